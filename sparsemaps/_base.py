@@ -1,0 +1,230 @@
+"""What all maps share: scikit-learn's estimator API, the doors, threads, and output containers.
+
+Two kinds of maps stand on it. A plain `SparseMap` says in ``_map`` what its output is. A
+`SampledMap` draws `n_hashes` small integers for each row, and has one-hot and packed output from
+here.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sparsemaps import _seeding, _threads, _validation
+from sparsemaps._kernels import codes as _codes
+
+
+class SparseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """A random feature map: a pure function of (seed, row), the same for every row.
+
+    ``fit`` looks at the shape and checks the data; it learns nothing from them. A subclass has
+
+    - ``_check_parameters()``, which raises where a parameter is not what is allowed;
+    - ``_n_features_out``, the width of the output;
+    - ``_map(rows)``, the output for a `sparsemaps._validation.Rows`;
+    - ``_nonnegative``, where it takes no negative values, the sentence that says how to go on.
+    """
+
+    _nonnegative = None
+
+    def fit(self, X, y=None):
+        """Check parameters and data, and draw the seed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Only its number of columns is kept.
+        y : None
+            Ignored; here for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not one of the allowed, or X is not finite, sound and, where the
+            kernel needs it, non-negative.
+        """
+        self._check_parameters()
+        rows = self._open(X, reset=True)
+        self._run(rows, lambda block, start, stop: None)
+        return self._draw()
+
+    def transform(self, X):
+        """Map each row of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            CSR with int32 or int64 indices is read in place; other formats are converted.
+
+        Returns
+        -------
+        X_new : {ndarray, sparse matrix} of shape (n_samples, n_features_out)
+            float32 if `X` is float32, otherwise float64. Sparse output is CSR: a ``csr_array`` if
+            `X` is a sparse array or scikit-learn's ``sparse_interface`` asks for it, otherwise a
+            ``csr_matrix``.
+
+        Raises
+        ------
+        ValueError
+            As in ``fit``, and if the number of columns is another.
+        """
+        return self._align(self._map(self._open_fitted(X)), X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._nonnegative is not None
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @abstractmethod
+    def _check_parameters(self):
+        """Raise a ValueError that names the parameter which is not allowed."""
+
+    @property
+    @abstractmethod
+    def _n_features_out(self):
+        """Width of the output."""
+
+    @abstractmethod
+    def _map(self, rows):
+        """Output for `rows`: an ndarray or a csr_array."""
+
+    def _draw(self):
+        self.seed_ = _seeding.draw_seed(self.random_state)
+        return self
+
+    def _open(self, X, *, reset):
+        """`X` as Rows, once scikit-learn has had its say."""
+        if sp.issparse(X):
+            _validation.check_sparse_container(X)
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,  # Rows does, and names the row
+            ensure_min_samples=1 if reset else 0,
+        )
+        return _validation.Rows(X, self._nonnegative)
+
+    def _open_fitted(self, X):
+        check_is_fitted(self)
+        self._check_parameters()  # they may have been set since
+        return self._open(X, reset=False)
+
+    def _run(self, rows, function):
+        """Call ``function(block, start, stop)`` for blocks of `rows`; results in order."""
+        return _threads.run(
+            lambda start, stop: function(rows.block(start, stop), start, stop),
+            self._cut(rows),
+            self.n_jobs,
+        )
+
+    def _cut(self, rows):
+        """The blocks (start, stop) of `rows` that ``_run`` takes."""
+        n_jobs = _threads.resolve_n_jobs(self.n_jobs)
+        return _threads.cut_rows(rows.n_rows, rows.work_before, n_jobs)
+
+    @staticmethod
+    def _align(output, X):
+        """A sparse `output` in the container that belongs to `X`."""
+        if not sp.issparse(output):
+            return output
+        arrays_asked = sklearn.get_config().get("sparse_interface") == "sparray"
+        if arrays_asked or isinstance(X, sp.sparray):
+            return output
+        return sp.csr_matrix(output)
+
+
+class SampledMap(SparseMap):
+    """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
+    rows' codes agree is the kernel.
+
+    A subclass has, beside what `SparseMap` says,
+
+    - ``_code_bits``, the number of bits of a code;
+    - ``_write_codes(block, stride, out)``, which writes ``stride * j + code`` of sample j into
+      ``out[row, j]``, and -1 into ``out[row, 0]`` of a row that has no sample.
+    """
+
+    @property
+    @abstractmethod
+    def _code_bits(self):
+        """Bits of one code."""
+
+    @abstractmethod
+    def _write_codes(self, block, stride, out):
+        """Write the codes of a block's rows, each `stride` beyond the one before."""
+
+    @property
+    def _n_features_out(self):
+        return self.n_hashes << self._code_bits
+
+    def encode(self, X):
+        """Map each row of `X` to packed codes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As in ``transform``.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8))
+            The codes of a row one behind the other, lowest bit first, as
+            ``np.packbits(..., bitorder="little")`` lays them out; `bits` includes `t_bits` where a
+            map has them. A row that has no sample is all zeros: drop such rows before comparing.
+        """
+        rows = self._open_fitted(X)
+        bits = self._code_bits
+        out = np.empty((rows.n_rows, (self.n_hashes * bits + 7) // 8), np.uint8)
+
+        def encode_block(block, start, stop):
+            step = max(1, 2**18 // self.n_hashes)  # rows whose codes are held unpacked
+            for first in range(0, stop - start, step):
+                last = min(first + step, stop - start)
+                part = block._replace(indptr=block.indptr[first : last + 1])
+                unpacked = np.empty((last - first, self.n_hashes), np.int32)
+                self._write_codes(part, 0, unpacked)
+                _codes.pack(unpacked, bits, out[start + first : start + last])
+
+        self._run(rows, encode_block)
+        return out
+
+    def _map(self, rows):
+        width, n_stored = self._n_features_out, rows.n_rows * self.n_hashes
+        index_type = np.int32 if max(width, n_stored) <= _validation.LARGEST_INT32 else np.int64
+        columns = np.empty((rows.n_rows, self.n_hashes), index_type)
+        stride = 1 << self._code_bits
+        self._run(
+            rows, lambda block, start, stop: self._write_codes(block, stride, columns[start:stop])
+        )
+        sampled = columns[:, 0] >= 0
+        indptr = np.zeros(rows.n_rows + 1, index_type)
+        np.cumsum(sampled, out=indptr[1:])
+        indptr *= self.n_hashes
+        columns = _keep_rows(columns, sampled).reshape(-1)
+        values = np.full(len(columns), 1 / np.sqrt(self.n_hashes), rows.dtype)
+        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, width))
+
+
+def _keep_rows(array, kept, step=4096):
+    """``array[kept]``, moved up within `array` so that no second one is held."""
+    n_kept = int(np.count_nonzero(kept))
+    if n_kept < len(array):
+        end = 0
+        for start in range(0, len(array), step):
+            moving = array[start : start + step][kept[start : start + step]]
+            array[end : end + len(moving)] = moving
+            end += len(moving)
+    return array[:n_kept]

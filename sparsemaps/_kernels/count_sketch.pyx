@@ -1,0 +1,158 @@
+# Count sketch: every entry goes, with a random sign, to a random one of n_buckets sums.
+#
+# Input: CSR arrays, of which the rows that `indptr` delimits are mapped; three 64-bit words of key.
+# Output: those rows' sketches. Entries of one bucket are added in the order of their columns.
+# Cost: O(entries), and O(n_buckets) a row where the output is dense.
+# Reference: Charikar, Chen & Farach-Colton 2002; Pham & Pagh 2013, section 3.1.
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
+
+cdef extern from "count_sketch.h" nogil:
+    enum:
+        HASH_RUN
+    void hash_columns_32(const uint64_t *key, const int32_t *columns, Py_ssize_t n,
+                         uint64_t n_buckets, uint32_t *buckets, uint32_t *signs)
+    void hash_columns_64(const uint64_t *key, const int64_t *columns, Py_ssize_t n,
+                         uint64_t n_buckets, uint32_t *buckets, uint32_t *signs)
+    float flip_f32(float value, uint32_t sign)
+    double flip_f64(double value, uint32_t sign)
+
+cdef extern from "sort.h" nogil:
+    ctypedef struct pair_t:
+        uint64_t key
+        uint64_t payload
+    pair_t *sort_pairs(pair_t *pairs, pair_t *scratch, size_t n, int bits)
+    int bit_length(uint64_t value)
+
+
+cdef inline void hash_columns(const uint64_t *key, const index_t *columns, Py_ssize_t n,
+                              uint64_t n_buckets, uint32_t *buckets,
+                              uint32_t *signs) noexcept nogil:
+    if index_t is int32_t:
+        hash_columns_32(key, columns, n, n_buckets, buckets, signs)
+    else:
+        hash_columns_64(key, columns, n, n_buckets, buckets, signs)
+
+
+cdef inline value_t flip(value_t value, uint32_t sign) noexcept nogil:
+    if value_t is float:
+        return flip_f32(value, sign)
+    else:
+        return flip_f64(value, sign)
+
+
+cdef void add_row(const uint64_t *key, const value_t *values, const index_t *columns, Py_ssize_t n,
+                  uint64_t n_buckets, value_t *sums) noexcept nogil:
+    """Add the sketch of one row to `sums`."""
+    cdef uint32_t buckets[HASH_RUN]
+    cdef uint32_t signs[HASH_RUN]
+    cdef Py_ssize_t first = 0, run, i
+    while first < n:
+        run = min(n - first, <Py_ssize_t>HASH_RUN)
+        hash_columns(key, columns + first, run, n_buckets, buckets, signs)
+        for i in range(run):
+            sums[buckets[i]] += flip(values[first + i], signs[i])
+        first += run
+
+
+cdef Py_ssize_t emit_sums(value_t *sums, Py_ssize_t n_buckets, value_t *out_values,
+                          out_index_t *out_columns) noexcept nogil:
+    """Move what is not zero out of `sums`, and leave zeros behind."""
+    cdef Py_ssize_t bucket, n_out = 0
+    for bucket in range(n_buckets):
+        if sums[bucket] != 0:
+            out_values[n_out] = sums[bucket]
+            out_columns[n_out] = <out_index_t>bucket
+            n_out += 1
+        sums[bucket] = 0
+    return n_out
+
+
+cdef Py_ssize_t emit_sorted(const uint64_t *key, const value_t *values, const index_t *columns,
+                            Py_ssize_t n, uint64_t n_buckets, pair_t *pairs,
+                            value_t *out_values, out_index_t *out_columns) noexcept nogil:
+    """The sketch of one row through sorting its n entries by bucket; `pairs` is 2 n long."""
+    cdef uint32_t buckets[HASH_RUN]
+    cdef uint32_t signs[HASH_RUN]
+    cdef Py_ssize_t first = 0, run, i, n_out = 0
+    cdef uint64_t bucket, position
+    cdef value_t total
+    cdef pair_t *ordered
+    while first < n:
+        run = min(n - first, <Py_ssize_t>HASH_RUN)
+        hash_columns(key, columns + first, run, n_buckets, buckets, signs)
+        for i in range(run):
+            pairs[first + i].key = buckets[i]
+            pairs[first + i].payload = 2 * <uint64_t>(first + i) + signs[i]
+        first += run
+    ordered = sort_pairs(pairs, pairs + n, n, bit_length(n_buckets - 1))
+    i = 0
+    while i < n:
+        bucket = ordered[i].key
+        total = 0
+        while i < n and ordered[i].key == bucket:
+            position = ordered[i].payload
+            total += flip(values[position >> 1], position & 1)
+            i += 1
+        if total != 0:
+            out_values[n_out] = total
+            out_columns[n_out] = <out_index_t>bucket
+            n_out += 1
+    return n_out
+
+
+def count_sketch_dense(const value_t[::1] values, const index_t[::1] indices,
+                       const int64_t[::1] indptr, const uint64_t[::1] key, value_t[:, ::1] out):
+    cdef Py_ssize_t row, n_buckets = out.shape[1]
+    with nogil:
+        if out.shape[0] > 0:
+            memset(&out[0, 0], 0, out.shape[0] * n_buckets * sizeof(value_t))
+        for row in range(out.shape[0]):
+            if indptr[row] < indptr[row + 1]:
+                add_row(&key[0], &values[indptr[row]], &indices[indptr[row]],
+                        indptr[row + 1] - indptr[row], n_buckets, &out[row, 0])
+
+
+def count_sketch_csr(const value_t[::1] values, const index_t[::1] indices,
+                     const int64_t[::1] indptr, const uint64_t[::1] key, Py_ssize_t n_buckets,
+                     value_t[::1] out_values, out_index_t[::1] out_columns,
+                     out_index_t[::1] out_lengths):
+    """Rows one behind the other, each in ascending order of columns and without zeros.
+
+    A row takes at most min(its entries, n_buckets) places. Returns how many were taken.
+    """
+    cdef Py_ssize_t row, n, longest = 0, n_out = 0, taken
+    cdef value_t *sums = NULL
+    cdef pair_t *pairs = NULL
+    # Up to here a row is shorter to sort than n_buckets sums are to scan.
+    cdef Py_ssize_t sortable = n_buckets // 16
+    for row in range(out_lengths.shape[0]):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    if longest > sortable:
+        sums = <value_t *>malloc(n_buckets * sizeof(value_t))
+    pairs = <pair_t *>malloc(2 * max(min(longest, sortable), 1) * sizeof(pair_t))
+    try:
+        if pairs == NULL or (longest > sortable and sums == NULL):
+            raise MemoryError
+        with nogil:
+            if sums != NULL:
+                memset(sums, 0, n_buckets * sizeof(value_t))
+            for row in range(out_lengths.shape[0]):
+                n = indptr[row + 1] - indptr[row]
+                taken = 0
+                if n > sortable:
+                    add_row(&key[0], &values[indptr[row]], &indices[indptr[row]], n, n_buckets,
+                            sums)
+                    taken = emit_sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
+                elif n > 0:
+                    taken = emit_sorted(&key[0], &values[indptr[row]], &indices[indptr[row]], n,
+                                        n_buckets, pairs, &out_values[n_out], &out_columns[n_out])
+                out_lengths[row] = <out_index_t>taken
+                n_out += taken
+    finally:
+        free(sums)
+        free(pairs)
+    return n_out

@@ -1,0 +1,62 @@
+/* Stable radix sort of (key, payload) pairs, least significant digit first.
+ *
+ * Input: n pairs; `bits`, such that all keys are below 2^bits; a scratch of n pairs.
+ * Output: returns whichever of the two arrays the sorted pairs ended up in.
+ * Cost: O(n) for each digit of 8 bits, or of 11 where that saves a pass. */
+#ifndef SPARSEMAPS_SORT_H
+#define SPARSEMAPS_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    uint64_t key;
+    uint64_t payload;
+} pair_t;
+
+static pair_t *sort_pairs(pair_t *pairs, pair_t *scratch, size_t n, int bits)
+{
+    if (n <= 24) { /* insertion: no counters to clear */
+        for (size_t i = 1; i < n; i++) {
+            pair_t moving = pairs[i];
+            size_t j = i;
+            for (; j > 0 && pairs[j - 1].key > moving.key; j--)
+                pairs[j] = pairs[j - 1];
+            pairs[j] = moving;
+        }
+        return pairs;
+    }
+    int passes = (bits + 10) / 11;
+    int digit = n < 1024 && (bits + 7) / 8 == passes ? 8 : 11;
+    const uint64_t mask = (UINT64_C(1) << digit) - 1;
+    size_t count[2048];
+    for (int shift = 0; shift < bits; shift += digit) {
+        memset(count, 0, sizeof count[0] << digit);
+        for (size_t i = 0; i < n; i++)
+            count[(pairs[i].key >> shift) & mask]++;
+        size_t total = 0;
+        for (uint64_t value = 0; value <= mask; value++) {
+            size_t here = count[value];
+            count[value] = total;
+            total += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            scratch[count[(pairs[i].key >> shift) & mask]++] = pairs[i];
+        pair_t *sorted = scratch;
+        scratch = pairs;
+        pairs = sorted;
+    }
+    return pairs;
+}
+
+/* How many bits `value` takes. */
+static inline int bit_length(uint64_t value)
+{
+    int bits = 0;
+    for (; value; value >>= 1)
+        bits++;
+    return bits;
+}
+
+#endif

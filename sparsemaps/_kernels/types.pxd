@@ -1,0 +1,15 @@
+# What CSR arrays may hold. Exactly two index types, named by width: `long` differs by platform.
+from libc.stdint cimport int32_t, int64_t
+
+ctypedef fused value_t:
+    float
+    double
+
+ctypedef fused index_t:
+    int32_t
+    int64_t
+
+# The same, where input and output choose apart.
+ctypedef fused out_index_t:
+    int32_t
+    int64_t

@@ -1,0 +1,50 @@
+"""The one door for seeds: from ``random_state`` to the 64-bit keys of the kernels.
+
+Every random quantity of a map is a pure function of (seed, stream, column, component). The seed is
+drawn here once, in ``fit``; a stream is a number that tells the maps apart, so that two maps of one
+seed are independent; column and component enter in the kernels (``_kernels/random.h``).
+"""
+
+import numbers
+
+import numpy as np
+
+SCHEME = 1
+"""Number of the family of random numbers, from the keys here to the words in ``random.h``.
+
+Outputs of one seed are comparable exactly when they come from the same scheme. It changes only in
+a release that says so.
+"""
+
+STREAMS = {
+    "count_sketch": 1,
+    "weighted_sampling": 2,
+}
+"""Stream numbers, never reused or renumbered within a scheme."""
+
+
+def draw_seed(random_state):
+    """One non-negative integer: `random_state` itself, or a draw from it.
+
+    None draws from NumPy's global generator, as everywhere in scikit-learn.
+    """
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state must be a non-negative integer, got {random_state}")
+        return int(random_state)
+    if random_state is None:
+        return int(np.random.randint(2**31 - 1))  # noqa: NPY002 (the global generator is meant)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    raise ValueError(
+        "random_state must be None, an int, a numpy.random.Generator or a "
+        f"numpy.random.RandomState, got {random_state!r}"
+    )
+
+
+def keys(seed, stream, n):
+    """The `n` uint64 words that key the map `stream` under `seed`."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(SCHEME, STREAMS[stream]))
+    return sequence.generate_state(n, np.uint64)

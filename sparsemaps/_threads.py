@@ -1,0 +1,68 @@
+"""Row blocks of about equal work, run over threads.
+
+The kernels release the interpreter lock, so plain threads serve; and as every row's result is a
+function of the row alone, neither the cut nor the number of threads shows in the output.
+"""
+
+import bisect
+import numbers
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+BLOCK_ENTRIES = 2**17
+"""Largest size of a block (a single longer row makes a block of its own).
+
+Bounds what is held beside input and output; between blocks an interrupt gets through.
+"""
+
+_SMALLEST_BLOCK = 2**13  # starting threads for less costs more than it saves
+
+
+def resolve_n_jobs(n_jobs):
+    """How many threads `n_jobs` means: None is one, -1 all processors, -2 all but one ..."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}")
+    if n_jobs > 0:
+        return int(n_jobs)
+    if hasattr(os, "sched_getaffinity"):
+        processors = len(os.sched_getaffinity(0))
+    else:
+        processors = os.cpu_count() or 1
+    return max(1, processors + 1 + int(n_jobs))
+
+
+def cut_rows(n_rows, work_before, n_jobs):
+    """Consecutive ranges (start, stop) of rows that cover all rows.
+
+    ``work_before(row)`` is the work in all rows above `row`, in entries.
+    """
+    total = work_before(n_rows)
+    size = max(_SMALLEST_BLOCK, min(BLOCK_ENTRIES, total // (4 * n_jobs)))
+    blocks = []
+    start = 0
+    while start < n_rows:
+        limit = work_before(start) + size
+        stop = bisect.bisect_right(range(n_rows + 1), limit, lo=start + 1, key=work_before) - 1
+        stop = max(stop, start + 1)
+        blocks.append((start, stop))
+        start = stop
+    return blocks
+
+
+def run(function, blocks, n_jobs):
+    """Call ``function(start, stop)`` on each block and return the results in order.
+
+    The first exception, in the order of the blocks, is raised; blocks not begun by then are dropped.
+    """
+    n_jobs = min(resolve_n_jobs(n_jobs), len(blocks))
+    if n_jobs <= 1:
+        return [function(*block) for block in blocks]
+    with ThreadPoolExecutor(n_jobs) as pool:
+        futures = [pool.submit(function, *block) for block in blocks]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

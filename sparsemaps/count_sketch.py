@@ -1,0 +1,134 @@
+"""Count sketch: the linear kernel, in a chosen number of columns."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps import _seeding, _validation
+from sparsemaps._base import SparseMap
+from sparsemaps._kernels import count_sketch as _kernel
+
+
+class CountSketch(SparseMap):
+    r"""Count sketch of each row: inner products are kept on average.
+
+    Column :math:`i` is hashed to one of `n_components` buckets :math:`h(i)` and to a sign
+    :math:`s(i)`, and :math:`(Cx)_j = \sum_{i: h(i) = j} s(i) x_i`. Then
+    :math:`E \langle Cx, Cy \rangle = \langle x, y \rangle`, with variance
+
+    .. math:: \frac{1}{D} \Big( \sum_{i \ne j} x_i^2 y_j^2 + \sum_{i \ne j} x_i y_i x_j y_j \Big)
+              \le \frac{1}{D} \big( \langle x, y \rangle^2 + \|x\|^2 \|y\|^2 \big),
+
+    where :math:`D` is `n_components`.
+
+    Parameters
+    ----------
+    n_components : int, default=1024
+        Width of the output, 1 to 2**31 - 1; it need not be a power of two. The error of an inner
+        product of unit rows is about ``sqrt(2 / n_components)`` at most.
+    dense_output : bool, default=False
+        Return an ndarray. By default the output is CSR, which is never denser than the input and
+        holds no zeros; choose dense where `n_components` is of the size of a row's entries.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed, or where to draw it from. The same seed gives the same output on every platform.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where ``fit`` saw names.
+    seed_ : int
+        The seed in use; as `random_state` it gives this map again.
+
+    See Also
+    --------
+    ConsistentWeightedSampling : The min-max kernel, as one-hot samples.
+    sklearn.feature_extraction.FeatureHasher : The same sketch, of dictionaries and strings.
+    sklearn.random_projection.SparseRandomProjection : Stores its projection, of the size of the
+        input's columns.
+
+    Notes
+    -----
+    The hash of a column is one strongly universal function of it, from which bucket and sign are
+    taken; nothing is stored, so the number of columns is free. Cost: O(entries).
+
+    References
+    ----------
+    .. [1] M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", ICALP
+       2002.
+    .. [2] N. Pham, R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", KDD
+       2013, section 3.1.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from sparsemaps import CountSketch
+    >>> X = sp.csr_array(([3.0, 4.0, 5.0], ([0, 0, 1], [7, 2**40, 7])), shape=(2, 2**40 + 1))
+    >>> Z = CountSketch(n_components=16, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (2, 16)
+    >>> abs(Z).toarray().max(axis=1).tolist()
+    [4.0, 5.0]
+    """
+
+    def __init__(
+        self, *, n_components=1024, dense_output=False, random_state=None, n_jobs=None
+    ):
+        self.n_components = n_components
+        self.dense_output = dense_output
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        _validation.check_int("n_components", self.n_components, 1, _validation.LARGEST_INT32)
+        _validation.check_bool("dense_output", self.dense_output)
+
+    @property
+    def _n_features_out(self):
+        return self.n_components
+
+    def _map(self, rows):
+        key = _seeding.keys(self.seed_, "count_sketch", 3)
+        return self._map_dense(rows, key) if self.dense_output else self._map_csr(rows, key)
+
+    def _map_dense(self, rows, key):
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+        self._run(
+            rows,
+            lambda block, start, stop: _kernel.count_sketch_dense(*block, key, out[start:stop]),
+        )
+        return out
+
+    def _map_csr(self, rows, key):
+        # Each block writes at the place that is free for it if no two of its entries meet;
+        # what stays free is closed up afterwards, within the same arrays.
+        blocks = self._cut(rows)
+        places = [rows.lengths(*block).clip(max=self.n_components).sum() for block in blocks]
+        ends = np.cumsum(places)
+        at_most = int(ends[-1]) if blocks else 0
+        index_type = np.int32 if at_most <= _validation.LARGEST_INT32 else np.int64
+        values, columns = np.empty(at_most, rows.dtype), np.empty(at_most, index_type)
+        indptr = np.zeros(rows.n_rows + 1, index_type)
+        free = {start: slice(end - n, end) for (start, _), n, end in zip(blocks, places, ends)}
+
+        def sketch(block, start, stop):
+            return _kernel.count_sketch_csr(
+                *block,
+                key,
+                self.n_components,
+                values[free[start]],
+                columns[free[start]],
+                indptr[1 + start : 1 + stop],
+            )
+
+        n_stored = 0
+        for (start, _), n in zip(blocks, self._run(rows, sketch)):
+            for array in (values, columns):
+                array[n_stored : n_stored + n] = array[free[start]][:n]
+            n_stored += n
+        for array in (values, columns):
+            array.resize(n_stored, refcheck=False)
+        np.cumsum(indptr, out=indptr)
+        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, self.n_components))
