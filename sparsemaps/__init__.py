@@ -7,13 +7,15 @@ are a kernel's values on average.
 map                           kernel                                output
 ============================  ====================================  ==============================
 `CountSketch`                 linear                                CSR or dense
+`ConsistentWeightedSampling`  min-max, generalized min-max          one-hot CSR, packed codes
 ============================  ====================================  ==============================
 """
 
 from importlib.metadata import version as _version
 
 from sparsemaps.count_sketch import CountSketch
+from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
 __version__ = _version("sparsemaps")
 
-__all__ = ["CountSketch"]
+__all__ = ["ConsistentWeightedSampling", "CountSketch"]

@@ -8,6 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
 cdef extern from "count_sketch.h" nogil:
@@ -19,13 +20,6 @@ cdef extern from "count_sketch.h" nogil:
                          uint64_t n_buckets, uint32_t *buckets, uint32_t *signs)
     float flip_f32(float value, uint32_t sign)
     double flip_f64(double value, uint32_t sign)
-
-cdef extern from "sort.h" nogil:
-    ctypedef struct pair_t:
-        uint64_t key
-        uint64_t payload
-    pair_t *sort_pairs(pair_t *pairs, pair_t *scratch, size_t n, int bits)
-    int bit_length(uint64_t value)
 
 
 cdef inline void hash_columns(const uint64_t *key, const index_t *columns, Py_ssize_t n,

@@ -1,0 +1,8 @@
+from libc.stdint cimport uint64_t
+
+cdef extern from "sort.h" nogil:
+    ctypedef struct pair_t:
+        uint64_t key
+        uint64_t payload
+    pair_t *sort_pairs(pair_t *pairs, pair_t *scratch, size_t n, int bits)
+    int bit_length(uint64_t value)
