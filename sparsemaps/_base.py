@@ -9,15 +9,17 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
-import sklearn
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsemaps import _seeding, _threads, _validation
+from sparsemaps import _seeding, _sklearn, _threads, _validation
 from sparsemaps._kernels import codes as _codes
 
 
-class SparseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class SparseMap(
+    _sklearn.ClassNamePrefixFeaturesOutMixin,
+    _sklearn.TransformerMixin,
+    _sklearn.BaseEstimator,
+    ABC,
+):
     """A random feature map: a pure function of (seed, row), the same for every row.
 
     ``fit`` looks at the shape and checks the data; it learns nothing from them. A subclass has
@@ -98,6 +100,15 @@ class SparseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _map(self, rows):
         """Output for `rows`: an ndarray or a csr_array."""
 
+    def _fit_any_width(self):
+        """Like ``fit``, with no matrix to look at: for streams, whose width nobody knows."""
+        self._check_parameters()
+        return self._draw()
+
+    def _transform_any_width(self, X, first_row=0):
+        """The output for a CSR block; errors count its rows from `first_row`."""
+        return self._map(_validation.Rows(X, self._nonnegative, first_row))
+
     def _draw(self):
         self.seed_ = _seeding.draw_seed(self.random_state)
         return self
@@ -106,7 +117,7 @@ class SparseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """`X` as Rows, once scikit-learn has had its say."""
         if sp.issparse(X):
             _validation.check_sparse_container(X)
-        X = validate_data(
+        X = _sklearn.validate_data(
             self,
             X,
             reset=reset,
@@ -118,7 +129,7 @@ class SparseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return _validation.Rows(X, self._nonnegative)
 
     def _open_fitted(self, X):
-        check_is_fitted(self)
+        _sklearn.check_is_fitted(self)
         self._check_parameters()  # they may have been set since
         return self._open(X, reset=False)
 
@@ -140,8 +151,7 @@ class SparseMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """A sparse `output` in the container that belongs to `X`."""
         if not sp.issparse(output):
             return output
-        arrays_asked = sklearn.get_config().get("sparse_interface") == "sparray"
-        if arrays_asked or isinstance(X, sp.sparray):
+        if _sklearn.sparse_arrays_asked() or isinstance(X, sp.sparray):
             return output
         return sp.csr_matrix(output)
 

@@ -86,10 +86,13 @@ class Rows:
     X : CSR or ndarray of shape (n_rows, n_columns), float32 or float64
     nonnegative : str or None
         Where values must be >= 0, the sentence that tells a user how to go on.
+    first_row : int
+        What errors call the first row.
     """
 
-    def __init__(self, X, nonnegative=None):
+    def __init__(self, X, nonnegative=None, first_row=0):
         self._nonnegative = nonnegative
+        self._first_row = first_row
         self.n_rows, self.n_columns = X.shape
         self.dtype = X.dtype
         self._dense = None
@@ -162,7 +165,7 @@ class Rows:
     def _fail_out_of_range(self, block, start):
         row, position = _first(block, lambda _, index: (index < 0) | (index >= self.n_columns))
         raise ValueError(
-            f"X has column index {block.indices[position]} in row {start + row}; "
+            f"X has column index {block.indices[position]} in row {self._first_row + start + row}; "
             f"allowed are 0 to {self.n_columns - 1}"
         )
 
@@ -171,14 +174,14 @@ class Rows:
         value = block.values[position]
         kind = "NaN" if np.isnan(value) else "infinity"
         raise ValueError(
-            f"X contains {kind} in row {start + row}, column {block.indices[position]}; "
+            f"X contains {kind} in row {self._first_row + start + row}, column {block.indices[position]}; "
             "all values must be finite"
         )
 
     def _fail_negative(self, block, start):
         row, position = _first(block, lambda value, _: value < 0)
         raise ValueError(
-            f"Negative values in data: X has {block.values[position]} in row {start + row}, "
+            f"Negative values in data: X has {block.values[position]} in row {self._first_row + start + row}, "
             f"column {block.indices[position]}; {self._nonnegative}"
         )
 

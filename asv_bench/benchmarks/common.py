@@ -1,0 +1,87 @@
+"""Workloads, and the three things that are measured of every map.
+
+The workloads are synthetic and seeded: what counts is their shape. Ratios are against a peer timed
+in the same process, in alternating runs of which the fastest count, because absolute times drift.
+"""
+
+import time
+from functools import lru_cache
+
+import numpy as np
+import scipy.sparse as sp
+
+ZIPF = 1.1
+
+
+def _csr(rng, n_rows, n_columns, mean_length, weights=None, binary=False):
+    """Rows of Poisson lengths; columns uniform, or drawn by `weights`."""
+    lengths = np.maximum(rng.poisson(mean_length, n_rows), 1)
+    edges = None if weights is None else np.cumsum(weights) / np.sum(weights)
+    rows = []
+    for length in lengths:
+        if edges is None:
+            columns = np.unique(rng.integers(0, n_columns, length))
+        else:
+            columns = np.unique(np.searchsorted(edges, rng.random(length)))
+        rows.append(columns)
+    indptr = np.cumsum([0] + [len(row) for row in rows])
+    values = np.ones(indptr[-1]) if binary else rng.gamma(1.0, size=indptr[-1])
+    return sp.csr_matrix((values, np.concatenate(rows), indptr), shape=(n_rows, n_columns))
+
+
+@lru_cache
+def workload(name, n_rows=None):
+    """W1 web-spam unigrams, W2 rcv1-like, W3 web-spam trigrams, W4 mnist-like, W5 adult-like."""
+    rng = np.random.default_rng(0)
+    if name == "W1":
+        return _csr(rng, n_rows or 20_000, 254, 104)
+    if name == "W2":
+        weights = 1 / np.arange(1, 47_237) ** ZIPF
+        return _csr(rng, n_rows or 20_000, 47_236, 110, rng.permutation(weights))
+    if name == "W3":
+        return _csr(rng, n_rows or 200, 16_609_143, 3_700)
+    if name == "W4":
+        return _csr(rng, n_rows or 10_000, 780, 166)
+    if name == "W5":
+        return _csr(rng, n_rows or 48_842, 123, 14.8, binary=True)
+    raise ValueError(name)
+
+
+def ratio(peer, ours, repeats=3):
+    """How many times faster `ours` is: the fastest of alternating runs of each."""
+    fastest = {peer: np.inf, ours: np.inf}
+    for _ in range(repeats):
+        for function in (peer, ours):
+            start = time.perf_counter()
+            function()
+            fastest[function] = min(fastest[function], time.perf_counter() - start)
+    return fastest[peer] / fastest[ours]
+
+
+class MapBenchmark:
+    """Time, memory and ratio of one map over workloads; abstract, so without such methods itself.
+
+    A subclass names `params` (workloads) and gives ``make()``. It takes the methods that it wants:
+    ``time_transform = MapBenchmark._time_transform`` and so on.
+    """
+
+    param_names = ("workload",)
+    timeout = 600
+    rows = {}  # noqa: RUF012 (fewer rows of a workload, by name)
+
+    def make(self):
+        raise NotImplementedError
+
+    def setup(self, name):
+        self.X = workload(name, self.rows.get(name))
+        self.map = self.make().fit(self.X)
+        self.map.transform(self.X[:10])
+
+    def _time_transform(self, name):
+        self.map.transform(self.X)
+
+    def _peakmem_transform(self, name):
+        self.map.transform(self.X)
+
+    def _time_encode(self, name):
+        self.map.encode(self.X)

@@ -1,0 +1,219 @@
+"""``sparsemaps demo``: what the maps do for a linear learner, on data that every installation has.
+
+Two tasks. Handwritten digits, bundled in scikit-learn: dense, low-dimensional, small enough for the
+exact kernel. And texts: the documentation strings of Python's standard library and of the installed
+scientific packages, of which the package is to be told; each is the counts of its character
+trigrams, hashed to 2**24 columns as in web-spam classification.
+"""
+
+import ast
+import importlib.util
+import sysconfig
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from tqdm import tqdm
+
+from sparsemaps import _sklearn
+from sparsemaps.libsvm import dump_svmlight_file
+from sparsemaps.weighted_sampling import ConsistentWeightedSampling
+
+N_HASHES = (64, 256, 1024)
+BITS = 8
+PACKAGES = ("numpy", "scipy", "sklearn")
+TEXTS_EACH = 1200
+SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
+
+
+class Task(NamedTuple):
+    """A classification task, split."""
+
+    title: str
+    X_train: sp.csr_array
+    y_train: np.ndarray
+    X_test: sp.csr_array
+    y_test: np.ndarray
+    exact: bool  # small enough for the exact kernel
+
+
+class Result(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    accuracy: float
+    map_seconds: float | None
+    train_seconds: float
+    row_bytes: float
+
+
+def digits():
+    """Handwritten digits, 8 x 8 pixels of 0 to 16."""
+    load_digits, *_ = _sklearn.learners()
+    X, y = load_digits(return_X_y=True)
+    is_test = np.arange(len(y)) % 3 == 2
+    X = sp.csr_array(X)
+    return Task(
+        "handwritten digits", X[~is_test], y[~is_test], X[is_test], y[is_test], exact=True
+    )
+
+
+def docstrings(path):
+    """Documentation strings of a module, its classes and functions, as bytes."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(tree):
+        text = ast.get_docstring(node) if isinstance(node, kinds) else None
+        if text is not None and len(text) >= SHORTEST_TEXT:
+            yield text[:LONGEST_TEXT].encode(errors="replace")
+
+
+def trigram_counts(text):
+    """Columns and counts of a text's trigrams: 24 bits, spread by an odd multiplier."""
+    letters = np.frombuffer(text.lower(), np.uint8).astype(np.uint32)
+    trigrams = (letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]
+    return np.unique((trigrams * np.uint32(0x9E3779B1)) & 0xFFFFFF, return_counts=True)
+
+
+def sources():
+    """(name, files) of the standard library and of each package that is installed."""
+    library = Path(sysconfig.get_paths()["stdlib"])
+    skipped = ("site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3")
+    yield "standard library", [
+        path
+        for path in sorted(library.rglob("*.py"))
+        if not set(skipped) & set(path.relative_to(library).parts)
+    ]
+    for name in PACKAGES:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None:
+            root = Path(spec.origin).parent
+            yield name, [p for p in sorted(root.rglob("*.py")) if "tests" not in p.parts]
+
+
+def texts():
+    """Documentation strings by package; whole files are for training or for the test."""
+    rows, labels, for_test, seen = [], [], [], set()
+    all_sources = list(sources())
+    with tqdm(
+        total=TEXTS_EACH * len(all_sources), desc="reading texts", disable=None, leave=False
+    ) as bar:
+        for label, (_, files) in enumerate(all_sources):
+            found = 0
+            for number, path in enumerate(files):
+                for text in docstrings(path):
+                    if text in seen or found == TEXTS_EACH:
+                        continue
+                    seen.add(text)
+                    rows.append(trigram_counts(text))
+                    labels.append(label)
+                    for_test.append(number % 3 == 2)
+                    found += 1
+                    bar.update()
+                if found == TEXTS_EACH:
+                    break
+    columns, counts = zip(*rows, strict=True)
+    indptr = np.cumsum([0] + [len(c) for c in columns])
+    X = sp.csr_array(
+        (np.concatenate(counts).astype(np.float64), np.concatenate(columns).astype(np.int32), indptr),
+        shape=(len(rows), 2**24),
+    )
+    y, for_test = np.array(labels), np.array(for_test)
+    title = "texts: which package is it from? (" + ", ".join(n for n, _ in all_sources) + ")"
+    return Task(title, X[~for_test], y[~for_test], X[for_test], y[for_test], exact=False)
+
+
+def timed(function):
+    """(result, seconds) of a call."""
+    start = time.perf_counter()
+    return function(), time.perf_counter() - start
+
+
+def linear(task):
+    """A linear SVM on the rows themselves, at unit length."""
+    _, normalize, _, LinearSVC = _sklearn.learners()
+    X, X_test = normalize(task.X_train), normalize(task.X_test)
+    model, seconds = timed(lambda: LinearSVC(random_state=0).fit(X, task.y_train))
+    row_bytes = X.nnz / X.shape[0] * (X.data.itemsize + X.indices.itemsize)
+    return Result("linear SVM", model.score(X_test, task.y_test), None, seconds, row_bytes)
+
+
+def exact(task):
+    """An SVM on the exact min-max kernel."""
+    _, _, SVC, _ = _sklearn.learners()
+    train, test = task.X_train.toarray(), task.X_test.toarray()
+
+    def gram(rows):
+        return np.stack([
+            np.minimum(row, train).sum(axis=1) / np.maximum(row, train).sum(axis=1) for row in rows
+        ])  # fmt: skip
+
+    (K, K_test), map_seconds = timed(lambda: (gram(train), gram(test)))
+    model, seconds = timed(lambda: SVC(kernel="precomputed", C=10.0).fit(K, task.y_train))
+    accuracy = model.score(K_test, task.y_test)
+    return Result("exact min-max kernel SVM", accuracy, map_seconds, seconds, 8.0 * len(train))
+
+
+def mapped(task, n_hashes):
+    """A linear SVM on the min-max map's output."""
+    _, _, _, LinearSVC = _sklearn.learners()
+    cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, random_state=0, n_jobs=-1)
+    cws.fit(task.X_train)
+    (Z, Z_test), map_seconds = timed(
+        lambda: (cws.transform(task.X_train), cws.transform(task.X_test))
+    )
+    model, seconds = timed(lambda: LinearSVC(random_state=0).fit(Z, task.y_train))
+    accuracy = model.score(Z_test, task.y_test)
+    name = f"min-max map, k = {n_hashes}, + linear SVM"
+    return Result(name, accuracy, map_seconds, seconds, n_hashes * BITS / 8)
+
+
+def results(task):
+    """All rows of a task's table."""
+    steps = [linear, *([exact] if task.exact else [])]
+    steps += [lambda task, k=k: mapped(task, k) for k in N_HASHES]
+    return [step(task) for step in tqdm(steps, desc="learning", disable=None, leave=False)]
+
+
+def table(task, rows):
+    """The results of a task as lines of text."""
+    n, d = task.X_train.shape
+    yield f"{task.title}"
+    yield f"  {n} + {len(task.y_test)} rows, {d} columns, {task.X_train.nnz / n:.0f} non-zeros a row"
+    yield f"  {'':36} {'accuracy':>9} {'map, s':>8} {'train, s':>9} {'bytes/row':>10}"
+    for row in rows:
+        map_seconds = "" if row.map_seconds is None else f"{row.map_seconds:.2f}"
+        yield (
+            f"  {row.name:36} {row.accuracy:9.1%} {map_seconds:>8} {row.train_seconds:9.2f} "
+            f"{row.row_bytes:10.0f}"
+        )
+    yield ""
+
+
+def write(task, directory):
+    """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
+    cws = ConsistentWeightedSampling(n_hashes=N_HASHES[1], bits=BITS, random_state=0, n_jobs=-1)
+    cws.fit(task.X_train)
+    directory.mkdir(parents=True, exist_ok=True)
+    train, test, model = (directory / f"texts.{part}" for part in ("train", "test", "model"))
+    for X, y, path in ((task.X_train, task.y_train, train), (task.X_test, task.y_test, test)):
+        dump_svmlight_file(cws.transform(X), y, path, zero_based=False)
+    yield f"Written: {train} and {test}, the texts under the map with k = {N_HASHES[1]}."
+    yield "With LIBLINEAR (its programs have the prefix liblinear- in Debian's liblinear-tools):"
+    yield f"  train -c 1 {train} {model}"
+    yield f"  predict {test} {model} {directory / 'texts.predicted'}"
+
+
+def run(directory, say=print):
+    """Run the demonstration; LIBSVM files go to `directory`."""
+    for make in (digits, texts):
+        task = make()
+        for line in table(task, results(task)):
+            say(line)
+    for line in write(task, Path(directory)):
+        say(line)

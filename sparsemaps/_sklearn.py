@@ -1,0 +1,33 @@
+"""The one place that imports scikit-learn, and only its public names."""
+
+import sklearn
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+__all__ = [
+    "BaseEstimator",
+    "ClassNamePrefixFeaturesOutMixin",
+    "TransformerMixin",
+    "check_is_fitted",
+    "learners",
+    "sparse_arrays_asked",
+    "validate_data",
+]
+
+
+def sparse_arrays_asked():
+    """Whether scikit-learn's configuration asks for sparse arrays.
+
+    Its default asks for nothing that could be told from "spmatrix", and scikit-learn before 1.9 has
+    no such setting.
+    """
+    return sklearn.get_config().get("sparse_interface") == "sparray"
+
+
+def learners():
+    """What the demonstration trains, and on what: imported when asked for, as it takes a while."""
+    from sklearn.datasets import load_digits
+    from sklearn.preprocessing import normalize
+    from sklearn.svm import SVC, LinearSVC
+
+    return load_digits, normalize, SVC, LinearSVC

@@ -1,0 +1,71 @@
+"""Fixtures, and the list of maps that the tests over all maps run through."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsemaps
+from sparsemaps._base import SparseMap
+
+# Every map, with the parameters that choose another road through its code.
+MAPS = {
+    "CountSketch": [{"n_components": 24}, {"n_components": 24, "dense_output": True}],
+    "ConsistentWeightedSampling": [
+        {"n_hashes": 70},
+        {"n_hashes": 5, "bits": 3, "t_bits": 2},
+        {"n_hashes": 20, "signed": True},
+    ],
+}
+
+
+def make(name, random_state=0, **parameters):
+    return getattr(sparsemaps, name)(random_state=random_state, **parameters)
+
+
+def _maps():
+    for name, variants in MAPS.items():
+        for parameters in variants:
+            text = ",".join(f"{key}={value}" for key, value in parameters.items())
+            yield pytest.param((name, parameters), id=f"{name}({text})")
+
+
+@pytest.fixture(params=_maps())
+def new_map(request):
+    """A function that makes a new map, of each class and variant in turn."""
+    name, parameters = request.param
+    return lambda **more: make(name, **{**parameters, **more})
+
+
+def map_classes():
+    """The maps that the package exports."""
+    exported = (getattr(sparsemaps, name) for name in sparsemaps.__all__)
+    return [obj for obj in exported if isinstance(obj, type) and issubclass(obj, SparseMap)]
+
+
+def random_csr(n_rows=40, n_columns=300, density=0.05, dtype=np.float64, seed=0):
+    """Random non-negative rows, some of them empty, in canonical CSR."""
+    rng = np.random.default_rng(seed)
+    dense = rng.gamma(2.0, size=(n_rows, n_columns)).astype(dtype)
+    dense[rng.random((n_rows, n_columns)) > density] = 0
+    dense[[0, n_rows // 2, n_rows - 1]] = 0
+    return sp.csr_array(dense)
+
+
+@pytest.fixture
+def X():
+    return random_csr()
+
+
+def arrays_of(output):
+    """The arrays that make up a map's output, for comparing bit by bit."""
+    if sp.issparse(output):
+        return [output.data, output.indices, output.indptr]
+    return [output]
+
+
+def assert_same(one, other):
+    """Equal bit for bit, but for the width of sparse index arrays."""
+    assert sp.issparse(one) == sp.issparse(other)
+    assert one.shape == other.shape
+    for a, b in zip(arrays_of(one), arrays_of(other), strict=True):
+        np.testing.assert_array_equal(a, b, strict=a.dtype.kind == "f")

@@ -1,0 +1,413 @@
+"""What every map promises: the same numbers whatever the container, types, order, cut and threads."""
+
+import json
+import multiprocessing
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from conftest import MAPS, arrays_of, assert_same, make, map_classes, random_csr
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparsemaps import _seeding, _threads
+
+GOLDEN = Path(__file__).with_name("golden.json")
+
+
+def test_every_map_is_listed():
+    assert {cls.__name__ for cls in map_classes()} == set(MAPS)
+
+
+@parametrize_with_checks([make(name, **kw) for name, variants in MAPS.items() for kw in variants])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+# ---- containers and types ------------------------------------------------------------------------
+
+
+def as_read_only(X):
+    X = X.copy()
+    for array in (X.data, X.indices, X.indptr):
+        array.flags.writeable = False
+    return X
+
+
+def with_explicit_zeros(X):
+    X = X.copy()
+    rows, columns = X.shape
+    zeros = sp.csr_array((np.zeros(rows), (range(rows), np.arange(rows) % columns)), X.shape)
+    both = sp.coo_array(
+        (
+            np.r_[X.tocoo().data, zeros.data],
+            (np.r_[X.tocoo().coords[0], np.arange(rows)], np.r_[X.indices, zeros.indices]),
+        ),
+        X.shape,
+    )
+    return both.tocsr()
+
+
+def with_index_types(X, indices, indptr):
+    X = X.copy()
+    X.indices, X.indptr = X.indices.astype(indices), X.indptr.astype(indptr)
+    return X
+
+
+def reversed_rows(X):
+    """Every row's entries in descending order of columns."""
+    X = X.copy()
+    for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        X.indices[start:stop] = X.indices[start:stop][::-1].copy()
+        X.data[start:stop] = X.data[start:stop][::-1].copy()
+    X.has_sorted_indices = False
+    return X
+
+
+def with_duplicates(X):
+    """Every entry as two halves."""
+    half = X.tocoo()
+    data = np.r_[half.data, half.data] / 2
+    order = np.argsort(np.r_[half.coords[0], half.coords[0]], kind="stable")
+    indices = np.r_[half.coords[1], half.coords[1]][order]
+    return sp.csr_array((data[order], indices, 2 * X.indptr), X.shape)
+
+
+def strided(X):
+    X = X.copy()
+    X.data, X.indices = np.repeat(X.data, 2)[::2], np.repeat(X.indices, 2)[::2]
+    return X
+
+
+def big_endian(X):
+    X = X.copy()
+    X.data, X.indices = X.data.astype(">f8"), X.indices.astype(">i4")
+    return X
+
+
+FORMS = {
+    "csr_matrix": sp.csr_matrix,
+    "dense": lambda X: X.toarray(),
+    "dense, Fortran order": lambda X: np.asfortranarray(X.toarray()),
+    "dense, strided": lambda X: np.repeat(X.toarray(), 2, axis=1)[:, ::2],
+    "nested lists": lambda X: X.toarray().tolist(),
+    "read-only": as_read_only,
+    "int64 indices": lambda X: with_index_types(X, np.int64, np.int64),
+    "int32 and int64": lambda X: with_index_types(X, np.int32, np.int64),
+    "int64 and int32": lambda X: with_index_types(X, np.int64, np.int32),
+    "explicit zeros": with_explicit_zeros,
+    "reversed rows": reversed_rows,
+    "duplicates": with_duplicates,
+    "strided arrays": strided,
+    "big-endian": big_endian,
+    "coo": lambda X: X.tocoo(),
+    "csc": lambda X: X.tocsc(),
+    "lil": lambda X: X.tolil(),
+    "dok": lambda X: X.todok(),
+    "bsr": lambda X: X.tobsr((5, 3)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_forms_of_the_same_matrix(new_map, X, form):
+    before = form(X)
+    expected = new_map().fit_transform(X)
+    assert_same(new_map().fit(before).transform(before), sp.csr_matrix(expected)
+                if sp.issparse(expected) else expected)  # fmt: skip
+    after = form(X)
+    if sp.issparse(before):  # the input is left as it was
+        assert (abs(before - after) > 0).nnz == 0
+        for array, untouched in zip(arrays_of(before.tocsr()), arrays_of(after.tocsr()), strict=True):
+            np.testing.assert_array_equal(array, untouched)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.int64, bool, np.float16])
+def test_other_types_become_float64(new_map, dtype):
+    X = np.random.default_rng(0).integers(0, 2, size=(10, 30)).astype(dtype)
+    expected = new_map().fit_transform(X.astype(np.float64))
+    forms = (X, sp.csr_array(X)) if dtype is not np.float16 else (X,)
+    for form in forms:
+        Z = new_map().fit_transform(form)
+        assert Z.dtype == np.float64
+        assert_same(Z, expected)
+
+
+def test_float32_is_kept(new_map):
+    X = random_csr(dtype=np.float32)
+    Z = new_map().fit_transform(X)
+    assert Z.dtype == np.float32
+    wide = new_map().fit_transform(X.astype(np.float64))
+    assert wide.dtype == np.float64
+    assert Z.shape == wide.shape
+    np.testing.assert_allclose(*(getattr(z, "toarray", lambda z=z: z)() for z in (Z, wide)),
+                               rtol=1e-5, atol=1e-5)  # fmt: skip
+
+
+def test_memory_mapped(new_map, X, tmp_path):
+    mapped = []
+    for name in ("data", "indices", "indptr"):
+        np.save(tmp_path / f"{name}.npy", getattr(X, name))
+        mapped.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    assert_same(
+        new_map().fit_transform(sp.csr_array(tuple(mapped), X.shape)), new_map().fit_transform(X)
+    )
+    np.save(tmp_path / "dense.npy", X.toarray())
+    dense = np.load(tmp_path / "dense.npy", mmap_mode="r")
+    assert_same(new_map().fit_transform(dense), new_map().fit_transform(X.toarray()))
+
+
+def test_container_follows_the_input(new_map, X):
+    if not sp.issparse(new_map().fit_transform(X)):
+        pytest.skip("dense output")
+    assert isinstance(new_map().fit_transform(sp.csr_array(X)), sp.csr_array)
+    assert isinstance(new_map().fit_transform(sp.csr_matrix(X)), sp.csr_matrix)
+    assert isinstance(new_map().fit_transform(X.toarray()), sp.csr_matrix)
+
+
+@pytest.mark.skipif(
+    "sparse_interface" not in sklearn.get_config(), reason="scikit-learn has no such setting yet"
+)
+def test_container_that_scikit_learn_asks_for(new_map, X):
+    if not sp.issparse(new_map().fit_transform(X)):
+        pytest.skip("dense output")
+    with sklearn.config_context(sparse_interface="sparray"):
+        for form in (sp.csr_matrix(X), sp.csr_array(X), X.toarray()):
+            assert isinstance(new_map().fit_transform(form), sp.csr_array)
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+def test_empty_rows_are_empty(new_map, X):
+    Z = new_map().fit_transform(X)
+    Z = Z.toarray() if sp.issparse(Z) else Z
+    assert not Z[np.diff(X.indptr) == 0].any()
+
+
+def test_nothing_stored(new_map):
+    X = sp.csr_array((7, 5))
+    Z = new_map().fit_transform(X)
+    assert Z.shape[0] == 7
+    assert abs(Z).sum() == 0
+
+
+def test_no_rows(new_map, X):
+    fitted = new_map().fit(X)
+    Z = fitted.transform(X[:0])
+    assert Z.shape == (0, len(fitted.get_feature_names_out()))
+    with pytest.raises(ValueError, match="0 sample"):
+        new_map().fit(X[:0])
+
+
+def test_one_row_and_one_column(new_map, X):
+    expected = new_map().fit_transform(X)
+    fitted = new_map().fit(X)
+    for row in (0, 1, 17):
+        assert_same(fitted.transform(X[[row]]), expected[[row]])
+    narrow = sp.csr_array([[0.0], [2.5]])
+    Z = new_map().fit_transform(narrow)
+    assert Z.shape[0] == 2
+    assert abs(Z[[1]]).sum() > 0
+
+
+def test_width_does_not_matter(new_map, X):
+    wide = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], 2**62 - 1))
+    assert_same(new_map().fit_transform(wide), new_map().fit_transform(X))
+    with pytest.raises(ValueError, match="features"):
+        new_map().fit(X).transform(wide)
+
+
+def test_order_of_rows(new_map, X):
+    order = np.random.default_rng(0).permutation(X.shape[0])
+    assert_same(new_map().fit_transform(X[order]), new_map().fit_transform(X)[order])
+
+
+# ---- threads -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(_threads, "BLOCK_ENTRIES", 60)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 3, -1])
+def test_blocks_and_threads(new_map, X, n_jobs, monkeypatch):
+    expected = new_map().fit_transform(X)
+    dense = new_map().fit_transform(X.toarray())
+    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
+    for size in (1, 60, 1000):
+        monkeypatch.setattr(_threads, "BLOCK_ENTRIES", size)
+        assert_same(new_map(n_jobs=n_jobs).fit_transform(X), expected)
+        assert_same(new_map(n_jobs=n_jobs).fit_transform(X.toarray()), dense)
+        if hasattr(new_map(), "encode"):
+            codes = new_map(n_jobs=n_jobs).fit(X).encode(X)
+            np.testing.assert_array_equal(codes, new_map().fit(X).encode(X))
+
+
+def test_from_an_executor(new_map, X, small_blocks):
+    fitted = new_map(n_jobs=2).fit(X)
+    expected = fitted.transform(X)
+    with ThreadPoolExecutor(4) as pool:
+        for Z in pool.map(fitted.transform, [X] * 8):
+            assert_same(Z, expected)
+
+
+def _transform_in_child(fitted, X, pipe):
+    pipe.send([array.tolist() for array in arrays_of(fitted.transform(X))])
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="no safe fork")
+def test_after_fork(new_map, X, small_blocks):
+    fitted = new_map(n_jobs=2).fit(X)
+    expected = [array.tolist() for array in arrays_of(fitted.transform(X))]
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    child = context.Process(target=_transform_in_child, args=(fitted, X, there))
+    child.start()
+    assert here.poll(60), "the child hangs"
+    assert here.recv() == expected
+    child.join()
+
+
+def test_an_error_in_a_thread_surfaces(new_map, X, small_blocks):
+    fitted = new_map(n_jobs=2).fit(X)
+    bad = X.copy()
+    bad.data[[50, 400]] = np.nan
+    row = np.searchsorted(bad.indptr, 50, side="right") - 1
+    with pytest.raises(ValueError, match=f"NaN in row {row}, column {bad.indices[50]}"):
+        fitted.transform(bad)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+def test_bad_n_jobs(new_map, X, n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be None or a non-zero integer"):
+        new_map(n_jobs=n_jobs).fit_transform(X)
+
+
+# ---- seeds ---------------------------------------------------------------------------------------
+
+
+def test_seeds(new_map, X):
+    expected = new_map(random_state=5).fit_transform(X)
+    assert_same(new_map(random_state=np.int64(5)).fit_transform(X), expected)
+    other = new_map(random_state=6).fit_transform(X)
+    assert abs(other - expected).sum() > 0
+    huge = new_map(random_state=2**200).fit_transform(X)
+    assert abs(huge - expected).sum() > 0
+
+
+@pytest.mark.parametrize(
+    "make_source", [np.random.default_rng, np.random.RandomState], ids=["Generator", "RandomState"]
+)
+def test_sources_of_seeds(new_map, X, make_source):
+    source = make_source(0)
+    one, two = new_map(random_state=source).fit(X), new_map(random_state=source).fit(X)
+    assert one.seed_ != two.seed_
+    assert one.seed_ == new_map(random_state=make_source(0)).fit(X).seed_
+    assert_same(new_map(random_state=one.seed_).fit_transform(X), one.transform(X))
+
+
+def test_no_seed_draws_from_numpy(new_map, X):
+    np.random.seed(0)  # noqa: NPY002
+    one = new_map(random_state=None).fit(X)
+    np.random.seed(0)  # noqa: NPY002
+    assert one.seed_ == new_map(random_state=None).fit(X).seed_
+    assert one.seed_ != new_map(random_state=None).fit(X).seed_
+
+
+@pytest.mark.parametrize("random_state", [-1, 1.5, "seed", True, [1]])
+def test_bad_seeds(new_map, X, random_state):
+    with pytest.raises(ValueError, match="random_state must be"):
+        new_map(random_state=random_state).fit(X)
+
+
+def test_streams_tell_maps_apart():
+    numbers = list(_seeding.STREAMS.values())
+    assert len(set(numbers)) == len(numbers)
+    keys = {tuple(_seeding.keys(0, stream, 2).tolist()) for stream in _seeding.STREAMS}
+    assert len(keys) == len(numbers)
+
+
+# ---- scikit-learn's manners ----------------------------------------------------------------------
+
+
+def test_clone_and_pickle(new_map, X):
+    fitted = new_map().fit(X)
+    expected = fitted.transform(X)
+    assert_same(pickle.loads(pickle.dumps(fitted)).transform(X), expected)
+    assert_same(clone(fitted).fit_transform(X), expected)
+
+
+def test_feature_names(new_map, X):
+    fitted = new_map().fit(X)
+    names = fitted.get_feature_names_out()
+    prefix = type(fitted).__name__.lower()
+    assert len(names) == fitted.transform(X).shape[1]
+    assert names[[0, -1]].tolist() == [f"{prefix}0", f"{prefix}{len(names) - 1}"]
+
+
+def test_set_output(new_map, X):
+    pd = pytest.importorskip("pandas")
+    fitted = new_map().set_output(transform="pandas").fit(X)
+    if sp.issparse(new_map().fit_transform(X)):
+        with pytest.raises(ValueError, match="sparse"):
+            fitted.transform(X)
+    else:
+        assert isinstance(fitted.transform(X), pd.DataFrame)
+
+
+def test_not_fitted(new_map, X):
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        new_map().transform(X)
+
+
+def test_parameters_set_after_fit_are_checked(new_map, X):
+    fitted = new_map().fit(X)
+    name = "n_components" if hasattr(fitted, "n_components") else "n_hashes"
+    fitted.set_params(**{name: -3})
+    with pytest.raises(ValueError, match=f"{name} must be from 1 to .*, got -3"):
+        fitted.transform(X)
+
+
+# ---- golden values -------------------------------------------------------------------------------
+
+
+def golden_input():
+    """Small integers and powers of two, of which every sum is exact."""
+    rng = np.random.default_rng(20)
+    columns = [np.unique(rng.integers(0, 2**40, size=n)) for n in (5, 0, 1, 9)]
+    indptr = np.cumsum([0] + [len(c) for c in columns])
+    values = 2.0 ** rng.integers(-3, 9, size=indptr[-1])
+    return sp.csr_array((values, np.concatenate(columns), indptr), shape=(4, 2**40))
+
+
+def golden_output():
+    X = golden_input()
+    out = {"scheme": _seeding.SCHEME, "keys": _seeding.keys(7, "count_sketch", 3).tolist()}
+    for name, variants in MAPS.items():
+        for number, parameters in enumerate(variants):
+            fitted = make(name, random_state=7, **parameters).fit(X)
+            Z = fitted.transform(X)
+            record = {"parameters": parameters, "output": [a.tolist() for a in arrays_of(Z)]}
+            if hasattr(fitted, "encode"):
+                record["codes"] = fitted.encode(X).tolist()
+            if hasattr(fitted, "sample"):
+                record["samples"] = [a.tolist() for a in fitted.sample(X)]
+            out[f"{name} {number}"] = record
+    return out
+
+
+def test_golden():
+    """The scheme's numbers on every platform. Rewrite only with a new scheme number:
+    ``python tests/test_contract.py``."""
+    assert json.loads(json.dumps(golden_output())) == json.loads(GOLDEN.read_text())
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps(golden_output()).replace('}, "', '},\n"') + "\n")

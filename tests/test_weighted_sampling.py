@@ -1,0 +1,339 @@
+"""Samples of two rows agree at the rate of their min-max kernel."""
+
+import numpy as np
+import pytest
+import reference
+import scipy.sparse as sp
+import theorems
+from scipy import stats
+
+from sparsemaps import ConsistentWeightedSampling, _seeding
+
+N_HASHES = 40_000
+
+
+def make_pairs():
+    """Pairs of rows (u, v) with kernels from 0.02 to 0.98, in several manners."""
+    rng = np.random.default_rng(0)
+    pairs = []
+    for target in (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98):
+        u = rng.gamma(1.0, size=40)
+        v = u.copy()
+        shared = max(1, round(40 * 2 * target / (1 + target)))
+        v[shared:] = 0  # disjoint but for the first columns
+        v = np.concatenate([v, rng.gamma(1.0, size=40 - shared)])
+        pairs.append((np.concatenate([u, np.zeros(40 - shared)]), v))
+        pairs.append((u, u * target))  # one scaled
+        wide = rng.lognormal(0, 3.0, size=30)  # weights over orders of magnitude
+        pairs.append((wide, wide * rng.uniform(target, 1.0, size=30)))
+    pairs.append(((rng.random(50) < 0.6) * 1.0, (rng.random(50) < 0.6) * 1.0))  # binary
+    pairs.append((np.array([3.0]), np.array([2.0])))  # one entry
+    return pairs
+
+
+def real_map(columns, weights, seed):
+    X = sp.csr_array((weights, columns, [0, len(columns)]), shape=(1, 100))
+    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, random_state=seed).fit(X)
+    i, t = cws.sample(X)
+    return i[0], t[0]
+
+
+def collisions(sampler, pairs):
+    for number, (u, v) in enumerate(pairs):
+        samples = [sampler(np.flatnonzero(w), w[w > 0], number) for w in (u, v)]
+        yield reference.min_max(u, v), samples[0], samples[1]
+
+
+def assert_theorem(sampler):
+    """P{(i*, t*) agree} = min-max, exactly."""
+    for exact, (i, t), (i2, t2) in collisions(sampler, make_pairs()):
+        theorems.assert_rate((i == i2) & (t == t2), exact)
+
+
+def test_theorem():
+    kernels = [reference.min_max(u, v) for u, v in make_pairs()]
+    assert min(kernels) < 0.03
+    assert max(kernels) > 0.97
+    assert_theorem(real_map)
+
+
+def test_scaling_a_pair_keeps_its_kernel():
+    for factor in (1e-300, 1e-30, 1e-3, 1e5, 1e290):
+        scaled = [(factor * u, factor * v) for u, v in make_pairs()[:6]]
+        for exact, (i, t), (i2, t2) in collisions(real_map, scaled):
+            theorems.assert_rate((i == i2) & (t == t2), exact)
+
+
+def test_zero_bit_bias_is_small():
+    """i* alone agrees a little more often: on rows of many entries, by a percent at most."""
+    rng = np.random.default_rng(3)
+    for scale in (0.1, 0.5, 1.0):
+        u = rng.gamma(1.0, size=90)
+        v = u * rng.lognormal(0, scale, size=90)
+        for exact, (i, t), (i2, t2) in collisions(real_map, [(u, v)]):
+            both, first = ((i == i2) & (t == t2)).mean(), (i == i2).mean()
+            error = np.sqrt(exact * (1 - exact) / N_HASHES)
+            assert both <= first <= exact + 0.01 + theorems.N_STANDARD_ERRORS * error
+
+
+def mutant(change):
+    """The algorithm on NumPy's random numbers, after `change` has had its way with them."""
+
+    def sampler(columns, weights, seed):
+        rng = np.random.default_rng(seed)
+        shape = (100, N_HASHES)
+        r, c = rng.gamma(2.0, size=shape), rng.gamma(2.0, size=shape)
+        beta = rng.random(shape)
+        r, c, beta, weights = change(rng, r, c, beta, weights)
+        chosen = [a.astype(np.float32)[columns] for a in (r, c, beta)]
+        return reference.icws(columns, weights, *chosen)
+
+    return sampler
+
+
+MUTANTS = {
+    "c of shape 1": lambda rng, r, c, b, w: (r, rng.exponential(size=r.shape), b, w),
+    "r of shape 1": lambda rng, r, c, b, w: (rng.exponential(size=r.shape), c, b, w),
+    "no beta": lambda rng, r, c, b, w: (r, c, 0 * b, w),
+    "weights ignored": lambda rng, r, c, b, w: (r, c, b, w * 0 + 1),
+    "one hash for all columns": lambda rng, r, c, b, w: (r, c[:1] + 0 * c, b, w),
+    "one sample repeated": lambda rng, r, c, b, w: (
+        r[:, :1] + 0 * r, c[:, :1] + 0 * c, b[:, :1] + 0 * b, w
+    ),
+}  # fmt: skip
+
+
+def test_reference_passes():
+    assert_theorem(mutant(lambda rng, r, c, b, w: (r, c, b, w)))
+
+
+@pytest.mark.parametrize("change", MUTANTS.values(), ids=MUTANTS.keys())
+def test_mutants_are_rejected(change):
+    with pytest.raises(AssertionError):
+        assert_theorem(mutant(change))
+
+
+@pytest.mark.parametrize("drop", ["t", "i"])
+def test_half_a_sample_is_rejected(drop):
+    def sampler(columns, weights, seed):
+        i, t = real_map(columns, weights, seed)
+        return (i, 0 * t) if drop == "t" else (0 * i, t)
+
+    with pytest.raises(AssertionError):
+        assert_theorem(sampler)
+
+
+# ---- the random numbers ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def uniforms():
+    """r, c, beta of structured columns, each through its distribution function."""
+    columns = np.concatenate([np.arange(100), 2 ** np.arange(7, 62), 1000 * np.arange(1, 100)])
+    key = _seeding.keys(0, "weighted_sampling", 1)[0]
+    r, c, beta = reference.icws_parameters(key, columns, 512)
+    gamma = stats.gamma(2.0)
+    return gamma.cdf(r), gamma.cdf(c), beta.astype(float)
+
+
+def test_distributions(uniforms):
+    for u in uniforms:
+        theorems.assert_uniform(u)
+
+
+@pytest.mark.parametrize("lag", [1, 2, 64, 256])
+def test_independent_across_samples(uniforms, lag):
+    """If two uniforms are independent their sum modulo 1 is uniform too."""
+    for one in uniforms:
+        for other in uniforms:
+            theorems.assert_uniform((one[:, lag:] + other[:, :-lag]) % 1)
+
+
+@pytest.mark.parametrize("lag", [1, 50])
+def test_independent_across_columns(uniforms, lag):
+    for one in uniforms:
+        for other in uniforms:
+            theorems.assert_uniform((one[lag:] + other[:-lag]) % 1)
+
+
+def test_independent_within_a_sample(uniforms):
+    r, c, beta = uniforms
+    for one, other in ((r, c), (r, beta), (c, beta)):
+        theorems.assert_uniform((one + other) % 1)
+        theorems.assert_uniform((one - other) % 1)
+
+
+def test_i_is_drawn_by_weight_and_independently():
+    weights = np.arange(1.0, 21.0)
+    i, _ = real_map(np.arange(20), weights, 5)
+    expected = N_HASHES * weights / weights.sum()
+    assert stats.chisquare(np.bincount(i, minlength=20), expected).pvalue >= theorems.KS_LEVEL
+    joint = np.zeros((20, 20))
+    np.add.at(joint, (i[1::2], i[::2]), 1)
+    together = np.outer(expected, expected) / N_HASHES**2 * (N_HASHES // 2)
+    often = together >= 5
+    z = (joint[often] - together[often]) ** 2 / together[often]
+    assert stats.chi2.sf(z.sum(), often.sum() - 1) >= theorems.KS_LEVEL
+
+
+# ---- the kernel against the reference ----------------------------------------------------------
+
+
+def test_against_reference():
+    """The compiled loops make the same decisions as float32 NumPy, sample by sample."""
+    rng = np.random.default_rng(0)
+    lengths = [1, 3, 0, 200, 40]
+    columns = [np.sort(rng.choice(2**40, n, replace=False)) for n in lengths]
+    weights = [rng.lognormal(0, 4, size=n) for n in lengths]
+    indptr = np.cumsum([0, *lengths])
+    X = sp.csr_array(
+        (np.concatenate(weights), np.concatenate(columns), indptr), shape=(len(lengths), 2**40)
+    )
+    i, t = ConsistentWeightedSampling(n_hashes=150, random_state=9).fit(X).sample(X)
+    key = _seeding.keys(9, "weighted_sampling", 1)[0]
+    for row, (c, w) in enumerate(zip(columns, weights, strict=True)):
+        if len(c) == 0:
+            assert (i[row] == -1).all()
+            assert (t[row] == -1).all()
+            continue
+        expected_i, expected_t = reference.icws(c, w, *reference.icws_parameters(key, c, 150))
+        np.testing.assert_array_equal(i[row], expected_i)
+        np.testing.assert_array_equal(t[row], expected_t)
+
+
+def test_rows_longer_than_the_scratch():
+    """A row of more entries than are sampled at once, alone and among others."""
+    rng = np.random.default_rng(0)
+    row = sp.csr_array(rng.gamma(1.0, size=(1, 70_000)))
+    others = sp.random_array((5, 70_000), density=0.001, format="csr", rng=rng)
+    both = sp.vstack([others, row, others], format="csr")
+    cws = ConsistentWeightedSampling(n_hashes=70, random_state=0).fit(both)
+    i, t = cws.sample(both)
+    alone_i, alone_t = cws.sample(row)
+    np.testing.assert_array_equal(i[5], alone_i[0])
+    np.testing.assert_array_equal(t[5], alone_t[0])
+    np.testing.assert_array_equal(i[:5], i[6:])
+    key = _seeding.keys(0, "weighted_sampling", 1)[0]
+    columns = np.arange(70_000)
+    expected, _ = reference.icws(columns, row.data, *reference.icws_parameters(key, columns, 70))
+    np.testing.assert_array_equal(i[5], expected)
+
+
+# ---- outputs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("bits", "t_bits"), [(1, 0), (3, 0), (8, 0), (16, 0), (4, 3), (16, 8)])
+def test_outputs_follow_from_the_samples(X, bits, t_bits):
+    cws = ConsistentWeightedSampling(n_hashes=13, bits=bits, t_bits=t_bits, random_state=2).fit(X)
+    i, t = cws.sample(X)
+    width = bits + t_bits
+    codes = (i & (2**bits - 1)) | ((t & (2**t_bits - 1)) << bits)
+    filled = np.diff(X.indptr) > 0
+
+    Z = cws.transform(X)
+    assert Z.shape == (X.shape[0], 13 * 2**width)
+    np.testing.assert_array_equal(np.diff(Z.indptr), np.where(filled, 13, 0))
+    expected = (codes + 2**width * np.arange(13))[filled]
+    np.testing.assert_array_equal(Z.indices, expected.ravel())
+    np.testing.assert_array_equal(Z.data, np.full(Z.nnz, 1 / np.sqrt(13)))
+
+    as_bits = (codes[:, :, None] >> np.arange(width)) & 1
+    as_bits[~filled] = 0
+    packed = np.packbits(as_bits.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little")
+    np.testing.assert_array_equal(cws.encode(X), packed, strict=True)
+
+
+def test_wide_output_has_wide_indices(X):
+    Z = ConsistentWeightedSampling(n_hashes=2**9, bits=16, t_bits=8, random_state=0).fit_transform(X)
+    assert Z.shape[1] == 2**33
+    assert Z.indices.dtype == np.int64
+    assert Z.indices.max() > 2**32
+
+
+def test_b_bit_inner_products_have_the_published_bias():
+    """E<z, z'> = MM + (1 - MM) 2^-b where the columns' lowest bits are as good as random."""
+    rng = np.random.default_rng(0)
+    columns = np.sort(rng.choice(2**30, 60, replace=False))
+    u, v = np.zeros(60), np.zeros(60)
+    u[:40], v[20:] = rng.gamma(1.0, size=40), rng.gamma(1.0, size=40)
+    X = sp.csr_array((np.stack([u, v]).ravel(), np.tile(columns, 2), [0, 60, 120]), (2, 2**30))
+    exact = reference.min_max(u, v)
+    for bits in (1, 2, 4):
+        cws = ConsistentWeightedSampling(n_hashes=40_000, bits=bits, t_bits=8, random_state=1)
+        Z = cws.fit_transform(X)
+        i, t = cws.sample(X)
+        same = (i[0] == i[1]) & (t[0] == t[1])
+        # Among the samples that differ, bits of i* and of t* agree by chance.
+        low = (i & (2**bits - 1)) | ((t & 255) << bits)
+        np.testing.assert_allclose((Z @ Z.T)[0, 1], (low[0] == low[1]).mean(), rtol=1e-12)
+        assert (low[0] == low[1])[~same].mean() < 2.0**-bits
+        theorems.assert_rate(same, exact)
+        bare = ConsistentWeightedSampling(n_hashes=40_000, bits=bits, random_state=1)
+        Z = bare.fit_transform(X)
+        agree = (i[0] == i[1]).mean()
+        chance = ((i[0] ^ i[1]) & (2**bits - 1) == 0)[i[0] != i[1]].mean()
+        np.testing.assert_allclose((Z @ Z.T)[0, 1], agree + (1 - agree) * chance, rtol=1e-12)
+        assert abs(chance - 2.0**-bits) < 0.1  # 60 columns: their bits are only about balanced
+
+
+def test_signed_is_the_generalized_min_max_kernel():
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=50)
+    v = u + 0.5 * rng.normal(size=50)
+    X = np.stack([u, v])
+    doubled = np.stack([np.maximum(X, 0), np.maximum(-X, 0)], axis=2).reshape(2, -1)
+    signed = ConsistentWeightedSampling(n_hashes=N_HASHES, signed=True, random_state=0).fit(X)
+    plain = ConsistentWeightedSampling(n_hashes=N_HASHES, random_state=0).fit(doubled)
+    i, t = signed.sample(X)
+    for one, other in zip((i, t), plain.sample(doubled), strict=True):
+        np.testing.assert_array_equal(one, other)
+    theorems.assert_rate((i[0] == i[1]) & (t[0] == t[1]), reference.min_max(*doubled))
+
+
+def test_signed_changes_nothing_else():
+    """Non-negative rows: the columns are doubled, and the kernel is the same."""
+    u, v = make_pairs()[0]
+    X = np.stack([u, v])
+    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, signed=True, random_state=0).fit(X)
+    i, t = cws.sample(X)
+    assert (i % 2 == 0).all()
+    theorems.assert_rate((i[0] == i[1]) & (t[0] == t[1]), reference.min_max(u, v))
+
+
+def test_extreme_weights_have_samples():
+    X = np.array([[5e-324, 0, 0], [1.7e308, 0, 0], [5e-324, 1.0, 1.7e308], [2.3e-308, 0, 0]])
+    i, t = ConsistentWeightedSampling(n_hashes=2000, random_state=0).fit(X).sample(X)
+    assert (i[[0, 1, 3]] == 0).all()
+    assert (i[2] == 2).all()
+    assert (np.abs(t) < 2**31).all()
+
+
+def test_float32_and_float64_agree():
+    X = np.random.default_rng(0).lognormal(0, 10, size=(20, 50)).astype(np.float32)
+    cws = ConsistentWeightedSampling(n_hashes=200, random_state=0).fit(X)
+    for one, other in zip(cws.sample(X), cws.sample(X.astype(np.float64)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_more_samples_extend_the_first(X):
+    few = ConsistentWeightedSampling(n_hashes=10, random_state=0).fit(X).sample(X)
+    many = ConsistentWeightedSampling(n_hashes=100, random_state=0).fit(X).sample(X)
+    for one, other in zip(few, many, strict=True):
+        np.testing.assert_array_equal(one, other[:, :10])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_hashes": 0}, "n_hashes must be from 1 to 16777216, got 0"),
+        ({"n_hashes": 2.0}, "n_hashes must be an integer"),
+        ({"bits": 17}, "bits must be from 1 to 16, got 17"),
+        ({"bits": 0}, "bits must be from 1 to 16, got 0"),
+        ({"t_bits": 9}, "t_bits must be from 0 to 8, got 9"),
+        ({"method": "dart"}, "method must be 'icws', got 'dart'"),
+        ({"signed": 1}, "signed must be True or False, got 1"),
+    ],
+)
+def test_bad_parameters(X, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ConsistentWeightedSampling(**parameters).fit(X)

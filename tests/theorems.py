@@ -1,0 +1,50 @@
+"""How a statistical statement is tested: by its standard error, never by a picked tolerance."""
+
+import numpy as np
+
+N_STANDARD_ERRORS = 5
+"""A true statement fails with probability 6e-7."""
+
+KS_LEVEL = 1e-6
+"""Significance level of a goodness-of-fit test, likewise."""
+
+
+def assert_mean(estimates, expected):
+    """The mean over axis 0 is `expected`, within the standard errors seen in the estimates."""
+    estimates = np.asarray(estimates, float)
+    error = estimates.std(axis=0, ddof=1) / np.sqrt(len(estimates))
+    distance = np.abs(estimates.mean(axis=0) - expected)
+    assert (distance <= N_STANDARD_ERRORS * error + 1e-12).all(), (
+        f"{np.max(distance / np.maximum(error, 1e-300)):.1f} standard errors off"
+    )
+
+
+def assert_variance(estimates, expected, *, at_most=False):
+    """The variance over axis 0 is `expected` (or at most that), within its standard error."""
+    estimates = np.asarray(estimates, float)
+    centred = estimates - estimates.mean(axis=0)
+    variance = (centred**2).mean(axis=0)
+    error = np.sqrt(((centred**4).mean(axis=0) - variance**2) / len(estimates))
+    excess = variance - expected
+    distance = excess if at_most else np.abs(excess)
+    assert (distance <= N_STANDARD_ERRORS * error + 1e-12).all(), (
+        f"variance {variance} where {expected} is expected, standard error {error}"
+    )
+
+
+def assert_rate(agree, expected):
+    """A rate of independent agreements (last axis) is `expected`, within its standard error."""
+    n = agree.shape[-1]
+    error = np.sqrt(expected * (1 - expected) / n)
+    distance = np.abs(agree.mean(axis=-1) - expected)
+    assert (distance <= N_STANDARD_ERRORS * error).all(), (
+        f"{np.max(distance / np.maximum(error, 1e-300)):.1f} standard errors off"
+    )
+
+
+def assert_uniform(samples):
+    """Samples in [0, 1) are uniform, by a Kolmogorov-Smirnov test at the level above."""
+    from scipy import stats
+
+    p_value = stats.kstest(np.ravel(samples), "uniform").pvalue
+    assert p_value >= KS_LEVEL, f"p-value {p_value:.1e}"
