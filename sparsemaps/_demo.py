@@ -55,9 +55,7 @@ def digits():
     X, y = load_digits(return_X_y=True)
     is_test = np.arange(len(y)) % 3 == 2
     X = sp.csr_array(X)
-    return Task(
-        "handwritten digits", X[~is_test], y[~is_test], X[is_test], y[is_test], exact=True
-    )
+    return Task("handwritten digits", X[~is_test], y[~is_test], X[is_test], y[is_test], exact=True)
 
 
 def docstrings(path):
@@ -84,11 +82,14 @@ def sources():
     """(name, files) of the standard library and of each package that is installed."""
     library = Path(sysconfig.get_paths()["stdlib"])
     skipped = ("site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3")
-    yield "standard library", [
-        path
-        for path in sorted(library.rglob("*.py"))
-        if not set(skipped) & set(path.relative_to(library).parts)
-    ]
+    yield (
+        "standard library",
+        [
+            path
+            for path in sorted(library.rglob("*.py"))
+            if not set(skipped) & set(path.relative_to(library).parts)
+        ],
+    )
     for name in PACKAGES:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
@@ -120,7 +121,11 @@ def texts():
     columns, counts = zip(*rows, strict=True)
     indptr = np.cumsum([0] + [len(c) for c in columns])
     X = sp.csr_array(
-        (np.concatenate(counts).astype(np.float64), np.concatenate(columns).astype(np.int32), indptr),
+        (
+            np.concatenate(counts).astype(np.float64),
+            np.concatenate(columns).astype(np.int32),
+            indptr,
+        ),
         shape=(len(rows), 2**24),
     )
     y, for_test = np.array(labels), np.array(for_test)
@@ -184,7 +189,8 @@ def table(task, rows):
     """The results of a task as lines of text."""
     n, d = task.X_train.shape
     yield f"{task.title}"
-    yield f"  {n} + {len(task.y_test)} rows, {d} columns, {task.X_train.nnz / n:.0f} non-zeros a row"
+    density = task.X_train.nnz / n
+    yield f"  {n} + {len(task.y_test)} rows, {d} columns, {density:.0f} non-zeros a row"
     yield f"  {'':36} {'accuracy':>9} {'map, s':>8} {'train, s':>9} {'bytes/row':>10}"
     for row in rows:
         map_seconds = "" if row.map_seconds is None else f"{row.map_seconds:.2f}"

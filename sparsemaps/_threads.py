@@ -54,7 +54,8 @@ def cut_rows(n_rows, work_before, n_jobs):
 def run(function, blocks, n_jobs):
     """Call ``function(start, stop)`` on each block and return the results in order.
 
-    The first exception, in the order of the blocks, is raised; blocks not begun by then are dropped.
+    The first exception, in the order of the blocks, is raised; blocks not begun by then are
+    dropped.
     """
     n_jobs = min(resolve_n_jobs(n_jobs), len(blocks))
     if n_jobs <= 1:

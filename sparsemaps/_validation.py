@@ -70,7 +70,7 @@ def check_sparse_container(X):
 class Block(NamedTuple):
     """Some consecutive rows as canonical CSR arrays that have passed all checks.
 
-    `indptr` (int64) delimits the block's rows within `values` and `indices`; it need not start at 0.
+    `indptr` (int64) delimits the block's rows within `values` and `indices`, from anywhere on.
     """
 
     values: np.ndarray
@@ -163,27 +163,28 @@ class Rows:
         return Block(copy.data, native(copy.indices), copy.indptr.astype(np.int64))
 
     def _fail_out_of_range(self, block, start):
-        row, position = _first(block, lambda _, index: (index < 0) | (index >= self.n_columns))
-        raise ValueError(
-            f"X has column index {block.indices[position]} in row {self._first_row + start + row}; "
-            f"allowed are 0 to {self.n_columns - 1}"
+        place, _ = self._place(
+            block, start, lambda _, index: (index < 0) | (index >= self.n_columns)
         )
+        raise ValueError(f"X has {place}; allowed are columns 0 to {self.n_columns - 1}")
 
     def _fail_not_finite(self, block, start):
-        row, position = _first(block, lambda value, _: ~np.isfinite(value))
-        value = block.values[position]
+        place, value = self._place(block, start, lambda value, _: ~np.isfinite(value))
         kind = "NaN" if np.isnan(value) else "infinity"
-        raise ValueError(
-            f"X contains {kind} in row {self._first_row + start + row}, column {block.indices[position]}; "
-            "all values must be finite"
-        )
+        raise ValueError(f"X contains {kind} in {place}; all values must be finite")
 
     def _fail_negative(self, block, start):
-        row, position = _first(block, lambda value, _: value < 0)
-        raise ValueError(
-            f"Negative values in data: X has {block.values[position]} in row {self._first_row + start + row}, "
-            f"column {block.indices[position]}; {self._nonnegative}"
-        )
+        place, value = self._place(block, start, lambda value, _: value < 0)
+        raise ValueError(f"Negative values in data: X has {value} in {place}; {self._nonnegative}")
+
+    def _place(self, block, start, is_wrong):
+        """Where the first entry is for which `is_wrong(values, columns)`, and its value."""
+        first, last = block.indptr[0], block.indptr[-1]
+        wrong = is_wrong(block.values[first:last], block.indices[first:last])
+        position = first + int(np.argmax(wrong))
+        row = int(np.searchsorted(block.indptr, position, side="right")) - 1
+        place = f"row {self._first_row + start + row}, column {block.indices[position]}"
+        return place, block.values[position]
 
 
 def native(array):
@@ -199,11 +200,3 @@ def _dense_block(X):
     indptr = np.zeros(len(X) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(X)), out=indptr[1:])
     return Block(np.ascontiguousarray(X[rows, columns]), columns.astype(np.int64), indptr)
-
-
-def _first(block, is_wrong):
-    """(row within the block, position) of the first entry for which `is_wrong` holds."""
-    first, last = block.indptr[0], block.indptr[-1]
-    wrong = is_wrong(block.values[first:last], block.indices[first:last])
-    position = first + int(np.argmax(wrong))
-    return int(np.searchsorted(block.indptr, position, side="right")) - 1, position

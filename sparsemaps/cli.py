@@ -79,7 +79,9 @@ def _parser():
 
 def _add_map(kinds, name, cls):
     parser = kinds.add_parser(
-        name, help=cls.__doc__.splitlines()[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+        name,
+        help=cls.__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT", help="LIBSVM file (.gz, .bz2, .xz), or - for a pipe"

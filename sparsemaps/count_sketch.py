@@ -73,9 +73,7 @@ class CountSketch(SparseMap):
     [4.0, 5.0]
     """
 
-    def __init__(
-        self, *, n_components=1024, dense_output=False, random_state=None, n_jobs=None
-    ):
+    def __init__(self, *, n_components=1024, dense_output=False, random_state=None, n_jobs=None):
         self.n_components = n_components
         self.dense_output = dense_output
         self.random_state = random_state
@@ -111,7 +109,10 @@ class CountSketch(SparseMap):
         index_type = np.int32 if at_most <= _validation.LARGEST_INT32 else np.int64
         values, columns = np.empty(at_most, rows.dtype), np.empty(at_most, index_type)
         indptr = np.zeros(rows.n_rows + 1, index_type)
-        free = {start: slice(end - n, end) for (start, _), n, end in zip(blocks, places, ends)}
+        free = {
+            start: slice(end - n, end)
+            for (start, _), n, end in zip(blocks, places, ends, strict=True)
+        }
 
         def sketch(block, start, stop):
             return _kernel.count_sketch_csr(
@@ -124,7 +125,7 @@ class CountSketch(SparseMap):
             )
 
         n_stored = 0
-        for (start, _), n in zip(blocks, self._run(rows, sketch)):
+        for (start, _), n in zip(blocks, self._run(rows, sketch), strict=True):
             for array in (values, columns):
                 array[n_stored : n_stored + n] = array[free[start]][:n]
             n_stored += n

@@ -1,4 +1,4 @@
-"""What every map promises: the same numbers whatever the container, types, order, cut and threads."""
+"""What every map promises: the same numbers whatever container, types, order, cut and threads."""
 
 import json
 import multiprocessing
@@ -122,7 +122,9 @@ def test_forms_of_the_same_matrix(new_map, X, form):
     after = form(X)
     if sp.issparse(before):  # the input is left as it was
         assert (abs(before - after) > 0).nnz == 0
-        for array, untouched in zip(arrays_of(before.tocsr()), arrays_of(after.tocsr()), strict=True):
+        for array, untouched in zip(
+            arrays_of(before.tocsr()), arrays_of(after.tocsr()), strict=True
+        ):
             np.testing.assert_array_equal(array, untouched)
 
 

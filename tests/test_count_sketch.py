@@ -125,9 +125,13 @@ def test_against_reference(dtype, n_components):
     for row, columns in enumerate(rows):
         buckets, _ = reference.hashes(key, columns, n_components)
         present = np.unique(buckets)
-        expected = reference.count_sketch(
-            key, columns, values[indptr[row] : indptr[row + 1]], n_components
-        )[present] if n_components < 10**6 else None
+        expected = (
+            reference.count_sketch(
+                key, columns, values[indptr[row] : indptr[row + 1]], n_components
+            )[present]
+            if n_components < 10**6
+            else None
+        )
         if expected is not None:
             np.testing.assert_array_equal(Z[[row]].toarray()[0, present], expected, strict=True)
         assert np.isin(Z[[row]].indices, present).all()

@@ -239,12 +239,16 @@ def test_outputs_follow_from_the_samples(X, bits, t_bits):
 
     as_bits = (codes[:, :, None] >> np.arange(width)) & 1
     as_bits[~filled] = 0
-    packed = np.packbits(as_bits.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little")
+    packed = np.packbits(
+        as_bits.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little"
+    )
     np.testing.assert_array_equal(cws.encode(X), packed, strict=True)
 
 
 def test_wide_output_has_wide_indices(X):
-    Z = ConsistentWeightedSampling(n_hashes=2**9, bits=16, t_bits=8, random_state=0).fit_transform(X)
+    Z = ConsistentWeightedSampling(n_hashes=2**9, bits=16, t_bits=8, random_state=0).fit_transform(
+        X
+    )
     assert Z.shape[1] == 2**33
     assert Z.indices.dtype == np.int64
     assert Z.indices.max() > 2**32

@@ -1,1 +1,4 @@
-"""Compiled loops on plain arrays: what they compute is said in each, what they may be given is checked above."""
+"""Compiled loops on plain arrays.
+
+What each computes is said at its head; what it may be given is checked above.
+"""
