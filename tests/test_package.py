@@ -15,16 +15,18 @@ import sparsemaps._kernels
 
 PACKAGE = Path(sparsemaps.__file__).parent
 SOURCES = Path(__file__).parent.parent / "sparsemaps"
+DOCS = SOURCES.parent / "docs"
 
 # Floors, lowest first: a module imports from lower floors only, or from what is listed for it.
 FLOORS = [
     {"_kernels"},
-    {"_seeding", "_threads", "_validation"},
-    {"_base"},
+    {"_seeding", "_sklearn", "_threads", "_validation"},
+    {"_base", "libsvm"},
     {"count_sketch", "weighted_sampling"},
-    {"__init__"},
+    {"_demo", "__init__"},
+    {"cli"},
+    {"__main__"},
 ]
-ONLY_IN_BASE = "sklearn"
 
 
 def modules():
@@ -57,9 +59,8 @@ def test_calls_go_down_only(name):
     if name == "_kernels":
         return
     for imported in imports(name):
-        if imported == ONLY_IN_BASE or imported.startswith(ONLY_IN_BASE + "."):
-            assert name == "_base", f"{name} imports scikit-learn"
         parts = imported.split(".")
+        assert parts[0] != "sklearn" or name == "_sklearn", f"{name} imports scikit-learn"
         if parts[0] == "sparsemaps" and len(parts) > 1:
             assert floor_of(parts[1]) < floor_of(name), f"{name} imports {imported}"
 
@@ -77,9 +78,27 @@ def test_kernels_stand_on_nothing_above():
 
 
 @pytest.mark.parametrize("name", [*modules(), "__init__"])
-def test_examples(name):
+def test_docstring_examples(name):
     module = sparsemaps if name == "__init__" else importlib.import_module(f"sparsemaps.{name}")
     assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
+@pytest.mark.parametrize("name", ["user_guide.md", "libsvm.md"])
+def test_documentation_examples(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testfile(str(DOCS / name), module_relative=False)
+    assert tried > 0
+    assert failed == 0
+
+
+@pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
+def test_add_a_map_shows_the_code_that_is():
+    code = (PACKAGE / "count_sketch.py").read_text()
+    shown = re.findall(r"```python\n(.*?)```", (DOCS / "add_a_map.md").read_text(), re.DOTALL)
+    assert len(shown) >= 4
+    for block in shown:
+        assert block in code
 
 
 def test_all():
