@@ -119,7 +119,7 @@ def texts():
                 if found == TEXTS_EACH:
                     break
     columns, counts = zip(*rows, strict=True)
-    indptr = np.cumsum([0] + [len(c) for c in columns])
+    indptr = np.cumsum([0] + [len(c) for c in columns]).astype(np.int32)
     X = sp.csr_array(
         (
             np.concatenate(counts).astype(np.float64),

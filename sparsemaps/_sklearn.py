@@ -2,17 +2,25 @@
 
 import sklearn
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
     "TransformerMixin",
+    "check_array",
     "check_is_fitted",
     "learners",
     "sparse_arrays_asked",
     "validate_data",
+    "version",
 ]
+
+
+def version():
+    """scikit-learn's version."""
+    return sklearn.__version__
 
 
 def sparse_arrays_asked():

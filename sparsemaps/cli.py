@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 import sparsemaps
 from sparsemaps import _seeding, libsvm
+from sparsemaps._base import SampledMap
 
 MAPS = {
     "minmax": sparsemaps.ConsistentWeightedSampling,
@@ -128,9 +129,8 @@ def _map(options):
     parameters = {name: getattr(options, name) for name in names if name not in _NOT_OPTIONS}
     fitted = options.cls(**parameters, random_state=options.seed, n_jobs=options.n_jobs)
     fitted._fit_any_width()
-    if options.ones and not isinstance(fitted, sparsemaps._base.SampledMap):
+    if options.ones and not isinstance(fitted, SampledMap):
         raise ValueError("--ones is for one-hot maps")
-    rows = 0
     with (
         libsvm.atomic_output(options.output) as out,
         tqdm(desc="rows", unit="", unit_scale=True, disable=None) as bar,
@@ -140,11 +140,9 @@ def _map(options):
                 first = 0
                 for X, y in _blocks(path, options.zero_based):
                     Z = fitted._transform_any_width(X, first)
-                    out.write(libsvm.format_rows(Z, y, ones=options.ones, n_jobs=options.n_jobs))
+                    out.write(libsvm.format_rows(Z, y, ones=options.ones))
                     first += len(y)
                     bar.update(len(y))
-                rows += first
-    return None
 
 
 def _blocks(path, zero_based):
@@ -168,21 +166,21 @@ class _naming:
 
 def _info(options):
     rows = entries = width = 0
-    least, most, smallest = np.inf, -np.inf, np.inf
+    least, most, smallest = np.inf, -np.inf, 2**63
     labels = {}
     with _naming(options.input):
-        for X, y in _blocks(options.input, "auto"):
+        for X, y in _blocks(options.input, zero_based=True):
             rows += X.shape[0]
             entries += X.nnz
             if X.nnz:
-                width = max(width, int(X.indices.max()) + 1)
-                smallest = min(smallest, int(X.indices.min()) + 1)
+                width = max(width, int(X.indices.max()))
+                smallest = min(smallest, int(X.indices.min()))
                 least, most = min(least, X.data.min()), max(most, X.data.max())
             for label, count in zip(*np.unique(y, return_counts=True), strict=True):
                 if len(labels) <= 1000:
                     labels[float(label)] = labels.get(float(label), 0) + int(count)
     print(f"rows     {rows}")
-    print(f"columns  {width}" + (f" (the first in use is {smallest})" if entries else ""))
+    print("columns  " + (f"{smallest} to {width}" if entries else "none"))
     print(f"entries  {entries}" + (f" ({entries / rows:.1f} a row)" if rows else ""))
     print("values   " + (f"{least:g} to {most:g}" if entries else "none"))
     if len(labels) > 20:

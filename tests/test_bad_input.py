@@ -42,7 +42,9 @@ BAD = {
     "duplicates overflow": (
         csr(data=[1e308, 1e308, 1], indices=[2, 2, 1]), "infinity in row 0, column 2",
     ),
-    "index beyond the width": (csr(indices=[0, 4, 1]), "row 0, column 4; allowed are columns 0 to 3"),
+    "index beyond the width": (
+        csr(indices=[0, 4, 1]), "row 0, column 4; allowed are columns 0 to 3",
+    ),
     "negative index": (csr(indices=[0, 2, -1]), "row 2, column -1"),
     "decreasing indptr": (csr(indptr=[0, 3, 2, 3]), "entry 2 is 2 after 3"),
     "negative indptr": (csr(indptr=[0, -5, 2, 3]), "entry 1 is -5"),

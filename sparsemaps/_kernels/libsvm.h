@@ -1,0 +1,217 @@
+/* Lines of LIBSVM text to arrays.
+ *
+ *     label[,label ...] [qid:number] [index:value ...] [# comment]
+ *
+ * Tokens are parted by blanks; a line without tokens counts for nothing. The indices of a line
+ * ascend. Nothing is written outside the arrays, whose sizes the caller bounds by the numbers of
+ * line ends, colons and commas; on the first error the parser stops and says where. */
+#ifndef SPARSEMAPS_LIBSVM_H
+#define SPARSEMAPS_LIBSVM_H
+
+#include "decimal.h"
+
+enum {
+    NO_ERROR,
+    BAD_LABEL,
+    BAD_INDEX,
+    BAD_VALUE,
+    BAD_QID,
+    NOT_ASCENDING,
+    INDEX_TOO_LARGE,
+};
+
+/* Any other way to write a number ("inf", "nan", 30 digits): 1 if it is one. */
+typedef int (*slow_number)(const char *text, const char *end, int to_float, double *value);
+
+typedef struct {
+    int multilabel, to_float; /* to_float: values are rounded to float32 */
+    const wide_t *powers;
+    slow_number slow;
+    /* Arrays to fill. Row i has labels label_ends[i - 1] to label_ends[i], entries likewise. */
+    double *labels, *values;
+    int64_t *label_ends, *entry_ends, *indices, *qids;
+    /* What there was. */
+    int64_t n_rows, n_labels, n_entries, n_qids;
+    int error;
+    const char *wrong, *wrong_end; /* the token at fault */
+} svm_text;
+
+INLINE int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+INLINE const char *token_end(const char *p, const char *end)
+{
+    while (p < end && !is_blank(*p) && *p != '\n' && *p != '#')
+        p++;
+    return p;
+}
+
+static inline int fail(svm_text *text, int error, const char *from, const char *end)
+{
+    text->error = error;
+    text->wrong = from;
+    text->wrong_end = token_end(from, end);
+    return 0;
+}
+
+/* The number that makes up [p, stop). */
+static inline int whole_number(const svm_text *text, const char *p, const char *stop, int to_float,
+                               double *value)
+{
+    const char *read = read_decimal(p, stop, text->powers, value);
+    if (read == stop && !(to_float && between_floats(*value)))
+        return 1;
+    return text->slow(p, stop, to_float, value);
+}
+
+/* A number followed by a blank, `#`, line end, or `also`. Returns its end, or NULL. */
+static inline const char *number(const svm_text *text, const char *p, const char *end, char also,
+                                 int to_float, double *value)
+{
+    const char *stop = read_decimal(p, end, text->powers, value);
+    if (stop && (stop == end || *stop == ' ' || *stop == '\n' || *stop == also || is_blank(*stop)
+                 || *stop == '#')
+        && !(to_float && between_floats(*value)))
+        return stop;
+    stop = p;
+    while (stop < end && !is_blank(*stop) && *stop != '\n' && *stop != '#' && *stop != also)
+        stop++;
+    return stop > p && whole_number(text, p, stop, to_float, value) ? stop : NULL;
+}
+
+/* An integer of at most 19 digits, into *value. Returns its end, or NULL. */
+static inline const char *integer(const char *p, const char *end, int64_t *value)
+{
+    uint64_t n = 0;
+    int negative = p < end && *p == '-';
+    p += p < end && (*p == '-' || *p == '+');
+    const char *first = p;
+    for (; p < end && is_digit(*p); p++) {
+        if (n > (UINT64_C(9223372036854775807) - (uint64_t)(*p - '0')) / 10)
+            return NULL;
+        n = 10 * n + (uint64_t)(*p - '0');
+    }
+    *value = negative ? -(int64_t)n : (int64_t)n;
+    return p > first ? p : NULL;
+}
+
+static inline const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && is_blank(*p))
+        p++;
+    return p;
+}
+
+/* The label or labels from p on. */
+static inline const char *read_labels(svm_text *text, const char *p, const char *end)
+{
+    if (!text->multilabel) {
+        const char *stop = number(text, p, end, ' ', 0, &text->labels[text->n_labels]);
+        if (!stop)
+            return fail(text, BAD_LABEL, p, end), NULL;
+        text->n_labels++;
+        return stop;
+    }
+    const char *stop = token_end(p, end);
+    if (memchr(p, ':', (size_t)(stop - p)))
+        return p; /* no labels: the token is the first entry */
+    for (;;) {
+        stop = number(text, p, end, ',', 0, &text->labels[text->n_labels]);
+        if (!stop)
+            return fail(text, BAD_LABEL, p, end), NULL;
+        text->n_labels++;
+        if (stop == end || *stop != ',')
+            return stop;
+        p = stop + 1;
+    }
+}
+
+/* The entries of a line from p on. */
+static inline const char *read_entries(svm_text *text, const char *p, const char *end)
+{
+    int64_t before = -1;
+    for (;;) {
+        p = skip_blanks(p, end);
+        if (p == end || *p == '\n' || *p == '#')
+            return p;
+        int64_t index = 0;
+        const char *colon = p;
+        for (; colon < end && is_digit(*colon) && colon - p < 18; colon++)
+            index = 10 * index + (*colon - '0');
+        if (colon == p || colon == end || *colon != ':') { /* not 1 to 18 plain digits */
+            colon = integer(p, end, &index);
+            if (!colon || colon == end || *colon != ':') {
+                colon = p + (p < end && (*p == '-' || *p == '+'));
+                const char *first = colon;
+                while (colon < end && is_digit(*colon))
+                    colon++;
+                int too_large = colon > first && colon < end && *colon == ':';
+                return fail(text, too_large ? INDEX_TOO_LARGE : BAD_INDEX, p, end), NULL;
+            }
+        }
+        if (index < 0)
+            return fail(text, BAD_INDEX, p, end), NULL;
+        if (index <= before)
+            return fail(text, NOT_ASCENDING, p, end), NULL;
+        double value;
+        const char *stop = number(text, colon + 1, end, ' ', text->to_float, &value);
+        if (!stop)
+            return fail(text, BAD_VALUE, p, end), NULL;
+        text->indices[text->n_entries] = before = index;
+        text->values[text->n_entries++] = value;
+        p = stop;
+    }
+}
+
+/* All lines of [p, end); 1, or 0 at an error. */
+static int read_lines(svm_text *text, const char *p, const char *end)
+{
+    while (p < end) {
+        p = skip_blanks(p, end);
+        if (p < end && *p != '\n' && *p != '#') {
+            p = read_labels(text, p, end);
+            if (!p)
+                return 0;
+            p = skip_blanks(p, end);
+            if (end - p >= 3 && memcmp(p, "qid", 3) == 0) {
+                const char *stop = NULL;
+                if (end - p > 4 && p[3] == ':')
+                    stop = integer(p + 4, end, &text->qids[text->n_qids]);
+                if (!stop || stop != token_end(p, end))
+                    return fail(text, BAD_QID, p, end);
+                text->n_qids++;
+                p = stop;
+            }
+            p = read_entries(text, p, end);
+            if (!p)
+                return 0;
+            text->label_ends[text->n_rows] = text->n_labels;
+            text->entry_ends[text->n_rows++] = text->n_entries;
+        }
+        if (p < end && *p == '#') {
+            p = memchr(p, '\n', (size_t)(end - p));
+            if (!p)
+                return 1;
+        }
+        p += p < end;
+    }
+    return 1;
+}
+
+/* How often `c` occurs. */
+CLONES static int64_t count_char(const char *p, int64_t n, char c)
+{
+    int64_t total = 0;
+    for (int64_t start = 0; start < n; start += 255) {
+        int64_t stop = n - start < 255 ? n : start + 255;
+        uint8_t here = 0;
+        for (int64_t i = start; i < stop; i++)
+            here += p[i] == c;
+        total += here;
+    }
+    return total;
+}
+
+#endif

@@ -1,0 +1,240 @@
+# LIBSVM text: lines to arrays, rows to lines.
+#
+# Input: a buffer of whole lines; or CSR arrays, of which the rows that `indptr` delimits are written.
+# Output: arrays; or bytes, every number with the fewest digits that read back as itself.
+# Cost: O(bytes).
+# Reference: decimal.h.
+from libc.stdint cimport int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+import numpy as np
+
+from sparsemaps._kernels.types cimport index_t
+
+cdef extern from "libsvm.h" nogil:
+    enum:
+        SMALLEST_POWER
+        LARGEST_POWER
+        LONGEST_NUMBER
+        NO_ERROR
+        BAD_LABEL
+        BAD_INDEX
+        BAD_VALUE
+        BAD_QID
+        NOT_ASCENDING
+        INDEX_TOO_LARGE
+    ctypedef struct wide_t:
+        uint64_t high
+        uint64_t low
+    ctypedef int (*slow_number)(const char *text, const char *end, int to_float,
+                                double *value) noexcept nogil
+    ctypedef struct svm_text:
+        int multilabel
+        int to_float
+        const wide_t *powers
+        slow_number slow
+        double *labels
+        double *values
+        int64_t *label_ends
+        int64_t *entry_ends
+        int64_t *indices
+        int64_t *qids
+        int64_t n_rows
+        int64_t n_labels
+        int64_t n_entries
+        int64_t n_qids
+        int error
+        const char *wrong
+        const char *wrong_end
+    int read_lines(svm_text *text, const char *p, const char *end)
+    int64_t count_char(const char *p, int64_t n, char c)
+    int between_floats(double value)
+    char *write_integer(char *out, uint64_t n)
+    char *write_f64(char *out, double x, const wide_t *powers)
+    char *write_f32(char *out, float x, const wide_t *powers)
+
+ERRORS = {
+    BAD_LABEL: "expected a number as label",
+    BAD_INDEX: "expected index:value with an index of at least 0",
+    BAD_VALUE: "expected index:value with a number as value",
+    BAD_QID: "expected qid: and an integer",
+    NOT_ASCENDING: "indices must be sorted and unique, but this one is not above the one before",
+    INDEX_TOO_LARGE: "indices must be below 2**63",
+}
+
+ctypedef fused number_t:
+    int64_t
+    float
+    double
+
+
+# ---- powers of ten -------------------------------------------------------------------------------
+
+
+def _normalized(numerator, denominator, round_up):
+    """The leading 128 bits of a positive ratio."""
+    shift = 128 - numerator.bit_length() + denominator.bit_length()
+    for shift in (shift, shift - 1):
+        quotient, rest = divmod(numerator << max(shift, 0), denominator << max(-shift, 0))
+        if quotient.bit_length() <= 128:
+            break
+    if round_up and rest:
+        quotient += 1
+    return quotient >> 64, quotient & (2**64 - 1)
+
+
+def _powers(round_up):
+    """10^q to 128 bits; the exponent is known from q. `round_up`: always, or if q < 0 only."""
+    table = np.empty((LARGEST_POWER - SMALLEST_POWER + 1, 2), np.uint64)
+    for q in range(SMALLEST_POWER, LARGEST_POWER + 1):
+        ratio = (10**q, 1) if q >= 0 else (1, 10**-q)
+        table[q - SMALLEST_POWER] = _normalized(*ratio, round_up or q < 0)
+    return table
+
+
+# Filled on import (some milliseconds), read-only since.
+cdef wide_t TO_READ[685]
+cdef wide_t TO_WRITE[685]
+
+
+cdef fill(wide_t *powers, const uint64_t[:, ::1] table):
+    cdef Py_ssize_t i
+    for i in range(table.shape[0]):
+        powers[i].high = table[i, 0]
+        powers[i].low = table[i, 1]
+
+
+fill(TO_READ, _powers(round_up=False))
+fill(TO_WRITE, _powers(round_up=True))
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def _nearest_float32(text, value):
+    """The float32 nearest to a decimal which, as the double `value`, lies between two of them."""
+    digits, _, exponent = text.decode().lower().partition("e")
+    whole, _, fraction = digits.partition(".")
+    power = int(exponent or 0) - len(fraction)
+    numerator, denominator = value.as_integer_ratio()
+    above = (int(whole + fraction) * 10**max(power, 0) * denominator
+             - numerator * 10**max(-power, 0))
+    with np.errstate(over="ignore"):
+        near = np.float32(value)  # of the two, the even one
+    if above == 0:
+        return near
+    other = np.nextafter(near, np.float32("-inf" if near > value else "inf"), dtype=np.float32)
+    return max(near, other) if above > 0 else min(near, other)
+
+
+cdef int slow(const char *text, const char *end, int to_float, double *value) noexcept nogil:
+    """Python's idea of the number, but for its underscores."""
+    with gil:
+        try:
+            token = text[:end - text]
+            if b"_" in token:
+                return 0
+            value[0] = float(token)
+            if to_float and between_floats(value[0]):
+                value[0] = _nearest_float32(token, value[0])
+            return 1
+        except ValueError:
+            return 0
+
+
+def parse(const unsigned char[::1] text, bint multilabel, bint to_float):
+    """Arrays of the lines in `text`.
+
+    Returns (labels, label_ends, values, indices, entry_ends, qids) and None, or None and the error:
+    (offset of the token at fault, the token, what was expected).
+    """
+    cdef svm_text t
+    cdef const char *p = NULL
+    cdef int64_t n = text.shape[0], rows = 1, entries = 1, labels
+    if n > 0:
+        p = <const char *>&text[0]
+        with nogil:
+            rows += count_char(p, n, b"\n")
+            entries += count_char(p, n, b":")
+    labels = rows + (count_char(p, n, b",") if multilabel and n > 0 else 0)
+    arrays = [np.empty(labels), np.empty(rows, np.int64), np.empty(entries),
+              np.empty(entries, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)]
+    cdef double[::1] label_view = arrays[0], value_view = arrays[2]
+    cdef int64_t[::1] label_ends = arrays[1], indices = arrays[3], entry_ends = arrays[4]
+    cdef int64_t[::1] qids = arrays[5]
+    t.multilabel, t.to_float = multilabel, to_float
+    t.powers, t.slow = TO_READ, slow
+    t.labels, t.values = &label_view[0], &value_view[0]
+    t.label_ends, t.entry_ends = &label_ends[0], &entry_ends[0]
+    t.indices, t.qids = &indices[0], &qids[0]
+    t.n_rows = t.n_labels = t.n_entries = t.n_qids = 0
+    t.error = NO_ERROR
+    with nogil:
+        read_lines(&t, p, p + n)
+    if t.error != NO_ERROR:
+        return None, (t.wrong - p, t.wrong[:t.wrong_end - t.wrong], ERRORS[t.error])
+    lengths = (t.n_labels, t.n_rows, t.n_entries, t.n_entries, t.n_rows, t.n_qids)
+    return [array[:length] for array, length in zip(arrays, lengths)], None
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+cdef inline char *write_number(char *out, number_t x) noexcept nogil:
+    if number_t is int64_t:
+        if x < 0:
+            out[0] = b"-"
+            return write_integer(out + 1, -<uint64_t>x)
+        return write_integer(out, <uint64_t>x)
+    elif number_t is float:
+        return write_f32(out, x, TO_WRITE)
+    else:
+        return write_f64(out, x, TO_WRITE)
+
+
+def format_rows(const number_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                const double[::1] labels, const int64_t[::1] label_ends,
+                const int64_t[::1] qids, int64_t first_index, bint ones):
+    """Bytes of the rows that `indptr` delimits; qids may be empty, labels of a row too.
+
+    `ones` writes every value as 1.
+    """
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, label = 0, i
+    cdef Py_ssize_t longest = (n_rows * (LONGEST_NUMBER + 4)
+                               + labels.shape[0] * (LONGEST_NUMBER + 1)
+                               + (indptr[n_rows] - indptr[0]) * (2 * LONGEST_NUMBER))
+    cdef char *text = <char *>malloc(max(longest, 1))
+    cdef char *out = text
+    if text == NULL:
+        raise MemoryError
+    try:
+        with nogil:
+            for row in range(n_rows):
+                while label < label_ends[row]:
+                    out = write_f64(out, labels[label], TO_WRITE)
+                    label += 1
+                    if label < label_ends[row]:
+                        out[0] = b","
+                        out += 1
+                if qids.shape[0] > 0:
+                    out[0], out[1], out[2], out[3], out[4] = b" ", b"q", b"i", b"d", b":"
+                    out = write_number(out + 5, qids[row])
+                out[0] = b" "
+                out += 1
+                for i in range(indptr[row], indptr[row + 1]):
+                    out = write_integer(out, <uint64_t>(indices[i] + first_index))
+                    out[0] = b":"
+                    if ones:
+                        out[1] = b"1"
+                        out += 2
+                    else:
+                        out = write_number(out + 1, values[i])
+                    out[0] = b" "
+                    out += 1
+                if indptr[row] < indptr[row + 1]:
+                    out -= 1  # no blank at the end of a line that has entries
+                out[0] = b"\n"
+                out += 1
+        return text[:out - text]
+    finally:
+        free(text)

@@ -1,0 +1,196 @@
+"""The ``sparsemaps`` command, run as a program."""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import random_csr
+
+import sparsemaps
+from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
+from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
+
+
+def command(*arguments, stdin=b""):
+    return subprocess.run(
+        [sys.executable, "-m", "sparsemaps", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def file(tmp_path):
+    X, y = random_csr(), np.arange(40) % 3
+    path = tmp_path / "in.svm"
+    dump_svmlight_file(X, y, path, zero_based=False)
+    return path
+
+
+def test_every_map_is_a_command():
+    assert {cls.__name__ for cls in cli.MAPS.values()} == {
+        name for name in sparsemaps.__all__ if isinstance(getattr(sparsemaps, name), type)
+    }
+
+
+def test_minmax(file, tmp_path):
+    out = tmp_path / "out.svm"
+    done = command("map", "minmax", "--n-hashes", 20, "--bits", 4, "--seed", 3, file, "-o", out)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    Z, y = load_svmlight_file(out, n_features=320, zero_based=False)
+    cws = ConsistentWeightedSampling(n_hashes=20, bits=4, random_state=3)
+    assert (cws.fit_transform(random_csr()) != Z).nnz == 0
+    np.testing.assert_array_equal(y, np.arange(40) % 3)
+    assert sorted(os.listdir(tmp_path)) == ["in.svm", "out.svm"]
+
+
+def test_count_sketch_to_a_pipe(file):
+    done = command("map", "count-sketch", "--n-components", 8, "-o", "-", "-",
+                   stdin=file.read_bytes())  # fmt: skip
+    assert done.returncode == 0
+    Z = CountSketch(n_components=8, random_state=0).fit_transform(random_csr())
+    lines = done.stdout.splitlines()
+    assert len(lines) == 40
+    assert sum(line.count(b":") for line in lines) == Z.nnz
+
+
+def test_ones(file, tmp_path):
+    out = tmp_path / "out.svm.gz"
+    assert command("map", "minmax", "--ones", "--n-hashes", 4, file, "-o", out).returncode == 0
+    text = gzip.decompress(out.read_bytes())
+    assert set(re.findall(rb":(\S+)", text)) == {b"1"}
+    done = command("map", "count-sketch", "--ones", file, "-o", out)
+    assert (done.returncode, done.stderr) == (2, b"sparsemaps: --ones is for one-hot maps\n")
+
+
+def test_widths_and_several_files_agree(tmp_path):
+    """A row's features do not depend on what else is in its file."""
+    row = b"1 3:1 7:2\n"
+    wide = row + b"0 5:1 1000000000000:1\n"
+    (tmp_path / "narrow").write_bytes(row)
+    (tmp_path / "wide").write_bytes(wide)
+    one = command("map", "minmax", "-o", "-", tmp_path / "narrow")
+    both = command("map", "minmax", "-o", "-", tmp_path / "wide", tmp_path / "narrow")
+    assert both.stdout.startswith(one.stdout)
+    assert both.stdout.endswith(one.stdout)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blocks_do_not_show(tmp_path, monkeypatch, n_jobs, file):
+    expected = command("map", "minmax", "-o", "-", file).stdout
+    out = tmp_path / "out.svm"
+    blocks = cli._blocks
+    monkeypatch.setattr(
+        cli.libsvm, "iter_svmlight_file", small_blocks(cli.libsvm.iter_svmlight_file)
+    )
+    assert len(list(blocks(file, False))) > 5
+    assert cli.main(["map", "minmax", "--n-jobs", str(n_jobs), "-o", str(out), str(file)]) == 0
+    assert out.read_bytes() == expected
+
+
+def small_blocks(iterate):
+    return lambda *args, **kwargs: iterate(*args, block_bytes=100, **kwargs)
+
+
+def test_empty_rows_keep_their_lines(tmp_path):
+    (tmp_path / "in").write_bytes(b"1\n2 1:1\n3\n")
+    done = command("map", "minmax", "--n-hashes", 2, "-o", "-", tmp_path / "in")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [b"1", b"2", b"3"]
+
+
+BAD = {
+    "no such file": (None, "No such file or directory"),
+    "not the format": (b"1 1:1\n1 x:2\n", "line 2, column 3: expected index:value"),
+    "negative": (b"1 1:1\n1 2:-4\n", "-4.0 in row 1, column 1; the min-max kernel takes"),
+    "NaN": (b"1 1:nan\n", "NaN in row 0, column 0"),
+    "index 0": (b"1 0:1\n", "line 1, column 3: indices count from 1"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input(tmp_path, text, message):
+    source = tmp_path / "in.svm"
+    if text is not None:
+        source.write_bytes(text)
+    done = command("map", "minmax", source, "-o", tmp_path / "out.svm")
+    error = done.stderr.decode()
+    assert done.returncode == 2
+    assert error.startswith(f"sparsemaps: {source}: ")
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out.svm").exists()
+    assert set(os.listdir(tmp_path)) <= {"in.svm"}
+
+
+def test_bad_parameters(file, tmp_path):
+    done = command("map", "minmax", "--bits", 40, file, "-o", tmp_path / "out")
+    assert done.stderr == b"sparsemaps: bits must be from 1 to 16, got 40\n"
+    assert done.returncode == 2
+    assert command("map", "minmax", "--bits", "x", file, "-o", tmp_path / "out").returncode == 2
+    assert command("map", "nonsense").returncode == 2
+    assert command().returncode == 2
+
+
+def test_info(file, tmp_path):
+    done = command("info", file)
+    lines = dict(line.split(None, 1) for line in done.stdout.decode().splitlines())
+    X = random_csr()
+    assert lines["rows"] == "40"
+    assert lines["entries"].startswith(f"{X.nnz} (")
+    assert lines["columns"] == f"{X.indices.min() + 1} to {X.indices.max() + 1}"
+    assert lines["values"] == f"{X.data.min():g} to {X.data.max():g}"
+    assert lines["labels"] == "0: 14, 1: 13, 2: 13"
+    assert command("info", tmp_path / "none").returncode == 2
+    assert command("info", "-", stdin=b"").stdout.decode().split() == [
+        "rows", "0", "columns", "none", "entries", "0", "values", "none", "labels", "none",
+    ]  # fmt: skip
+
+
+def test_closed_pipe(file):
+    code = f"{sys.executable} -m sparsemaps map minmax -o - {file} | head -c 1"
+    if shutil.which("head") is None:
+        pytest.skip("no head")
+    done = subprocess.run(code, shell=True, capture_output=True, check=False)
+    assert b"Traceback" not in done.stderr
+
+
+def test_version_and_help():
+    assert sparsemaps.__version__ in command("--version").stdout.decode()
+    for arguments in (["--help"], ["map", "--help"], ["map", "minmax", "--help"]):
+        done = command(*arguments)
+        assert done.returncode == 0
+        assert b"usage" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("liblinear-train") is None, reason="no LIBLINEAR")
+def test_liblinear_reads_it(tmp_path, file):
+    out, model = tmp_path / "out.svm", tmp_path / "model"
+    assert command("map", "minmax", file, "-o", out).returncode == 0
+    subprocess.run(["liblinear-train", "-q", out, model], check=True, capture_output=True)
+    done = subprocess.run(
+        ["liblinear-predict", out, model, tmp_path / "predicted"], check=True, capture_output=True
+    )
+    assert b"Accuracy" in done.stdout
+
+
+def test_demo(tmp_path, monkeypatch, capsys):
+    """The whole demonstration, with fewer texts."""
+    from sparsemaps import _demo
+
+    monkeypatch.setattr(_demo, "TEXTS_EACH", 60)
+    monkeypatch.setattr(_demo, "N_HASHES", (16, 64))
+    assert cli.main(["demo", "-o", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert said.count("linear SVM") == 6
+    assert "exact min-max" in said
+    assert "train -c 1" in said
+    X, y = load_svmlight_file(str(tmp_path / "texts.train"))
+    assert sp.issparse(X)
+    assert X.shape[0] == len(y) > 100

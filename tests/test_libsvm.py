@@ -1,0 +1,557 @@
+"""LIBSVM files: what is dumped loads bit for bit, what is not of the format is said to be so."""
+
+import bz2
+import gzip
+import lzma
+import os
+import struct
+import subprocess
+import sys
+from io import BytesIO, StringIO
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from conftest import random_csr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparsemaps import libsvm
+from sparsemaps.libsvm import (
+    dump_svmlight_file,
+    iter_svmlight_file,
+    load_svmlight_file,
+    load_svmlight_files,
+)
+
+fuzz = settings(max_examples=200, deadline=None)
+
+
+def load(text, **options):
+    return load_svmlight_file(BytesIO(text), **options)
+
+
+def dumped(X, y, **options):
+    file = BytesIO()
+    dump_svmlight_file(X, y, file, **options)
+    return file.getvalue()
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def test_a_file():
+    text = b"""# header
+1 1:0.5 3:-2e3 # of row 0
+
+-1\t2:+7\r
+2.5
+# the end"""
+    X, y = load(text)
+    assert isinstance(X, sp.csr_matrix)
+    np.testing.assert_array_equal(X.toarray(), [[0.5, 0, -2000], [0, 7, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(y, [1, -1, 2.5], strict=True)
+    assert X.indices.dtype == np.int32
+
+
+def test_columns():
+    assert load(b"1 0:1 2:1")[0].shape == (1, 3)
+    assert load(b"1 1:1 3:1")[0].shape == (1, 3)
+    assert load(b"1 1:1 3:1", zero_based=True)[0].shape == (1, 4)
+    assert load(b"1 1:1", n_features=9)[0].shape == (1, 9)
+    with pytest.raises(ValueError, match="n_features was set to 2, but input file contains 3"):
+        load(b"1 3:1", n_features=2)
+    wide = f"1 1:1 {2**62}:2".encode()
+    X, _ = load(wide)
+    assert X.shape == (1, 2**62)
+    assert X.indices.dtype == np.int64
+    assert X.indices.tolist() == [0, 2**62 - 1]
+
+
+def test_several_files_share_their_width():
+    one, two = b"1 1:1", b"0 5:1"
+    X, _, X2, _ = load_svmlight_files([BytesIO(one), BytesIO(two)])
+    assert X.shape == X2.shape == (1, 5)
+    X, _, X2, _ = load_svmlight_files([BytesIO(b"1 0:1"), BytesIO(two)])
+    assert X.shape == X2.shape == (1, 6)  # one index 0 says that all count from 0
+
+
+def test_qid_and_multilabel():
+    X, y, qid = load(b"1 qid:7 1:2\n0 qid:-3\n", query_id=True)
+    assert qid.tolist() == [7, -3]
+    assert X.toarray().tolist() == [[2], [0]]
+    X, y = load(b"3,1 1:2\n 1:4\n2\n", multilabel=True)
+    assert y == [(1.0, 3.0), (), (2.0,)]
+    assert X.toarray().tolist() == [[2], [4], [0]]
+
+
+def test_sparse_arrays_where_asked():
+    if "sparse_interface" not in sklearn.get_config():
+        pytest.skip("scikit-learn has no such setting yet")
+    with sklearn.config_context(sparse_interface="sparray"):
+        assert isinstance(load(b"1 1:1")[0], sp.csr_array)
+
+
+@pytest.mark.parametrize("text", [b"", b"\n\n", b"# nothing\n"])
+def test_nothing(text):
+    X, y = load(text)
+    assert X.shape[0] == len(y) == 0
+    assert list(iter_svmlight_file(BytesIO(text))) == []
+
+
+NUMBERS = [
+    "0", "-0", "1", "+1", "1.", ".5", "-.5", "1e5", "1E-5", "1e+5", "nan", "-inf", "Infinity",
+    "1e400", "-1e-400", "4.9e-324", "2.4703282292062327e-324", "2.4703282292062328e-324",
+    "2.2250738585072011e-308", "2.2250738585072014e-308", "1.7976931348623157e308",
+    "1.7976931348623159e308", "9007199254740993", "9007199254740992.999999999999999999",
+    "0.1000000000000000055511151231257827", "123456789012345678901234567890", "1e22", "1e23",
+    "3.518437208883201171875e13", "8.5e-23", "00000000000000000000000000001.5", "0e999999999999",
+    "1" + "0" * 400, "0." + "0" * 400 + "1", "6929495644600919.5", "3.4028235677973366e38",
+    "7.006492321624085e-46", "7.0064923216240853e-46", "16777217", "16777217.0000000000000001",
+    "1.00000005960464477539", "1.000000059604644775390625", "1.0000000596046447753906251",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_numbers_are_rounded_as_python_does(number):
+    text = f"{number} 1:{number}".encode()
+    X, y = load(text)
+    for value in (X.data[0], y[0]):
+        assert struct.pack("d", value) == struct.pack("d", float(number))
+
+
+def nearest_float32(number):
+    from fractions import Fraction
+
+    value = float(number)
+    if not 1e-60 < abs(value) < 1e60:  # NaN too; Fraction would take its time for the exponent
+        with np.errstate(over="ignore"):
+            return np.float32(value)
+    with np.errstate(over="ignore"):
+        near = np.float32(value)
+    up, down = (np.nextafter(near, np.float32(s), dtype=np.float32) for s in ("inf", "-inf"))
+
+    def distance(x):
+        x = float(x) if np.isfinite(x) else float(np.sign(x)) * 2.0**128
+        return abs(Fraction(x) - Fraction(number)), int(np.float32(x).view(np.uint32)) & 1
+
+    with np.errstate(over="ignore"):
+        return min((near, up, down), key=distance)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_float32_is_rounded_once(number):
+    X, _ = load(f"1 1:{number}".encode(), dtype=np.float32)
+    assert X.dtype == np.float32
+    np.testing.assert_array_equal(X.data[0], nearest_float32(number))
+
+
+BAD_LINES = {
+    b"1 1:1\nabc 1:1\n": "line 2, column 1: expected a number as label; found 'abc'",
+    b"1,2 1:1\n": "line 1, column 1: expected a number as label; found '1,2'",
+    b"# c\n\n1  2\n": "line 3, column 4: expected index:value .*; found '2'",
+    b"1 a:1\n": "line 1, column 3: expected index:value .*; found 'a:1'",
+    b"1 1.5:1\n": "line 1, column 3: expected index:value .*; found '1.5:1'",
+    b"1 -1:1\n": "line 1, column 3: expected index:value with an index of at least 0",
+    b"1 :1\n": "line 1, column 3: expected index:value .*; found ':1'",
+    b"1 1:\n": "line 1, column 3: expected index:value with a number as value; found '1:'",
+    b"1 1: 2\n": "line 1, column 3: .* number as value; found '1:'",
+    b"1 1:x\n": "line 1, column 3: .* number as value; found '1:x'",
+    b"1 1:1_0\n": "line 1, column 3: .* number as value; found '1:1_0'",
+    b"1 1:2 1:3\n": "line 1, column 7: indices must be sorted and unique.*; found '1:3'",
+    b"1 4:2 3:3\n": "line 1, column 7: indices must be sorted and unique.*; found '3:3'",
+    b"1 99999999999999999999:1\n": r"line 1, column 3: indices must be below 2\*\*63",
+    b"1 qid:x 1:1\n": "line 1, column 3: expected qid: and an integer; found 'qid:x'",
+    b"1 qid 1:1\n": "line 1, column 3: expected qid: and an integer; found 'qid'",
+    b"1 1:1 qid:1\n": "line 1, column 7: expected index:value .*; found 'qid:1'",
+    b"1 1:1\x002\n": r"line 1, column 3: .* number as value; found '1:1.x002'",
+    b"1 1:1 \xff\n": r"line 1, column 7: .*; found '.xff'",
+}
+
+
+@pytest.mark.parametrize("text", BAD_LINES)
+def test_bad_lines(text, tmp_path):
+    with pytest.raises(ValueError, match=BAD_LINES[text]):
+        load(text)
+    with pytest.raises(ValueError, match=BAD_LINES[text]):
+        list(iter_svmlight_file(BytesIO(text), block_bytes=1))
+    path = tmp_path / "bad.svm"
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match=r"bad\.svm: line"):
+        load_svmlight_file(path)
+
+
+def test_index_zero_where_they_count_from_one():
+    message = "line 2, column 3: indices count from 1 unless zero_based=True; found '0:1'"
+    with pytest.raises(ValueError, match=message):
+        load(b"1 1:1\n1 0:1", zero_based=False)
+    with pytest.raises(ValueError, match=message):
+        list(iter_svmlight_file(BytesIO(b"1 1:1\n1 0:1")))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_features": 0}, "n_features must be at least 1, got 0"),
+        ({"n_features": 1.5}, "n_features must be an integer"),
+        ({"offset": -1}, "offset must be at least 0"),
+        ({"zero_based": "yes"}, "zero_based must be True, False or 'auto', got 'yes'"),
+        ({"multilabel": 1}, "multilabel must be True or False"),
+        ({"offset": 3}, "n_features is required when offset or length is specified"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        load(b"1 1:1", **options)
+
+
+def test_bad_files(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_svmlight_file(tmp_path / "none.svm")
+    with pytest.raises(TypeError, match="expected a path, a file object or a file descriptor"):
+        load_svmlight_file(1.5)
+    with pytest.raises(TypeError, match="binary mode"):
+        load_svmlight_file(StringIO("1 1:1"))
+
+
+# ---- a strict parser, as the format reads --------------------------------------------------------
+
+
+def strict(text):
+    """Rows of (label, [(index, value)]), or None if `text` is not of the format."""
+    rows = []
+    for line in text.split(b"\n"):
+        tokens = line.split(b"#")[0].split()
+        if not tokens:
+            continue
+        try:
+            label, entries = number(tokens[0]), tokens[1:]
+            if entries and entries[0].startswith(b"qid"):
+                prefix, value = entries.pop(0).split(b":", 1)
+                if prefix != b"qid" or not -(2**63) < integer(value) < 2**63:
+                    return None
+            pairs = [entry.split(b":", 1) for entry in entries]
+            row = [(integer(index), number(value)) for index, value in pairs]
+        except ValueError:
+            return None
+        indices = [-1] + [index for index, _ in row]
+        if any(b <= a for a, b in pairwise(indices)):
+            return None
+        if indices[-1] >= 2**63:
+            return None
+        rows.append((label, row))
+    return rows
+
+
+def number(token):
+    if b"_" in token:
+        raise ValueError
+    return float(token)
+
+
+def integer(token):
+    if b"_" in token:
+        raise ValueError
+    return int(token)
+
+
+def as_bytes(rows):
+    return [(struct.pack("d", y), [(i, struct.pack("d", v)) for i, v in r]) for y, r in rows]
+
+
+ALPHABET = b"0123456789:::   \n\n.-+eE#,qidnaf\t\r\x00\xff_x"
+
+
+@fuzz
+@given(st.one_of(st.binary(max_size=60), st.lists(st.sampled_from(ALPHABET), max_size=60)))
+def test_arbitrary_bytes(text):
+    text = bytes(text)
+    expected = strict(text)
+    if expected is None:
+        with pytest.raises(ValueError, match=r"line \d+, column \d+"):
+            load(text, zero_based=True)
+        return
+    X, y = load(text, zero_based=True)
+    found = [
+        (label, list(zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True)))
+        for label, a, b in zip(y.tolist(), X.indptr[:-1], X.indptr[1:], strict=True)
+    ]
+    assert as_bytes(found) == as_bytes(expected)
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+digits = st.text("0123456789", max_size=25)
+
+
+@fuzz
+@given(digits, digits, st.integers(-400, 400), st.sampled_from(["", "-"]))
+def test_arbitrary_decimals(whole, fraction, exponent, sign):
+    text = f"{sign}{whole}.{fraction}e{exponent}"
+    if whole + fraction:
+        X, _ = load(f"1 1:{text}".encode())
+        assert struct.pack("d", X.data[0]) == struct.pack("d", float(text))
+        X, _ = load(f"1 1:{text}".encode(), dtype=np.float32)
+        np.testing.assert_array_equal(X.data[0], nearest_float32(text))
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def test_lines():
+    X = np.array([[1, 2.1, 0, 1e9], [0, 0, 0, 0], [2e18, 1e-5, 1e-4, -0.25]])
+    assert dumped(X, [1, 2.5, -1]) == (
+        b"1 0:1 1:2.1 3:1000000000\n2.5 \n-1 0:2e+18 1:1e-05 2:0.0001 3:-0.25\n"
+    )
+    assert dumped(X[:1], [1], zero_based=False) == b"1 1:1 2:2.1 4:1000000000\n"
+    integers = np.array([[-3, 0, 2**62]])
+    assert dumped(integers, [True]) == b"1 0:-3 2:4611686018427387904\n"
+    assert dumped(np.array([[0.1]], np.float32), [1]) == b"1 0:0.1\n"
+    assert dumped([[1.0]], [1], query_id=[-7]) == b"1 qid:-7 0:1\n"
+
+
+def test_comment():
+    text = dumped([[1.0]], [1], comment="über\nzwei", zero_based=False).decode()
+    lines = text.splitlines()
+    assert lines[1:] == ["# Column indices are one-based", "#", "# über", "# zwei", "1 1:1"]
+    assert "sparsemaps" in lines[0]
+    assert dumped([[1.0]], [1], comment="") == b"1 0:1\n"
+    with pytest.raises(ValueError, match="NUL"):
+        dumped([[1.0]], [1], comment="a\0b")
+    with pytest.raises(UnicodeDecodeError):
+        dumped([[1.0]], [1], comment="ü".encode())
+
+
+def test_stored_zeros_are_written():
+    X = sp.csr_array((np.array([0.0, -0.0, 3.0]), [0, 1, 2], [0, 3]), shape=(1, 3))
+    text = dumped(X, [1])
+    assert text == b"1 0:0 1:-0 2:3\n"
+    again, _ = load(text)
+    assert again.data.tobytes() == X.data.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "message"),
+    [
+        (np.ones((2, 2)), [1], {}, "should be the same, got 2 and 1"),
+        (np.ones((2, 2)), [[1, 2], [3, 4]], {}, r"expected y of shape \(n_samples,\)"),
+        (np.ones((2, 2)), sp.csr_array(np.ones((2, 2))), {}, r"expected y of shape \(n_samples, 1"),
+        (np.ones((2, 2)), [1, 2], {"query_id": [1]}, "expected query_id of shape"),
+        ([[np.nan]], [1], {}, "NaN"),
+        ([[1.0], [0.0]], [[1], [0]], {"multilabel": True}, "row 1 has neither labels nor entries"),
+    ],
+)
+def test_bad_dumps(X, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        dumped(X, y, **options)
+
+
+entries = st.dictionaries(st.integers(0, 2**62), finite, max_size=4)
+
+
+@fuzz
+@given(st.lists(st.tuples(finite, entries), min_size=1, max_size=5), st.booleans(), st.booleans())
+def test_load_undoes_dump(rows, single, with_qid):
+    dtype = np.float32 if single else np.float64
+    indices = [sorted(row) for _, row in rows]
+    with np.errstate(over="ignore"):
+        values = [np.array([row[i] for i in sorted(row)], dtype) for _, row in rows]
+    data = np.nan_to_num(np.concatenate(values))
+    indptr = np.cumsum([0] + [len(i) for i in indices])
+    flat = np.array([i for row in indices for i in row], np.int64)
+    X = sp.csr_array((data, flat, indptr), shape=(len(rows), 2**62 + 1))
+    y = np.array([label for label, _ in rows])
+    options = {"query_id": np.arange(len(rows)) - 2**62} if with_qid else {}
+    text = dumped(X, y, **options)
+    again, labels, *qid = load(
+        text, zero_based=True, dtype=dtype, n_features=2**62 + 1, query_id=with_qid
+    )
+    assert again.data.dtype == dtype
+    assert again.data.tobytes() == data.tobytes()
+    assert labels.tobytes() == y.tobytes()
+    np.testing.assert_array_equal(again.indices, flat)
+    np.testing.assert_array_equal(again.indptr, indptr)
+    if with_qid:
+        np.testing.assert_array_equal(qid[0], options["query_id"])
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.filterwarnings("ignore:underflow")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_shortest_digits(dtype):
+    """As few digits as NumPy's repr, which is shortest too, for numbers of every size."""
+    bits = np.uint32 if dtype == np.float32 else np.uint64
+    rng = np.random.default_rng(0)
+    random = rng.integers(0, np.iinfo(bits).max, 20_000, bits, endpoint=True).view(dtype)
+    powers = np.ldexp(dtype(1), np.arange(-1074, 1024)).astype(dtype)
+    tens = np.array([float(f"1e{e}") for e in range(-323, 309)]).astype(dtype)
+    around = np.concatenate([np.nextafter(powers, dtype(0)), np.nextafter(powers, dtype(np.inf))])
+    x = np.concatenate([random, powers, around, tens])
+    x = x[np.isfinite(x) & (x != 0)]
+    tokens = dumped(x[None], [1]).split()[1:]
+    assert len(tokens) == len(x)
+    for token, value in zip(tokens, x, strict=True):
+        text = token.partition(b":")[2].decode()
+        assert dtype(text) == value
+        expected = np.format_float_scientific(value, unique=True, trim="-")
+        assert significant(text) == significant(expected), (text, expected)
+
+
+def significant(text):
+    return text.lower().partition("e")[0].replace(".", "").lstrip("-0").rstrip("0")
+
+
+@fuzz
+@given(st.lists(st.sets(st.integers(0, 5)), min_size=1, max_size=6), st.booleans())
+def test_multilabel_round_trip(labels, sparse):
+    y = np.zeros((len(labels), 6))
+    for row, columns in enumerate(labels):
+        y[row, list(columns)] = 1
+    X = np.arange(1.0, len(labels) + 1)[:, None]
+    again, found = load(
+        dumped(X, sp.csr_array(y) if sparse else y, multilabel=True), multilabel=True
+    )
+    assert found == [tuple(map(float, sorted(columns))) for columns in labels]
+    np.testing.assert_array_equal(again.toarray(), X)
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize(
+    ("ending", "unpack"),
+    [("", bytes), (".gz", gzip.decompress), (".bz2", bz2.decompress), (".xz", lzma.decompress)],
+)
+def test_paths(tmp_path, kind, ending, unpack):
+    X, y = random_csr(), np.arange(40.0)
+    path = kind(tmp_path / ("file.svm" + ending))
+    dump_svmlight_file(X, y, path)
+    assert unpack(Path(path).read_bytes()) == dumped(X, y)
+    again, labels = load_svmlight_file(path, n_features=300)
+    assert (again != X).nnz == 0
+    np.testing.assert_array_equal(labels, y)
+    assert os.listdir(tmp_path) == [Path(path).name]
+
+
+def test_file_descriptor(tmp_path):
+    path = tmp_path / "file.svm"
+    path.write_bytes(b"1 1:1\n")
+    descriptor = os.open(path, os.O_RDONLY)
+    assert load_svmlight_file(descriptor)[0].shape == (1, 1)
+    os.close(descriptor)  # still open
+
+
+def test_a_failed_dump_leaves_nothing(tmp_path):
+    path = tmp_path / "file.svm"
+    path.write_bytes(b"before")
+    with pytest.raises(ValueError, match="neither labels nor entries"):
+        dump_svmlight_file(np.eye(3)[:, :2], np.eye(3)[:, :2], path, multilabel=True)
+    assert path.read_bytes() == b"before"
+    assert os.listdir(tmp_path) == ["file.svm"]
+    with pytest.raises(FileNotFoundError):
+        dump_svmlight_file(np.eye(2), [1, 2], tmp_path / "none" / "file.svm")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such permissions")
+def test_permissions(tmp_path):
+    plain, kept = tmp_path / "plain", tmp_path / "kept"
+    plain.write_bytes(b"")
+    expected = plain.stat().st_mode
+    dump_svmlight_file(np.eye(2), [1, 2], tmp_path / "new")
+    assert (tmp_path / "new").stat().st_mode == expected
+    kept.write_bytes(b"")
+    kept.chmod(0o640)
+    dump_svmlight_file(np.eye(2), [1, 2], kept)
+    assert kept.stat().st_mode & 0o777 == 0o640
+
+
+# ---- blocks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("block_bytes", [1, 7, 100, 10**6])
+def test_blocks_are_the_file(block_bytes):
+    X, y = random_csr(), np.arange(40.0)
+    text = b"# comment\n\n" + dumped(X, y, query_id=np.arange(40))
+    for source in (text, text[:-1]):
+        blocks = list(
+            iter_svmlight_file(
+                BytesIO(source),
+                block_bytes=block_bytes,
+                zero_based=True,
+                n_features=300,
+                query_id=True,
+            )
+        )
+        assert (sp.vstack([b[0] for b in blocks]) != X).nnz == 0
+        np.testing.assert_array_equal(np.concatenate([b[1] for b in blocks]), y)
+        np.testing.assert_array_equal(np.concatenate([b[2] for b in blocks]), np.arange(40))
+
+
+def test_loading_in_pieces(monkeypatch):
+    """The file is read by pieces, of which the numbers of lines and the result know nothing."""
+    X, y = random_csr(), np.arange(40.0)
+    text = dumped(X, y)
+    Y = sp.csr_array(np.tile([[1], [0]], (20, 1)))
+    multilabel = dumped(X, sp.hstack([Y, Y], format="csr") + sp.csr_array(np.ones((40, 2))),
+                        multilabel=True)  # fmt: skip
+    expected, expected_labels = load(text), load(multilabel, multilabel=True)
+    monkeypatch.setattr(libsvm, "_BLOCK_BYTES", 50)
+    found = load(text)
+    assert (found[0] != expected[0]).nnz == 0
+    np.testing.assert_array_equal(found[1], expected[1])
+    assert load(multilabel, multilabel=True)[1] == expected_labels[1]
+    with pytest.raises(ValueError, match="line 41, column 3"):
+        load(text + b"1 x:1\n")
+
+
+def test_offset_and_length_cover_the_file():
+    X, y = random_csr(n_rows=6, n_columns=30, density=0.2), np.arange(6.0)
+    text = dumped(X, y)
+    options = {"n_features": 30}
+    for mark in range(1, len(text)):
+        X1, y1 = load(text, length=mark, **options)
+        X2, y2 = load(text, offset=mark, **options)
+        assert np.concatenate([y1, y2]).tolist() == y.tolist()
+        assert (sp.vstack([X1, X2]) != X).nnz == 0
+
+
+def test_a_pipe():
+    reader, writer = os.pipe()
+    os.write(writer, b"1 1:1\n2 2:1\n")
+    os.close(writer)
+    with os.fdopen(reader, "rb") as file:
+        assert [y.tolist() for _, y in iter_svmlight_file(file)] == [[1.0, 2.0]]
+
+
+# ---- scikit-learn's own tests --------------------------------------------------------------------
+
+SUBSTITUTE = """
+import sys
+import pytest
+import sparsemaps.libsvm as ours
+
+class Substitute:
+    def pytest_collection_modifyitems(self, items):
+        import sklearn.datasets.tests.test_svmlight_format as theirs
+        for name in ("dump_svmlight_file", "load_svmlight_file", "load_svmlight_files"):
+            assert hasattr(theirs, name)
+            setattr(theirs, name, getattr(ours, name))
+
+arguments = ["-q", "-p", "no:cacheprovider", "-c", sys.argv[1], "--pyargs"]
+sys.exit(pytest.main([*arguments, "sklearn.datasets.tests.test_svmlight_format"], [Substitute()]))
+"""
+
+
+def test_scikit_learns_own_tests_pass(tmp_path):
+    pytest.importorskip("sklearn.datasets.tests.test_svmlight_format")
+    configuration = tmp_path / "pytest.ini"
+    configuration.write_text("[pytest]\n")
+    done = subprocess.run(
+        [sys.executable, "-c", SUBSTITUTE, configuration],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
