@@ -460,8 +460,9 @@ def dump_svmlight_file(X, y, f, *, zero_based=True, comment=None, query_id=None,
     b'1 1:0.1\\n-1 1:2 2:1e-30\\n'
     """
     header = _header(comment, zero_based)
-    y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
-    X = _sklearn.check_array(X, accept_sparse="csr")
+    with np.errstate(all="ignore"):  # its sums may overflow where no value has
+        y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
+        X = _sklearn.check_array(X, accept_sparse="csr")
     if not multilabel:
         if sp.issparse(y) and y.shape[1] != 1:
             raise ValueError(f"expected y of shape (n_samples, 1), got {y.shape}")

@@ -35,7 +35,7 @@ def modules():
 
 def imports(name):
     """Names of the modules that `name` imports, the package's own by their last part."""
-    tree = ast.parse((PACKAGE / f"{name}.py").read_text())
+    tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -68,7 +68,7 @@ def test_calls_go_down_only(name):
 @pytest.mark.skipif(not SOURCES.joinpath("_kernels", "rows.pyx").exists(), reason="no sources here")
 def test_kernels_stand_on_nothing_above():
     for path in [*SOURCES.glob("_kernels/*.pyx"), *SOURCES.glob("_kernels/*.pxd")]:
-        for line in path.read_text().splitlines():
+        for line in path.read_text(encoding="utf-8").splitlines():
             found = re.match(r"\s*(?:from\s+(\S+)\s+c?import|c?import\s+(\S+))", line)
             if found:
                 module = found[1] or found[2]
@@ -84,18 +84,20 @@ def test_docstring_examples(name):
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
-@pytest.mark.parametrize("name", ["user_guide.md", "libsvm.md"])
+@pytest.mark.parametrize("name", ["../README.md", "user_guide.md", "libsvm.md"])
 def test_documentation_examples(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    failed, tried = doctest.testfile(str(DOCS / name), module_relative=False)
+    failed, tried = doctest.testfile(str(DOCS / name), module_relative=False, encoding="utf-8")
     assert tried > 0
     assert failed == 0
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
 def test_add_a_map_shows_the_code_that_is():
-    code = (PACKAGE / "count_sketch.py").read_text()
-    shown = re.findall(r"```python\n(.*?)```", (DOCS / "add_a_map.md").read_text(), re.DOTALL)
+    code = (PACKAGE / "count_sketch.py").read_text(encoding="utf-8")
+    shown = re.findall(
+        r"```python\n(.*?)```", (DOCS / "add_a_map.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     assert len(shown) >= 4
     for block in shown:
         assert block in code

@@ -119,11 +119,12 @@ def _nearest_float32(text, value):
     numerator, denominator = value.as_integer_ratio()
     above = (int(whole + fraction) * 10**max(power, 0) * denominator
              - numerator * 10**max(-power, 0))
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         near = np.float32(value)  # of the two, the even one
+        away = np.float32("-inf" if float(near) > value else "inf")
+        other = np.nextafter(near, away, dtype=np.float32)
     if above == 0:
         return near
-    other = np.nextafter(near, np.float32("-inf" if near > value else "inf"), dtype=np.float32)
     return max(near, other) if above > 0 else min(near, other)
 
 
