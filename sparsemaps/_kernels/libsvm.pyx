@@ -1,7 +1,7 @@
 # LIBSVM text: lines to arrays, rows to lines.
 #
-# Input: a buffer of whole lines; or CSR arrays, of which the rows that `indptr` delimits are written.
-# Output: arrays; or bytes, every number with the fewest digits that read back as itself.
+# Input: a buffer of whole lines; or CSR arrays, of which the rows that `indptr` delimits are
+# written. Output: arrays; or bytes, every number with the fewest digits that read back as itself.
 # Cost: O(bytes).
 # Reference: decimal.h.
 from libc.stdint cimport int64_t, uint64_t
