@@ -26,6 +26,9 @@ _NOT_OPTIONS = ("self", "random_state", "n_jobs", "dense_output")
 
 _EXIT_BAD_INPUT = 2
 
+# A block's text, features and lines are held together; lines are the longest of them.
+_BLOCK_BYTES = 2**19
+
 
 def main(arguments=None):
     """Run the command; returns its exit status."""
@@ -147,7 +150,7 @@ def _map(options):
 
 def _blocks(path, zero_based):
     source = sys.stdin.buffer if path == "-" else path
-    return libsvm.iter_svmlight_file(source, zero_based=zero_based)
+    return libsvm.iter_svmlight_file(source, zero_based=zero_based, block_bytes=_BLOCK_BYTES)
 
 
 class _naming:
