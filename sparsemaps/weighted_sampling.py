@@ -123,8 +123,17 @@ class ConsistentWeightedSampling(SampledMap):
             The columns i*; where `signed`, 2 i or 2 i + 1. -1 in a row without positive entries.
         t : ndarray of int64, shape (n_samples, n_hashes)
             The numbers t*, of either sign. -1 in a row without positive entries.
+
+        Raises
+        ------
+        ValueError
+            As ``transform``; and if `signed` and there are more than 2**62 columns.
         """
         rows = self._open_fitted(X)
+        if self.signed and rows.n_columns > 2**62:
+            raise ValueError(
+                f"signed samples double the columns: at most 2**62 of them, got {rows.n_columns}"
+            )
         columns = np.empty((rows.n_rows, self.n_hashes), np.int64)
         t = np.empty((rows.n_rows, self.n_hashes), np.int64)
         self._run(

@@ -304,6 +304,17 @@ def test_signed_changes_nothing_else():
     theorems.assert_rate((i[0] == i[1]) & (t[0] == t[1]), reference.min_max(u, v))
 
 
+def test_signed_samples_of_the_widest_rows():
+    X = sp.csr_array((np.array([-1.0]), [2**62 - 1], [0, 1]), shape=(1, 2**62))
+    i, _ = ConsistentWeightedSampling(n_hashes=2, signed=True, random_state=0).fit(X).sample(X)
+    assert i.tolist() == [[2**63 - 1] * 2]
+    X.resize(1, 2**62 + 1)
+    cws = ConsistentWeightedSampling(n_hashes=2, signed=True, random_state=0).fit(X)
+    with pytest.raises(ValueError, match=r"at most 2\*\*62"):
+        cws.sample(X)
+    assert cws.transform(X).nnz == 2
+
+
 def test_extreme_weights_have_samples():
     X = np.array([[5e-324, 0, 0], [1.7e308, 0, 0], [5e-324, 1.0, 1.7e308], [2.3e-308, 0, 0]])
     i, t = ConsistentWeightedSampling(n_hashes=2000, random_state=0).fit(X).sample(X)
