@@ -92,7 +92,7 @@ class CountSketch(SparseMap):
         return self._map_dense(rows, key) if self.dense_output else self._map_csr(rows, key)
 
     def _map_dense(self, rows, key):
-        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+        out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
         self._run(
             rows,
             lambda block, start, stop: _kernel.count_sketch_dense(*block, key, out[start:stop]),

@@ -100,14 +100,13 @@ cdef Py_ssize_t emit_sorted(const uint64_t *key, const value_t *values, const in
 
 def count_sketch_dense(const value_t[::1] values, const index_t[::1] indices,
                        const int64_t[::1] indptr, const uint64_t[::1] key, value_t[:, ::1] out):
-    cdef Py_ssize_t row, n_buckets = out.shape[1]
+    """Add each row's sketch to its row of `out`."""
+    cdef Py_ssize_t row
     with nogil:
-        if out.shape[0] > 0:
-            memset(&out[0, 0], 0, out.shape[0] * n_buckets * sizeof(value_t))
         for row in range(out.shape[0]):
             if indptr[row] < indptr[row + 1]:
                 add_row(&key[0], &values[indptr[row]], &indices[indptr[row]],
-                        indptr[row + 1] - indptr[row], n_buckets, &out[row, 0])
+                        indptr[row + 1] - indptr[row], out.shape[1], &out[row, 0])
 
 
 def count_sketch_csr(const value_t[::1] values, const index_t[::1] indices,

@@ -2,14 +2,25 @@
 #
 # Input: arrays of any content. Output: a verdict; where and why is found by the caller, once, when
 # the verdict is bad. Cost: one pass, without branches on the values.
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from sparsemaps._kernels.types cimport index_t, value_t
 
-OUT_OF_RANGE = 1
-NOT_CANONICAL = 2
-NOT_FINITE = 4
-NEGATIVE = 8
+cdef extern from "rows.h" nogil:
+    bint any_infinite_f32(const float *values, Py_ssize_t n)
+    bint any_infinite_f64(const double *values, Py_ssize_t n)
+    bint any_negative_f32(const float *values, Py_ssize_t n)
+    bint any_negative_f64(const double *values, Py_ssize_t n)
+    uint64_t largest_i32(const int32_t *indices, Py_ssize_t n)
+    uint64_t largest_i64(const int64_t *indices, Py_ssize_t n)
+    Py_ssize_t descents_i32(const int32_t *indices, Py_ssize_t n)
+    Py_ssize_t descents_i64(const int64_t *indices, Py_ssize_t n)
+
+cpdef enum:
+    OUT_OF_RANGE = 1
+    NOT_CANONICAL = 2
+    NOT_FINITE = 4
+    NEGATIVE = 8
 
 
 def check_indptr(const index_t[::1] indptr, int64_t n_stored):
@@ -28,20 +39,53 @@ def check_indptr(const index_t[::1] indptr, int64_t n_stored):
     return wrong
 
 
+cdef inline bint any_infinite(const value_t *values, Py_ssize_t n) noexcept nogil:
+    if value_t is float:
+        return any_infinite_f32(values, n)
+    else:
+        return any_infinite_f64(values, n)
+
+
+cdef inline bint any_negative(const value_t *values, Py_ssize_t n) noexcept nogil:
+    if value_t is float:
+        return any_negative_f32(values, n)
+    else:
+        return any_negative_f64(values, n)
+
+
+cdef inline uint64_t largest(const index_t *indices, Py_ssize_t n) noexcept nogil:
+    if index_t is int32_t:
+        return largest_i32(indices, n)
+    else:
+        return largest_i64(indices, n)
+
+
+cdef inline Py_ssize_t descents(const index_t *indices, Py_ssize_t n) noexcept nogil:
+    if index_t is int32_t:
+        return descents_i32(indices, n)
+    else:
+        return descents_i64(indices, n)
+
+
 def check_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-               int64_t n_columns):
+               uint64_t n_columns):
     """What is found in the rows that `indptr` delimits, as a sum of the flags above."""
-    cdef Py_ssize_t start = indptr[0], stop = indptr[indptr.shape[0] - 1], row, i
-    cdef bint out = False, unordered = False, infinite = False, negative = False
+    cdef Py_ssize_t first = indptr[0], last = indptr[indptr.shape[0] - 1], row, allowed = 0
+    cdef Py_ssize_t n = last - first
+    cdef int found = 0
+    if n == 0:
+        return 0
     with nogil:
-        for i in range(start, stop):
-            out |= (indices[i] < 0) | (indices[i] >= n_columns)
-        for i in range(start, stop):
-            infinite |= values[i] - values[i] != 0
-        for i in range(start, stop):
-            negative |= values[i] < 0
-        for row in range(indptr.shape[0] - 1):
-            for i in range(indptr[row] + 1, indptr[row + 1]):
-                unordered |= indices[i] <= indices[i - 1]
-    return (OUT_OF_RANGE * out + NOT_CANONICAL * unordered + NOT_FINITE * infinite
-            + NEGATIVE * negative)
+        if largest(&indices[first], n) >= n_columns:
+            found |= OUT_OF_RANGE
+        # Between the last entry of one row and the first of the next, columns may descend.
+        for row in range(1, indptr.shape[0] - 1):
+            if first < indptr[row] < last and indptr[row] != indptr[row - 1]:
+                allowed += indices[indptr[row]] <= indices[indptr[row] - 1]
+        if descents(&indices[first], n) != allowed:
+            found |= NOT_CANONICAL
+        if any_infinite(&values[first], n):
+            found |= NOT_FINITE
+        if any_negative(&values[first], n):
+            found |= NEGATIVE
+    return found
