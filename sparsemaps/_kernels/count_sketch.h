@@ -2,6 +2,8 @@
 #ifndef SPARSEMAPS_COUNT_SKETCH_H
 #define SPARSEMAPS_COUNT_SKETCH_H
 
+#include <stddef.h>
+
 #include "random.h"
 
 #define HASH_RUN 128
