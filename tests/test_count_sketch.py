@@ -5,6 +5,7 @@ import pytest
 import reference
 import scipy.sparse as sp
 import theorems
+from conftest import random_csr
 
 from sparsemaps import CountSketch, _seeding
 
@@ -139,8 +140,7 @@ def test_against_reference(dtype, n_components):
 
 @pytest.mark.parametrize("n_components", [3, 40, 4096])
 def test_dense_and_sparse_agree(n_components):
-    rng = np.random.default_rng(0)
-    X = sp.random_array((50, 500), density=0.1, format="csr", rng=rng)
+    X = random_csr(50, 500, density=0.1)
     sparse = CountSketch(n_components=n_components, random_state=1).fit_transform(X)
     dense = CountSketch(n_components=n_components, dense_output=True, random_state=1)
     np.testing.assert_array_equal(sparse.toarray(), dense.fit_transform(X))

@@ -5,6 +5,7 @@ import pytest
 import reference
 import scipy.sparse as sp
 import theorems
+from conftest import random_csr
 from scipy import stats
 
 from sparsemaps import ConsistentWeightedSampling, _seeding
@@ -205,7 +206,7 @@ def test_rows_longer_than_the_scratch():
     """A row of more entries than are sampled at once, alone and among others."""
     rng = np.random.default_rng(0)
     row = sp.csr_array(rng.gamma(1.0, size=(1, 70_000)))
-    others = sp.random_array((5, 70_000), density=0.001, format="csr", rng=rng)
+    others = random_csr(5, 70_000, density=0.001)
     both = sp.vstack([others, row, others], format="csr")
     cws = ConsistentWeightedSampling(n_hashes=70, random_state=0).fit(both)
     i, t = cws.sample(both)
