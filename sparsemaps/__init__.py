@@ -7,6 +7,7 @@ are a kernel's values on average.
 map                           kernel                                output
 ============================  ====================================  ==============================
 `CountSketch`                 linear                                CSR or dense
+`TensorSketch`                polynomial                            dense or CSR
 `ConsistentWeightedSampling`  min-max, generalized min-max          one-hot CSR, packed codes
 ============================  ====================================  ==============================
 """
@@ -14,8 +15,9 @@ map                           kernel                                output
 from importlib.metadata import version as _version
 
 from sparsemaps.count_sketch import CountSketch
+from sparsemaps.tensor_sketch import TensorSketch
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
 __version__ = _version("sparsemaps")
 
-__all__ = ["ConsistentWeightedSampling", "CountSketch"]
+__all__ = ["ConsistentWeightedSampling", "CountSketch", "TensorSketch"]

@@ -141,6 +141,40 @@ class SparseMap(
             self.n_jobs,
         )
 
+    def _run_csr(self, rows, most, write):
+        """CSR output whose rows have as many entries as ``write`` finds.
+
+        ``write(block, values, columns, lengths)`` fills rows one behind the other and returns how
+        many entries there are; ```most(lengths)``` says how many rows of so many input entries have
+        at most.
+        """
+        # Each block writes where there is room for it if its rows are as long as can be; what stays
+        # free is closed up afterwards, within the same arrays.
+        blocks = self._cut(rows)
+        ends = np.cumsum([most(rows.lengths(*block)).sum() for block in blocks], dtype=np.int64)
+        at_most = int(ends[-1]) if blocks else 0
+        index_type = np.int32 if at_most <= _validation.LARGEST_INT32 else np.int64
+        values, columns = np.empty(at_most, rows.dtype), np.empty(at_most, index_type)
+        indptr = np.zeros(rows.n_rows + 1, index_type)
+        room = {
+            start: slice(first, end)
+            for (start, _), first, end in zip(blocks, [0, *ends], ends, strict=False)
+        }
+
+        def write_block(block, start, stop):
+            place = room[start]
+            return write(block, values[place], columns[place], indptr[1 + start : 1 + stop])
+
+        n_stored = 0
+        for (start, _), n in zip(blocks, self._run(rows, write_block), strict=True):
+            for array in (values, columns):
+                array[n_stored : n_stored + n] = array[room[start]][:n]
+            n_stored += n
+        for array in (values, columns):
+            array.resize(n_stored, refcheck=False)
+        np.cumsum(indptr, out=indptr)
+        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, self._n_features_out))
+
     def _cut(self, rows):
         """The blocks (start, stop) of `rows` that ``_run`` takes."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)

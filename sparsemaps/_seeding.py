@@ -19,6 +19,7 @@ a release that says so.
 STREAMS = {
     "count_sketch": 1,
     "weighted_sampling": 2,
+    "tensor_sketch": 3,
 }
 """Stream numbers, never reused or renumbered within a scheme."""
 

@@ -1,7 +1,6 @@
 """Count sketch: the linear kernel, in a chosen number of columns."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from sparsemaps import _seeding, _validation
 from sparsemaps._base import SparseMap
@@ -100,36 +99,8 @@ class CountSketch(SparseMap):
         return out
 
     def _map_csr(self, rows, key):
-        # Each block writes at the place that is free for it if no two of its entries meet;
-        # what stays free is closed up afterwards, within the same arrays.
-        blocks = self._cut(rows)
-        places = [rows.lengths(*block).clip(max=self.n_components).sum() for block in blocks]
-        ends = np.cumsum(places)
-        at_most = int(ends[-1]) if blocks else 0
-        index_type = np.int32 if at_most <= _validation.LARGEST_INT32 else np.int64
-        values, columns = np.empty(at_most, rows.dtype), np.empty(at_most, index_type)
-        indptr = np.zeros(rows.n_rows + 1, index_type)
-        free = {
-            start: slice(end - n, end)
-            for (start, _), n, end in zip(blocks, places, ends, strict=True)
-        }
-
-        def sketch(block, start, stop):
-            return _kernel.count_sketch_csr(
-                *block,
-                key,
-                self.n_components,
-                values[free[start]],
-                columns[free[start]],
-                indptr[1 + start : 1 + stop],
-            )
-
-        n_stored = 0
-        for (start, _), n in zip(blocks, self._run(rows, sketch), strict=True):
-            for array in (values, columns):
-                array[n_stored : n_stored + n] = array[free[start]][:n]
-            n_stored += n
-        for array in (values, columns):
-            array.resize(n_stored, refcheck=False)
-        np.cumsum(indptr, out=indptr)
-        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, self.n_components))
+        return self._run_csr(
+            rows,
+            lambda lengths: lengths.clip(max=self.n_components),
+            lambda block, *out: _kernel.count_sketch_csr(*block, key, self.n_components, *out),
+        )

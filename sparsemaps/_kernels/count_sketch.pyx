@@ -4,38 +4,14 @@
 # Output: those rows' sketches. Entries of one bucket are added in the order of their columns.
 # Cost: O(entries), and O(n_buckets) a row where the output is dense.
 # Reference: Charikar, Chen & Farach-Colton 2002; Pham & Pagh 2013, section 3.1.
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from sparsemaps._kernels.emit cimport emit_sums
+from sparsemaps._kernels.hashing cimport HASH_RUN, flip, hash_columns
 from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
-
-cdef extern from "count_sketch.h" nogil:
-    enum:
-        HASH_RUN
-    void hash_columns_32(const uint64_t *key, const int32_t *columns, Py_ssize_t n,
-                         uint64_t n_buckets, uint32_t *buckets, uint32_t *signs)
-    void hash_columns_64(const uint64_t *key, const int64_t *columns, Py_ssize_t n,
-                         uint64_t n_buckets, uint32_t *buckets, uint32_t *signs)
-    float flip_f32(float value, uint32_t sign)
-    double flip_f64(double value, uint32_t sign)
-
-
-cdef inline void hash_columns(const uint64_t *key, const index_t *columns, Py_ssize_t n,
-                              uint64_t n_buckets, uint32_t *buckets,
-                              uint32_t *signs) noexcept nogil:
-    if index_t is int32_t:
-        hash_columns_32(key, columns, n, n_buckets, buckets, signs)
-    else:
-        hash_columns_64(key, columns, n, n_buckets, buckets, signs)
-
-
-cdef inline value_t flip(value_t value, uint32_t sign) noexcept nogil:
-    if value_t is float:
-        return flip_f32(value, sign)
-    else:
-        return flip_f64(value, sign)
 
 
 cdef void add_row(const uint64_t *key, const value_t *values, const index_t *columns, Py_ssize_t n,
@@ -50,19 +26,6 @@ cdef void add_row(const uint64_t *key, const value_t *values, const index_t *col
         for i in range(run):
             sums[buckets[i]] += flip(values[first + i], signs[i])
         first += run
-
-
-cdef Py_ssize_t emit_sums(value_t *sums, Py_ssize_t n_buckets, value_t *out_values,
-                          out_index_t *out_columns) noexcept nogil:
-    """Move what is not zero out of `sums`, and leave zeros behind."""
-    cdef Py_ssize_t bucket, n_out = 0
-    for bucket in range(n_buckets):
-        if sums[bucket] != 0:
-            out_values[n_out] = sums[bucket]
-            out_columns[n_out] = <out_index_t>bucket
-            n_out += 1
-        sums[bucket] = 0
-    return n_out
 
 
 cdef Py_ssize_t emit_sorted(const uint64_t *key, const value_t *values, const index_t *columns,

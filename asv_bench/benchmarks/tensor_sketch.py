@@ -1,0 +1,56 @@
+"""Tensor sketch against scikit-learn's PolynomialCountSketch, which computes in float64 always."""
+
+import numpy as np
+from sklearn.kernel_approximation import PolynomialCountSketch
+
+from sparsemaps import TensorSketch
+
+from .common import MapBenchmark, ratio
+
+N_COMPONENTS = 1024
+
+
+class Dense(MapBenchmark):
+    params = (["W1", "W2", "W3", "W4", "W5"], [2, 4], ["float64", "float32"])
+    param_names = ("workload", "degree", "dtype")
+
+    def make(self, degree):
+        return TensorSketch(degree=degree, n_components=N_COMPONENTS, random_state=0)
+
+    def setup(self, name, degree, dtype):
+        super().setup(name, degree, dtype=dtype)
+
+    def time_transform(self, *_):
+        self.map.transform(self.X)
+
+    def peakmem_transform(self, *_):
+        self.map.transform(self.X)
+
+
+class Sparse(Dense):
+    params = (["W2", "W5"], [2], ["float64"])
+
+    def make(self, degree):
+        return super().make(degree).set_params(dense_output=False)
+
+
+class AgainstScikitLearn(Dense):
+    """One workload's ratios; scikit-learn's rows are fewer where it takes minutes."""
+
+    params = (["W1", "W2", "W4", "W5"], [2, 4], ["float64", "float32"])
+    rows = {"W1": 5_000, "W2": 1_000, "W4": 5_000, "W5": 10_000}  # noqa: RUF012
+
+    def setup(self, name, degree, dtype):
+        super().setup(name, degree, dtype)
+        self.peer = PolynomialCountSketch(
+            degree=degree, n_components=N_COMPONENTS, random_state=0
+        ).fit(self.X)
+
+    def track_ratio_transform(self, *_):
+        return ratio(lambda: self.peer.transform(self.X), lambda: self.map.transform(self.X))
+
+    def peakmem_peer(self, *_):
+        self.peer.transform(self.X)
+
+    track_ratio_transform.unit = "times faster"
+    time_transform = peakmem_transform = None

@@ -1,0 +1,255 @@
+# Tensor sketch, summed directly: each tuple of `degree` entries of a row adds the product of their
+# values, with the product of their signs, to the bucket that is the sum of theirs.
+#
+# Input: CSR arrays, of which the rows that `indptr` delimits are mapped; three words of key for each
+# factor; a factor on all values, and the value of one more coordinate (0 for none).
+# Output: those rows' sketches, dense or as CSR. Tuples are added in lexicographic order.
+# Cost: O(entries ** degree) a row, and O(n_buckets).
+# Reference: Pham & Pagh 2013, section 4 and lemma 5: the sum that their FFT computes.
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from sparsemaps._kernels.emit cimport emit_sums
+from sparsemaps._kernels.hashing cimport HASH_RUN, flip, hash_columns
+from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
+from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
+
+cdef extern from "tensor_sketch.h" nogil:
+    enum:
+        JOIN_RUN
+    void join_f32(uint32_t bucket, float value, const uint32_t *buckets, const float *values,
+                  Py_ssize_t n, uint32_t n_buckets, uint32_t *out_buckets, float *out_values)
+    void join_f64(uint32_t bucket, double value, const uint32_t *buckets, const double *values,
+                  Py_ssize_t n, uint32_t n_buckets, uint32_t *out_buckets, double *out_values)
+
+# The column of the coordinate that coef0 adds: no matrix has it.
+cdef int64_t EXTRA_COLUMN = -1
+
+
+cdef struct factors_t:
+    int degree
+    uint32_t n_buckets
+    const uint64_t *keys  # 3 a factor
+    double scale
+    double extra
+    Py_ssize_t n          # entries of the present row, with the extra one
+    Py_ssize_t width      # the same, rounded up to whole runs
+    uint32_t *buckets     # (degree, width)
+    void *values          # (degree, width), with signs
+
+
+cdef struct sink_t:
+    void *sums       # added to, if not NULL
+    pair_t *pairs    # otherwise: (bucket, bits of the value) one behind the other
+    Py_ssize_t n
+
+
+cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_t n_buckets,
+                      double scale, double extra, const int64_t[::1] indptr,
+                      size_t itemsize) except -1:
+    """Room for the longest row."""
+    cdef Py_ssize_t row, longest = 0
+    for row in range(indptr.shape[0] - 1):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    longest = (longest + 1 + JOIN_RUN - 1) // JOIN_RUN * JOIN_RUN
+    factors.degree = <int>keys.shape[0]
+    factors.n_buckets = <uint32_t>n_buckets
+    factors.keys = &keys[0, 0]
+    factors.scale = scale
+    factors.extra = extra
+    factors.buckets = <uint32_t *>malloc(factors.degree * longest * sizeof(uint32_t))
+    factors.values = malloc(factors.degree * longest * itemsize)
+    if factors.buckets == NULL or factors.values == NULL:
+        close_factors(factors)
+        raise MemoryError
+    return 0
+
+
+cdef void close_factors(factors_t *factors) noexcept:
+    free(factors.buckets)
+    free(factors.values)
+
+
+cdef void hash_factor(const uint64_t *key, uint32_t n_buckets, const value_t *values,
+                      const index_t *columns, Py_ssize_t n, value_t scale, uint32_t *buckets,
+                      value_t *signed_values) noexcept nogil:
+    cdef uint32_t signs[HASH_RUN]
+    cdef Py_ssize_t first = 0, run, i
+    while first < n:
+        run = min(n - first, <Py_ssize_t>HASH_RUN)
+        hash_columns(key, columns + first, run, n_buckets, buckets + first, signs)
+        for i in range(run):
+            signed_values[first + i] = flip(scale * values[first + i], signs[i])
+        first += run
+
+
+cdef void load_row(factors_t *factors, const value_t *values, const index_t *columns,
+                   Py_ssize_t n) noexcept nogil:
+    """Buckets and signed values of a row's entries under each factor."""
+    cdef value_t scale = <value_t>factors.scale, extra = <value_t>factors.extra
+    cdef value_t *into = <value_t *>factors.values
+    cdef uint32_t *buckets = factors.buckets
+    cdef const uint64_t *key = factors.keys
+    cdef int factor
+    cdef Py_ssize_t i
+    factors.n = n + (factors.extra != 0)
+    factors.width = (factors.n + JOIN_RUN - 1) // JOIN_RUN * JOIN_RUN
+    for factor in range(factors.degree):
+        hash_factor(key, factors.n_buckets, values, columns, n, scale, buckets, into)
+        if factors.n > n:
+            hash_factor(key, factors.n_buckets, &extra, &EXTRA_COLUMN, 1, <value_t>1.0,
+                        buckets + n, into + n)
+        for i in range(factors.n, factors.width):
+            buckets[i] = 0
+            into[i] = 0
+        key += 3
+        buckets += factors.width
+        into += factors.width
+
+
+cdef void add_tuples(const factors_t *factors, int factor, uint32_t bucket, value_t value,
+                     sink_t *sink) noexcept nogil:
+    """All tuples of the entries of the factors from `factor` on, joined to (bucket, value)."""
+    cdef const uint32_t *buckets = factors.buckets + factor * factors.width
+    cdef const value_t *values = <const value_t *>factors.values + factor * factors.width
+    cdef uint32_t joined[HASH_RUN]
+    cdef value_t products[HASH_RUN]
+    cdef value_t *sums = <value_t *>sink.sums
+    cdef Py_ssize_t first = 0, run, i
+    while first < factors.n:
+        run = min(factors.n - first, <Py_ssize_t>HASH_RUN)
+        if value_t is float:
+            join_f32(bucket, value, buckets + first, values + first, run, factors.n_buckets, joined,
+                     products)
+        else:
+            join_f64(bucket, value, buckets + first, values + first, run, factors.n_buckets, joined,
+                     products)
+        if factor + 1 < factors.degree:
+            for i in range(run):
+                add_tuples(factors, factor + 1, joined[i], products[i], sink)
+        elif sums != NULL:
+            for i in range(run):
+                sums[joined[i]] += products[i]
+        else:
+            for i in range(run):
+                sink.pairs[sink.n].key = joined[i]
+                memcpy(&sink.pairs[sink.n].payload, &products[i], sizeof(value_t))
+                sink.n += 1
+        first += run
+
+
+cdef Py_ssize_t emit_pairs(sink_t *sink, uint32_t n_buckets, value_t *out_values,
+                           out_index_t *out_columns) noexcept nogil:
+    """The sums of the pairs of one bucket, in the order of buckets and without zeros."""
+    cdef pair_t *ordered = sort_pairs(sink.pairs, sink.pairs + sink.n, sink.n,
+                                      bit_length(n_buckets - 1))
+    cdef Py_ssize_t i = 0, n_out = 0
+    cdef uint64_t bucket
+    cdef value_t total, value
+    while i < sink.n:
+        bucket = ordered[i].key
+        total = 0
+        while i < sink.n and ordered[i].key == bucket:
+            memcpy(&value, &ordered[i].payload, sizeof(value_t))
+            total += value
+            i += 1
+        if total != 0:
+            out_values[n_out] = total
+            out_columns[n_out] = <out_index_t>bucket
+            n_out += 1
+    sink.n = 0
+    return n_out
+
+
+cdef Py_ssize_t n_tuples(Py_ssize_t n, int degree, Py_ssize_t at_most) noexcept nogil:
+    """n ** degree, or `at_most` if it is more."""
+    cdef Py_ssize_t total = 1
+    cdef int factor
+    for factor in range(degree):
+        if n == 0 or total > at_most // n:
+            return 0 if n == 0 else at_most
+        total *= n
+    return min(total, at_most)
+
+
+def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                 const uint64_t[:, ::1] keys, double scale, double extra, const uint8_t[::1] chosen,
+                 value_t[:, ::1] out):
+    """Add the sketches of the `chosen` rows to their rows of `out`."""
+    cdef Py_ssize_t row, n
+    cdef factors_t factors
+    cdef sink_t sink
+    open_factors(&factors, keys, out.shape[1], scale, extra, indptr, sizeof(value_t))
+    sink.pairs = NULL
+    sink.n = 0
+    with nogil:
+        for row in range(out.shape[0]):
+            n = indptr[row + 1] - indptr[row]
+            if chosen[row] and n + (extra != 0) > 0:
+                load_row(&factors, &values[0] + indptr[row], &indices[0] + indptr[row], n)
+                sink.sums = &out[row, 0]
+                add_tuples(&factors, 0, 0, <value_t>1.0, &sink)
+    close_factors(&factors)
+
+
+def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+               const uint64_t[:, ::1] keys, double scale, double extra, const uint8_t[::1] chosen,
+               value_t[:, ::1] others, value_t[::1] out_values, out_index_t[::1] out_columns,
+               out_index_t[::1] out_lengths):
+    """Rows one behind the other, each in ascending order of columns and without zeros.
+
+    Rows that are not `chosen` come from `others`, in order; zeros stay behind there. A row takes at
+    most min(its tuples, n_buckets) places. Returns how many were taken.
+    """
+    cdef Py_ssize_t row, n, n_out = 0, next_other = 0, taken, n_buckets = others.shape[1]
+    cdef Py_ssize_t places, most = 0
+    cdef bint summed = False
+    # Up to here a row's tuples are faster to sort than n_buckets sums are to look through.
+    cdef Py_ssize_t sortable = n_buckets // 32
+    cdef factors_t factors
+    cdef sink_t sink
+    cdef value_t *sums = NULL
+    cdef pair_t *pairs = NULL
+    for row in range(out_lengths.shape[0]):
+        n = indptr[row + 1] - indptr[row] + (extra != 0)
+        places = n_tuples(n, <int>keys.shape[0], sortable + 1)
+        if chosen[row] and places <= sortable:
+            most = max(most, places)
+        summed |= places > sortable
+    open_factors(&factors, keys, n_buckets, scale, extra, indptr, sizeof(value_t))
+    pairs = <pair_t *>malloc(2 * max(most, 1) * sizeof(pair_t))
+    if summed:
+        sums = <value_t *>malloc(n_buckets * sizeof(value_t))
+    try:
+        if pairs == NULL or (summed and sums == NULL):
+            raise MemoryError
+        with nogil:
+            if summed:
+                memset(sums, 0, n_buckets * sizeof(value_t))
+            sink.pairs = pairs
+            sink.n = 0
+            for row in range(out_lengths.shape[0]):
+                n = indptr[row + 1] - indptr[row]
+                places = n_tuples(n + (extra != 0), factors.degree, sortable + 1)
+                taken = 0
+                if not chosen[row]:
+                    taken = emit_sums(&others[next_other, 0], n_buckets, &out_values[n_out],
+                                      &out_columns[n_out])
+                    next_other += 1
+                elif places > 0:
+                    load_row(&factors, &values[0] + indptr[row], &indices[0] + indptr[row], n)
+                    sink.sums = sums if places > sortable else NULL
+                    add_tuples(&factors, 0, 0, <value_t>1.0, &sink)
+                    if places > sortable:
+                        taken = emit_sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
+                    else:
+                        taken = emit_pairs(&sink, factors.n_buckets, &out_values[n_out],
+                                           &out_columns[n_out])
+                out_lengths[row] = <out_index_t>taken
+                n_out += taken
+    finally:
+        close_factors(&factors)
+        free(sums)
+        free(pairs)
+    return n_out
