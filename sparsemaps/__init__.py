@@ -8,6 +8,7 @@ map                           kernel                                output
 ============================  ====================================  ==============================
 `CountSketch`                 linear                                CSR or dense
 `TensorSketch`                polynomial                            dense or CSR
+`RandomMaclaurin`             polynomial, exponential, any series   dense, or CSR with exact terms
 `ConsistentWeightedSampling`  min-max, generalized min-max          one-hot CSR, packed codes
 ============================  ====================================  ==============================
 """
@@ -15,9 +16,10 @@ map                           kernel                                output
 from importlib.metadata import version as _version
 
 from sparsemaps.count_sketch import CountSketch
+from sparsemaps.random_maclaurin import RandomMaclaurin
 from sparsemaps.tensor_sketch import TensorSketch
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
 __version__ = _version("sparsemaps")
 
-__all__ = ["ConsistentWeightedSampling", "CountSketch", "TensorSketch"]
+__all__ = ["ConsistentWeightedSampling", "CountSketch", "RandomMaclaurin", "TensorSketch"]

@@ -141,19 +141,20 @@ class SparseMap(
             self.n_jobs,
         )
 
-    def _run_csr(self, rows, most, write):
+    def _run_csr(self, rows, most, write, width=None):
         """CSR output whose rows have as many entries as ``write`` finds.
 
         ``write(block, values, columns, lengths)`` fills rows one behind the other and returns how
         many entries there are; ```most(lengths)``` says how many rows of so many input entries have
-        at most.
+        at most; `width` is that of the output, if it is not ``_n_features_out``.
         """
         # Each block writes where there is room for it if its rows are as long as can be; what stays
         # free is closed up afterwards, within the same arrays.
         blocks = self._cut(rows)
         ends = np.cumsum([most(rows.lengths(*block)).sum() for block in blocks], dtype=np.int64)
         at_most = int(ends[-1]) if blocks else 0
-        index_type = np.int32 if at_most <= _validation.LARGEST_INT32 else np.int64
+        width = self._n_features_out if width is None else width
+        index_type = _validation.index_type(max(at_most, width))
         values, columns = np.empty(at_most, rows.dtype), np.empty(at_most, index_type)
         indptr = np.zeros(rows.n_rows + 1, index_type)
         room = {
@@ -173,7 +174,7 @@ class SparseMap(
         for array in (values, columns):
             array.resize(n_stored, refcheck=False)
         np.cumsum(indptr, out=indptr)
-        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, self._n_features_out))
+        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, width))
 
     def _cut(self, rows):
         """The blocks (start, stop) of `rows` that ``_run`` takes."""
@@ -247,7 +248,7 @@ class SampledMap(SparseMap):
 
     def _map(self, rows):
         width, n_stored = self._n_features_out, rows.n_rows * self.n_hashes
-        index_type = np.int32 if max(width, n_stored) <= _validation.LARGEST_INT32 else np.int64
+        index_type = _validation.index_type(max(width, n_stored))
         columns = np.empty((rows.n_rows, self.n_hashes), index_type)
         stride = 1 << self._code_bits
         self._run(

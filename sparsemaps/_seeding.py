@@ -20,6 +20,7 @@ STREAMS = {
     "count_sketch": 1,
     "weighted_sampling": 2,
     "tensor_sketch": 3,
+    "random_maclaurin": 4,
 }
 """Stream numbers, never reused or renumbered within a scheme."""
 

@@ -67,6 +67,11 @@ def check_sparse_container(X):
                 )
 
 
+def index_type(largest):
+    """The type of a CSR matrix' indices that are at most `largest`."""
+    return np.int32 if largest <= LARGEST_INT32 else np.int64
+
+
 class Block(NamedTuple):
     """Some consecutive rows as canonical CSR arrays that have passed all checks.
 

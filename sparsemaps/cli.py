@@ -10,6 +10,7 @@ import os
 import sys
 
 import numpy as np
+import scipy.sparse as sp
 from tqdm import tqdm
 
 import sparsemaps
@@ -19,6 +20,8 @@ from sparsemaps._base import SampledMap
 MAPS = {
     "minmax": sparsemaps.ConsistentWeightedSampling,
     "count-sketch": sparsemaps.CountSketch,
+    "tensor-sketch": sparsemaps.TensorSketch,
+    "maclaurin": sparsemaps.RandomMaclaurin,
 }
 
 # Of a stream, the seed must be known and the output is sparse text.
@@ -130,6 +133,8 @@ def _demo(options):
 def _map(options):
     names = inspect.signature(options.cls.__init__).parameters
     parameters = {name: getattr(options, name) for name in names if name not in _NOT_OPTIONS}
+    if "dense_output" in names:
+        parameters["dense_output"] = False
     fitted = options.cls(**parameters, random_state=options.seed, n_jobs=options.n_jobs)
     fitted._fit_any_width()
     if options.ones and not isinstance(fitted, SampledMap):
@@ -143,7 +148,7 @@ def _map(options):
                 first = 0
                 for X, y in _blocks(path, options.zero_based):
                     Z = fitted._transform_any_width(X, first)
-                    out.write(libsvm.format_rows(Z, y, ones=options.ones))
+                    out.write(libsvm.format_rows(sp.csr_array(Z), y, ones=options.ones))
                     first += len(y)
                     bar.update(len(y))
 

@@ -81,7 +81,7 @@ class TensorSketch(SparseMap):
     .. math:: \lceil p/g \rceil m^g + \frac{1}{3} (\lceil p/g \rceil + 1) D \log_2(2D),
 
     the latter not for g = p, where there is nothing to convolve. "auto" takes the cheapest g of 1
-    to 4 and p. With D = 1024 and p = 2, rows of up to 106 entries are summed directly.
+    to 4 and p. With D = 1024 and p = 2, rows of up to 107 entries are summed directly.
 
     Lemma 6 of [1]_ states the smaller variance
     :math:`(\kappa(x, y)^2 + \kappa(x, x) \kappa(y, y)) / D`, as if the signs of tuples were 4-wise
@@ -144,7 +144,7 @@ class TensorSketch(SparseMap):
 
     @property
     def _factors(self):
-        """What the kernels take of the parameters: keys of the factors, sqrt(gamma), sqrt(coef0)."""
+        """For the kernels: the keys of the factors, the roots of gamma and coef0."""
         keys = _seeding.keys(self.seed_, "tensor_sketch", 3 * self.degree).reshape(-1, 3)
         return keys, float(np.sqrt(self.gamma)), float(np.sqrt(self.coef0))
 
@@ -169,6 +169,7 @@ class TensorSketch(SparseMap):
         return np.minimum(tuples, self.n_components).astype(np.int64)
 
     def _sketch_dense(self, block, factors, out):
+        block = _without_zeros(block)
         groups = self._choose_groups(np.diff(block.indptr))
         _kernel.sketch_dense(*block, *factors, _bytes(groups == self.degree), out)
         for group in np.unique(groups[groups < self.degree]):
@@ -178,6 +179,7 @@ class TensorSketch(SparseMap):
                 out[chunk] = self._convolve(_take(block, chunk), factors, group, out.dtype)
 
     def _sketch_csr(self, block, factors, values, columns, lengths):
+        block = _without_zeros(block)
         groups = self._choose_groups(np.diff(block.indptr))
         n_convolved = np.cumsum(groups < self.degree)
         n_rows = self._chunk_rows(values)
@@ -192,7 +194,9 @@ class TensorSketch(SparseMap):
             others = np.empty((n_convolved[last - 1] - before, self.n_components), values.dtype)
             for group in np.unique(chosen[chosen < self.degree]):
                 rows = np.flatnonzero(chosen == group)
-                others[n_convolved[first + rows] - before - 1] = self._convolve(_take(part, rows), factors, group, values.dtype)
+                others[n_convolved[first + rows] - before - 1] = self._convolve(
+                    _take(part, rows), factors, group, values.dtype
+                )
             n_stored += _kernel.sketch_csr(
                 *part, *factors, _bytes(chosen == self.degree), others, *out
             )
@@ -219,7 +223,7 @@ class TensorSketch(SparseMap):
         return groups[np.argmin(tuples + transforms, axis=1)]
 
     def _convolve(self, block, factors, group, dtype):
-        """Sketches of all rows of a block: `group` factors at a time, then by Fourier transforms."""
+        """Sketches of a block: `group` factors at a time directly, then by Fourier transforms."""
         keys, scale, extra = factors
         shape = (len(block.indptr) - 1, self.n_components)
         all_rows = np.ones(shape[0], np.uint8)
@@ -236,6 +240,20 @@ class TensorSketch(SparseMap):
 
 def _bytes(mask):
     return mask.view(np.uint8)
+
+
+def _without_zeros(block):
+    """The block without explicit zeros, so that they do not sway the choice of the method."""
+    first, last = block.indptr[0], block.indptr[-1]
+    kept = block.values[first:last] != 0
+    if kept.all():
+        return block
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return block._replace(
+        values=block.values[first:last][kept],
+        indices=block.indices[first:last][kept],
+        indptr=before[block.indptr - first],
+    )
 
 
 def _take(block, rows):

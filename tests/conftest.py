@@ -10,6 +10,18 @@ from sparsemaps._base import SparseMap
 # Every map, with the parameters that choose another road through its code.
 MAPS = {
     "CountSketch": [{"n_components": 24}, {"n_components": 24, "dense_output": True}],
+    "TensorSketch": [
+        {"n_components": 24, "method": "direct"},
+        {"n_components": 24, "degree": 3, "method": "direct", "dense_output": False},
+        {"n_components": 24, "degree": 4, "gamma": 0.5, "coef0": 4.0},
+        {"n_components": 24, "method": "fft", "dense_output": False},
+    ],
+    "RandomMaclaurin": [
+        {"n_components": 80},
+        {"n_components": 30, "kernel": "exp", "gamma": 0.5},
+        {"n_components": 70, "kernel": (0.0, 1.0, 0.0, 0.25)},
+        {"n_components": 24, "degree": 3, "coef0": 4.0, "h01": True},
+    ],
     "ConsistentWeightedSampling": [
         {"n_hashes": 70},
         {"n_hashes": 5, "bits": 3, "t_bits": 2},

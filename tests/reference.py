@@ -4,6 +4,8 @@
 component, written out a second time.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 U64 = np.uint64
@@ -42,6 +44,36 @@ def count_sketch(key, columns, values, n_components):
     buckets, signs = hashes(key, columns, n_components)
     out = np.zeros(n_components, values.dtype)
     np.add.at(out, buckets, (signs * values).astype(values.dtype))
+    return out
+
+
+# ---- tensor sketch -------------------------------------------------------------------------------
+
+
+def rows_of(X):
+    """(columns, values) of each row of a CSR matrix."""
+    for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        yield X.indices[start:stop], X.data[start:stop]
+
+
+def with_constant(row, value):
+    """A row with one more coordinate, of the column that no matrix has."""
+    columns, values = row
+    constant = np.array([2**64 - 1], U64)
+    return np.append(columns.astype(U64), constant), np.append(values, values.dtype.type(value))
+
+
+def tensor_sketch(keys, columns, values, n_components):
+    """Sketch of one row, factor by factor: a circular convolution of sums over all entries."""
+    out = np.zeros(n_components, values.dtype)
+    out[0] = 1
+    for key in keys:
+        buckets, signs = hashes(key, columns, n_components)
+        out = sum(
+            (np.roll(out, bucket) * values.dtype.type(sign * value)
+             for bucket, sign, value in zip(buckets, signs, values, strict=True)),
+            start=np.zeros_like(out),
+        )  # fmt: skip
     return out
 
 
@@ -101,3 +133,27 @@ def icws(columns, weights, r, c, beta):
 def min_max(u, v):
     """Exact min-max kernel of two dense vectors."""
     return np.minimum(u, v).sum() / np.maximum(u, v).sum()
+
+
+# ---- random Maclaurin features -------------------------------------------------------------------
+
+
+def rademacher(key, columns, n_projections):
+    """Signs, one row for each column of the matrix and one column for each projection."""
+    bits = words(key, columns, np.arange((n_projections + 63) // 64))
+    expanded = (bits[:, :, None] >> np.arange(64, dtype=U64)) & U64(1)
+    expanded = expanded.reshape(len(columns), bits.shape[1] * 64)
+    return 1.0 - 2.0 * expanded[:, :n_projections].astype(float)
+
+
+def random_maclaurin(key, columns, values, factors, firsts):
+    """Features of one row: products of its projections."""
+    signs = rademacher(key, columns, firsts[-1])
+    sums = np.zeros(firsts[-1], values.dtype)
+    for sign, value in zip(signs, values, strict=True):
+        sums = sums + (sign * value).astype(values.dtype)
+    out = np.array(factors, values.dtype)
+    for j, (start, stop) in enumerate(pairwise(firsts)):
+        for projection in sums[start:stop]:
+            out[j] = out[j] * projection
+    return out

@@ -146,8 +146,8 @@ def test_float32_is_kept(new_map):
     wide = new_map().fit_transform(X.astype(np.float64))
     assert wide.dtype == np.float64
     assert Z.shape == wide.shape
-    np.testing.assert_allclose(*(getattr(z, "toarray", lambda z=z: z)() for z in (Z, wide)),
-                               rtol=1e-5, atol=1e-5)  # fmt: skip
+    Z, wide = (z.toarray() if sp.issparse(z) else z for z in (Z, wide))
+    np.testing.assert_allclose(Z, wide, rtol=1e-5, atol=1e-5 * abs(wide).max())
 
 
 def test_memory_mapped(new_map, X, tmp_path):
@@ -185,17 +185,24 @@ def test_container_that_scikit_learn_asks_for(new_map, X):
 # ---- shapes --------------------------------------------------------------------------------------
 
 
-def test_empty_rows_are_empty(new_map, X):
+def zero_is_mapped_to_zero(new_map):
+    """Whether the kernel of an empty row is 0: it is not where the kernel has a constant."""
+    parameters = new_map().get_params()
+    return not parameters.get("coef0") and parameters.get("kernel") != "exp"
+
+
+def test_empty_rows(new_map, X):
     Z = new_map().fit_transform(X)
-    Z = Z.toarray() if sp.issparse(Z) else Z
-    assert not Z[np.diff(X.indptr) == 0].any()
+    empty = (Z.toarray() if sp.issparse(Z) else Z)[np.diff(X.indptr) == 0]
+    assert (empty == empty[0]).all()
+    assert empty.any() != zero_is_mapped_to_zero(new_map)
 
 
 def test_nothing_stored(new_map):
     X = sp.csr_array((7, 5))
     Z = new_map().fit_transform(X)
     assert Z.shape[0] == 7
-    assert abs(Z).sum() == 0
+    assert (abs(Z).sum() == 0) == zero_is_mapped_to_zero(new_map)
 
 
 def test_no_rows(new_map, X):
@@ -219,7 +226,10 @@ def test_one_row_and_one_column(new_map, X):
 
 def test_width_does_not_matter(new_map, X):
     wide = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], 2**62 - 1))
-    assert_same(new_map().fit_transform(wide), new_map().fit_transform(X))
+    Z, expected = new_map().fit_transform(wide), new_map().fit_transform(X)
+    if sp.issparse(Z):  # where the row itself is in the output, that is as wide
+        Z = sp.csr_array((Z.data, Z.indices, Z.indptr), shape=expected.shape)
+    assert_same(Z, expected)
     with pytest.raises(ValueError, match="features"):
         new_map().fit(X).transform(wide)
 
@@ -394,7 +404,8 @@ def golden_output():
     out = {"scheme": _seeding.SCHEME, "keys": _seeding.keys(7, "count_sketch", 3).tolist()}
     for name, variants in MAPS.items():
         for number, parameters in enumerate(variants):
-            fitted = make(name, random_state=7, **parameters).fit(X)
+            exact = {"method": "direct"} if name == "TensorSketch" else {}  # scipy.fft may change
+            fitted = make(name, random_state=7, **{**parameters, **exact}).fit(X)
             Z = fitted.transform(X)
             record = {"parameters": parameters, "output": [a.tolist() for a in arrays_of(Z)]}
             if hasattr(fitted, "encode"):

@@ -22,7 +22,7 @@ FLOORS = [
     {"_kernels"},
     {"_seeding", "_sklearn", "_threads", "_validation"},
     {"_base", "libsvm"},
-    {"count_sketch", "weighted_sampling"},
+    {"count_sketch", "random_maclaurin", "tensor_sketch", "weighted_sampling"},
     {"_demo", "__init__"},
     {"cli"},
     {"__main__"},

@@ -69,19 +69,19 @@ class MapBenchmark:
     timeout = 600
     rows = {}  # noqa: RUF012 (fewer rows of a workload, by name)
 
-    def make(self):
+    def make(self, *parameters):
         raise NotImplementedError
 
-    def setup(self, name):
-        self.X = workload(name, self.rows.get(name))
-        self.map = self.make().fit(self.X)
+    def setup(self, name, *parameters, dtype="float64"):
+        self.X = workload(name, self.rows.get(name)).astype(dtype)
+        self.map = self.make(*parameters).fit(self.X)
         self.map.transform(self.X[:10])
 
-    def _time_transform(self, name):
+    def _time_transform(self, *_):
         self.map.transform(self.X)
 
-    def _peakmem_transform(self, name):
+    def _peakmem_transform(self, *_):
         self.map.transform(self.X)
 
-    def _time_encode(self, name):
+    def _time_encode(self, *_):
         self.map.encode(self.X)

@@ -1,0 +1,42 @@
+"""Random Maclaurin features against scikit-learn's PolynomialCountSketch, for the same kernel."""
+
+from sklearn.kernel_approximation import PolynomialCountSketch
+
+from sparsemaps import RandomMaclaurin
+
+from .common import MapBenchmark, ratio
+
+N_COMPONENTS = 1024
+
+
+class Dense(MapBenchmark):
+    params = (["W1", "W2", "W3", "W4", "W5"], [2, 4])
+    param_names = ("workload", "degree")
+    rows = {"W1": 5_000, "W2": 5_000, "W3": 20, "W4": 2_500, "W5": 10_000}  # noqa: RUF012
+
+    def make(self, degree):
+        return RandomMaclaurin(degree=degree, n_components=N_COMPONENTS, random_state=0)
+
+    time_transform = MapBenchmark._time_transform
+    peakmem_transform = MapBenchmark._peakmem_transform
+
+
+class AgainstScikitLearn(MapBenchmark):
+    params = (["W1", "W2", "W4", "W5"], [2, 4])
+    param_names = ("workload", "degree")
+    rows = {"W1": 2_000, "W2": 500, "W4": 1_000, "W5": 5_000}  # noqa: RUF012
+    make = Dense.make
+
+    def setup(self, name, degree):
+        super().setup(name, degree)
+        self.peer = PolynomialCountSketch(
+            degree=degree, n_components=N_COMPONENTS, random_state=0
+        ).fit(self.X)
+
+    def track_ratio_transform(self, *_):
+        return ratio(lambda: self.peer.transform(self.X), lambda: self.map.transform(self.X))
+
+    def peakmem_peer(self, *_):
+        self.peer.transform(self.X)
+
+    track_ratio_transform.unit = "times faster"

@@ -1,0 +1,236 @@
+"""Random Maclaurin features: kernels that are power series of the inner product."""
+
+import math
+import numbers
+
+import numpy as np
+
+from sparsemaps import _seeding, _validation
+from sparsemaps._base import SparseMap
+from sparsemaps._kernels import random_maclaurin as _kernel
+
+LARGEST_DEGREE = 1024
+
+_TERMS_OF_EXP = 64
+"""Degrees of the exponential kernel: higher ones would be drawn with probability 2^-64."""
+
+_CHUNK_BYTES = 2**20
+"""Largest size of the dense features that are held before they are written as CSR."""
+
+
+class RandomMaclaurin(SparseMap):
+    r"""Random Maclaurin features of each row: dot-product kernels, on average.
+
+    For a kernel :math:`f(\langle x, y \rangle) = \sum_n a_n \langle x, y \rangle^n` with
+    :math:`a_n \ge 0`, each feature draws a degree N and N vectors :math:`\omega_l` of random signs,
+    and is
+
+    .. math:: Z(x) = \sqrt{\frac{a_N}{D \, P(N)}} \prod_{l=1}^N \langle \omega_l, x \rangle,
+
+    with D `n_components`. The mean of :math:`\langle Z(x), Z(y) \rangle` is the kernel.
+
+    Parameters
+    ----------
+    kernel : {"poly", "exp"} or sequence of float, default="poly"
+        "poly" is ``(gamma <x, y> + coef0) ** degree``, "exp" is ``exp(gamma <x, y>)``, and a
+        sequence holds the coefficients ``a_0, a_1, ...`` of ``(gamma <x, y>) ** n``, none negative
+        and one at least positive.
+    degree : int, default=2
+        Degree of "poly", 1 to 1024.
+    gamma : float, default=1.0
+        Factor of the inner product, above 0.
+    coef0 : float, default=0.0
+        Constant of "poly", at least 0. At 0 all features have the degree of the polynomial.
+    n_components : int, default=1024
+        Number of random features, 1 to 2**31 - 1. The error of a kernel value falls as
+        ``1 / sqrt(n_components)``; more features extend the first ones, up to the factor.
+    h01 : bool, default=False
+        Keep the terms of degree 0 and 1 exactly ("H0/1"): the output is then CSR of width
+        ``1 + n_components + n_features``, with the root of ``a_0`` in the first column, the random
+        features of the degrees from 2 on, and the row itself times the root of ``a_1``. It pays
+        where those terms are large, at the price of output as wide as the input.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed, or where to draw it from. The same seed gives the same vectors on every platform.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where ``fit`` saw names.
+    seed_ : int
+        The seed in use; as `random_state` it gives this map again.
+
+    See Also
+    --------
+    TensorSketch : Polynomial kernels at less cost, and mostly with less variance.
+
+    Notes
+    -----
+    The degree n has probability proportional to ``2 ** -(n + 1)`` among those with
+    :math:`a_n > 0` (from 2 on with `h01`). [1]_ draws from all degrees, those of no use too: for
+    the homogeneous kernel as for finite series, the features here have less variance. With
+    :math:`E(x, y) = \|x\|^2 \|y\|^2 + 2 \langle x, y \rangle^2 - 2 \sum_i x_i^2 y_i^2` it is
+
+    .. math:: \frac{1}{D} \Big( \sum_n \frac{a_n^2}{P(n)} E(x, y)^n - f(\langle x, y \rangle)^2
+              \Big).
+
+    The signs are bits of a function of (seed, column, component) and are made once for the rows of
+    a group that share a column; nothing is stored. Cost: O(entries * degrees), with the sum of the
+    features' degrees.
+
+    References
+    ----------
+    .. [1] P. Kar, H. Karnick, "Random feature maps for dot product kernels", AISTATS 2012.
+    .. [2] N. Pham, R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", KDD
+       2013, section 6.4 (H0/1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import RandomMaclaurin
+    >>> X = np.array([[0.6, 0.8, 0.0], [0.0, 0.8, 0.6]])
+    >>> Z = RandomMaclaurin(kernel="exp", n_components=2**14, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (2, 16384)
+    >>> bool(np.allclose(Z @ Z.T, np.exp(X @ X.T), rtol=0.1))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel="poly",
+        degree=2,
+        gamma=1.0,
+        coef0=0.0,
+        n_components=1024,
+        h01=False,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.h01 = h01
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        if isinstance(self.kernel, str):
+            _validation.check_choice("kernel", self.kernel, ("poly", "exp"))
+        else:
+            _check_coefficients(self.kernel)
+        _validation.check_int("degree", self.degree, 1, LARGEST_DEGREE)
+        _validation.check_real("gamma", self.gamma, 0, open_low=True)
+        _validation.check_real("coef0", self.coef0, 0)
+        _validation.check_int("n_components", self.n_components, 1, _validation.LARGEST_INT32)
+        _validation.check_bool("h01", self.h01)
+        if not np.isfinite(self._series()).all():
+            raise ValueError(
+                f"the kernel's coefficients must be finite: gamma={self.gamma} and "
+                f"coef0={self.coef0} overflow at degree {self.degree}"
+            )
+
+    @property
+    def _n_features_out(self):
+        if self.h01:
+            return 1 + self.n_components + self.n_features_in_
+        return self.n_components
+
+    def _series(self):
+        """a_n gamma^n for n = 0, 1, ..."""
+        with np.errstate(over="ignore"):
+            if not isinstance(self.kernel, str):
+                a = [np.float64(value) for value in self.kernel]
+            elif self.kernel == "exp":
+                a = [1.0 / math.factorial(n) for n in range(_TERMS_OF_EXP)]
+            else:
+                coef0 = np.float64(self.coef0)
+                a = [_choose(self.degree, n, coef0) for n in range(self.degree + 1)]
+            gamma = np.float64(self.gamma)
+            return np.array([value and value * gamma**n for n, value in enumerate(a)])
+
+    def _draw_features(self, series, dtype):
+        """Each feature's factor, and where its projections begin and end."""
+        first = 2 if self.h01 else 0
+        degrees = first + np.flatnonzero(series[first:] > 0)
+        factors = np.zeros(self.n_components, dtype)
+        firsts = np.zeros(self.n_components + 1, np.int64)
+        if len(degrees):
+            key = _seeding.keys(self.seed_, "random_maclaurin", 2)[1]
+            words = np.empty(self.n_components, np.uint64)
+            _kernel.random_words(key, words)
+            # Relative to the lowest degree, so that high ones do not vanish.
+            odds = 2.0 ** -(degrees - degrees[0]).astype(float)
+            probabilities = odds / odds.sum()
+            uniform = (words >> np.uint64(11)).astype(float) * 2.0**-53
+            drawn = np.searchsorted(np.cumsum(probabilities)[:-1], uniform, side="right")
+            variances = series[degrees] / probabilities / self.n_components
+            factors[:] = np.sqrt(variances)[drawn]
+            np.cumsum(degrees[drawn], out=firsts[1:])
+        return factors, firsts
+
+    def _map(self, rows):
+        series = self._series()
+        key = _seeding.keys(self.seed_, "random_maclaurin", 2)[0]
+        features = (key, *self._draw_features(series, rows.dtype))
+        if self.h01:
+            exact = (math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0)
+            return self._run_csr(
+                rows,
+                lambda lengths: lengths + (1 + self.n_components),
+                lambda block, *out: self._write_h01(block, features, exact, *out),
+                width=1 + self.n_components + rows.n_columns,
+            )
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+        self._run(
+            rows,
+            lambda block, start, stop: _kernel.random_maclaurin(*block, *features, out[start:stop]),
+        )
+        return out
+
+    def _write_h01(self, block, features, exact, values, columns, lengths):
+        step = max(1, _CHUNK_BYTES // (self.n_components * values.itemsize))
+        n_stored = 0
+        for first in range(0, len(lengths), step):
+            part = block._replace(indptr=block.indptr[first : first + step + 1])
+            dense = np.empty((len(part.indptr) - 1, self.n_components), values.dtype)
+            _kernel.random_maclaurin(*part, *features, dense)
+            out = (values[n_stored:], columns[n_stored:], lengths[first : first + step])
+            n_stored += _kernel.with_exact_terms(*part, *exact, dense, *out)
+        return n_stored
+
+
+def _choose(degree, n, coef0):
+    """Coefficient of t^n in (t + coef0)^degree."""
+    if coef0 == 0:
+        return np.float64(n == degree)
+    try:
+        return float(math.comb(degree, n)) * coef0 ** (degree - n)
+    except OverflowError:
+        return np.inf
+
+
+def _check_coefficients(kernel):
+    try:
+        coefficients = list(kernel)
+    except TypeError:
+        coefficients = []
+    if not coefficients or not all(
+        isinstance(a, numbers.Real) and math.isfinite(a) and a >= 0 for a in coefficients
+    ):
+        raise ValueError(
+            "kernel must be 'poly', 'exp' or a sequence of coefficients, finite and none negative, "
+            f"got {kernel!r}"
+        )
+    if not any(coefficients):
+        raise ValueError(f"kernel must have a positive coefficient, got {kernel!r}")
+    if len(coefficients) > LARGEST_DEGREE + 1:
+        raise ValueError(
+            f"kernel must have at most {LARGEST_DEGREE + 1} coefficients, got {len(coefficients)}"
+        )
