@@ -13,6 +13,9 @@ import scipy.sparse as sp
 from sparsemaps import _seeding, _sklearn, _threads, _validation
 from sparsemaps._kernels import codes as _codes
 
+_PART_SIZE = 2**18
+"""Entries of CSR output that a thread writes before they go to their place."""
+
 
 class SparseMap(
     _sklearn.ClassNamePrefixFeaturesOutMixin,
@@ -145,32 +148,33 @@ class SparseMap(
         """CSR output whose rows have as many entries as ``write`` finds.
 
         ``write(block, values, columns, lengths)`` fills rows one behind the other and returns how
-        many entries there are; ```most(lengths)``` says how many rows of so many input entries have
+        many entries there are; ``most(lengths)`` says how many rows of so many input entries have
         at most; `width` is that of the output, if it is not ``_n_features_out``.
         """
-        # Each block writes where there is room for it if its rows are as long as can be; what stays
-        # free is closed up afterwards, within the same arrays.
-        blocks = self._cut(rows)
-        ends = np.cumsum([most(rows.lengths(*block)).sum() for block in blocks], dtype=np.int64)
-        at_most = int(ends[-1]) if blocks else 0
         width = self._n_features_out if width is None else width
+        blocks = [
+            (start + first, start + last)
+            for start, stop in self._cut(rows)
+            for first, last in _cut_by_size(most(rows.lengths(start, stop)))
+        ]
+        at_most = sum(int(most(rows.lengths(*block)).sum()) for block in blocks)
         index_type = _validation.index_type(max(at_most, width))
+        # Only the pages that are written to are there.
         values, columns = np.empty(at_most, rows.dtype), np.empty(at_most, index_type)
         indptr = np.zeros(rows.n_rows + 1, index_type)
-        room = {
-            start: slice(first, end)
-            for (start, _), first, end in zip(blocks, [0, *ends], ends, strict=False)
-        }
 
-        def write_block(block, start, stop):
-            place = room[start]
-            return write(block, values[place], columns[place], indptr[1 + start : 1 + stop])
+        def write_block(start, stop):
+            size = int(most(rows.lengths(start, stop)).sum())
+            part = np.empty(size, rows.dtype), np.empty(size, index_type)
+            n = write(rows.block(start, stop), *part, indptr[1 + start : 1 + stop])
+            return part[0][:n], part[1][:n]
 
+        n_jobs = min(_threads.resolve_n_jobs(self.n_jobs), max(len(blocks), 1))
         n_stored = 0
-        for (start, _), n in zip(blocks, self._run(rows, write_block), strict=True):
-            for array in (values, columns):
-                array[n_stored : n_stored + n] = array[room[start]][:n]
-            n_stored += n
+        for part in _threads.stream(write_block, blocks, n_jobs):
+            end = n_stored + len(part[0])
+            values[n_stored:end], columns[n_stored:end] = part
+            n_stored = end
         for array in (values, columns):
             array.resize(n_stored, refcheck=False)
         np.cumsum(indptr, out=indptr)
@@ -261,6 +265,17 @@ class SampledMap(SparseMap):
         columns = _keep_rows(columns, sampled).reshape(-1)
         values = np.full(len(columns), 1 / np.sqrt(self.n_hashes), rows.dtype)
         return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, width))
+
+
+def _cut_by_size(sizes):
+    """Ranges of rows whose `sizes` add up to at most `_PART_SIZE`, or of one row."""
+    before = np.concatenate([[0], np.cumsum(sizes)])
+    start = 0
+    while start < len(sizes):
+        stop = np.searchsorted(before, before[start] + _PART_SIZE, side="right") - 1
+        stop = max(int(stop), start + 1)
+        yield start, stop
+        start = stop
 
 
 def _keep_rows(array, kept, step=4096):

@@ -18,11 +18,17 @@ import scipy.sparse as sp
 from tqdm import tqdm
 
 from sparsemaps import _sklearn
+from sparsemaps._base import SampledMap
+from sparsemaps.count_sketch import CountSketch
 from sparsemaps.libsvm import dump_svmlight_file
+from sparsemaps.random_maclaurin import RandomMaclaurin
+from sparsemaps.tensor_sketch import TensorSketch
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
 N_HASHES = (64, 256, 1024)
 BITS = 8
+N_COMPONENTS = 1024
+DEGREE = 3
 PACKAGES = ("numpy", "scipy", "sklearn")
 TEXTS_EACH = 1200
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
@@ -140,49 +146,86 @@ def timed(function):
 
 
 def linear(task):
-    """A linear SVM on the rows themselves, at unit length."""
-    _, normalize, _, LinearSVC = _sklearn.learners()
-    X, X_test = normalize(task.X_train), normalize(task.X_test)
+    """A linear SVM on the rows themselves."""
+    _, _, LinearSVC, _ = _sklearn.learners()
+    X = task.X_train
     model, seconds = timed(lambda: LinearSVC(random_state=0).fit(X, task.y_train))
     row_bytes = X.nnz / X.shape[0] * (X.data.itemsize + X.indices.itemsize)
-    return Result("linear SVM", model.score(X_test, task.y_test), None, seconds, row_bytes)
+    accuracy = model.score(task.X_test, task.y_test)
+    return Result("linear SVM, rows of unit length", accuracy, None, seconds, row_bytes)
 
 
-def exact(task):
-    """An SVM on the exact min-max kernel."""
-    _, _, SVC, _ = _sklearn.learners()
-    train, test = task.X_train.toarray(), task.X_test.toarray()
-
-    def gram(rows):
-        return np.stack([
-            np.minimum(row, train).sum(axis=1) / np.maximum(row, train).sum(axis=1) for row in rows
-        ])  # fmt: skip
-
-    (K, K_test), map_seconds = timed(lambda: (gram(train), gram(test)))
+def exact(task, name, gram):
+    """An SVM on an exact kernel, of which `gram` makes the matrix."""
+    _, SVC, _, _ = _sklearn.learners()
+    (K, K_test), map_seconds = timed(
+        lambda: (gram(task.X_train, task.X_train), gram(task.X_test, task.X_train))
+    )
     model, seconds = timed(lambda: SVC(kernel="precomputed", C=10.0).fit(K, task.y_train))
     accuracy = model.score(K_test, task.y_test)
-    return Result("exact min-max kernel SVM", accuracy, map_seconds, seconds, 8.0 * len(train))
+    return Result(f"exact {name} kernel, SVM", accuracy, map_seconds, seconds, 8.0 * len(K))
 
 
-def mapped(task, n_hashes):
-    """A linear SVM on the min-max map's output."""
-    _, _, _, LinearSVC = _sklearn.learners()
-    cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, random_state=0, n_jobs=-1)
-    cws.fit(task.X_train)
+def mapped(task, name, features):
+    """A linear SVM on a map's output."""
+    _, _, LinearSVC, _ = _sklearn.learners()
+    features.fit(task.X_train)
     (Z, Z_test), map_seconds = timed(
-        lambda: (cws.transform(task.X_train), cws.transform(task.X_test))
+        lambda: (features.transform(task.X_train), features.transform(task.X_test))
     )
     model, seconds = timed(lambda: LinearSVC(random_state=0).fit(Z, task.y_train))
     accuracy = model.score(Z_test, task.y_test)
-    name = f"min-max map, k = {n_hashes}, + linear SVM"
-    return Result(name, accuracy, map_seconds, seconds, n_hashes * BITS / 8)
+    if isinstance(features, SampledMap):
+        row_bytes = features.encode(task.X_train[:1]).nbytes
+    elif sp.issparse(Z):
+        row_bytes = Z.nnz / Z.shape[0] * (Z.data.itemsize + Z.indices.itemsize)
+    else:
+        row_bytes = Z.shape[1] * Z.itemsize
+    return Result(f"{name}, linear SVM", accuracy, map_seconds, seconds, row_bytes)
+
+
+def min_max_gram(X, Y):
+    """Exact min-max kernel of dense rows."""
+    Y = Y.toarray()
+    return np.stack([
+        np.minimum(row, Y).sum(axis=1) / np.maximum(row, Y).sum(axis=1) for row in X.toarray()
+    ])  # fmt: skip
+
+
+def polynomial_gram(X, Y):
+    return (1.0 + (X @ Y.T).toarray()) ** DEGREE
+
+
+def steps(task):
+    """What the rows of a task's table are, as functions: each kernel, exact and by its maps.
+
+    The kernels of inner products take rows of unit length, and so does the linear SVM.
+    """
+    *_, normalize = _sklearn.learners()
+    unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
+    common = {"random_state": 0, "n_jobs": -1}
+    polynomial = {"degree": DEGREE, "coef0": 1.0, "n_components": N_COMPONENTS, **common}
+    count_sketch = CountSketch(n_components=N_COMPONENTS, dense_output=True, **common)
+
+    yield lambda: linear(unit)
+    yield lambda: mapped(unit, f"count sketch, D = {N_COMPONENTS}", count_sketch)
+    if task.exact:
+        yield lambda: exact(task, "min-max", min_max_gram)
+    for n_hashes in N_HASHES:
+        cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, **common)
+        yield lambda cws=cws: mapped(task, f"min-max map, k = {cws.n_hashes}", cws)
+    if task.exact:
+        yield lambda: exact(unit, "polynomial", polynomial_gram)
+    for name, cls in (("tensor sketch", TensorSketch), ("random Maclaurin", RandomMaclaurin)):
+        features = cls(**polynomial)
+        yield lambda name=f"{name}, D = {N_COMPONENTS}", features=features: mapped(
+            unit, name, features
+        )
 
 
 def results(task):
     """All rows of a task's table."""
-    steps = [linear, *([exact] if task.exact else [])]
-    steps += [lambda task, k=k: mapped(task, k) for k in N_HASHES]
-    return [step(task) for step in tqdm(steps, desc="learning", disable=None, leave=False)]
+    return [step() for step in tqdm(list(steps(task)), desc="learning", disable=None, leave=False)]
 
 
 def table(task, rows):
@@ -191,11 +234,11 @@ def table(task, rows):
     yield f"{task.title}"
     density = task.X_train.nnz / n
     yield f"  {n} + {len(task.y_test)} rows, {d} columns, {density:.0f} non-zeros a row"
-    yield f"  {'':36} {'accuracy':>9} {'map, s':>8} {'train, s':>9} {'bytes/row':>10}"
+    yield f"  {'':40} {'accuracy':>9} {'map, s':>8} {'train, s':>9} {'bytes/row':>10}"
     for row in rows:
         map_seconds = "" if row.map_seconds is None else f"{row.map_seconds:.2f}"
         yield (
-            f"  {row.name:36} {row.accuracy:9.1%} {map_seconds:>8} {row.train_seconds:9.2f} "
+            f"  {row.name:40} {row.accuracy:9.1%} {map_seconds:>8} {row.train_seconds:9.2f} "
             f"{row.row_bytes:10.0f}"
         )
     yield ""

@@ -19,8 +19,8 @@ a release that says so.
 STREAMS = {
     "count_sketch": 1,
     "weighted_sampling": 2,
-    "tensor_sketch": 3,
     "random_maclaurin": 4,
+    "tensor_sketch": 11,
 }
 """Stream numbers, never reused or renumbered within a scheme."""
 

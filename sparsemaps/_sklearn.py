@@ -38,4 +38,4 @@ def learners():
     from sklearn.preprocessing import normalize
     from sklearn.svm import SVC, LinearSVC
 
-    return load_digits, normalize, SVC, LinearSVC
+    return load_digits, SVC, LinearSVC, normalize

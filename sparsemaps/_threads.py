@@ -7,6 +7,7 @@ function of the row alone, neither the cut nor the number of threads shows in th
 import bisect
 import numbers
 import os
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 BLOCK_ENTRIES = 2**17
@@ -57,13 +58,25 @@ def run(function, blocks, n_jobs):
     The first exception, in the order of the blocks, is raised; blocks not begun by then are
     dropped.
     """
-    n_jobs = min(resolve_n_jobs(n_jobs), len(blocks))
-    if n_jobs <= 1:
-        return [function(*block) for block in blocks]
+    return list(stream(function, blocks, min(resolve_n_jobs(n_jobs), max(len(blocks), 1))))
+
+
+def stream(function, blocks, n_jobs):
+    """Like ``run``, one result after the other: a few are under way or waiting, never more."""
+    n_jobs = resolve_n_jobs(n_jobs)
+    if n_jobs == 1:
+        for block in blocks:
+            yield function(*block)
+        return
     with ThreadPoolExecutor(n_jobs) as pool:
-        futures = [pool.submit(function, *block) for block in blocks]
+        waiting = deque()
         try:
-            return [future.result() for future in futures]
+            for block in blocks:
+                waiting.append(pool.submit(function, *block))
+                if len(waiting) > 2 * n_jobs:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

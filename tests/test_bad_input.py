@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import map_classes
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch
 
@@ -66,7 +67,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("cls", [CountSketch, ConsistentWeightedSampling])
+@pytest.mark.parametrize("cls", map_classes(), ids=lambda cls: cls.__name__)
 @pytest.mark.parametrize(("X", "message"), BAD.values(), ids=BAD.keys())
 def test_bad_matrices(cls, X, message):
     fitted = cls(random_state=0).fit(np.ones((2, 4)))

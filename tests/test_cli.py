@@ -49,6 +49,38 @@ def file(tmp_path):
     return path
 
 
+@pytest.mark.parametrize(
+    ("name", "new_map"),
+    [
+        ("count-sketch", sparsemaps.CountSketch(n_components=9, random_state=0)),
+        (
+            "tensor-sketch",
+            sparsemaps.TensorSketch(
+                degree=3, coef0=0.5, n_components=9, dense_output=False, random_state=0
+            ),
+        ),
+        ("maclaurin", sparsemaps.RandomMaclaurin(kernel="exp", n_components=9, random_state=0)),
+        ("maclaurin", sparsemaps.RandomMaclaurin(n_components=9, h01=True, random_state=0)),
+    ],
+    ids=str,
+)
+def test_each_sketch(file, tmp_path, name, new_map):
+    """The command's features are the class's, whatever the width of the file."""
+    options = []
+    for key, value in new_map.get_params().items():
+        if value is True:
+            options.append(f"--{key}")
+        elif key not in ("random_state", "n_jobs", "dense_output", "h01"):
+            options.extend([f"--{key.replace('_', '-')}", value])
+    out = tmp_path / "out.svm"
+    assert command("map", name, *options, file, "-o", out).returncode == 0
+    X, y = load_svmlight_file(file, zero_based=False)
+    expected = sp.csr_array(new_map.fit_transform(X))
+    Z, labels = load_svmlight_file(out, zero_based=False, n_features=expected.shape[1])
+    np.testing.assert_array_equal(Z.toarray(), expected.toarray())
+    np.testing.assert_array_equal(labels, y)
+
+
 def test_every_map_is_a_command():
     assert {cls.__name__ for cls in cli.MAPS.values()} == {
         name for name in sparsemaps.__all__ if isinstance(getattr(sparsemaps, name), type)
@@ -207,8 +239,10 @@ def test_demo(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_demo, "N_HASHES", (16, 64))
     assert cli.main(["demo", "-o", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert said.count("linear SVM") == 6
-    assert "exact min-max" in said
+    for name in ("min-max", "polynomial"):
+        assert f"exact {name} kernel" in said
+    for name in ("count sketch", "min-max map", "tensor sketch", "random Maclaurin"):
+        assert said.count(name) >= 2
     assert "train -c 1" in said
     X, y = load_svmlight_file(str(tmp_path / "texts.train"))
     assert sp.issparse(X)

@@ -274,7 +274,7 @@ def test_sparse_output_of_wide_sketches():
     sketch = TensorSketch(n_components=2**31 - 1, dense_output=False, coef0=1.0, random_state=0)
     Z = sketch.fit_transform(mixed_rows()[[0, 1, 4]])
     assert np.diff(Z.indptr).tolist() == [16, 1, 18 * 18]
-    np.testing.assert_array_equal((Z @ Z.T).toarray().diagonal().shape, (3,))
+    assert Z.indices.max() > 2**30
 
 
 def test_sums_that_cancel_are_not_stored():

@@ -1,8 +1,8 @@
 # Tensor sketch, summed directly: each tuple of `degree` entries of a row adds the product of their
 # values, with the product of their signs, to the bucket that is the sum of theirs.
 #
-# Input: CSR arrays, of which the rows that `indptr` delimits are mapped; three words of key for each
-# factor; a factor on all values, and the value of one more coordinate (0 for none).
+# Input: CSR arrays, of which the rows that `indptr` delimits are mapped; three words of key a
+# factor; a number that multiplies all values, and that of one more coordinate (0 for none).
 # Output: those rows' sketches, dense or as CSR. Tuples are added in lexicographic order.
 # Cost: O(entries ** degree) a row, and O(n_buckets).
 # Reference: Pham & Pagh 2013, section 4 and lemma 5: the sum that their FFT computes.
@@ -91,11 +91,11 @@ cdef void load_row(factors_t *factors, const value_t *values, const index_t *col
     cdef value_t *into = <value_t *>factors.values
     cdef uint32_t *buckets = factors.buckets
     cdef const uint64_t *key = factors.keys
-    cdef int factor
+    cdef int _factor
     cdef Py_ssize_t i
     factors.n = n + (factors.extra != 0)
     factors.width = (factors.n + JOIN_RUN - 1) // JOIN_RUN * JOIN_RUN
-    for factor in range(factors.degree):
+    for _factor in range(factors.degree):
         hash_factor(key, factors.n_buckets, values, columns, n, scale, buckets, into)
         if factors.n > n:
             hash_factor(key, factors.n_buckets, &extra, &EXTRA_COLUMN, 1, <value_t>1.0,
@@ -165,8 +165,8 @@ cdef Py_ssize_t emit_pairs(sink_t *sink, uint32_t n_buckets, value_t *out_values
 cdef Py_ssize_t n_tuples(Py_ssize_t n, int degree, Py_ssize_t at_most) noexcept nogil:
     """n ** degree, or `at_most` if it is more."""
     cdef Py_ssize_t total = 1
-    cdef int factor
-    for factor in range(degree):
+    cdef int _factor
+    for _factor in range(degree):
         if n == 0 or total > at_most // n:
             return 0 if n == 0 else at_most
         total *= n
