@@ -13,6 +13,9 @@ import scipy.sparse as sp
 from sparsemaps import _seeding, _sklearn, _threads, _validation
 from sparsemaps._kernels import codes as _codes
 
+_CHUNK_BYTES = 2**21
+"""Largest size of what a thread holds of its rows before it writes them."""
+
 _PART_SIZE = 2**18
 """Entries of CSR output that a thread writes before they go to their place."""
 
@@ -239,16 +242,17 @@ class SampledMap(SparseMap):
         out = np.empty((rows.n_rows, (self.n_hashes * bits + 7) // 8), np.uint8)
 
         def encode_block(block, start, stop):
-            step = max(1, 2**18 // self.n_hashes)  # rows whose codes are held unpacked
-            for first in range(0, stop - start, step):
-                last = min(first + step, stop - start)
-                part = block._replace(indptr=block.indptr[first : last + 1])
-                unpacked = np.empty((last - first, self.n_hashes), np.int32)
-                self._write_codes(part, 0, unpacked)
-                _codes.pack(unpacked, bits, out[start + first : start + last])
+            for first, last in chunks(stop - start, 4 * self.n_hashes):
+                self._pack_codes(block.rows(first, last), out[start + first : start + last])
 
         self._run(rows, encode_block)
         return out
+
+    def _pack_codes(self, block, out):
+        """Write the packed codes of a few rows."""
+        unpacked = np.empty((len(out), self.n_hashes), np.int32)
+        self._write_codes(block, 0, unpacked)
+        _codes.pack(unpacked, self._code_bits, out)
 
     def _map(self, rows):
         width, n_stored = self._n_features_out, rows.n_rows * self.n_hashes
@@ -265,6 +269,13 @@ class SampledMap(SparseMap):
         columns = _keep_rows(columns, sampled).reshape(-1)
         values = np.full(len(columns), 1 / np.sqrt(self.n_hashes), rows.dtype)
         return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, width))
+
+
+def chunks(n_rows, row_bytes):
+    """Ranges of rows, for which scratch of `row_bytes` each stays small."""
+    step = max(1, _CHUNK_BYTES // max(row_bytes, 1))
+    for first in range(0, n_rows, step):
+        yield first, min(first + step, n_rows)
 
 
 def _cut_by_size(sizes):

@@ -82,6 +82,10 @@ class Block(NamedTuple):
     indices: np.ndarray
     indptr: np.ndarray
 
+    def rows(self, first, last):
+        """Some of the block's rows, as a block."""
+        return self._replace(indptr=self.indptr[first : last + 1])
+
 
 class Rows:
     """A matrix opened for reading by blocks of rows.

@@ -6,16 +6,14 @@ import numbers
 import numpy as np
 
 from sparsemaps import _seeding, _validation
-from sparsemaps._base import SparseMap
+from sparsemaps._base import SparseMap, chunks
+from sparsemaps._kernels import projection as _projection
 from sparsemaps._kernels import random_maclaurin as _kernel
 
 LARGEST_DEGREE = 1024
 
 _TERMS_OF_EXP = 64
 """Degrees of the exponential kernel: higher ones would be drawn with probability 2^-64."""
-
-_CHUNK_BYTES = 2**20
-"""Largest size of the dense features that are held before they are written as CSR."""
 
 
 class RandomMaclaurin(SparseMap):
@@ -164,7 +162,7 @@ class RandomMaclaurin(SparseMap):
         if len(degrees):
             key = _seeding.keys(self.seed_, "random_maclaurin", 2)[1]
             words = np.empty(self.n_components, np.uint64)
-            _kernel.random_words(key, words)
+            _projection.random_words(key, words)
             # Relative to the lowest degree, so that high ones do not vanish.
             odds = 2.0 ** -(degrees - degrees[0]).astype(float)
             probabilities = odds / odds.sum()
@@ -188,22 +186,36 @@ class RandomMaclaurin(SparseMap):
                 width=1 + self.n_components + rows.n_columns,
             )
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-        self._run(
-            rows,
-            lambda block, start, stop: _kernel.random_maclaurin(*block, *features, out[start:stop]),
-        )
+
+        def write(block, start, stop):
+            for first, last in chunks(stop - start, _row_bytes(features)):
+                _write(block.rows(first, last), features, out[start + first : start + last])
+
+        self._run(rows, write)
         return out
 
     def _write_h01(self, block, features, exact, values, columns, lengths):
-        step = max(1, _CHUNK_BYTES // (self.n_components * values.itemsize))
         n_stored = 0
-        for first in range(0, len(lengths), step):
-            part = block._replace(indptr=block.indptr[first : first + step + 1])
-            dense = np.empty((len(part.indptr) - 1, self.n_components), values.dtype)
-            _kernel.random_maclaurin(*part, *features, dense)
-            out = (values[n_stored:], columns[n_stored:], lengths[first : first + step])
+        for first, last in chunks(len(lengths), _row_bytes(features)):
+            part = block.rows(first, last)
+            dense = np.empty((last - first, self.n_components), values.dtype)
+            _write(part, features, dense)
+            out = (values[n_stored:], columns[n_stored:], lengths[first:last])
             n_stored += _kernel.with_exact_terms(*part, *exact, dense, *out)
         return n_stored
+
+
+def _row_bytes(features):
+    _, factors, firsts = features
+    return (int(firsts[-1]) + len(factors)) * factors.itemsize
+
+
+def _write(block, features, out):
+    """The random features of a few rows."""
+    key, factors, firsts = features
+    projections = np.empty((len(out), firsts[-1]), out.dtype)
+    _projection.project(*block, key, _projection.RADEMACHER, projections)
+    _kernel.products(projections, factors, firsts, out)
 
 
 def _choose(degree, n, coef0):

@@ -188,7 +188,7 @@ class TensorSketch(SparseMap):
         while first < len(groups):
             before = n_convolved[first - 1] if first else 0
             last = int(np.searchsorted(n_convolved, before + n_rows, side="right"))
-            part = block._replace(indptr=block.indptr[first : last + 1])
+            part = block.rows(first, last)
             out = (values[n_stored:], columns[n_stored:], lengths[first:last])
             chosen = groups[first:last]
             others = np.empty((n_convolved[last - 1] - before, self.n_components), values.dtype)
