@@ -9,6 +9,9 @@ map                           kernel                                output
 `CountSketch`                 linear                                CSR or dense
 `TensorSketch`                polynomial                            dense or CSR
 `RandomMaclaurin`             polynomial, exponential, any series   dense, or CSR with exact terms
+`RandomFourier`               Gaussian, Laplacian, Cauchy, Matern,  dense
+                              folded RBF
+`SignProjection`              acos, acos-chi-square                 one-hot CSR, dense, packed bits
 `ConsistentWeightedSampling`  min-max, generalized min-max          one-hot CSR, packed codes
 ============================  ====================================  ==============================
 """
@@ -16,10 +19,19 @@ map                           kernel                                output
 from importlib.metadata import version as _version
 
 from sparsemaps.count_sketch import CountSketch
+from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
+from sparsemaps.sign_projection import SignProjection
 from sparsemaps.tensor_sketch import TensorSketch
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
 __version__ = _version("sparsemaps")
 
-__all__ = ["ConsistentWeightedSampling", "CountSketch", "RandomMaclaurin", "TensorSketch"]
+__all__ = [
+    "ConsistentWeightedSampling",
+    "CountSketch",
+    "RandomFourier",
+    "RandomMaclaurin",
+    "SignProjection",
+    "TensorSketch",
+]

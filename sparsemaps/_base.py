@@ -28,7 +28,8 @@ class SparseMap(
 ):
     """A random feature map: a pure function of (seed, row), the same for every row.
 
-    ``fit`` looks at the shape and checks the data; it learns nothing from them. A subclass has
+    ``fit`` looks at the shape and checks the data; it learns nothing from them, unless a parameter
+    asks for it (``_learn``). A subclass has
 
     - ``_check_parameters()``, which raises where a parameter is not what is allowed;
     - ``_n_features_out``, the width of the output;
@@ -62,6 +63,7 @@ class SparseMap(
         self._check_parameters()
         rows = self._open(X, reset=True)
         self._run(rows, lambda block, start, stop: None)
+        self._learn(rows)
         return self._draw()
 
     def transform(self, X):
@@ -109,7 +111,11 @@ class SparseMap(
     def _fit_any_width(self):
         """Like ``fit``, with no matrix to look at: for streams, whose width nobody knows."""
         self._check_parameters()
+        self._learn(None)
         return self._draw()
+
+    def _learn(self, rows):
+        """Keep of `rows`, or of None where there is no matrix, what a parameter asks for."""
 
     def _transform_any_width(self, X, first_row=0):
         """The output for a CSR block; errors count its rows from `first_row`."""

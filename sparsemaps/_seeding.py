@@ -20,6 +20,8 @@ STREAMS = {
     "count_sketch": 1,
     "weighted_sampling": 2,
     "random_maclaurin": 4,
+    "sign_projection": 6,
+    "random_fourier": 7,
     "tensor_sketch": 11,
 }
 """Stream numbers, never reused or renumbered within a scheme."""

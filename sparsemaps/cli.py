@@ -22,6 +22,8 @@ MAPS = {
     "count-sketch": sparsemaps.CountSketch,
     "tensor-sketch": sparsemaps.TensorSketch,
     "maclaurin": sparsemaps.RandomMaclaurin,
+    "fourier": sparsemaps.RandomFourier,
+    "signs": sparsemaps.SignProjection,
 }
 
 # Of a stream, the seed must be known and the output is sparse text.
@@ -119,8 +121,9 @@ def _add_parameter(parser, parameter):
             help="see the class",
         )  # fmt: skip
     else:
+        kind = str if default is None else type(default)
         parser.add_argument(
-            option, type=type(default), default=default, dest=parameter.name, help="see the class"
+            option, type=kind, default=default, dest=parameter.name, help="see the class"
         )
 
 

@@ -22,6 +22,18 @@ MAPS = {
         {"n_components": 70, "kernel": (0.0, 1.0, 0.0, 0.25)},
         {"n_components": 24, "degree": 3, "coef0": 4.0, "h01": True},
     ],
+    "RandomFourier": [
+        {"n_components": 75, "gamma": 0.1},
+        {"n_components": 40, "kernel": "laplacian", "gamma": 0.005, "form": "offset"},
+        {"n_components": 20, "kernel": "cauchy", "gamma": 0.1},
+        {"n_components": 20, "kernel": "matern", "gamma": 0.1},
+        {"n_components": 20, "kernel": "folded_rbf", "gamma": 0.1},
+    ],
+    "SignProjection": [
+        {"n_hashes": 70},
+        {"n_hashes": 20, "distribution": "rademacher"},
+        {"n_hashes": 20, "kernel": "acos_chi2", "dense_output": True},
+    ],
     "ConsistentWeightedSampling": [
         {"n_hashes": 70},
         {"n_hashes": 5, "bits": 3, "t_bits": 2},

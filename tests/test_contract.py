@@ -15,6 +15,7 @@ from conftest import MAPS, arrays_of, assert_same, make, map_classes, random_csr
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import sparsemaps
 from sparsemaps import _seeding, _threads
 
 GOLDEN = Path(__file__).with_name("golden.json")
@@ -187,6 +188,8 @@ def test_container_that_scikit_learn_asks_for(new_map, X):
 
 def zero_is_mapped_to_zero(new_map):
     """Whether the kernel of an empty row is 0: it is not where the kernel has a constant."""
+    if isinstance(new_map(), (sparsemaps.RandomFourier, sparsemaps.SignProjection)):
+        return False
     parameters = new_map().get_params()
     return not parameters.get("coef0") and parameters.get("kernel") != "exp"
 
@@ -404,6 +407,8 @@ def golden_output():
     out = {"scheme": _seeding.SCHEME, "keys": _seeding.keys(7, "count_sketch", 3).tolist()}
     for name, variants in MAPS.items():
         for number, parameters in enumerate(variants):
+            if parameters.get("kernel") == "matern":
+                continue  # quantiles by scipy.special
             exact = {"method": "direct"} if name == "TensorSketch" else {}  # scipy.fft may change
             fitted = make(name, random_state=7, **{**parameters, **exact}).fit(X)
             Z = fitted.transform(X)
