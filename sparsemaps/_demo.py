@@ -21,7 +21,9 @@ from sparsemaps import _sklearn
 from sparsemaps._base import SampledMap
 from sparsemaps.count_sketch import CountSketch
 from sparsemaps.libsvm import dump_svmlight_file
+from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
+from sparsemaps.sign_projection import SignProjection
 from sparsemaps.tensor_sketch import TensorSketch
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
@@ -29,6 +31,7 @@ N_HASHES = (64, 256, 1024)
 BITS = 8
 N_COMPONENTS = 1024
 DEGREE = 3
+GAMMA = 2.0
 PACKAGES = ("numpy", "scipy", "sklearn")
 TEXTS_EACH = 1200
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
@@ -192,6 +195,16 @@ def min_max_gram(X, Y):
     ])  # fmt: skip
 
 
+def rbf_gram(X, Y):
+    """Exact Gaussian kernel of rows of unit length."""
+    return np.exp(2 * GAMMA * ((X @ Y.T).toarray() - 1))
+
+
+def acos_gram(X, Y):
+    """Exact acos kernel of rows of unit length."""
+    return 1 - np.arccos((X @ Y.T).toarray().clip(-1, 1)) / np.pi
+
+
 def polynomial_gram(X, Y):
     return (1.0 + (X @ Y.T).toarray()) ** DEGREE
 
@@ -208,19 +221,25 @@ def steps(task):
     count_sketch = CountSketch(n_components=N_COMPONENTS, dense_output=True, **common)
 
     yield lambda: linear(unit)
-    yield lambda: mapped(unit, f"count sketch, D = {N_COMPONENTS}", count_sketch)
+    yield lambda: mapped(unit, f"CountSketch, {N_COMPONENTS}", count_sketch)
     if task.exact:
         yield lambda: exact(task, "min-max", min_max_gram)
     for n_hashes in N_HASHES:
         cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, **common)
-        yield lambda cws=cws: mapped(task, f"min-max map, k = {cws.n_hashes}", cws)
-    if task.exact:
-        yield lambda: exact(unit, "polynomial", polynomial_gram)
-    for name, cls in (("tensor sketch", TensorSketch), ("random Maclaurin", RandomMaclaurin)):
-        features = cls(**polynomial)
-        yield lambda name=f"{name}, D = {N_COMPONENTS}", features=features: mapped(
-            unit, name, features
-        )
+        yield lambda cws=cws: mapped(task, f"ConsistentWeightedSampling, {cws.n_hashes}", cws)
+    named = {
+        "polynomial": (polynomial_gram, TensorSketch(**polynomial), RandomMaclaurin(**polynomial)),
+        "Gaussian": (
+            rbf_gram, RandomFourier(gamma=GAMMA, n_components=N_COMPONENTS, **common)
+        ),
+        "acos": (acos_gram, SignProjection(n_hashes=N_COMPONENTS, **common)),
+    }  # fmt: skip
+    for name, (gram, *maps) in named.items():
+        if task.exact:
+            yield lambda name=name, gram=gram: exact(unit, name, gram)
+        for features in maps:
+            label = f"{type(features).__name__}, {N_COMPONENTS}"
+            yield lambda label=label, features=features: mapped(unit, label, features)
 
 
 def results(task):
@@ -234,11 +253,11 @@ def table(task, rows):
     yield f"{task.title}"
     density = task.X_train.nnz / n
     yield f"  {n} + {len(task.y_test)} rows, {d} columns, {density:.0f} non-zeros a row"
-    yield f"  {'':40} {'accuracy':>9} {'map, s':>8} {'train, s':>9} {'bytes/row':>10}"
+    yield f"  {'':44} {'accuracy':>9} {'map, s':>8} {'train, s':>9} {'bytes/row':>10}"
     for row in rows:
         map_seconds = "" if row.map_seconds is None else f"{row.map_seconds:.2f}"
         yield (
-            f"  {row.name:40} {row.accuracy:9.1%} {map_seconds:>8} {row.train_seconds:9.2f} "
+            f"  {row.name:44} {row.accuracy:9.1%} {map_seconds:>8} {row.train_seconds:9.2f} "
             f"{row.row_bytes:10.0f}"
         )
     yield ""

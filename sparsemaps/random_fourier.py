@@ -86,9 +86,9 @@ class RandomFourier(SparseMap):
     and an error of at least e has probability at most ``2 exp(-D e**2 / 4)`` in the paired form.
 
     The spectral densities: "rbf" normal, variance :math:`2 \gamma`; "laplacian" Cauchy, scale
-    :math:`\gamma`; "cauchy" Laplace, scale :math:`\gamma`; "matern" multivariate t with 2 nu degrees
-    of freedom; "folded_rbf" normal, variance :math:`\gamma`. Equation (11) of [2]_ lacks a factor
-    1/2 for single cosines with an offset, which is the root of 2 in the offset form here.
+    :math:`\gamma`; "cauchy" Laplace, scale :math:`\gamma`; "matern" multivariate t with 2 nu
+    degrees of freedom; "folded_rbf" normal, variance :math:`\gamma`. Equation (11) of [2]_ lacks
+    a factor 1/2 for single cosines with an offset, which is the root of 2 in the offset form here.
 
     Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by
     about 10^-3. Cost: O(entries * n_components).

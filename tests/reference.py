@@ -157,3 +157,63 @@ def random_maclaurin(key, columns, values, factors, firsts):
         for projection in sums[start:stop]:
             out[j] = out[j] * projection
     return out
+
+
+# ---- projections ---------------------------------------------------------------------------------
+
+
+def small_sin_cos(a):
+    z = a * a
+    s = F32(-1.9515295891e-4)
+    for c in (8.3321608736e-3, -1.6666654611e-1):
+        s = s * z + F32(c)
+    c = F32(2.443315711809948e-5)
+    for d in (-1.388731625493765e-3, 4.166664568298827e-2):
+        c = c * z + F32(d)
+    return a + a * (z * s), F32(1) - F32(0.5) * z + z * (z * c)
+
+
+def sin_cos_of_word(angle):
+    quarter = (angle + np.uint32(0x20000000)) >> np.uint32(30)
+    rest = (angle << np.uint32(2)).view(np.int32).astype(F32) * F32(3.6572951981e-10)
+    s, c = small_sin_cos(rest)
+    swap = (quarter & np.uint32(1)).astype(bool)
+    sine, cosine = np.where(swap, c, s), np.where(swap, s, c)
+    sine = np.where(quarter & np.uint32(2), -sine, sine)
+    return sine, np.where((quarter + np.uint32(1)) & np.uint32(2), -cosine, cosine)
+
+
+def long_uniform(half):
+    return ((half >> np.uint32(1)) | np.uint32(1)).astype(F32) * F32(2**-31)
+
+
+def draws(key, columns, n_projections, distribution):
+    """Entries of the random vectors, one row for each column of the matrix."""
+    if distribution == "rademacher":
+        return rademacher(key, columns, n_projections).astype(F32)
+    n_tiles = (n_projections + 63) // 64
+    w = words(key, columns, np.arange(32 * n_tiles)).reshape(len(columns), n_tiles, 32)
+    high, low = (w >> U64(32)).astype(np.uint32), w.astype(np.uint32)
+    if distribution == "normal":
+        radius = np.sqrt(F32(-2) * log_f32(long_uniform(high)))
+        sine, cosine = sin_cos_of_word(low)
+        tiles = np.concatenate([radius * cosine, radius * sine], axis=2)
+    else:
+        halves = np.concatenate([high, low], axis=2)
+        if distribution == "cauchy":
+            sine, cosine = sin_cos_of_word(halves | np.uint32(1))
+            tiles = sine / cosine
+        else:
+            tiles = -log_f32(long_uniform(halves))
+            tiles = np.where(halves & np.uint32(1), -tiles, tiles)
+    return tiles.reshape(len(columns), 64 * n_tiles)[:, :n_projections]
+
+
+def project(key, columns, values, n_projections, distribution):
+    """Projections of one row, added in the order of columns and in the precision of the values."""
+    sums = np.zeros(n_projections, values.dtype)
+    for entries, value in zip(
+        draws(key, columns, n_projections, distribution), values, strict=True
+    ):
+        sums = sums + value * entries.astype(values.dtype)
+    return sums

@@ -61,6 +61,12 @@ def file(tmp_path):
         ),
         ("maclaurin", sparsemaps.RandomMaclaurin(kernel="exp", n_components=9, random_state=0)),
         ("maclaurin", sparsemaps.RandomMaclaurin(n_components=9, h01=True, random_state=0)),
+        ("fourier", sparsemaps.RandomFourier(kernel="laplacian", n_components=9, random_state=0)),
+        ("signs", sparsemaps.SignProjection(n_hashes=9, random_state=0)),
+        (
+            "signs",
+            sparsemaps.SignProjection(distribution="rademacher", n_hashes=9, random_state=0),
+        ),
     ],
     ids=str,
 )
@@ -70,7 +76,7 @@ def test_each_sketch(file, tmp_path, name, new_map):
     for key, value in new_map.get_params().items():
         if value is True:
             options.append(f"--{key}")
-        elif key not in ("random_state", "n_jobs", "dense_output", "h01"):
+        elif value is not None and key not in ("random_state", "n_jobs", "dense_output", "h01"):
             options.extend([f"--{key.replace('_', '-')}", value])
     out = tmp_path / "out.svm"
     assert command("map", name, *options, file, "-o", out).returncode == 0
@@ -239,10 +245,10 @@ def test_demo(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_demo, "N_HASHES", (16, 64))
     assert cli.main(["demo", "-o", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    for name in ("min-max", "polynomial"):
+    for name in ("min-max", "polynomial", "Gaussian", "acos"):
         assert f"exact {name} kernel" in said
-    for name in ("count sketch", "min-max map", "tensor sketch", "random Maclaurin"):
-        assert said.count(name) >= 2
+    for cls in cli.MAPS.values():
+        assert said.count(cls.__name__) >= 2
     assert "train -c 1" in said
     X, y = load_svmlight_file(str(tmp_path / "texts.train"))
     assert sp.issparse(X)

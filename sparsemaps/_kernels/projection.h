@@ -14,12 +14,6 @@ enum { TILE = 64 };
 
 enum { NORMAL, CAUCHY, LAPLACE, RADEMACHER };
 
-typedef struct {
-    uint64_t start; /* of the column's words */
-    double value;
-    int64_t row; /* whose sums to add to */
-} projection_entry;
-
 /* A uniform in (0, 1], of 31 bits and rounded to float32. */
 INLINE float long_uniform(uint32_t half)
 {
@@ -56,102 +50,146 @@ INLINE void sin_cos_of_word(uint32_t angle, float *sine, float *cosine)
     *cosine = bits_to_float(((s & swap) | (c & ~swap)) ^ ((quarter + 1) & 2) << 30);
 }
 
-/* The halves of the 32 words of a tile. */
-INLINE void tile_halves(uint64_t start, uint64_t tile, uint32_t *restrict halves)
+/* Draws of several columns are made in one go, as a loop over one tile is too short to keep the
+ * processor busy. `first` has components 0 to 31 of each column's tile, `second` the others. */
+enum { HALF = TILE / 2, BATCH = 16 };
+
+typedef struct {
+    float first[BATCH * HALF], second[BATCH * HALF];
+} projection_draws;
+
+/* The halves of the HALF words of each column's tile. */
+INLINE void tile_halves(const uint64_t *restrict starts, int n, uint64_t tile,
+                        uint32_t *restrict high, uint32_t *restrict low)
 {
-    for (int w = 0; w < TILE / 2; w++) {
-        uint64_t bits = word(start, TILE / 2 * tile + (uint64_t)w);
-        halves[w] = (uint32_t)(bits >> 32);
-        halves[TILE / 2 + w] = (uint32_t)bits;
+    for (int c = 0; c < n; c++) {
+        for (int w = 0; w < HALF; w++) {
+            uint64_t bits = word(starts[c], HALF * tile + (uint64_t)w);
+            high[HALF * c + w] = (uint32_t)(bits >> 32);
+            low[HALF * c + w] = (uint32_t)bits;
+        }
     }
 }
 
 /* Box & Muller: of a radius and an angle two independent normals. */
-INLINE void draw_normal(uint64_t start, uint64_t tile, float *restrict draws)
+INLINE void draw_normal(const uint64_t *starts, int n, uint64_t tile,
+                        projection_draws *restrict draws)
 {
-    uint32_t halves[TILE];
-    tile_halves(start, tile, halves);
-    for (int w = 0; w < TILE / 2; w++) {
-        float radius = sqrtf(-2.0f * log_f32(long_uniform(halves[w])));
+    uint32_t high[BATCH * HALF], low[BATCH * HALF];
+    tile_halves(starts, n, tile, high, low);
+    for (int i = 0; i < HALF * n; i++) {
+        float radius = sqrtf(-2.0f * log_f32(long_uniform(high[i])));
         float sine, cosine;
-        sin_cos_of_word(halves[TILE / 2 + w], &sine, &cosine);
-        draws[w] = radius * cosine;
-        draws[TILE / 2 + w] = radius * sine;
+        sin_cos_of_word(low[i], &sine, &cosine);
+        draws->first[i] = radius * cosine;
+        draws->second[i] = radius * sine;
     }
 }
 
 /* The tangent of a uniform angle; an odd one, whose sine and cosine are not 0. */
-INLINE void draw_cauchy(uint64_t start, uint64_t tile, float *restrict draws)
+INLINE float cauchy(uint32_t half)
 {
-    uint32_t halves[TILE];
-    tile_halves(start, tile, halves);
-    for (int j = 0; j < TILE; j++) {
-        float sine, cosine;
-        sin_cos_of_word(halves[j] | 1, &sine, &cosine);
-        draws[j] = sine / cosine;
+    float sine, cosine;
+    sin_cos_of_word(half | 1, &sine, &cosine);
+    return sine / cosine;
+}
+
+INLINE void draw_cauchy(const uint64_t *starts, int n, uint64_t tile,
+                        projection_draws *restrict draws)
+{
+    uint32_t high[BATCH * HALF], low[BATCH * HALF];
+    tile_halves(starts, n, tile, high, low);
+    for (int i = 0; i < HALF * n; i++) {
+        draws->first[i] = cauchy(high[i]);
+        draws->second[i] = cauchy(low[i]);
     }
 }
 
 /* An exponential of random sign, which is the bit that the uniform leaves out. */
-INLINE void draw_laplace(uint64_t start, uint64_t tile, float *restrict draws)
+INLINE float laplace(uint32_t half)
 {
-    uint32_t halves[TILE];
-    tile_halves(start, tile, halves);
-    for (int j = 0; j < TILE; j++) {
-        uint32_t exponential = float_to_bits(-log_f32(long_uniform(halves[j])));
-        draws[j] = bits_to_float(exponential ^ (halves[j] & 1) << 31);
+    uint32_t exponential = float_to_bits(-log_f32(long_uniform(half)));
+    return bits_to_float(exponential ^ (half & 1) << 31);
+}
+
+INLINE void draw_laplace(const uint64_t *starts, int n, uint64_t tile,
+                         projection_draws *restrict draws)
+{
+    uint32_t high[BATCH * HALF], low[BATCH * HALF];
+    tile_halves(starts, n, tile, high, low);
+    for (int i = 0; i < HALF * n; i++) {
+        draws->first[i] = laplace(high[i]);
+        draws->second[i] = laplace(low[i]);
     }
 }
 
 /* The bits of one word as signs: 0 for +1. */
-INLINE void draw_rademacher(uint64_t start, uint64_t tile, float *restrict draws)
+INLINE void draw_rademacher(const uint64_t *starts, int n, uint64_t tile,
+                            projection_draws *restrict draws)
 {
-    uint64_t bits = word(start, tile);
-    uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
     const uint32_t one = UINT32_C(0x3f800000);
-    for (int j = 0; j < 32; j++)
-        draws[j] = bits_to_float(one ^ (low >> j & 1) << 31);
-    for (int j = 0; j < 32; j++)
-        draws[32 + j] = bits_to_float(one ^ (high >> j & 1) << 31);
-}
-
-INLINE void draw_tile(int distribution, uint64_t start, uint64_t tile, float *restrict draws)
-{
-    switch (distribution) {
-    case NORMAL:
-        draw_normal(start, tile, draws);
-        break;
-    case CAUCHY:
-        draw_cauchy(start, tile, draws);
-        break;
-    case LAPLACE:
-        draw_laplace(start, tile, draws);
-        break;
-    default:
-        draw_rademacher(start, tile, draws);
+    for (int c = 0; c < n; c++) {
+        uint64_t bits = word(starts[c], tile);
+        uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
+        for (int j = 0; j < HALF; j++) {
+            draws->first[HALF * c + j] = bits_to_float(one ^ (low >> j & 1) << 31);
+            draws->second[HALF * c + j] = bits_to_float(one ^ (high >> j & 1) << 31);
+        }
     }
 }
 
-CLONES static void draw_tiles(int distribution, uint64_t start, uint64_t n_tiles, float *draws)
+INLINE void draw_batch(int distribution, const uint64_t *starts, int n, uint64_t tile,
+                       projection_draws *restrict draws)
 {
-    for (uint64_t tile = 0; tile < n_tiles; tile++)
-        draw_tile(distribution, start, tile, draws + TILE * tile);
+    switch (distribution) {
+    case NORMAL:
+        draw_normal(starts, n, tile, draws);
+        break;
+    case CAUCHY:
+        draw_cauchy(starts, n, tile, draws);
+        break;
+    case LAPLACE:
+        draw_laplace(starts, n, tile, draws);
+        break;
+    default:
+        draw_rademacher(starts, n, tile, draws);
+    }
 }
 
-/* Add value * draw of each entry to the TILE sums of its row. Entries of one column must be
- * neighbours: they share the draws, which are made once. */
+CLONES static void draw_tiles(int distribution, uint64_t start, uint64_t n_tiles, float *out)
+{
+    projection_draws draws;
+    for (uint64_t tile = 0; tile < n_tiles; tile++) {
+        draw_batch(distribution, &start, 1, tile, &draws);
+        memcpy(out + TILE * tile, draws.first, HALF * sizeof(float));
+        memcpy(out + TILE * tile + HALF, draws.second, HALF * sizeof(float));
+    }
+}
+
+/* Add value * draw of each entry to the TILE sums of its row. Column c's words start at starts[c],
+ * and its entries end at ends[c]; all of them share the draws, which are made once. */
 #define DEFINE_PROJECT_TILE(NAME, VALUE)                                                           \
-    CLONES static void NAME(int distribution, uint64_t tile, const projection_entry *entries,      \
-                            ptrdiff_t n, VALUE *sums)                                              \
+    CLONES static void NAME(int distribution, uint64_t tile, const uint64_t *starts,               \
+                            const int64_t *ends, ptrdiff_t n_columns, const uint32_t *rows,        \
+                            const VALUE *values, VALUE *sums)                                      \
     {                                                                                              \
-        float draws[TILE];                                                                         \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                        \
-            if (i == 0 || entries[i].start != entries[i - 1].start)                                \
-                draw_tile(distribution, entries[i].start, tile, draws);                            \
-            VALUE value = (VALUE)entries[i].value;                                                 \
-            VALUE *restrict row = sums + TILE * entries[i].row;                                    \
-            for (int j = 0; j < TILE; j++)                                                         \
-                row[j] += value * (VALUE)draws[j];                                                 \
+        projection_draws draws;                                                                    \
+        int64_t i = 0;                                                                             \
+        for (ptrdiff_t first = 0; first < n_columns; first += BATCH) {                             \
+            int n = n_columns - first < BATCH ? (int)(n_columns - first) : BATCH;                  \
+            draw_batch(distribution, starts + first, n, tile, &draws);                             \
+            for (int c = 0; c < n; c++) {                                                          \
+                VALUE column[TILE];                                                                \
+                for (int j = 0; j < HALF; j++) {                                                   \
+                    column[j] = (VALUE)draws.first[HALF * c + j];                                  \
+                    column[HALF + j] = (VALUE)draws.second[HALF * c + j];                          \
+                }                                                                                  \
+                for (; i < ends[first + c]; i++) {                                                 \
+                    VALUE *restrict row = sums + TILE * (ptrdiff_t)rows[i];                        \
+                    for (int j = 0; j < TILE; j++)                                                 \
+                        row[j] += values[i] * column[j];                                           \
+                }                                                                                  \
+            }                                                                                      \
         }                                                                                          \
     }
 

@@ -20,55 +20,64 @@ cdef extern from "projection.h" nogil:
         CAUCHY_ "CAUCHY"
         LAPLACE_ "LAPLACE"
         RADEMACHER_ "RADEMACHER"
-    ctypedef struct projection_entry:
-        uint64_t start
-        double value
-        int64_t row
     uint64_t column_start(uint64_t key, uint64_t column)
     uint64_t word(uint64_t start, uint64_t counter)
     void draw_tiles(int distribution, uint64_t start, uint64_t n_tiles, float *draws)
-    void project_tile_f32(int distribution, uint64_t tile, const projection_entry *entries,
-                          Py_ssize_t n, float *sums)
-    void project_tile_f64(int distribution, uint64_t tile, const projection_entry *entries,
-                          Py_ssize_t n, double *sums)
+    void project_tile_f32(int distribution, uint64_t tile, const uint64_t *starts,
+                          const int64_t *ends, Py_ssize_t n_columns, const uint32_t *rows,
+                          const float *values, float *sums)
+    void project_tile_f64(int distribution, uint64_t tile, const uint64_t *starts,
+                          const int64_t *ends, Py_ssize_t n_columns, const uint32_t *rows,
+                          const double *values, double *sums)
 
 NORMAL, CAUCHY, LAPLACE, RADEMACHER = NORMAL_, CAUCHY_, LAPLACE_, RADEMACHER_
 
 # A group of rows is projected together: few enough that their sums stay in the cache.
 cdef enum:
-    GROUP_ROWS = 256
-    GROUP_ENTRIES = 32768
+    GROUP_ROWS = 512
+    GROUP_ENTRIES = 65536
 
 
-cdef struct scratch_t:
-    projection_entry *entries  # GROUP_ENTRIES
-    pair_t *pairs              # 2 * GROUP_ENTRIES
-    void *sums                 # (GROUP_ROWS, TILE)
+# Entries of a group, in the order of columns, those of one column in that of rows.
+cdef struct group_t:
+    Py_ssize_t n_columns
+    uint64_t *starts  # of each column's words
+    int64_t *ends     # of each column's entries
+    uint32_t *rows    # of each entry
+    void *values
+    pair_t *pairs     # to sort them: 2 * GROUP_ENTRIES
+    void *sums        # (GROUP_ROWS, TILE)
 
 
-cdef int allocate(scratch_t *scratch, size_t itemsize) except -1:
-    scratch.entries = <projection_entry *>malloc(GROUP_ENTRIES * sizeof(projection_entry))
-    scratch.pairs = <pair_t *>malloc(2 * GROUP_ENTRIES * sizeof(pair_t))
-    scratch.sums = malloc(GROUP_ROWS * TILE * itemsize)
-    if scratch.entries == NULL or scratch.pairs == NULL or scratch.sums == NULL:
-        release(scratch)
+cdef int allocate(group_t *group, size_t itemsize) except -1:
+    group.starts = <uint64_t *>malloc(GROUP_ENTRIES * sizeof(uint64_t))
+    group.ends = <int64_t *>malloc(GROUP_ENTRIES * sizeof(int64_t))
+    group.rows = <uint32_t *>malloc(GROUP_ENTRIES * sizeof(uint32_t))
+    group.values = malloc(GROUP_ENTRIES * itemsize)
+    group.pairs = <pair_t *>malloc(2 * GROUP_ENTRIES * sizeof(pair_t))
+    group.sums = malloc(GROUP_ROWS * TILE * itemsize)
+    if (group.starts == NULL or group.ends == NULL or group.rows == NULL or group.values == NULL
+            or group.pairs == NULL or group.sums == NULL):
+        release(group)
         raise MemoryError
     return 0
 
 
-cdef void release(scratch_t *scratch) noexcept:
-    free(scratch.entries)
-    free(scratch.pairs)
-    free(scratch.sums)
+cdef void release(group_t *group) noexcept:
+    free(group.starts)
+    free(group.ends)
+    free(group.rows)
+    free(group.values)
+    free(group.pairs)
+    free(group.sums)
 
 
-cdef Py_ssize_t gather_by_column(const value_t *values, const index_t *indices,
-                                 const int64_t *indptr, Py_ssize_t n_rows, uint64_t key,
-                                 scratch_t *scratch) noexcept nogil:
-    """Entries of a whole group in the order of columns, those of one column in that of rows."""
+cdef void gather_by_column(const value_t *values, const index_t *indices, const int64_t *indptr,
+                           Py_ssize_t n_rows, uint64_t key, group_t *group) noexcept nogil:
     cdef Py_ssize_t n = 0, row, i
     cdef uint64_t seen = 0
-    cdef pair_t *pairs = scratch.pairs
+    cdef pair_t *pairs = group.pairs
+    cdef value_t *into = <value_t *>group.values
     for row in range(n_rows):
         for i in range(indptr[row], indptr[row + 1]):
             pairs[n].key = <uint64_t>indices[i]
@@ -77,32 +86,36 @@ cdef Py_ssize_t gather_by_column(const value_t *values, const index_t *indices,
             n += 1
     if n_rows > 1:
         pairs = sort_pairs(pairs, pairs + n, n, bit_length(seen))
+    group.n_columns = 0
     for i in range(n):
-        scratch.entries[i].start = column_start(key, pairs[i].key)
-        scratch.entries[i].row = <int64_t>(pairs[i].payload >> 32)
-        scratch.entries[i].value = values[indptr[0] + <uint32_t>pairs[i].payload]
-    return n
+        if i == 0 or pairs[i].key != pairs[i - 1].key:
+            group.starts[group.n_columns] = column_start(key, pairs[i].key)
+            group.n_columns += 1
+        group.ends[group.n_columns - 1] = i + 1
+        group.rows[i] = <uint32_t>(pairs[i].payload >> 32)
+        into[i] = values[indptr[0] + <uint32_t>pairs[i].payload]
 
 
-cdef void add_tile(int distribution, Py_ssize_t tile, Py_ssize_t n, const scratch_t *scratch,
+cdef void add_tile(int distribution, Py_ssize_t tile, const group_t *group,
                    value_t *sums) noexcept nogil:
     if value_t is float:
-        project_tile_f32(distribution, tile, scratch.entries, n, sums)
+        project_tile_f32(distribution, tile, group.starts, group.ends, group.n_columns,
+                         group.rows, <const float *>group.values, sums)
     else:
-        project_tile_f64(distribution, tile, scratch.entries, n, sums)
+        project_tile_f64(distribution, tile, group.starts, group.ends, group.n_columns,
+                         group.rows, <const double *>group.values, sums)
 
 
 cdef void add_long_row(const value_t *values, const index_t *indices, const int64_t *indptr,
-                       uint64_t key, int distribution, Py_ssize_t tile, scratch_t *scratch,
+                       uint64_t key, int distribution, Py_ssize_t tile, group_t *group,
                        value_t *sums) noexcept nogil:
-    """One tile of a row whose entries exceed the scratch, in runs that do not."""
+    """One tile of a row whose entries exceed the group, in runs that do not."""
     cdef int64_t ends[2]
-    cdef Py_ssize_t n
     ends[0] = indptr[0]
     while ends[0] < indptr[1]:
         ends[1] = min(ends[0] + GROUP_ENTRIES, indptr[1])
-        n = gather_by_column(values, indices, ends, 1, key, scratch)
-        add_tile(distribution, tile, n, scratch, sums)
+        gather_by_column(values, indices, ends, 1, key, group)
+        add_tile(distribution, tile, group, sums)
         ends[0] = ends[1]
 
 
@@ -119,37 +132,37 @@ def project(const value_t[::1] values, const index_t[::1] indices, const int64_t
             uint64_t key, int distribution, value_t[:, ::1] out):
     """Write the projections of each row to its row of `out`."""
     cdef Py_ssize_t n_rows = out.shape[0], n_projections = out.shape[1], first, width
-    cdef Py_ssize_t start = 0, stop, row, n = 0
+    cdef Py_ssize_t start = 0, stop, row
     cdef bint long_row
     cdef const value_t *value = NULL
     cdef const index_t *index = NULL
     cdef value_t *sums
-    cdef scratch_t scratch
+    cdef group_t group
     if values.shape[0] > 0:
         value = &values[0]
         index = &indices[0]
-    allocate(&scratch, sizeof(value_t))
-    sums = <value_t *>scratch.sums
+    allocate(&group, sizeof(value_t))
+    sums = <value_t *>group.sums
     with nogil:
         while start < n_rows:
             stop = group_end(indptr, start)
             long_row = indptr[stop] - indptr[start] > GROUP_ENTRIES
             if not long_row:
-                n = gather_by_column(value, index, &indptr[start], stop - start, key, &scratch)
+                gather_by_column(value, index, &indptr[start], stop - start, key, &group)
             first = 0
             while first < n_projections:
                 memset(sums, 0, (stop - start) * TILE * sizeof(value_t))
                 if long_row:
                     add_long_row(value, index, &indptr[start], key, distribution, first // TILE,
-                                 &scratch, sums)
+                                 &group, sums)
                 else:
-                    add_tile(distribution, first // TILE, n, &scratch, sums)
+                    add_tile(distribution, first // TILE, &group, sums)
                 width = min(n_projections - first, <Py_ssize_t>TILE)
                 for row in range(start, stop):
                     memcpy(&out[row, first], sums + (row - start) * TILE, width * sizeof(value_t))
                 first += TILE
             start = stop
-    release(&scratch)
+    release(&group)
 
 
 def draw(uint64_t key, int distribution, uint64_t column, float[::1] out):

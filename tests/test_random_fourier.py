@@ -1,0 +1,209 @@
+"""Fourier features estimate each kernel without bias, with its known variance."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import theorems
+from conftest import random_csr
+from scipy import special
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+
+from sparsemaps import RandomFourier
+from sparsemaps._kernels import fourier
+
+N_COMPONENTS = 200_000
+N_ENTRIES = 5
+
+
+def matern(distance, gamma, nu):
+    r = np.maximum(np.sqrt(2 * nu) * distance * np.sqrt(2 * gamma), 1e-12)
+    return 2 ** (1 - nu) / special.gamma(nu) * r**nu * special.kv(nu, r)
+
+
+def rbf(x, y, gamma):
+    return np.exp(-gamma * ((x - y) ** 2).sum(axis=1))
+
+
+KERNELS = {
+    "rbf": ({"gamma": 0.7}, rbf),
+    "rbf, narrow": ({"gamma": 3.0}, rbf),
+    "laplacian": (
+        {"kernel": "laplacian", "gamma": 0.4},
+        lambda x, y, gamma: np.exp(-gamma * abs(x - y).sum(axis=1)),
+    ),
+    "cauchy": (
+        {"kernel": "cauchy", "gamma": 0.8},
+        lambda x, y, gamma: (1 / (1 + gamma**2 * (x - y) ** 2)).prod(axis=1),
+    ),
+    "matern 1.5": (
+        {"kernel": "matern", "gamma": 0.6},
+        lambda x, y, gamma: matern(np.linalg.norm(x - y, axis=1), gamma, 1.5),
+    ),
+    "matern 0.5": (
+        {"kernel": "matern", "gamma": 0.6, "nu": 0.5},
+        lambda x, y, gamma: np.exp(-np.sqrt(2 * gamma) * np.linalg.norm(x - y, axis=1)),
+    ),
+    "matern, nearly rbf": (
+        {"kernel": "matern", "gamma": 0.6, "nu": 1e6},
+        rbf,
+    ),
+}
+
+
+def pairs():
+    """Pairs of rows with some differences small and some large; as CSR, and as values."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(4, N_ENTRIES)) / 2
+    values[1] = values[0] + 0.2 * values[1]
+    values[2, ::2] = 0
+    columns = np.arange(N_ENTRIES) * 2**37 + 2**39
+    X = sp.csr_array((values.ravel(), np.tile(columns, 4), np.arange(5) * N_ENTRIES), (4, 2**41))
+    one, other = np.triu_indices(4, 1)
+    return X, values, one, other
+
+
+def assert_paired(Z, parameters, exact):
+    """Products of pairs (cos, sin) have the kernel as mean and (1 + k(2 D) - 2 k(D)^2) / 2 as
+    variance, of D / 2 pairs."""
+    _, values, one, other = pairs()
+    Z = (Z * np.sqrt(Z.shape[1] / 2)).reshape(4, -1, 2)
+    found = (Z[one] * Z[other]).sum(axis=2).T
+    k = exact(values[one], values[other], parameters["gamma"])
+    k2 = exact(2 * values[one], 2 * values[other], parameters["gamma"])
+    theorems.assert_mean(found, k)
+    theorems.assert_variance(found, (1 + k2 - 2 * k**2) / 2)
+
+
+def features(parameters, form="paired", **more):
+    X, *_ = pairs()
+    return RandomFourier(
+        n_components=N_COMPONENTS, form=form, random_state=0, **{**parameters, **more}
+    ).fit_transform(X)
+
+
+@pytest.mark.parametrize(("parameters", "exact"), KERNELS.values(), ids=KERNELS.keys())
+def test_theorem_paired(parameters, exact):
+    assert_paired(features(parameters), parameters, exact)
+
+
+@pytest.mark.parametrize(("parameters", "exact"), KERNELS.values(), ids=KERNELS.keys())
+def test_theorem_offset(parameters, exact):
+    _, values, one, other = pairs()
+    Z = features(parameters, "offset") * np.sqrt(N_COMPONENTS)
+    found = (Z[one] * Z[other]).T
+    k = exact(values[one], values[other], parameters["gamma"])
+    k2 = exact(2 * values[one], 2 * values[other], parameters["gamma"])
+    theorems.assert_mean(found, k)
+    theorems.assert_variance(found, 1 + k2 / 2 - k**2)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 3.0])
+def test_theorem_folded(gamma):
+    _, values, one, other = pairs()
+    values = values / np.linalg.norm(values, axis=1)[:, None]
+    folded = RandomFourier(
+        kernel="folded_rbf", gamma=gamma, n_components=N_COMPONENTS, random_state=0
+    )
+    Z = folded.fit_transform(values) * np.sqrt(N_COMPONENTS)
+    rho = (values @ values.T)[one, other]
+    exact = (np.exp(-gamma * (1 - rho)) + np.exp(-gamma * (1 + rho))) / 2
+    theorems.assert_mean((Z[one] * Z[other]).T, exact)
+
+
+MUTANTS = {
+    "all zeros": lambda Z, X: 0 * Z,
+    "scaled": lambda Z, X: 1.03 * Z,
+    "bandwidth off by 2": lambda Z, X: features({"gamma": 1.4}),
+    "cosines alone": lambda Z, X: np.where(np.arange(N_COMPONENTS) % 2, 0, Z),
+    "cosines without the root of 2": lambda Z, X: features({"gamma": 0.7}, "offset") / np.sqrt(2),
+    "sines of other vectors": lambda Z, X: np.where(
+        np.arange(N_COMPONENTS) % 2, np.roll(Z, 2, axis=1), Z
+    ),
+}
+
+
+@pytest.mark.parametrize("change", MUTANTS.values(), ids=MUTANTS.keys())
+def test_mutants_are_rejected(change):
+    parameters, exact = KERNELS["rbf"]
+    X, *_ = pairs()
+    with pytest.raises(AssertionError):
+        assert_paired(change(features(parameters), X), parameters, exact)
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 7, 64, 129])
+def test_any_number_of_components(n_components):
+    """An odd one at the end is an offset feature; more components extend the first pairs."""
+    X = random_csr()
+    scaled = np.sqrt(n_components) * RandomFourier(
+        n_components=n_components, random_state=0
+    ).fit_transform(X)
+    assert scaled.shape == (40, n_components)
+    more = np.sqrt(300) * RandomFourier(n_components=300, random_state=0).fit_transform(X)
+    even = n_components // 2 * 2
+    np.testing.assert_allclose(scaled[:, :even], more[:, :even], atol=1e-12)
+
+
+def test_odd_number_is_unbiased():
+    X, values, one, other = pairs()
+    found = []
+    for seed in range(3000):
+        Z = RandomFourier(gamma=0.7, n_components=3, random_state=seed).fit_transform(X)
+        found.append((Z[one] * Z[other]).sum(axis=1))
+    theorems.assert_mean(found, rbf(values[one], values[other], 0.7))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_cosines_and_sines(dtype):
+    """Accurate to a few units in the last place of the angle, defined for any angle."""
+    rng = np.random.default_rng(0)
+    turns = np.concatenate([
+        np.arange(-64, 65) / 8, rng.uniform(-1, 1, 2000), rng.uniform(-2000, 2000, 2000),
+    ]).astype(dtype)[None]  # fmt: skip
+    n = turns.shape[1]
+    ones, out = np.ones(n, dtype), np.empty((1, 2 * n), dtype)
+    fourier.features(turns, ones, ones, n, 1.0, out)
+    angle = 2 * np.pi * (turns.astype(np.longdouble) % 1).astype(float)
+    tolerance = 4 * np.finfo(dtype).eps
+    np.testing.assert_allclose(out[0, ::2], np.cos(angle)[0], atol=tolerance)
+    np.testing.assert_allclose(out[0, 1::2], np.sin(angle)[0], atol=tolerance)
+    large = np.array([[1e30, -np.finfo(dtype).max, np.inf]], dtype)
+    out = np.empty((1, 6), dtype)
+    fourier.features(large, ones[:3], ones[:3], 3, 1.0, out)
+    assert out.tolist() == [[1, 0, 1, 0, 1, 0]]
+
+
+def test_an_accurate_map():
+    X = random_csr(20, 60, density=0.2)
+    for kernel, exact in (("rbf", rbf_kernel), ("laplacian", laplacian_kernel)):
+        fitted = RandomFourier(kernel=kernel, gamma=0.1, n_components=2**14, random_state=0)
+        Z = fitted.fit_transform(X)
+        np.testing.assert_allclose(Z @ Z.T, exact(X, gamma=0.1), atol=6 / np.sqrt(2**14))
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_gamma_scale(container):
+    """As scikit-learn's RBFSampler has it; and the same whatever the threads."""
+    X = random_csr(3000, 30, density=0.3).toarray()
+    fitted = RandomFourier(gamma="scale", random_state=0).fit(container(X))
+    np.testing.assert_allclose(fitted.gamma_, 1 / (30 * X.var()))
+    np.testing.assert_allclose(fitted.gamma_, RBFSampler(gamma="scale").fit(X)._gamma)
+    assert fitted.set_params(n_jobs=2).fit(container(X)).gamma_ == fitted.gamma_
+    assert RandomFourier(gamma="scale").fit(np.ones((3, 4))).gamma_ == 1.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "poly"}, "kernel must be 'rbf' or 'laplacian'"),
+        ({"gamma": 0.0}, "gamma must be a finite number above 0, got 0.0"),
+        ({"gamma": "auto"}, "gamma must be 'scale' or a finite number above 0, got 'auto'"),
+        ({"gamma": None}, "gamma must be a finite number above 0, got None"),
+        ({"nu": -1}, "nu must be a finite number above 0, got -1"),
+        ({"form": "cos"}, "form must be 'paired' or 'offset', got 'cos'"),
+        ({"n_components": 0}, "n_components must be from 1 to 2147483647, got 0"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        RandomFourier(**parameters).fit(np.ones((2, 4)))
