@@ -103,10 +103,11 @@ class SignProjection(SampledMap):
 
     From packed bits, with the standard error of the estimate:
 
+    >>> from sparsemaps.codes import hamming
     >>> codes = signs.encode(X)
     >>> codes.shape
     (2, 512)
-    >>> K = 1 - int(np.bitwise_count(codes[0] ^ codes[1]).sum()) / 4096
+    >>> K = 1 - hamming(codes, codes)[0, 1] / 4096
     >>> bool(abs(K - exact) < 5 * np.sqrt(exact * (1 - exact) / 4096))
     True
     """

@@ -21,7 +21,7 @@ DOCS = SOURCES.parent / "docs"
 FLOORS = [
     {"_kernels"},
     {"_seeding", "_sklearn", "_threads", "_validation"},
-    {"_base", "libsvm"},
+    {"_base", "codes", "libsvm"},
     {
         "count_sketch",
         "random_fourier",

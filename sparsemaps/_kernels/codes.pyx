@@ -1,8 +1,27 @@
-# Packed codes: small integers one behind the other in a string of bits, lowest bit first.
+# Packed codes: small integers one behind the other in a string of bits, lowest bit first, as
+# np.packbits(..., bitorder="little") lays bits out.
 #
-# Input: codes of `bits` bits each. Output: bytes as np.packbits(..., bitorder="little") makes them.
-# Cost: O(codes).
+# Packing and unpacking: O(codes). Comparing all pairs of rows: O(words) a pair, 64 bits a word.
 from libc.stdint cimport int32_t, uint8_t, uint64_t
+
+cdef extern from "codes.h" nogil:
+    ctypedef uint64_t lanes_t
+    enum:
+        LANES
+        HAMMING_ "HAMMING"
+    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
+    void count_rows(int bits, const uint64_t *rows, Py_ssize_t n_rows, const lanes_t *others,
+                    Py_ssize_t n_words, lanes_t *counts)
+
+cdef extern from "aligned.h" nogil:
+    void *aligned(size_t size)
+    void release_aligned(void *memory)
+
+HAMMING = HAMMING_
+
+# Rows that are compared with LANES others before the next ones come.
+cdef enum:
+    TILE_ROWS = 64
 
 
 def pack(const int32_t[:, ::1] codes, int bits, uint8_t[:, ::1] out):
@@ -28,3 +47,71 @@ def pack(const int32_t[:, ::1] codes, int bits, uint8_t[:, ::1] out):
                     byte += 1
             if n_waiting > 0:
                 out[row, byte] = waiting & 0xff
+
+
+def unpack(const uint8_t[:, ::1] codes, int bits, int32_t[:, ::1] out):
+    """The codes of each row, `bits` bits each."""
+    cdef Py_ssize_t row, j, byte
+    cdef uint64_t waiting
+    cdef int n_waiting
+    cdef uint64_t mask = (<uint64_t>1 << bits) - 1
+    with nogil:
+        for row in range(out.shape[0]):
+            waiting = 0
+            n_waiting = 0
+            byte = 0
+            for j in range(out.shape[1]):
+                while n_waiting < bits:
+                    waiting |= <uint64_t>codes[row, byte] << n_waiting
+                    n_waiting += 8
+                    byte += 1
+                out[row, j] = <int32_t>(waiting & mask)
+                waiting >>= bits
+                n_waiting -= bits
+
+
+cdef inline uint64_t word_of(const uint8_t[:, ::1] codes, Py_ssize_t row, Py_ssize_t w,
+                             Py_ssize_t n_bits) noexcept nogil:
+    """64 bits of a row as a word; what is beyond its `n_bits` bits is 0."""
+    cdef Py_ssize_t left = n_bits - 64 * w
+    cdef uint64_t word = load_word(&codes[row, 8 * w], (left + 7) // 8)
+    if left < 64:
+        word &= (<uint64_t>1 << left) - 1
+    return word
+
+
+def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_ssize_t n_bits,
+                int32_t surplus, int32_t[:, ::1] out):
+    """For all pairs of rows, how many codes agree in their first `n_bits` bits, less `surplus`; or
+    how many bits differ, for HAMMING."""
+    cdef Py_ssize_t n_words = (n_bits + 63) // 64, first = 0, other, n_rows, n_others, i, w, lane
+    cdef uint64_t *rows = <uint64_t *>aligned(TILE_ROWS * n_words * sizeof(uint64_t))
+    cdef uint64_t *others = <uint64_t *>aligned(LANES * n_words * sizeof(uint64_t))
+    cdef uint64_t *counts = <uint64_t *>aligned(TILE_ROWS * LANES * sizeof(uint64_t))
+    try:
+        if rows == NULL or others == NULL or counts == NULL:
+            raise MemoryError
+        with nogil:
+            while first < a.shape[0]:
+                n_rows = min(a.shape[0] - first, <Py_ssize_t>TILE_ROWS)
+                for i in range(n_rows):
+                    for w in range(n_words):
+                        rows[i * n_words + w] = word_of(a, first + i, w, n_bits)
+                other = 0
+                while other < b.shape[0]:
+                    n_others = min(b.shape[0] - other, <Py_ssize_t>LANES)
+                    for lane in range(LANES):
+                        for w in range(n_words):
+                            others[w * LANES + lane] = word_of(
+                                b, other + min(lane, n_others - 1), w, n_bits)
+                    count_rows(bits, rows, n_rows, <lanes_t *>others, n_words, <lanes_t *>counts)
+                    for i in range(n_rows):
+                        for lane in range(n_others):
+                            out[first + i, other + lane] = (
+                                <int32_t>counts[i * LANES + lane] - surplus)
+                    other += LANES
+                first += TILE_ROWS
+    finally:
+        release_aligned(rows)
+        release_aligned(others)
+        release_aligned(counts)

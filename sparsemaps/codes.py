@@ -1,0 +1,274 @@
+"""Packed codes, as `encode` of the sampled maps gives them: comparing, unpacking, one-hot features.
+
+A row of codes is a string of bits, lowest bit first: `n_hashes` codes of `bits` bits, then zeros up
+to the next byte. Rows that have no sample are all zeros, and compare as if they had codes of zero.
+
+Examples
+--------
+The three nearest neighbours of each digit, itself the first, by the share of codes that agree:
+
+>>> import numpy as np
+>>> from sklearn.datasets import load_digits
+>>> from sparsemaps import ConsistentWeightedSampling, codes
+>>> X, y = load_digits(return_X_y=True)
+>>> A = ConsistentWeightedSampling(n_hashes=256, bits=8, random_state=0).fit(X).encode(X)
+>>> counts = codes.collisions(A, A, 8)
+>>> nearest = np.argsort(-counts, axis=1, kind="stable")[:, :3]
+>>> bool((nearest[:, 0] == np.arange(len(y))).all())
+True
+>>> bool((y[nearest[:, 1]] == y).mean() > 0.95)
+True
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps import _threads, _validation
+from sparsemaps._kernels import codes as _kernel
+
+_BITS = (1, 2, 4, 8, 16)
+
+
+def hamming(A, B, *, n_jobs=None):
+    """How many bits differ, for all pairs of rows.
+
+    Parameters
+    ----------
+    A : ndarray of uint8, shape (n_A, n_bytes)
+        Packed codes.
+    B : ndarray of uint8, shape (n_B, n_bytes)
+        Packed codes of the same length.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors.
+
+    Returns
+    -------
+    counts : ndarray of int32, shape (n_A, n_B)
+        Of the bits of `SignProjection`, ``1 - counts / n_hashes`` estimates the acos kernel K with
+        standard error ``sqrt(K * (1 - K) / n_hashes)``.
+
+    Raises
+    ------
+    ValueError
+        If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> A = np.array([[0b0011, 0], [0b1111, 1]], dtype=np.uint8)
+    >>> codes.hamming(A, A)
+    array([[0, 3],
+           [3, 0]], dtype=int32)
+    """
+    A, B = _check_pair(A, B)
+    return _count(A, B, _kernel.HAMMING, 8 * A.shape[1], 0, n_jobs)
+
+
+def collisions(A, B, bits, *, n_hashes=None, n_jobs=None):
+    """How many codes agree, for all pairs of rows.
+
+    Parameters
+    ----------
+    A : ndarray of uint8, shape (n_A, n_bytes)
+        Packed codes.
+    B : ndarray of uint8, shape (n_B, n_bytes)
+        Packed codes of the same length.
+    bits : {1, 2, 4, 8, 16}
+        Bits of a code.
+    n_hashes : int or None, default=None
+        How many codes a row has. None is as many as its bytes hold; say it where that is more, as
+        the zeros at the end of a row would count as codes that agree.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors.
+
+    Returns
+    -------
+    counts : ndarray of int32, shape (n_A, n_B)
+        See `kernel_from_collisions` for what they estimate.
+
+    Raises
+    ------
+    ValueError
+        If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows that holds
+        `n_hashes` codes; or if `bits` is not one of the allowed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> A = np.array([[1, 2, 3], [1, 5, 3]], dtype=np.uint8)
+    >>> codes.collisions(A, A, 8)
+    array([[3, 2],
+           [2, 3]], dtype=int32)
+    """
+    A, B = _check_pair(A, B)
+    if bits not in _BITS:
+        raise ValueError(f"bits must be 1, 2, 4, 8 or 16, got {bits!r}")
+    n_hashes = _check_n_hashes(A, bits, n_hashes)
+    n_bits = n_hashes * bits
+    surplus = -(-n_bits // 64) * (64 // bits) - n_hashes  # zeros up to the end of the last word
+    return _count(A, B, int(bits), n_bits, surplus, n_jobs)
+
+
+def kernel_from_collisions(counts, n_hashes, bits, *, return_std=False):
+    """Estimate the kernel from the number of codes that agree.
+
+    Codes of `bits` bits of samples that differ agree by chance with probability ``2 ** -bits``, so
+    that the rate of agreement is ``K + (1 - K) / 2 ** bits``; this is solved for K.
+
+    Parameters
+    ----------
+    counts : array-like of int
+        Collisions, of `n_hashes` codes.
+    n_hashes : int
+        Number of codes.
+    bits : int
+        Bits of a code, 1 to 24. Not for `SignProjection`, whose bits agree at the rate of the acos
+        kernel itself, nor while all column numbers are below ``2 ** bits``: nothing agrees by
+        chance then, and ``counts / n_hashes`` is the estimate.
+    return_std : bool, default=False
+        Return the standard errors too.
+
+    Returns
+    -------
+    kernel : ndarray of float64
+        Unbiased estimates, which may be a little below 0.
+    std : ndarray of float64
+        Their standard errors ``sqrt(p * (1 - p) / n_hashes) / (1 - 2 ** -bits)``, p the rate of
+        agreement. Only if `return_std`.
+
+    References
+    ----------
+    .. [1] P. Li, C. Koenig, "b-bit minwise hashing", WWW 2010.
+
+    Examples
+    --------
+    >>> from sparsemaps import codes
+    >>> codes.kernel_from_collisions([256, 128, 1], 256, 8).round(3).tolist()
+    [1.0, 0.498, 0.0]
+    """
+    n_hashes = _validation.check_int("n_hashes", n_hashes, 1, 2**31 - 1)
+    bits = _validation.check_int("bits", bits, 1, 24)
+    counts = np.asarray(counts)
+    if counts.size and not (counts.min() >= 0 and counts.max() <= n_hashes):
+        raise ValueError(
+            f"counts must be from 0 to n_hashes = {n_hashes}, got {counts.min()} to {counts.max()}"
+        )
+    rate = counts / n_hashes
+    by_chance = 2.0**-bits
+    kernel = (rate - by_chance) / (1 - by_chance)
+    if not return_std:
+        return kernel
+    return kernel, np.sqrt(rate * (1 - rate) / n_hashes) / (1 - by_chance)
+
+
+def unpack(codes, bits, *, n_hashes=None):
+    """The codes as numbers.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8, shape (n_rows, n_bytes)
+        Packed codes.
+    bits : int
+        Bits of a code, 1 to 24.
+    n_hashes : int or None, default=None
+        How many codes a row has; None is as many as its bytes hold.
+
+    Returns
+    -------
+    numbers : ndarray of int32, shape (n_rows, n_hashes)
+        The codes, 0 to ``2 ** bits - 1``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> codes.unpack(np.array([[0b11100100]], dtype=np.uint8), 2)
+    array([[0, 1, 2, 3]], dtype=int32)
+    """
+    codes = _check_codes("codes", codes)
+    bits = _validation.check_int("bits", bits, 1, 24)
+    out = np.empty((len(codes), _check_n_hashes(codes, bits, n_hashes)), np.int32)
+    _kernel.unpack(codes, bits, out)
+    return out
+
+
+def to_csr(codes, bits, *, n_hashes=None, dtype=np.float64):
+    """The codes as one-hot features, as ``transform`` of the map gives them.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8, shape (n_rows, n_bytes)
+        Packed codes. Rows without samples cannot be told from rows of zeros, and count as such.
+    bits : int
+        Bits of a code, 1 to 24.
+    n_hashes : int or None, default=None
+        How many codes a row has; None is as many as its bytes hold.
+    dtype : {float64, float32}, default=float64
+        Type of the values.
+
+    Returns
+    -------
+    X : csr_array of shape (n_rows, n_hashes * 2**bits)
+        ``1 / sqrt(n_hashes)`` in column ``j * 2**bits + code`` for code j.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> codes.to_csr(np.array([[0b1101]], dtype=np.uint8), 2, n_hashes=2).toarray().round(1)
+    array([[0. , 0.7, 0. , 0. , 0. , 0. , 0. , 0.7]])
+    """
+    dtype = np.dtype(dtype)
+    if dtype not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float64 or float32, got {dtype}")
+    numbers = unpack(codes, bits, n_hashes=n_hashes)
+    n_rows, n_hashes = numbers.shape
+    width = n_hashes << bits
+    index_type = _validation.index_type(max(width, n_rows * n_hashes))
+    columns = numbers.astype(index_type, copy=False)
+    columns += np.arange(n_hashes, dtype=index_type) << bits
+    values = np.full(columns.size, 1 / np.sqrt(max(n_hashes, 1)), dtype)
+    indptr = np.arange(n_rows + 1, dtype=index_type) * n_hashes
+    return sp.csr_array((values, columns.reshape(-1), indptr), shape=(n_rows, width))
+
+
+def _check_codes(name, codes):
+    codes = np.asarray(codes)
+    if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] == 0:
+        raise ValueError(
+            f"{name} must be a two-dimensional array of uint8 with at least one byte a row, got "
+            f"shape {codes.shape} of {codes.dtype}"
+        )
+    return np.ascontiguousarray(codes)
+
+
+def _check_pair(A, B):
+    A, B = _check_codes("A", A), _check_codes("B", B)
+    if A.shape[1] != B.shape[1]:
+        raise ValueError(
+            f"A and B must have rows of one length, got {A.shape[1]} and {B.shape[1]} bytes"
+        )
+    return A, B
+
+
+def _check_n_hashes(codes, bits, n_hashes):
+    most = 8 * codes.shape[1] // bits
+    if n_hashes is None:
+        return most
+    return _validation.check_int("n_hashes", n_hashes, 1, most)
+
+
+def _count(A, B, bits, n_bits, surplus, n_jobs):
+    out = np.empty((len(A), len(B)), np.int32)
+    row_work = len(B) * (n_bits // 64 + 4) // 8
+    blocks = _threads.cut_rows(len(A), lambda row: row * row_work, _threads.resolve_n_jobs(n_jobs))
+    _threads.run(
+        lambda start, stop: _kernel.count_pairs(
+            A[start:stop], B, bits, n_bits, surplus, out[start:stop]
+        ),
+        blocks,
+        n_jobs,
+    )
+    return out
