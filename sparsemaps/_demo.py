@@ -10,6 +10,7 @@ import ast
 import importlib.util
 import sysconfig
 import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from sparsemaps import _sklearn
+from sparsemaps import _sklearn, kernels
 from sparsemaps._base import SampledMap
 from sparsemaps.count_sketch import CountSketch
 from sparsemaps.libsvm import dump_svmlight_file
@@ -161,9 +162,7 @@ def linear(task):
 def exact(task, name, gram):
     """An SVM on an exact kernel, of which `gram` makes the matrix."""
     _, SVC, _, _ = _sklearn.learners()
-    (K, K_test), map_seconds = timed(
-        lambda: (gram(task.X_train, task.X_train), gram(task.X_test, task.X_train))
-    )
+    (K, K_test), map_seconds = timed(lambda: (gram(task.X_train), gram(task.X_test, task.X_train)))
     model, seconds = timed(lambda: SVC(kernel="precomputed", C=10.0).fit(K, task.y_train))
     accuracy = model.score(K_test, task.y_test)
     return Result(f"exact {name} kernel, SVM", accuracy, map_seconds, seconds, 8.0 * len(K))
@@ -187,28 +186,6 @@ def mapped(task, name, features):
     return Result(f"{name}, linear SVM", accuracy, map_seconds, seconds, row_bytes)
 
 
-def min_max_gram(X, Y):
-    """Exact min-max kernel of dense rows."""
-    Y = Y.toarray()
-    return np.stack([
-        np.minimum(row, Y).sum(axis=1) / np.maximum(row, Y).sum(axis=1) for row in X.toarray()
-    ])  # fmt: skip
-
-
-def rbf_gram(X, Y):
-    """Exact Gaussian kernel of rows of unit length."""
-    return np.exp(2 * GAMMA * ((X @ Y.T).toarray() - 1))
-
-
-def acos_gram(X, Y):
-    """Exact acos kernel of rows of unit length."""
-    return 1 - np.arccos((X @ Y.T).toarray().clip(-1, 1)) / np.pi
-
-
-def polynomial_gram(X, Y):
-    return (1.0 + (X @ Y.T).toarray()) ** DEGREE
-
-
 def steps(task):
     """What the rows of a task's table are, as functions: each kernel, exact and by its maps.
 
@@ -223,16 +200,16 @@ def steps(task):
     yield lambda: linear(unit)
     yield lambda: mapped(unit, f"CountSketch, {N_COMPONENTS}", count_sketch)
     if task.exact:
-        yield lambda: exact(task, "min-max", min_max_gram)
+        yield lambda: exact(task, "min-max", kernels.min_max_kernel)
     for n_hashes in N_HASHES:
         cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, **common)
         yield lambda cws=cws: mapped(task, f"ConsistentWeightedSampling, {cws.n_hashes}", cws)
     named = {
-        "polynomial": (polynomial_gram, TensorSketch(**polynomial), RandomMaclaurin(**polynomial)),
+        "polynomial": (partial(kernels.polynomial_kernel, degree=DEGREE, gamma=1, coef0=1), TensorSketch(**polynomial), RandomMaclaurin(**polynomial)),
         "Gaussian": (
-            rbf_gram, RandomFourier(gamma=GAMMA, n_components=N_COMPONENTS, **common)
+            partial(kernels.rbf_kernel, gamma=GAMMA), RandomFourier(gamma=GAMMA, n_components=N_COMPONENTS, **common)
         ),
-        "acos": (acos_gram, SignProjection(n_hashes=N_COMPONENTS, **common)),
+        "acos": (kernels.acos_kernel, SignProjection(n_hashes=N_COMPONENTS, **common)),
     }  # fmt: skip
     for name, (gram, *maps) in named.items():
         if task.exact:

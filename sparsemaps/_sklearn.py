@@ -2,6 +2,7 @@
 
 import sklearn
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -12,6 +13,8 @@ __all__ = [
     "check_array",
     "check_is_fitted",
     "learners",
+    "polynomial_kernel",
+    "rbf_kernel",
     "sparse_arrays_asked",
     "validate_data",
     "version",

@@ -34,13 +34,15 @@ def resolve_n_jobs(n_jobs):
     return max(1, processors + 1 + int(n_jobs))
 
 
-def cut_rows(n_rows, work_before, n_jobs):
+def cut_rows(n_rows, work_before, n_jobs, at_most=None):
     """Consecutive ranges (start, stop) of rows that cover all rows.
 
-    ``work_before(row)`` is the work in all rows above `row`, in entries.
+    ``work_before(row)`` is the work in all rows above `row`, in entries; a block has `at_most` so
+    many (`BLOCK_ENTRIES` for None), but one row at least.
     """
     total = work_before(n_rows)
-    size = max(_SMALLEST_BLOCK, min(BLOCK_ENTRIES, total // (4 * n_jobs)))
+    at_most = BLOCK_ENTRIES if at_most is None else at_most
+    size = max(_SMALLEST_BLOCK, min(at_most, total // (4 * n_jobs)))
     blocks = []
     start = 0
     while start < n_rows:

@@ -21,7 +21,7 @@ DOCS = SOURCES.parent / "docs"
 FLOORS = [
     {"_kernels"},
     {"_seeding", "_sklearn", "_threads", "_validation"},
-    {"_base", "codes", "libsvm"},
+    {"_base", "codes", "kernels", "libsvm"},
     {
         "count_sketch",
         "random_fourier",

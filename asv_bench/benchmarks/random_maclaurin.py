@@ -10,7 +10,7 @@ N_COMPONENTS = 1024
 
 
 class Dense(MapBenchmark):
-    params = (["W1", "W2", "W3", "W4", "W5"], [2, 4])
+    params = (["W1", "W2", "W3", "W4", "W5"], [2])
     param_names = ("workload", "degree")
     rows = {"W1": 5_000, "W2": 5_000, "W3": 20, "W4": 2_500, "W5": 10_000}  # noqa: RUF012
 
@@ -22,7 +22,7 @@ class Dense(MapBenchmark):
 
 
 class AgainstScikitLearn(MapBenchmark):
-    params = (["W1", "W4", "W5"], [2, 4])
+    params = (["W1", "W4", "W5"], [2])
     param_names = ("workload", "degree")
     rows = {"W1": 2_000, "W2": 500, "W4": 1_000, "W5": 5_000}  # noqa: RUF012
     repeats = 3

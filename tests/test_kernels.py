@@ -1,0 +1,225 @@
+"""Exact kernels against plain NumPy."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import random_csr
+from scipy import special
+from sklearn.metrics import pairwise
+from sklearn.svm import SVC
+
+from sparsemaps import _threads, kernels
+
+
+def pairs(X, Y):
+    return X[:, None].astype(float), Y[None].astype(float)
+
+
+def cosines(X, Y):
+    lengths = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(Y, axis=1)
+    return (X @ Y.T) / np.where(lengths > 0, lengths, 1)
+
+
+def chi2(X, Y):
+    u, v = pairs(X, Y)
+    return np.divide(2 * u * v, u + v, out=np.zeros_like(u * v), where=u + v > 0).sum(axis=2)
+
+
+def min_max(X, Y):
+    u, v = pairs(X, Y)
+    most = np.maximum(u, v).sum(axis=2)
+    return np.minimum(u, v).sum(axis=2) / np.where(most > 0, most, 1)
+
+
+def both_signs(X):
+    return np.hstack([np.maximum(X, 0), np.maximum(-X, 0)])
+
+
+def to_sum_one(X):
+    sums = X.sum(axis=1)[:, None]
+    return X / np.where(sums > 0, sums, 1)
+
+
+def acos(rho):
+    return 1 - np.arccos(np.clip(rho, -1, 1)) / np.pi
+
+
+def matern(X, Y, gamma, nu):
+    s = 2 * np.sqrt(nu * gamma) * pairwise.euclidean_distances(X, Y)
+    s = np.maximum(s, 1e-9)
+    return 2 ** (1 - nu) / special.gamma(nu) * s**nu * special.kv(nu, s)
+
+
+NAIVE = {
+    "min_max_kernel": (min_max, {}),
+    "generalized_min_max_kernel": (lambda X, Y: min_max(both_signs(X), both_signs(Y)), {}),
+    "chi2_similarity": (chi2, {}),
+    "acos_kernel": (lambda X, Y: acos(cosines(X, Y)), {}),
+    "acos_chi2_kernel": (lambda X, Y: acos(chi2(to_sum_one(X), to_sum_one(Y))), {}),
+    "normalized_rbf_kernel": (
+        lambda X, Y, gamma: np.exp(-gamma * (1 - cosines(X, Y))), {"gamma": 2.0},
+    ),
+    "folded_rbf_kernel": (
+        lambda X, Y, gamma: (
+            np.exp(-gamma * (1 - cosines(X, Y))) + np.exp(-gamma * (1 + cosines(X, Y)))
+        ) / 2,
+        {"gamma": 2.0},
+    ),
+    "laplacian_kernel": (
+        lambda X, Y, gamma: np.exp(-gamma * abs(X[:, None] - Y).sum(axis=2)), {"gamma": 0.1},
+    ),
+    "cauchy_kernel": (
+        lambda X, Y, gamma: (1 / (1 + gamma**2 * (X[:, None] - Y) ** 2)).prod(axis=2),
+        {"gamma": 0.3},
+    ),
+    "matern_kernel": (matern, {"gamma": 0.05, "nu": 1.5}),
+    "polynomial_kernel": (lambda X, Y, gamma: (gamma * X @ Y.T + 1) ** 3, {"gamma": 0.3}),
+    "rbf_kernel": (
+        lambda X, Y, gamma: np.exp(-gamma * ((X[:, None] - Y) ** 2).sum(axis=2)), {"gamma": 0.03},
+    ),
+}  # fmt: skip
+
+NONNEGATIVE = {"min_max_kernel", "chi2_similarity", "acos_chi2_kernel"}
+OURS = sorted(set(NAIVE) - {"polynomial_kernel", "rbf_kernel"})
+
+each = pytest.mark.parametrize("name", OURS)
+
+
+def data(name, n_rows=40, seed=0, n_columns=60):
+    X = random_csr(n_rows, n_columns, density=0.3, seed=seed)
+    if name not in NONNEGATIVE:
+        X.data *= np.random.default_rng(seed).choice([-1.0, 1.0], X.nnz)
+    return X
+
+
+def test_every_kernel_is_tested():
+    assert set(NAIVE) == set(kernels.__all__)
+
+
+def tolerance(name):
+    """arccos takes the root of an error near 1."""
+    return {"atol": 3e-8 if name.startswith("acos") else 1e-12, "rtol": 1e-12}
+
+
+@pytest.mark.parametrize("name", sorted(NAIVE))
+def test_against_numpy(name):
+    naive, parameters = NAIVE[name]
+    X, Y = data(name), data(name, 23, seed=1)
+    expected = naive(X.toarray(), Y.toarray(), **parameters)
+    found = getattr(kernels, name)(X, Y, **parameters)
+    assert found.shape == (40, 23)
+    np.testing.assert_allclose(found, expected, **tolerance(name))
+
+
+@pytest.mark.parametrize("nu", [0.5, 0.8, 1.5, 2.5, 4.0])
+def test_matern(nu):
+    X, Y = data("matern_kernel"), data("matern_kernel", 23, seed=1)
+    expected = matern(X.toarray(), Y.toarray(), 0.02, nu)
+    found = kernels.matern_kernel(X, Y, gamma=0.02, nu=nu)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    smooth = kernels.matern_kernel(X, Y, gamma=0.02, nu=50)
+    np.testing.assert_allclose(smooth, kernels.rbf_kernel(X, Y, gamma=0.02), atol=0.02)
+    near = kernels.matern_kernel(X, X + 1e-12 * X, gamma=0.02, nu=nu)
+    np.testing.assert_allclose(near.diagonal(), 1, rtol=1e-4)
+    with pytest.raises(ValueError, match="nu must be at most 50, got 51"):
+        kernels.matern_kernel(X, nu=51)
+
+
+@each
+def test_symmetric(name):
+    """Y=None is X against itself: positive semidefinite, with 1 on the diagonal."""
+    X = data(name, 70)
+    parameters = NAIVE[name][1]
+    K = getattr(kernels, name)(X, **parameters)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_allclose(K, getattr(kernels, name)(X, X, **parameters), **tolerance(name))
+    assert np.linalg.eigvalsh(K).min() > -1e-7
+    filled = np.diff(X.indptr) > 0
+    if name == "folded_rbf_kernel":
+        np.testing.assert_allclose(K.diagonal()[filled], (1 + np.exp(-4)) / 2)
+    elif name != "chi2_similarity":
+        np.testing.assert_allclose(K.diagonal()[filled], 1, rtol=1e-14)
+
+
+@each
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blocks_and_threads(name, n_jobs, monkeypatch):
+    X, Y = data(name), data(name, 23, seed=1)
+    parameters = NAIVE[name][1]
+    function = getattr(kernels, name)
+    expected, symmetric = function(X, Y, **parameters), function(X, **parameters)
+    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
+    for size in (1, 100, 1000):
+        monkeypatch.setattr(kernels, "_BLOCK_ENTRIES", size)
+        np.testing.assert_array_equal(function(X, Y, n_jobs=n_jobs, **parameters), expected)
+        np.testing.assert_array_equal(function(X, n_jobs=n_jobs, **parameters), symmetric)
+
+
+@each
+def test_forms(name):
+    """Dense, float32, int64 indices, very wide, unsorted with duplicates, no rows."""
+    X, Y = data(name), data(name, 23, seed=1)
+    parameters = NAIVE[name][1]
+    function = getattr(kernels, name)
+    expected = function(X, Y, **parameters)
+    np.testing.assert_array_equal(function(X.toarray(), Y.tocsc(), **parameters), expected)
+    wide = [
+        sp.csr_array(
+            (Z.data, Z.indices.astype(np.int64) * 2**38, Z.indptr.astype(np.int64)),
+            (Z.shape[0], 2**45),
+        )
+        for Z in (X, Y)
+    ]
+    np.testing.assert_array_equal(function(*wide, **parameters), expected)
+    halves = sp.csr_array(
+        (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), X.shape
+    )
+    np.testing.assert_array_equal(function(halves, Y, **parameters), expected)
+    single = function(X.astype(np.float32), Y.astype(np.float32), **parameters)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, expected, rtol=1e-4, atol=1e-4)
+    assert function(X[:0], Y, **parameters).shape == (0, 23)
+    assert function(X, Y[:0], **parameters).shape == (40, 0)
+
+
+@each
+def test_bad_input(name):
+    function = getattr(kernels, name)
+    X = data(name)
+    with pytest.raises(ValueError, match="as many columns, got 60 and 59"):
+        function(X, X[:, :59])
+    bad = X.copy()
+    bad.data[3] = np.nan
+    with pytest.raises(ValueError, match="NaN in row"):
+        function(X, bad)
+    with pytest.raises(ValueError, match="n_jobs"):
+        function(X, n_jobs=0)
+    if name in NONNEGATIVE:
+        with pytest.raises(ValueError, match="Negative values in data: X has -1"):
+            function(-X / X.data[0])
+    if "gamma" in NAIVE[name][1]:
+        with pytest.raises(ValueError, match="gamma must be a finite number above 0, got -1"):
+            function(X, gamma=-1)
+
+
+def test_precomputed_kernel():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(1.0, (200, 30)).astype(float)
+    y = (X[:, 0] > X[:, 1]).astype(int)
+    model = SVC(kernel="precomputed", C=10).fit(kernels.min_max_kernel(X[:150]), y[:150])
+    assert model.score(kernels.min_max_kernel(X[150:], X[:150]), y[150:]) > 0.7
+
+
+MUTANTS = {
+    "min_max_kernel": lambda X, Y: chi2(X, Y),
+    "acos_chi2_kernel": lambda X, Y: acos(chi2(X, Y)),
+    "cauchy_kernel": lambda X, Y, gamma: (1 / (1 + gamma * (X[:, None] - Y) ** 2)).prod(axis=2),
+    "normalized_rbf_kernel": lambda X, Y, gamma: np.exp(-gamma / 2 * (1 - cosines(X, Y))),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutants_are_rejected(name, monkeypatch):
+    monkeypatch.setitem(NAIVE, name, (MUTANTS[name], NAIVE[name][1]))
+    with pytest.raises(AssertionError):
+        test_against_numpy(name)
