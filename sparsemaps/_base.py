@@ -6,6 +6,7 @@ here.
 """
 
 from abc import ABC, abstractmethod
+from collections import deque
 
 import numpy as np
 import scipy.sparse as sp
@@ -166,24 +167,29 @@ class SparseMap(
             for start, stop in self._cut(rows)
             for first, last in _cut_by_size(most(rows.lengths(start, stop)))
         ]
-        at_most = sum(int(most(rows.lengths(*block)).sum()) for block in blocks)
+        sizes = [int(most(rows.lengths(*block)).sum()) for block in blocks]
+        at_most = sum(sizes)
         index_type = _validation.index_type(max(at_most, width))
         # Only the pages that are written to are there.
         values, columns = np.empty(at_most, rows.dtype), np.empty(at_most, index_type)
         indptr = np.zeros(rows.n_rows + 1, index_type)
+        parts = deque()  # arrays that are free again: new ones would cost their pages each time
 
         def write_block(start, stop):
-            size = int(most(rows.lengths(start, stop)).sum())
-            part = np.empty(size, rows.dtype), np.empty(size, index_type)
-            n = write(rows.block(start, stop), *part, indptr[1 + start : 1 + stop])
-            return part[0][:n], part[1][:n]
+            try:
+                part = parts.pop()
+            except IndexError:
+                part = np.empty(max(sizes), rows.dtype), np.empty(max(sizes), index_type)
+            return part, write(rows.block(start, stop), *part, indptr[1 + start : 1 + stop])
 
         n_jobs = min(_threads.resolve_n_jobs(self.n_jobs), max(len(blocks), 1))
         n_stored = 0
-        for part in _threads.stream(write_block, blocks, n_jobs):
-            end = n_stored + len(part[0])
-            values[n_stored:end], columns[n_stored:end] = part
-            n_stored = end
+        for part, n in _threads.stream(write_block, blocks, n_jobs):
+            values[n_stored : n_stored + n], columns[n_stored : n_stored + n] = (
+                array[:n] for array in part
+            )
+            n_stored += n
+            parts.append(part)
         for array in (values, columns):
             array.resize(n_stored, refcheck=False)
         np.cumsum(indptr, out=indptr)

@@ -204,13 +204,13 @@ def steps(task):
     for n_hashes in N_HASHES:
         cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, **common)
         yield lambda cws=cws: mapped(task, f"ConsistentWeightedSampling, {cws.n_hashes}", cws)
+    exact_polynomial = partial(kernels.polynomial_kernel, degree=DEGREE, gamma=1, coef0=1)
+    fourier = RandomFourier(gamma=GAMMA, n_components=N_COMPONENTS, **common)
     named = {
-        "polynomial": (partial(kernels.polynomial_kernel, degree=DEGREE, gamma=1, coef0=1), TensorSketch(**polynomial), RandomMaclaurin(**polynomial)),
-        "Gaussian": (
-            partial(kernels.rbf_kernel, gamma=GAMMA), RandomFourier(gamma=GAMMA, n_components=N_COMPONENTS, **common)
-        ),
+        "polynomial": (exact_polynomial, TensorSketch(**polynomial), RandomMaclaurin(**polynomial)),
+        "Gaussian": (partial(kernels.rbf_kernel, gamma=GAMMA), fourier),
         "acos": (kernels.acos_kernel, SignProjection(n_hashes=N_COMPONENTS, **common)),
-    }  # fmt: skip
+    }
     for name, (gram, *maps) in named.items():
         if task.exact:
             yield lambda name=name, gram=gram: exact(unit, name, gram)
