@@ -12,6 +12,7 @@ map                           kernel                                output
 `RandomFourier`               Gaussian, Laplacian, Cauchy, Matern,  dense
                               folded RBF
 `SignProjection`              acos, acos-chi-square                 one-hot CSR, dense, packed bits
+`KernelProduct`               a sampled map's times another's       CSR, packed codes
 `ConsistentWeightedSampling`  min-max, generalized min-max          one-hot CSR, packed codes
 ============================  ====================================  ==============================
 """
@@ -19,6 +20,7 @@ map                           kernel                                output
 from importlib.metadata import version as _version
 
 from sparsemaps.count_sketch import CountSketch
+from sparsemaps.kernel_product import KernelProduct
 from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
 from sparsemaps.sign_projection import SignProjection
@@ -30,6 +32,7 @@ __version__ = _version("sparsemaps")
 __all__ = [
     "ConsistentWeightedSampling",
     "CountSketch",
+    "KernelProduct",
     "RandomFourier",
     "RandomMaclaurin",
     "SignProjection",

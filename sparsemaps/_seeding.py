@@ -23,6 +23,7 @@ STREAMS = {
     "sign_projection": 6,
     "random_fourier": 7,
     "tensor_sketch": 11,
+    "kernel_product": 12,
 }
 """Stream numbers, never reused or renumbered within a scheme."""
 

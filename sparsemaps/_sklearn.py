@@ -1,17 +1,25 @@
 """The one place that imports scikit-learn, and only its public names."""
 
 import sklearn
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.utils import check_array
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
     "TransformerMixin",
+    "available_if",
     "check_array",
     "check_is_fitted",
+    "clone",
     "learners",
     "polynomial_kernel",
     "rbf_kernel",

@@ -1,7 +1,7 @@
 """The ``sparsemaps`` command: LIBSVM files in, LIBSVM files out.
 
-Each map is a subcommand of ``map``, and each parameter of its class an option, read off the class:
-a new map is there by its line in `MAPS`.
+Each map is a subcommand of ``map``, and each of its parameters an option, read off the signature of
+what makes it: a new map is there by its line in `MAPS`.
 """
 
 import argparse
@@ -15,7 +15,27 @@ from tqdm import tqdm
 
 import sparsemaps
 from sparsemaps import _seeding, libsvm
-from sparsemaps._base import SampledMap
+
+
+def minmax_times_signs(
+    *, n_hashes=256, bits=8, t_bits=0, kernel="acos", distribution=None, random_state, n_jobs
+):
+    """Min-max times acos (or acos_chi2) kernel, as one-hot samples."""
+    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
+    signs = sparsemaps.SignProjection(kernel=kernel, n_hashes=n_hashes, distribution=distribution)
+    return sparsemaps.KernelProduct(maps=(sampled, signs), random_state=random_state, n_jobs=n_jobs)
+
+
+def minmax_times_fourier(
+    *, n_hashes=256, bits=8, t_bits=0, kernel="rbf", gamma=1.0, nu=1.5, random_state, n_jobs
+):
+    """Min-max times Gaussian kernel (or another of the fourier map)."""
+    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
+    fourier = sparsemaps.RandomFourier(kernel=kernel, gamma=gamma, nu=nu, n_components=n_hashes)
+    return sparsemaps.KernelProduct(
+        maps=(sampled, fourier), random_state=random_state, n_jobs=n_jobs
+    )
+
 
 MAPS = {
     "minmax": sparsemaps.ConsistentWeightedSampling,
@@ -24,10 +44,12 @@ MAPS = {
     "maclaurin": sparsemaps.RandomMaclaurin,
     "fourier": sparsemaps.RandomFourier,
     "signs": sparsemaps.SignProjection,
+    "minmax-signs": minmax_times_signs,
+    "minmax-fourier": minmax_times_fourier,
 }
 
 # Of a stream, the seed must be known and the output is sparse text.
-_NOT_OPTIONS = ("self", "random_state", "n_jobs", "dense_output")
+_NOT_OPTIONS = ("random_state", "n_jobs", "dense_output")
 
 _EXIT_BAD_INPUT = 2
 
@@ -106,7 +128,7 @@ def _add_map(kinds, name, cls):
     parser.add_argument(
         "--ones", action="store_true", help="write one-hot features as 1, without their factor"
     )
-    for parameter in inspect.signature(cls.__init__).parameters.values():
+    for parameter in inspect.signature(cls).parameters.values():
         if parameter.name not in _NOT_OPTIONS:
             _add_parameter(parser, parameter)
     parser.set_defaults(run=_map, cls=cls)
@@ -134,13 +156,13 @@ def _demo(options):
 
 
 def _map(options):
-    names = inspect.signature(options.cls.__init__).parameters
+    names = inspect.signature(options.cls).parameters
     parameters = {name: getattr(options, name) for name in names if name not in _NOT_OPTIONS}
     if "dense_output" in names:
         parameters["dense_output"] = False
     fitted = options.cls(**parameters, random_state=options.seed, n_jobs=options.n_jobs)
     fitted._fit_any_width()
-    if options.ones and not isinstance(fitted, SampledMap):
+    if options.ones and not hasattr(fitted, "encode"):
         raise ValueError("--ones is for one-hot maps")
     with (
         libsvm.atomic_output(options.output) as out,

@@ -5,6 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 import sparsemaps
+from sparsemaps import (
+    ConsistentWeightedSampling,
+    CountSketch,
+    RandomFourier,
+    SignProjection,
+)
 from sparsemaps._base import SparseMap
 
 # Every map, with the parameters that choose another road through its code.
@@ -28,6 +34,21 @@ MAPS = {
         {"n_components": 20, "kernel": "cauchy", "gamma": 0.1},
         {"n_components": 20, "kernel": "matern", "gamma": 0.1},
         {"n_components": 20, "kernel": "folded_rbf", "gamma": 0.1},
+    ],
+    "KernelProduct": [
+        {},
+        {
+            "maps": (
+                ConsistentWeightedSampling(n_hashes=30, bits=3, signed=True),
+                RandomFourier(n_components=30, gamma=0.1),
+            )
+        },
+        {
+            "maps": (
+                SignProjection(n_hashes=30),
+                CountSketch(n_components=30),
+            )
+        },
     ],
     "SignProjection": [
         {"n_hashes": 70},

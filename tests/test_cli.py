@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import random_csr
+from conftest import map_classes, random_csr
 
 import sparsemaps
 from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
@@ -47,6 +47,25 @@ def file(tmp_path):
     path = tmp_path / "in.svm"
     dump_svmlight_file(X, y, path, zero_based=False)
     return path
+
+
+def test_products(file, tmp_path):
+    """Min-max times signs and times Fourier features, of the file and of the class alike."""
+    X, _ = load_svmlight_file(file, zero_based=False)
+    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=9, bits=2)
+    for name, other in (
+        ("minmax-signs", sparsemaps.SignProjection(n_hashes=9)),
+        ("minmax-fourier", sparsemaps.RandomFourier(n_components=9)),
+    ):
+        product = sparsemaps.KernelProduct(maps=(sampled, other), random_state=4)
+        out = tmp_path / name
+        done = command("map", name, "--n-hashes", 9, "--bits", 2, "--seed", 4, file, "-o", out)
+        assert done.returncode == 0
+        Z, _ = load_svmlight_file(out, zero_based=False, n_features=9 << (2 + (name[7] == "s")))
+        np.testing.assert_array_equal(Z.toarray(), product.fit_transform(X).toarray())
+    done = command("map", "minmax-fourier", "--ones", file, "-o", tmp_path / "x")
+    assert done.returncode == 2
+    assert b"--ones is for one-hot maps" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -88,7 +107,8 @@ def test_each_sketch(file, tmp_path, name, new_map):
 
 
 def test_every_map_is_a_command():
-    assert {cls.__name__ for cls in cli.MAPS.values()} == {
+    made = (make(random_state=0, n_jobs=1) for make in cli.MAPS.values())
+    assert {type(one).__name__ for one in made} == {
         name for name in sparsemaps.__all__ if isinstance(getattr(sparsemaps, name), type)
     }
 
@@ -247,8 +267,8 @@ def test_demo(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out
     for name in ("min-max", "polynomial", "Gaussian", "acos"):
         assert f"exact {name} kernel" in said
-    for cls in cli.MAPS.values():
-        assert said.count(cls.__name__) >= 2
+    for cls in map_classes():
+        assert said.count(cls.__name__) >= 2 or cls is sparsemaps.KernelProduct
     assert "train -c 1" in said
     X, y = load_svmlight_file(str(tmp_path / "texts.train"))
     assert sp.issparse(X)

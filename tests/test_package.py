@@ -30,6 +30,7 @@ FLOORS = [
         "tensor_sketch",
         "weighted_sampling",
     },
+    {"kernel_product"},
     {"_demo", "__init__"},
     {"cli"},
     {"__main__"},

@@ -7,10 +7,10 @@
 # group and a tile of projections, so the more rows share their columns the cheaper they are.
 # Reference: Box & Muller 1958 for the normal distribution.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
+from sparsemaps._kernels.groups cimport (GROUP_ENTRIES, close_group, column_start, gather_by_column,
+                                         group_end, group_t, open_group)
 from sparsemaps._kernels.types cimport index_t, value_t
 
 cdef extern from "projection.h" nogil:
@@ -20,7 +20,6 @@ cdef extern from "projection.h" nogil:
         CAUCHY_ "CAUCHY"
         LAPLACE_ "LAPLACE"
         RADEMACHER_ "RADEMACHER"
-    uint64_t column_start(uint64_t key, uint64_t column)
     uint64_t word(uint64_t start, uint64_t counter)
     void draw_tiles(int distribution, uint64_t start, uint64_t n_tiles, float *draws)
     void project_tile_f32(int distribution, uint64_t tile, const uint64_t *starts,
@@ -31,70 +30,6 @@ cdef extern from "projection.h" nogil:
                           const double *values, double *sums)
 
 NORMAL, CAUCHY, LAPLACE, RADEMACHER = NORMAL_, CAUCHY_, LAPLACE_, RADEMACHER_
-
-# A group of rows is projected together: few enough that their sums stay in the cache.
-cdef enum:
-    GROUP_ROWS = 512
-    GROUP_ENTRIES = 65536
-
-
-# Entries of a group, in the order of columns, those of one column in that of rows.
-cdef struct group_t:
-    Py_ssize_t n_columns
-    uint64_t *starts  # of each column's words
-    int64_t *ends     # of each column's entries
-    uint32_t *rows    # of each entry
-    void *values
-    pair_t *pairs     # to sort them: 2 * GROUP_ENTRIES
-    void *sums        # (GROUP_ROWS, TILE)
-
-
-cdef int allocate(group_t *group, size_t itemsize) except -1:
-    group.starts = <uint64_t *>malloc(GROUP_ENTRIES * sizeof(uint64_t))
-    group.ends = <int64_t *>malloc(GROUP_ENTRIES * sizeof(int64_t))
-    group.rows = <uint32_t *>malloc(GROUP_ENTRIES * sizeof(uint32_t))
-    group.values = malloc(GROUP_ENTRIES * itemsize)
-    group.pairs = <pair_t *>malloc(2 * GROUP_ENTRIES * sizeof(pair_t))
-    group.sums = malloc(GROUP_ROWS * TILE * itemsize)
-    if (group.starts == NULL or group.ends == NULL or group.rows == NULL or group.values == NULL
-            or group.pairs == NULL or group.sums == NULL):
-        release(group)
-        raise MemoryError
-    return 0
-
-
-cdef void release(group_t *group) noexcept:
-    free(group.starts)
-    free(group.ends)
-    free(group.rows)
-    free(group.values)
-    free(group.pairs)
-    free(group.sums)
-
-
-cdef void gather_by_column(const value_t *values, const index_t *indices, const int64_t *indptr,
-                           Py_ssize_t n_rows, uint64_t key, group_t *group) noexcept nogil:
-    cdef Py_ssize_t n = 0, row, i
-    cdef uint64_t seen = 0
-    cdef pair_t *pairs = group.pairs
-    cdef value_t *into = <value_t *>group.values
-    for row in range(n_rows):
-        for i in range(indptr[row], indptr[row + 1]):
-            pairs[n].key = <uint64_t>indices[i]
-            pairs[n].payload = <uint64_t>row << 32 | <uint64_t>(i - indptr[0])
-            seen |= pairs[n].key
-            n += 1
-    if n_rows > 1:
-        pairs = sort_pairs(pairs, pairs + n, n, bit_length(seen))
-    group.n_columns = 0
-    for i in range(n):
-        if i == 0 or pairs[i].key != pairs[i - 1].key:
-            group.starts[group.n_columns] = column_start(key, pairs[i].key)
-            group.n_columns += 1
-        group.ends[group.n_columns - 1] = i + 1
-        group.rows[i] = <uint32_t>(pairs[i].payload >> 32)
-        into[i] = values[indptr[0] + <uint32_t>pairs[i].payload]
-
 
 cdef void add_tile(int distribution, Py_ssize_t tile, const group_t *group,
                    value_t *sums) noexcept nogil:
@@ -119,15 +54,6 @@ cdef void add_long_row(const value_t *values, const index_t *indices, const int6
         ends[0] = ends[1]
 
 
-cdef Py_ssize_t group_end(const int64_t[::1] indptr, Py_ssize_t row) noexcept nogil:
-    """End of the group that starts with `row`."""
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, stop = row + 1
-    while (stop < n_rows and stop - row < GROUP_ROWS
-           and indptr[stop + 1] - indptr[row] <= GROUP_ENTRIES):
-        stop += 1
-    return stop
-
-
 def project(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
             uint64_t key, int distribution, value_t[:, ::1] out):
     """Write the projections of each row to its row of `out`."""
@@ -141,7 +67,7 @@ def project(const value_t[::1] values, const index_t[::1] indices, const int64_t
     if values.shape[0] > 0:
         value = &values[0]
         index = &indices[0]
-    allocate(&group, sizeof(value_t))
+    open_group(&group, sizeof(value_t), TILE * sizeof(value_t))
     sums = <value_t *>group.sums
     with nogil:
         while start < n_rows:
@@ -162,7 +88,7 @@ def project(const value_t[::1] values, const index_t[::1] indices, const int64_t
                     memcpy(&out[row, first], sums + (row - start) * TILE, width * sizeof(value_t))
                 first += TILE
             start = stop
-    release(&group)
+    close_group(&group)
 
 
 def draw(uint64_t key, int distribution, uint64_t column, float[::1] out):

@@ -1,0 +1,189 @@
+"""Products of two maps estimate the product of their kernels."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import theorems
+from conftest import random_csr
+
+from sparsemaps import (
+    ConsistentWeightedSampling,
+    CountSketch,
+    KernelProduct,
+    RandomFourier,
+    RandomMaclaurin,
+    SignProjection,
+    codes,
+    kernels,
+)
+
+K = 100_000
+
+
+def rows():
+    """Rows whose min-max and acos kernels are from small to large; of fewer than 2^8 columns."""
+    rng = np.random.default_rng(0)
+    X = rng.gamma(1.0, size=(4, 40)) * (rng.random((4, 40)) < 0.7)
+    X[1] = X[0] + 0.3 * X[1]
+    X[2] = 0.5 * X[0] + 0.5 * X[2]
+    return sp.csr_array(X / 4)
+
+
+def sampled(**parameters):
+    return ConsistentWeightedSampling(n_hashes=K, bits=8, t_bits=8, **parameters)
+
+
+def assert_codes(agree, expected):
+    theorems.assert_rate(agree, expected)
+
+
+def agreements(product, X):
+    """Whether each joint code agrees, for all pairs of rows."""
+    numbers = codes.unpack(product.encode(X), product._code_bits, n_hashes=K)
+    one, other = np.triu_indices(X.shape[0], 1)
+    return numbers[one] == numbers[other]
+
+
+def pairs_of(gram):
+    return gram[np.triu_indices(len(gram), 1)]
+
+
+SIGNS = {"acos": kernels.acos_kernel}
+
+
+def test_min_max_times_acos():
+    """The rate of joint agreement is the product of the kernels, exactly."""
+    X = rows()
+    product = KernelProduct(maps=(sampled(), SignProjection(n_hashes=K)), random_state=0).fit(X)
+    expected = pairs_of(kernels.min_max_kernel(X) * kernels.acos_kernel(X))
+    assert_codes(agreements(product, X), expected)
+
+
+def test_min_max_times_acos_chi2():
+    """To the approximation that acos_chi2 is: the signs' own rate times the min-max kernel."""
+    X = rows()
+    signs = SignProjection(kernel="acos_chi2", n_hashes=K)
+    product = KernelProduct(maps=(sampled(), signs), random_state=0).fit(X)
+    agree = agreements(product, X).mean(axis=1)
+    exact = pairs_of(kernels.min_max_kernel(X) * kernels.acos_chi2_kernel(X))
+    assert (np.abs(agree - exact) < 0.033 + 5 * np.sqrt(0.25 / K)).all()
+
+
+DENSE = {
+    "rbf, offset": (
+        RandomFourier(gamma=0.5, n_components=K, form="offset"),
+        lambda X: kernels.rbf_kernel(X, gamma=0.5),
+    ),
+    "rbf, paired": (
+        RandomFourier(gamma=0.5, n_components=K), lambda X: kernels.rbf_kernel(X, gamma=0.5),
+    ),
+    "laplacian": (
+        RandomFourier(kernel="laplacian", gamma=0.1, n_components=K, form="offset"),
+        lambda X: kernels.laplacian_kernel(X, gamma=0.1),
+    ),
+    "polynomial": (
+        RandomMaclaurin(coef0=1.0, n_components=K),
+        lambda X: kernels.polynomial_kernel(X, degree=2, gamma=1, coef0=1),
+    ),
+    "signs, dense": (
+        SignProjection(n_hashes=K, dense_output=True), lambda X: 2 * kernels.acos_kernel(X) - 1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("other", "exact"), DENSE.values(), ids=DENSE.keys())
+def test_min_max_times_a_dense_map(other, exact):
+    X = rows()
+    product = KernelProduct(maps=(sampled(), other), random_state=0)
+    Z = product.fit_transform(X)
+    assert not hasattr(product, "encode")
+    assert (np.diff(Z.indptr) == K).all()
+    one, other = np.triu_indices(4, 1)
+    agree = Z.indices.reshape(4, K)
+    values = Z.data.reshape(4, K) * np.sqrt(K)
+    found = (agree[one] == agree[other]) * values[one] * values[other]
+    pairs = found.reshape(len(one), -1, 2).mean(axis=2)  # cosine and sine are not independent
+    theorems.assert_mean(pairs.T, pairs_of(kernels.min_max_kernel(X) * exact(X)))
+
+
+MUTANTS = {
+    "the first map alone": lambda a, b: a,
+    "one seed for both": lambda a, b: a & np.roll(a, 0),
+    "the sum, not the product": lambda a, b: a | b,
+    "all agree": lambda a, b: np.ones_like(a),
+}
+
+
+@pytest.mark.parametrize("change", MUTANTS.values(), ids=MUTANTS.keys())
+def test_mutants_are_rejected(change):
+    X = rows()
+    product = KernelProduct(maps=(sampled(), SignProjection(n_hashes=K)), random_state=0).fit(X)
+    numbers = codes.unpack(product.encode(X), product._code_bits, n_hashes=K)
+    one, other = np.triu_indices(4, 1)
+    first = numbers[one] >> 1 == numbers[other] >> 1
+    second = (numbers[one] ^ numbers[other]) & 1 == 0
+    expected = pairs_of(kernels.min_max_kernel(X) * kernels.acos_kernel(X))
+    assert_codes(first & second, expected)
+    with pytest.raises(AssertionError):
+        assert_codes(change(first, second), expected)
+
+
+def test_positions():
+    """The one-hot position of the first map, doubled, plus the sign bit."""
+    X = random_csr()
+    maps = (ConsistentWeightedSampling(n_hashes=20, bits=3), SignProjection(n_hashes=20))
+    product = KernelProduct(maps=maps, random_state=1).fit(X)
+    first, second = product.maps_
+    Z = product.transform(X)
+    filled = np.diff(X.indptr) > 0
+    assert Z.shape == (40, 20 * 16)
+    assert (np.diff(Z.indptr) == 20 * filled).all()
+    hot = first.transform(X[filled]).indices
+    sign = second.transform(X[filled]).indices % 2
+    np.testing.assert_array_equal(Z.indices, 2 * hot + sign)
+    np.testing.assert_array_equal(
+        codes.to_csr(product.encode(X[filled]), 4, n_hashes=20).indices, Z.indices
+    )
+
+
+def test_maps_get_seeds_of_their_own():
+    """Two maps of one kind are independent, whatever random_state they came with."""
+    X = rows()
+    twice = (sampled(random_state=3), sampled(random_state=3))
+    twice = tuple(one.set_params(bits=6, t_bits=4) for one in twice)
+    product = KernelProduct(maps=twice, random_state=0).fit(X)
+    assert [one.random_state for one in twice] == [3, 3]
+    assert not hasattr(twice[0], "seed_")
+    square = pairs_of(kernels.min_max_kernel(X)) ** 2
+    rates = agreements(product, X).mean(axis=1)
+    assert (np.abs(rates - square) < 0.01).all()  # 40 columns of 6 bits, t* of 4: no chance to meet
+    again = KernelProduct(maps=twice, random_state=product.seed_).fit(X)
+    np.testing.assert_array_equal(again.encode(X), product.encode(X))
+
+
+@pytest.mark.parametrize(
+    ("maps", "message"),
+    [
+        (3, "maps must be a sampled map and another map of sparsemaps, or None, got 3"),
+        ((SignProjection(),), "maps must be a sampled map and another map"),
+        ((CountSketch(), SignProjection()), "maps must be a sampled map and another map"),
+        ((SignProjection(), SignProjection(n_hashes=3)), "components, got 256 and 3"),
+        ((SignProjection(), CountSketch()), "components, got 256 and 1024"),
+        ((SignProjection(dense_output=True), SignProjection()), "must not have dense_output=True"),
+        ((SignProjection(n_hashes=0), SignProjection(n_hashes=0)), "n_hashes must be from 1"),
+        (
+            (SignProjection(), RandomMaclaurin(n_components=256, h01=True)),
+            "must not have h01=True",
+        ),
+        (
+            (
+                ConsistentWeightedSampling(bits=16, t_bits=8),
+                ConsistentWeightedSampling(bits=1),
+            ),
+            "at most 24 bits together, got 25",
+        ),
+    ],
+)
+def test_bad_parameters(maps, message):
+    with pytest.raises(ValueError, match=message):
+        KernelProduct(maps=maps).fit(np.ones((2, 4)))
