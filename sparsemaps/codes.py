@@ -3,8 +3,6 @@
 A row of codes is a string of bits, lowest bit first: `n_hashes` codes of `bits` bits, then zeros up
 to the next byte. Rows that have no sample are all zeros, and compare as if they had codes of zero.
 
-Examples
---------
 The three nearest neighbours of each digit, itself the first, by the share of codes that agree:
 
 >>> import numpy as np

@@ -8,8 +8,6 @@ float64. Products of kernels are products of these arrays.
 
 `polynomial_kernel` and `rbf_kernel` are scikit-learn's.
 
-Examples
---------
 >>> import numpy as np
 >>> from sparsemaps.kernels import acos_kernel, min_max_kernel
 >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])

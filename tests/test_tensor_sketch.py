@@ -29,6 +29,7 @@ KERNELS = [
     {"degree": 2, "gamma": 0.5, "coef0": 1.0},
     {"degree": 3, "gamma": 2.0},
     {"degree": 3, "coef0": 2.0},
+    {"degree": 4},
     {"degree": 4, "gamma": 1.5, "coef0": 0.25},
     {"degree": 5},
     {"degree": 5, "gamma": 0.8, "coef0": 1.0},

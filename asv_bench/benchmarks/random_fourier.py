@@ -12,7 +12,6 @@ N_COMPONENTS = 512
 class Fourier(MapBenchmark):
     params = (["W1", "W2", "W3", "W4", "W5"], ["float32"])
     param_names = ("workload", "dtype")
-    rows = {"W1": 5_000, "W2": 5_000, "W3": 20, "W4": 2_500, "W5": 5_000}  # noqa: RUF012
 
     def make(self):
         return RandomFourier(n_components=N_COMPONENTS, random_state=0)

@@ -13,7 +13,6 @@ N_HASHES = 512
 class Signs(MapBenchmark):
     params = (["W1", "W2", "W3", "W4", "W5"], [None, "rademacher"])
     param_names = ("workload", "distribution")
-    rows = {"W1": 5_000, "W2": 5_000, "W3": 20, "W4": 2_500, "W5": 5_000}  # noqa: RUF012
 
     def make(self, distribution):
         return SignProjection(n_hashes=N_HASHES, distribution=distribution, random_state=0)
