@@ -182,9 +182,8 @@ class SparseMap(
                 part = np.empty(max(sizes), rows.dtype), np.empty(max(sizes), index_type)
             return part, write(rows.block(start, stop), *part, indptr[1 + start : 1 + stop])
 
-        n_jobs = min(_threads.resolve_n_jobs(self.n_jobs), max(len(blocks), 1))
         n_stored = 0
-        for part, n in _threads.stream(write_block, blocks, n_jobs):
+        for part, n in _threads.stream(write_block, blocks, self.n_jobs):
             values[n_stored : n_stored + n], columns[n_stored : n_stored + n] = (
                 array[:n] for array in part
             )
@@ -267,6 +266,12 @@ class SampledMap(SparseMap):
         _codes.pack(unpacked, self._code_bits, out)
 
     def _map(self, rows):
+        columns, indptr, _ = self._one_hot(rows)
+        values = np.full(len(columns), 1 / np.sqrt(self.n_hashes), rows.dtype)
+        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, self._n_features_out))
+
+    def _one_hot(self, rows):
+        """Where the output's entries stand, as CSR's columns and indptr; which rows have any."""
         width, n_stored = self._n_features_out, rows.n_rows * self.n_hashes
         index_type = _validation.index_type(max(width, n_stored))
         columns = np.empty((rows.n_rows, self.n_hashes), index_type)
@@ -278,9 +283,7 @@ class SampledMap(SparseMap):
         indptr = np.zeros(rows.n_rows + 1, index_type)
         np.cumsum(sampled, out=indptr[1:])
         indptr *= self.n_hashes
-        columns = _keep_rows(columns, sampled).reshape(-1)
-        values = np.full(len(columns), 1 / np.sqrt(self.n_hashes), rows.dtype)
-        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, width))
+        return keep_rows(columns, sampled).reshape(-1), indptr, sampled
 
 
 def chunks(n_rows, row_bytes):
@@ -301,7 +304,7 @@ def _cut_by_size(sizes):
         start = stop
 
 
-def _keep_rows(array, kept, step=4096):
+def keep_rows(array, kept, step=4096):
     """``array[kept]``, moved up within `array` so that no second one is held."""
     n_kept = int(np.count_nonzero(kept))
     if n_kept < len(array):

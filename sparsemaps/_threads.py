@@ -60,13 +60,13 @@ def run(function, blocks, n_jobs):
     The first exception, in the order of the blocks, is raised; blocks not begun by then are
     dropped.
     """
-    return list(stream(function, blocks, min(resolve_n_jobs(n_jobs), max(len(blocks), 1))))
+    return list(stream(function, blocks, n_jobs))
 
 
 def stream(function, blocks, n_jobs):
     """Like ``run``, one result after the other: a few are under way or waiting, never more."""
-    n_jobs = resolve_n_jobs(n_jobs)
-    if n_jobs == 1:
+    n_jobs = min(resolve_n_jobs(n_jobs), len(blocks))
+    if n_jobs <= 1:
         for block in blocks:
             yield function(*block)
         return

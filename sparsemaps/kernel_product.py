@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _seeding, _sklearn
-from sparsemaps._base import SampledMap, SparseMap
+from sparsemaps._base import SampledMap, SparseMap, chunks, keep_rows
 from sparsemaps.sign_projection import SignProjection
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
@@ -181,25 +181,25 @@ class KernelProduct(SampledMap):
 
     def _write_codes(self, block, stride, out):
         sampled, other = self.maps_
-        bits = other._code_bits
-        second = np.empty(out.shape, np.int32)
-        sampled._write_codes(block, 0, out)
-        other._write_codes(block, 0, second)
-        empty = (out[:, 0] < 0) | (second[:, 0] < 0)
-        out <<= bits
-        out |= second.astype(out.dtype, copy=False)
-        out += stride * np.arange(out.shape[1], dtype=out.dtype)
-        out[empty, 0] = -1
+        offsets = stride * np.arange(self.n_hashes, dtype=out.dtype)
+        for start, stop in chunks(len(out), 4 * self.n_hashes):
+            rows, first = block.rows(start, stop), out[start:stop]
+            second = np.empty(first.shape, np.int32)
+            sampled._write_codes(rows, 0, first)
+            other._write_codes(rows, 0, second)
+            empty = (first[:, 0] < 0) | (second[:, 0] < 0)
+            first <<= other._code_bits
+            first |= second
+            first += offsets
+            first[empty, 0] = -1
 
     def _map(self, rows):
         sampled, other = self.maps_
         if _is_coded(other):
             return super()._map(rows)
-        hot, values = sampled._map(rows), other._map(rows)
-        filled = np.diff(hot.indptr) > 0
-        if not filled.all():
-            values = values[filled]
-        return sp.csr_array((values.reshape(-1), hot.indices, hot.indptr), shape=hot.shape)
+        columns, indptr, filled = sampled._one_hot(rows)
+        values = keep_rows(other._map(rows), filled).reshape(-1)
+        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, self._n_features_out))
 
 
 _LARGEST_BITS = 24

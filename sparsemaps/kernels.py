@@ -20,6 +20,7 @@ array([[1.   , 0.422],
 """
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import special
 
 from sparsemaps import _sklearn, _threads, _validation
@@ -238,7 +239,7 @@ class _Columns:
 
 
 def _open(X, nonnegative):
-    if hasattr(X, "format"):
+    if sp.issparse(X):
         _validation.check_sparse_container(X)
     X = _sklearn.check_array(
         X,

@@ -15,20 +15,6 @@
 #define LARGE_F32 0x1p21f
 #define LARGE_F64 0x1p50
 
-INLINE uint64_t double_to_bits(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-INLINE double bits_to_double(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 INLINE void sin_cos_f32(float turns, float *sine, float *cosine)
 {
     float quarters, whole, rest;

@@ -49,11 +49,7 @@ INLINE float flip_f32(float value, uint32_t sign)
 
 INLINE double flip_f64(double value, uint32_t sign)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits ^= (uint64_t)sign << 63;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return bits_to_double(double_to_bits(value) ^ (uint64_t)sign << 63);
 }
 
 #endif

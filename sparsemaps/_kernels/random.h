@@ -82,6 +82,20 @@ INLINE uint32_t float_to_bits(float x)
     return bits;
 }
 
+INLINE uint64_t double_to_bits(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+INLINE double bits_to_double(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /* Natural logarithm of a positive normal float32, within 1 ulp: x = 2^e m with m in
  * [sqrt(1/2), sqrt(2)), and a minimax polynomial of degree 9 for ln m. No branch, so it
  * vectorises. */
