@@ -12,8 +12,11 @@ LARGEST_DEGREE = 1024
 _CHUNK_BYTES = 2**19
 """Largest size of the dense sketches that are transformed at once: they stay in the cache."""
 
-_TUPLES_PER_BUTTERFLY = 1 / 3
-"""What one of the n log2(2 n) steps of a Fourier transform costs, in tuples summed directly."""
+_BYTES_PER_TUPLE = 96
+"""How much of a sketch is turned and added in the time of one tuple."""
+
+_BUTTERFLY_BYTES_PER_TUPLE = 12
+"""The same for the n log2(2 n) steps of a Fourier transform."""
 
 
 class TensorSketch(SparseMap):
@@ -42,8 +45,8 @@ class TensorSketch(SparseMap):
         primes transforms faster. For rows of unit length, the error of a kernel value falls as
         ``1 / sqrt(n_components)``, and grows with the degree.
     method : {"auto", "fft", "direct"}, default="auto"
-        "fft" convolves the count sketches of the factors by Fourier transforms; "direct" sums over
-        the tuples of entries. "auto" takes, for each row, what costs least (see Notes). All give
+        "fft" convolves the count sketches of the factors by Fourier transforms; "direct" sums, over
+        tuples of entries or entry by entry. "auto" takes, for each row, what costs least (see Notes). All give
         the same sketch, up to rounding.
     dense_output : bool, default=True
         Return an ndarray; otherwise CSR that holds what is not zero, which pays where rows are
@@ -74,14 +77,15 @@ class TensorSketch(SparseMap):
     have no rounding but their own: integers with ``gamma=1`` and a square `coef0` give exact
     integers. Otherwise the last bits are those of scipy.fft, which may change with its version.
 
-    Of the p factors, g are summed directly, and the p / g partial sketches (rounded up) convolved.
-    In units of one tuple, of which a core does about one in a nanosecond or two, a row of m entries
-    (coef0's coordinate included) costs
+    Directly, the tuples of the first s factors are summed, and the other factors are convolved with
+    that sketch, entry by entry. In units of one tuple, of which a core does about one in a
+    nanosecond, and with b bytes a value, a row of m entries (coef0's coordinate included) costs
 
-    .. math:: \lceil p/g \rceil m^g + \frac{1}{3} (\lceil p/g \rceil + 1) D \log_2(2D),
+    .. math:: m^s + (p - s) \, m \frac{D b}{96} \quad \text{directly,} \qquad
+              (p + 1) D \log_2(2 D) \frac{b}{12} + p m \quad \text{by transforms,}
 
-    the latter not for g = p, where there is nothing to convolve. "auto" takes the cheapest g of 1
-    to 4 and p. With D = 1024 and p = 2, rows of up to 107 entries are summed directly.
+    where s is the least for which :math:`m^s \ge D b / 96`, at most p. "auto" takes what is less.
+    With D = 1024 and p = 2, rows of up to about 270 entries are summed directly.
 
     Lemma 6 of [1]_ states the smaller variance
     :math:`(\kappa(x, y)^2 + \kappa(x, x) \kappa(y, y)) / D`, as if the signs of tuples were 4-wise
@@ -170,76 +174,80 @@ class TensorSketch(SparseMap):
 
     def _sketch_dense(self, block, factors, out):
         block = _without_zeros(block)
-        groups = self._choose_groups(np.diff(block.indptr))
-        _kernel.sketch_dense(*block, *factors, _bytes(groups == self.degree), out)
-        for group in np.unique(groups[groups < self.degree]):
-            selected = np.flatnonzero(groups == group)
-            for first in range(0, len(selected), self._chunk_rows(out)):
-                chunk = selected[first : first + self._chunk_rows(out)]
-                out[chunk] = self._convolve(_take(block, chunk), factors, group, out.dtype)
+        n_summed = self._factors_to_sum(np.diff(block.indptr), out.itemsize)
+        _kernel.sketch_dense(*block, *factors, n_summed, out)
+        others = np.flatnonzero(n_summed == 0)
+        step = self._chunk_rows(out)
+        for first in range(0, len(others), step):
+            rows = others[first : first + step]
+            out[rows] = self._convolve(block, rows, factors, out.dtype)
 
     def _sketch_csr(self, block, factors, values, columns, lengths):
         block = _without_zeros(block)
-        groups = self._choose_groups(np.diff(block.indptr))
-        n_convolved = np.cumsum(groups < self.degree)
-        n_rows = self._chunk_rows(values)
-        # Rows go out in order, as many at a time as have n_rows convolved ones among them.
+        n_summed = self._factors_to_sum(np.diff(block.indptr), values.itemsize)
+        n_others = np.cumsum(n_summed == 0)
+        step = self._chunk_rows(values)
+        # Rows go out in order, as many at a time as have `step` convolved ones among them.
         first = n_stored = 0
-        while first < len(groups):
-            before = n_convolved[first - 1] if first else 0
-            last = int(np.searchsorted(n_convolved, before + n_rows, side="right"))
-            part = block.rows(first, last)
+        while first < len(n_summed):
+            before = n_others[first - 1] if first else 0
+            last = int(np.searchsorted(n_others, before + step, side="right"))
+            part, chosen = block.rows(first, last), n_summed[first:last]
+            others = self._convolve(part, np.flatnonzero(chosen == 0), factors, values.dtype)
             out = (values[n_stored:], columns[n_stored:], lengths[first:last])
-            chosen = groups[first:last]
-            others = np.empty((n_convolved[last - 1] - before, self.n_components), values.dtype)
-            for group in np.unique(chosen[chosen < self.degree]):
-                rows = np.flatnonzero(chosen == group)
-                others[n_convolved[first + rows] - before - 1] = self._convolve(
-                    _take(part, rows), factors, group, values.dtype
-                )
-            n_stored += _kernel.sketch_csr(
-                *part, *factors, _bytes(chosen == self.degree), others, *out
-            )
+            n_stored += _kernel.sketch_csr(*part, *factors, chosen, others, *out)
             first = last
         return n_stored
 
     def _chunk_rows(self, array):
         return max(1, _CHUNK_BYTES // (self.n_components * array.itemsize))
 
-    def _choose_groups(self, lengths):
-        """For each row, how many factors are summed directly before the rest is convolved."""
-        if self.method == "direct" or self.degree == 1:
-            return np.full(len(lengths), self.degree)
+    def _factors_to_sum(self, lengths, itemsize):
+        """For each row, of how many factors tuples are summed; 0 for Fourier transforms."""
+        lengths = lengths + (self.coef0 != 0)
+        summed = np.full(len(lengths), self.degree, np.int32)
         if self.method == "fft":
-            return np.zeros(len(lengths), int)
-        entries = lengths + float(self.coef0 != 0)
-        groups = np.array(sorted({1, 2, 3, 4, self.degree}))
-        groups = groups[groups <= self.degree]
-        parts = -(-self.degree // groups)
+            summed[:] = 0
+            return summed
+        # What joining one entry to a sketch of n_components costs, in tuples.
+        turn = self.n_components * itemsize / _BYTES_PER_TUPLE
+        tuples = lengths.astype(float)
+        grows = lengths > 1  # the others have at most one tuple, however high the degree
+        for factor in range(1, self.degree):
+            reached = grows & (tuples >= turn)
+            summed[reached] = factor
+            grows &= ~reached
+            if not grows.any():
+                break
+            tuples[grows] *= lengths[grows]
+        if self.method == "auto":
+            cost = np.where(
+                summed < self.degree, tuples + (self.degree - summed) * turn * lengths, tuples
+            )
+            summed[cost > self._transforms(itemsize) + self.degree * lengths] = 0
+        return summed
+
+    def _transforms(self, itemsize):
+        """What the Fourier transforms of a row cost, in tuples."""
         steps = self.n_components * np.log2(2 * self.n_components)
-        transforms = np.where(parts == 1, 0, _TUPLES_PER_BUTTERFLY * (parts + 1) * steps)
-        with np.errstate(over="ignore"):
-            tuples = parts * entries[:, None] ** groups
-        return groups[np.argmin(tuples + transforms, axis=1)]
+        return (self.degree + 1) * steps * itemsize / _BUTTERFLY_BYTES_PER_TUPLE
 
-    def _convolve(self, block, factors, group, dtype):
-        """Sketches of a block: `group` factors at a time directly, then by Fourier transforms."""
+    def _convolve(self, block, rows, factors, dtype):
+        """Sketches of some rows of a block, by Fourier transforms."""
         keys, scale, extra = factors
-        shape = (len(block.indptr) - 1, self.n_components)
-        all_rows = np.ones(shape[0], np.uint8)
-        sketch = np.empty(shape, dtype)
+        shape = (len(rows), self.n_components)
+        if not len(rows):
+            return np.empty(shape, dtype)
         product = None
-        for first in range(0, self.degree, max(group, 1)):
-            sketch[:] = 0
-            part = keys[first : first + max(group, 1)]
-            _kernel.sketch_dense(*block, part, scale, extra, all_rows, sketch)
-            transform = scipy.fft.rfft(sketch, axis=1)
-            product = transform if product is None else np.multiply(product, transform, out=product)
+        # As many factors at a time as are no more than a chunk.
+        step = max(1, _CHUNK_BYTES // (len(rows) * self.n_components * dtype.itemsize))
+        for first in range(0, self.degree, step):
+            some = keys[first : first + step]
+            sketches = np.zeros((len(some), *shape), dtype)
+            _kernel.count_sketches(*block, some, scale, extra, rows, sketches)
+            for transform in scipy.fft.rfft(sketches, axis=2):
+                product = transform if product is None else np.multiply(product, transform, product)
         return scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
-
-
-def _bytes(mask):
-    return mask.view(np.uint8)
 
 
 def _without_zeros(block):
@@ -253,16 +261,4 @@ def _without_zeros(block):
         values=block.values[first:last][kept],
         indices=block.indices[first:last][kept],
         indptr=before[block.indptr - first],
-    )
-
-
-def _take(block, rows):
-    """The given rows of a block, as a block."""
-    if len(rows) == len(block.indptr) - 1:
-        return block
-    lengths = np.diff(block.indptr)[rows]
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    entries = np.arange(indptr[-1]) + np.repeat(block.indptr[rows] - indptr[:-1], lengths)
-    return block._replace(
-        values=block.values[entries], indices=block.indices[entries], indptr=indptr
     )

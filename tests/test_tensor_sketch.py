@@ -288,13 +288,19 @@ def test_sums_that_cancel_are_not_stored():
 
 
 def test_auto_takes_what_costs_least():
-    sketch = TensorSketch(n_components=1024)
-    assert sketch._choose_groups(np.array([0, 1, 107, 108, 5000])).tolist() == [2, 2, 2, 1, 1]
-    lengths = np.array([0, 10, 14, 90, 5000])
-    assert TensorSketch(degree=4)._choose_groups(lengths).tolist() == [4, 4, 2, 1, 1]
-    assert TensorSketch(degree=1)._choose_groups(lengths).tolist() == [1] * 5
-    high = TensorSketch(degree=1024, coef0=1.0)
-    assert high._choose_groups(lengths).tolist()[0] == 1024
+    """Per row: tuples of so many factors are summed and the rest convolved; 0 for transforms."""
+
+    def summed(lengths, itemsize=8, **parameters):
+        return TensorSketch(**parameters)._factors_to_sum(np.array(lengths), itemsize).tolist()
+
+    assert summed([0, 1, 85, 86, 267, 268, 5000]) == [2, 2, 2, 1, 1, 0, 0]
+    assert summed([42, 43, 270, 271], itemsize=4) == [2, 1, 1, 0]
+    assert summed([85], coef0=1.0) == [1]
+    assert summed([0, 4, 9, 10, 85, 100, 5000], degree=4) == [4, 4, 3, 2, 2, 1, 0]
+    assert summed([0, 10, 5000], degree=1) == [1, 1, 1]
+    assert summed([0, 1, 2, 5000], degree=1024) == [1024, 1024, 7, 0]
+    assert summed([0, 1, 5000], method="direct") == [2, 2, 1]
+    assert summed([0, 1, 5000], method="fft") == [0, 0, 0]
 
 
 def test_high_degree():

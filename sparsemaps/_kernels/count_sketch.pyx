@@ -9,7 +9,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from sparsemaps._kernels.emit cimport emit_sums
-from sparsemaps._kernels.hashing cimport HASH_RUN, flip, hash_columns
+from sparsemaps._kernels.hashing cimport HASH_RUN, add_hashed, flip, hash_mixed, mix_columns
 from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
@@ -17,14 +17,15 @@ from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 cdef void add_row(const uint64_t *key, const value_t *values, const index_t *columns, Py_ssize_t n,
                   uint64_t n_buckets, value_t *sums) noexcept nogil:
     """Add the sketch of one row to `sums`."""
+    cdef uint64_t mixed[HASH_RUN]
     cdef uint32_t buckets[HASH_RUN]
     cdef uint32_t signs[HASH_RUN]
-    cdef Py_ssize_t first = 0, run, i
+    cdef Py_ssize_t first = 0, run
     while first < n:
         run = min(n - first, <Py_ssize_t>HASH_RUN)
-        hash_columns(key, columns + first, run, n_buckets, buckets, signs)
-        for i in range(run):
-            sums[buckets[i]] += flip(values[first + i], signs[i])
+        mix_columns(columns + first, run, mixed)
+        hash_mixed(key, mixed, run, n_buckets, buckets, signs)
+        add_hashed(values + first, <value_t>1.0, buckets, signs, run, sums)
         first += run
 
 
@@ -32,6 +33,7 @@ cdef Py_ssize_t emit_sorted(const uint64_t *key, const value_t *values, const in
                             Py_ssize_t n, uint64_t n_buckets, pair_t *pairs,
                             value_t *out_values, out_index_t *out_columns) noexcept nogil:
     """The sketch of one row through sorting its n entries by bucket; `pairs` is 2 n long."""
+    cdef uint64_t mixed[HASH_RUN]
     cdef uint32_t buckets[HASH_RUN]
     cdef uint32_t signs[HASH_RUN]
     cdef Py_ssize_t first = 0, run, i, n_out = 0
@@ -40,7 +42,8 @@ cdef Py_ssize_t emit_sorted(const uint64_t *key, const value_t *values, const in
     cdef pair_t *ordered
     while first < n:
         run = min(n - first, <Py_ssize_t>HASH_RUN)
-        hash_columns(key, columns + first, run, n_buckets, buckets, signs)
+        mix_columns(columns + first, run, mixed)
+        hash_mixed(key, mixed, run, n_buckets, buckets, signs)
         for i in range(run):
             pairs[first + i].key = buckets[i]
             pairs[first + i].payload = 2 * <uint64_t>(first + i) + signs[i]

@@ -6,40 +6,43 @@
 
 #include "random.h"
 
-#define HASH_RUN 128
+/* A run of columns is hashed in whole groups of HASH_GROUP, so that a short one has no scalar
+ * remainder: arrays that take hashes are that much longer, and the surplus is not to be used. */
+enum { HASH_RUN = 128, HASH_GROUP = 16 };
 
-/* Sixteen at a time, so that a short row has no scalar remainder. */
-#define DEFINE_HASH_COLUMNS(NAME, INDEX)                                                           \
-    INLINE void NAME##_16(const uint64_t *k, const INDEX *restrict columns, uint64_t n_buckets,    \
-                          uint32_t *restrict buckets, uint32_t *restrict signs)                    \
+/* What all hashes of a column have in common: `mixed` holds HASH_RUN words. */
+#define DEFINE_MIX_COLUMNS(NAME, INDEX)                                                            \
+    CLONES static void NAME(const INDEX *restrict columns, ptrdiff_t n, uint64_t *restrict mixed)  \
     {                                                                                              \
-        for (int i = 0; i < 16; i++) {                                                             \
-            uint64_t hash = pair_multiply(k, mix64((uint64_t)columns[i]));                         \
-            buckets[i] = hash_bucket(hash, n_buckets);                                             \
-            signs[i] = hash_sign(hash);                                                            \
-        }                                                                                          \
-    }                                                                                              \
-    CLONES static void NAME(const uint64_t *restrict key, const INDEX *restrict columns,           \
-                            ptrdiff_t n, uint64_t n_buckets, uint32_t *restrict buckets,           \
-                            uint32_t *restrict signs)                                              \
-    {                                                                                              \
-        const uint64_t k[3] = {key[0], key[1], key[2]};                                            \
-        INDEX last_columns[16] = {0};                                                              \
-        uint32_t last_buckets[16], last_signs[16];                                                 \
-        ptrdiff_t i = 0, left;                                                                     \
-        for (; i + 16 <= n; i += 16)                                                               \
-            NAME##_16(k, columns + i, n_buckets, buckets + i, signs + i);                          \
-        left = n - i;                                                                              \
-        if (left > 0) {                                                                            \
-            memcpy(last_columns, columns + i, (size_t)left * sizeof(INDEX));                       \
-            NAME##_16(k, last_columns, n_buckets, last_buckets, last_signs);                       \
-            memcpy(buckets + i, last_buckets, (size_t)left * sizeof(uint32_t));                    \
-            memcpy(signs + i, last_signs, (size_t)left * sizeof(uint32_t));                        \
+        INDEX last[HASH_GROUP] = {0};                                                              \
+        ptrdiff_t i = 0;                                                                           \
+        for (; i + HASH_GROUP <= n; i += HASH_GROUP)                                               \
+            for (int j = 0; j < HASH_GROUP; j++)                                                   \
+                mixed[i + j] = mix64((uint64_t)columns[i + j]);                                    \
+        if (i < n) {                                                                               \
+            memcpy(last, columns + i, (size_t)(n - i) * sizeof(INDEX));                            \
+            for (int j = 0; j < HASH_GROUP; j++)                                                   \
+                mixed[i + j] = mix64((uint64_t)last[j]);                                           \
         }                                                                                          \
     }
 
-DEFINE_HASH_COLUMNS(hash_columns_32, int32_t)
-DEFINE_HASH_COLUMNS(hash_columns_64, int64_t)
+DEFINE_MIX_COLUMNS(mix_columns_32, int32_t)
+DEFINE_MIX_COLUMNS(mix_columns_64, int64_t)
+
+/* Buckets and signs (0 for +1, 1 for -1) of mixed columns under one key. */
+CLONES static void hash_mixed(const uint64_t *restrict key, const uint64_t *restrict mixed,
+                              ptrdiff_t n, uint64_t n_buckets, uint32_t *restrict buckets,
+                              uint32_t *restrict signs)
+{
+    const uint64_t k[3] = {key[0], key[1], key[2]};
+    for (ptrdiff_t i = 0; i < n; i += HASH_GROUP) {
+        for (ptrdiff_t j = i; j < i + HASH_GROUP; j++) {
+            uint64_t hash = pair_multiply(k, mixed[j]);
+            buckets[j] = hash_bucket(hash, n_buckets);
+            signs[j] = hash_sign(hash);
+        }
+    }
+}
 
 /* Flip the sign of `value` where `sign` is 1: an exclusive or, no branch on a hashed bit. */
 INLINE float flip_f32(float value, uint32_t sign)
@@ -51,5 +54,21 @@ INLINE double flip_f64(double value, uint32_t sign)
 {
     return bits_to_double(double_to_bits(value) ^ (uint64_t)sign << 63);
 }
+
+/* Add each of n <= HASH_RUN values, times `scale` and with its sign, to its bucket's sum, in order. */
+#define DEFINE_ADD_HASHED(NAME, VALUE, FLIP)                                                       \
+    CLONES static void NAME(const VALUE *restrict values, VALUE scale,                             \
+                            const uint32_t *restrict buckets, const uint32_t *restrict signs,      \
+                            ptrdiff_t n, VALUE *restrict sums)                                     \
+    {                                                                                              \
+        VALUE signed_values[HASH_RUN];                                                             \
+        for (ptrdiff_t i = 0; i < n; i++)                                                          \
+            signed_values[i] = FLIP(scale * values[i], signs[i]);                                  \
+        for (ptrdiff_t i = 0; i < n; i++)                                                          \
+            sums[buckets[i]] += signed_values[i];                                                  \
+    }
+
+DEFINE_ADD_HASHED(add_hashed_f32, float, flip_f32)
+DEFINE_ADD_HASHED(add_hashed_f64, double, flip_f64)
 
 #endif

@@ -5,22 +5,25 @@ from sparsemaps._kernels.types cimport index_t, value_t
 cdef extern from "hashing.h" nogil:
     enum:
         HASH_RUN
-    void hash_columns_32(const uint64_t *key, const int32_t *columns, Py_ssize_t n,
-                         uint64_t n_buckets, uint32_t *buckets, uint32_t *signs)
-    void hash_columns_64(const uint64_t *key, const int64_t *columns, Py_ssize_t n,
-                         uint64_t n_buckets, uint32_t *buckets, uint32_t *signs)
+        HASH_GROUP
+    void mix_columns_32(const int32_t *columns, Py_ssize_t n, uint64_t *mixed)
+    void mix_columns_64(const int64_t *columns, Py_ssize_t n, uint64_t *mixed)
+    void hash_mixed(const uint64_t *key, const uint64_t *mixed, Py_ssize_t n, uint64_t n_buckets,
+                    uint32_t *buckets, uint32_t *signs)
     float flip_f32(float value, uint32_t sign)
     double flip_f64(double value, uint32_t sign)
+    void add_hashed_f32(const float *values, float scale, const uint32_t *buckets,
+                        const uint32_t *signs, Py_ssize_t n, float *sums)
+    void add_hashed_f64(const double *values, double scale, const uint32_t *buckets,
+                        const uint32_t *signs, Py_ssize_t n, double *sums)
 
 
-cdef inline void hash_columns(const uint64_t *key, const index_t *columns, Py_ssize_t n,
-                              uint64_t n_buckets, uint32_t *buckets,
-                              uint32_t *signs) noexcept nogil:
-    """Buckets and signs of n <= HASH_RUN columns."""
+cdef inline void mix_columns(const index_t *columns, Py_ssize_t n, uint64_t *mixed) noexcept nogil:
+    """What all hashes of n <= HASH_RUN columns have in common."""
     if index_t is int32_t:
-        hash_columns_32(key, columns, n, n_buckets, buckets, signs)
+        mix_columns_32(columns, n, mixed)
     else:
-        hash_columns_64(key, columns, n, n_buckets, buckets, signs)
+        mix_columns_64(columns, n, mixed)
 
 
 cdef inline value_t flip(value_t value, uint32_t sign) noexcept nogil:
@@ -29,3 +32,12 @@ cdef inline value_t flip(value_t value, uint32_t sign) noexcept nogil:
         return flip_f32(value, sign)
     else:
         return flip_f64(value, sign)
+
+
+cdef inline void add_hashed(const value_t *values, value_t scale, const uint32_t *buckets,
+                            const uint32_t *signs, Py_ssize_t n, value_t *sums) noexcept nogil:
+    """Add each value, times `scale` and with its sign, to its bucket's sum."""
+    if value_t is float:
+        add_hashed_f32(values, scale, buckets, signs, n, sums)
+    else:
+        add_hashed_f64(values, scale, buckets, signs, n, sums)
