@@ -46,8 +46,8 @@ class TensorSketch(SparseMap):
         ``1 / sqrt(n_components)``, and grows with the degree.
     method : {"auto", "fft", "direct"}, default="auto"
         "fft" convolves the count sketches of the factors by Fourier transforms; "direct" sums, over
-        tuples of entries or entry by entry. "auto" takes, for each row, what costs least (see Notes). All give
-        the same sketch, up to rounding.
+        tuples of entries or entry by entry. "auto" takes, for each row, what costs least (see
+        Notes). All give the same sketch, up to rounding.
     dense_output : bool, default=True
         Return an ndarray; otherwise CSR that holds what is not zero, which pays where rows are
         short and n_components is large: a row of m entries has at most ``m ** degree`` values.

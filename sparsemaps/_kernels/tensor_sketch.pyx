@@ -273,8 +273,8 @@ def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const in
 
 def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
                const uint64_t[:, ::1] keys, double scale, double extra,
-               const int32_t[::1] n_summed, value_t[:, ::1] others, value_t[::1] out_values, out_index_t[::1] out_columns,
-               out_index_t[::1] out_lengths):
+               const int32_t[::1] n_summed, value_t[:, ::1] others, value_t[::1] out_values,
+               out_index_t[::1] out_columns, out_index_t[::1] out_lengths):
     """Rows one behind the other, each in ascending order of columns and without zeros.
 
     Rows that are not summed come from `others`, in order; zeros stay behind there. A row takes at
