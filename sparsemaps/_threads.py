@@ -6,6 +6,7 @@ function of the row alone, neither the cut nor the number of threads shows in th
 
 import bisect
 import numbers
+import operator
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -64,16 +65,29 @@ def run(function, blocks, n_jobs):
 
 
 def stream(function, blocks, n_jobs):
-    """Like ``run``, one result after the other: a few are under way or waiting, never more."""
-    n_jobs = min(resolve_n_jobs(n_jobs), len(blocks))
+    """Like ``run``, one result after the other: a few are under way or waiting, never more.
+
+    `blocks` may be any iterable; it is read as far as it is needed.
+    """
+    n_jobs = resolve_n_jobs(n_jobs)
+    n_jobs = min(n_jobs, operator.length_hint(blocks, n_jobs))
     if n_jobs <= 1:
         for block in blocks:
             yield function(*block)
         return
+    iterator = iter(blocks)
+    failure = None
     with ThreadPoolExecutor(n_jobs) as pool:
         waiting = deque()
         try:
-            for block in blocks:
+            while True:
+                try:
+                    block = next(iterator)
+                except StopIteration:
+                    break
+                except Exception as error:  # after the results of the blocks before
+                    failure = error
+                    break
                 waiting.append(pool.submit(function, *block))
                 if len(waiting) > 2 * n_jobs:
                     yield waiting.popleft().result()
@@ -82,3 +96,5 @@ def stream(function, blocks, n_jobs):
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    if failure is not None:
+        raise failure

@@ -4,20 +4,15 @@ The functions have scikit-learn's signatures and behaviour, so that they drop in
 listed in ``docs/libsvm.md``.
 """
 
-import bz2
 import contextlib
-import gzip
 import itertools
-import lzma
 import numbers
-import os
-import sys
-import tempfile
+from collections import deque
 
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn
+from sparsemaps import _files, _sklearn, _threads, _validation
 from sparsemaps._kernels import libsvm as _kernel
 
 __all__ = [
@@ -27,9 +22,13 @@ __all__ = [
     "load_svmlight_files",
 ]
 
-_BLOCK_BYTES = 2**23
+_BLOCK_BYTES = 2**19
+"""How much text is parsed at a time: it stays in the cache, and its arrays too."""
 
-_OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_LARGEST = np.iinfo(np.int64).max
+
+_BLOCK_ENTRIES = 2**16
+"""How many entries are written at a time."""
 
 
 # ---- loading -------------------------------------------------------------------------------------
@@ -45,6 +44,7 @@ def load_svmlight_file(
     query_id=False,
     offset=0,
     length=-1,
+    n_jobs=None,
 ):
     """Load a LIBSVM file.
 
@@ -69,6 +69,8 @@ def load_svmlight_file(
         Skip that many bytes and what is left of the line there.
     length : int, default=-1
         If positive, read no line that begins after byte ``offset + length``.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
 
     Returns
     -------
@@ -112,6 +114,7 @@ def load_svmlight_file(
             query_id=query_id,
             offset=offset,
             length=length,
+            n_jobs=n_jobs,
         )
     )
 
@@ -126,6 +129,7 @@ def load_svmlight_files(
     query_id=False,
     offset=0,
     length=-1,
+    n_jobs=None,
 ):
     """Load several LIBSVM files, all to the same number of columns.
 
@@ -133,7 +137,7 @@ def load_svmlight_files(
     ----------
     files : sequence of str, path-like, file-like or int
         As `f` of `load_svmlight_file`.
-    n_features, dtype, multilabel, query_id, offset, length
+    n_features, dtype, multilabel, query_id, offset, length, n_jobs
         As there.
     zero_based : bool or "auto", default="auto"
         As there; "auto" looks at all files together.
@@ -163,29 +167,20 @@ def load_svmlight_files(
             zero_based = True
         if n_features is None:
             raise ValueError("n_features is required when offset or length is specified.")
-    parts = []
-    for f in files:
-        with _open_to_read(f) as (file, name):
-            blocks = _read_blocks(file, _BLOCK_BYTES, offset, length)
-            parsed = [
-                _parse(text, first_line, name, multilabel, dtype, zero_based is False)
-                for text, first_line in blocks
-            ]
-        parts.append(_Parsed.concatenate(parsed))
+    loaded = [
+        _load(f, multilabel, dtype, zero_based is False, offset, length, n_jobs) for f in files
+    ]
     one_based = zero_based is False or (
-        zero_based == "auto" and all(len(p.indices) and p.indices.min() > 0 for p in parts)
+        zero_based == "auto" and all(rows.largest >= 0 and rows.smallest > 0 for rows in loaded)
     )
-    width = max((int(p.indices.max(initial=-1)) + 1 - one_based for p in parts), default=0)
+    width = max((rows.largest + 1 - one_based for rows in loaded), default=0)
     if n_features is None:
         # As in scikit-learn, no entries at all still make one column, unless they count from 1.
         n_features = max(width, 1 - one_based, 0)
-    elif n_features < width:
-        raise ValueError(
-            f"n_features was set to {n_features}, but input file contains {width} features"
-        )
+    _check_width(n_features, width)
     result = []
-    for p in parts:
-        result += p.finish(n_features, one_based, multilabel, dtype, query_id)
+    for rows in loaded:
+        result += rows.finish(n_features, one_based, multilabel, query_id)
     return result
 
 
@@ -198,6 +193,7 @@ def iter_svmlight_file(
     multilabel=False,
     zero_based=False,
     query_id=False,
+    n_jobs=None,
 ):
     """Read a LIBSVM file block by block, in bounded memory.
 
@@ -219,6 +215,8 @@ def iter_svmlight_file(
         here: an index 0 is an error unless this is True.
     query_id : bool, default=False
         Yield the numbers after ``qid:`` too.
+    n_jobs : int or None, default=None
+        Threads, which parse the next blocks meanwhile: two for each are held at most.
 
     Yields
     ------
@@ -242,21 +240,66 @@ def iter_svmlight_file(
     if zero_based == "auto":
         raise ValueError("zero_based must be True or False for a stream, got 'auto'")
     _check_integer("block_bytes", block_bytes, 1)
-    return _iterate(path, block_bytes, n_features, dtype, multilabel, zero_based, query_id)
+    _threads.resolve_n_jobs(n_jobs)
+    return _iterate(path, block_bytes, n_features, dtype, multilabel, zero_based, query_id, n_jobs)
 
 
-def _iterate(path, block_bytes, n_features, dtype, multilabel, zero_based, query_id):
-    with _open_to_read(path) as (file, name):
-        for text, first_line in _read_blocks(file, block_bytes, 0, -1):
-            part = _parse(text, first_line, name, multilabel, dtype, not zero_based)
-            width = max(int(part.indices.max(initial=-1)) + zero_based, 0)
-            if n_features is not None and n_features < width:
-                raise ValueError(
-                    f"n_features was set to {n_features}, but input file contains {width} features"
-                )
-            if len(part.entry_ends):
-                shape = width if n_features is None else n_features
-                yield tuple(part.finish(shape, not zero_based, multilabel, dtype, query_id))
+def _iterate(path, block_bytes, n_features, dtype, multilabel, zero_based, query_id, n_jobs):
+    def parse(text, first_line, first_row):
+        part = _parse(text, first_line, multilabel, dtype, not zero_based)
+        width = max(part.largest + zero_based, 0)
+        if n_features is not None:
+            _check_width(n_features, width)
+        shape = width if n_features is None else n_features
+        block = _Rows.of(part, dtype).finish(shape, not zero_based, multilabel, query_id)
+        return tuple(block), part.n_lines, part.n_rows
+
+    with _files.open_text(path) as text:
+        for block in in_order(parse, text.blocks(block_bytes), n_jobs, text.name):
+            if block[0].shape[0]:
+                yield block
+
+
+def parse_lines(text, first_line, zero_based):
+    """X, labels and the number of line ends of some text; X has the width that it needs."""
+    part = _parse(text, first_line, False, np.float64, not zero_based)
+    width = max(part.largest + zero_based, 0)
+    X, y = _Rows.of(part, np.float64).finish(width, not zero_based, False, False)
+    return X, y, part.n_lines
+
+
+def in_order(convert, texts, n_jobs, name=""):
+    """The results of ``convert(text, first_line, first_row)`` for pieces of a file, in order.
+
+    ``convert`` returns its result, the number of line ends and that of rows. Threads do not know
+    how many lines and rows are before theirs: what fails there is tried again when that is known,
+    so that its error tells the place. `name` goes before the errors.
+    """
+
+    def attempt(text):
+        try:
+            return text, convert(text, 1, 0)
+        except ValueError:
+            return text, None
+
+    line, row = 1, 0
+    for text, done in _threads.stream(attempt, ((text,) for text in texts), n_jobs):
+        if done is None:
+            try:
+                done = convert(text, line, row)
+            except ValueError as error:
+                raise ValueError(f"{name}{error}") from error
+        result, n_lines, n_rows = done
+        line += n_lines
+        row += n_rows
+        yield result
+
+
+def _check_width(n_features, width):
+    if n_features < width:
+        raise ValueError(
+            f"n_features was set to {n_features}, but input file contains {width} features"
+        )
 
 
 def _check_options(n_features, multilabel, zero_based, query_id, offset, length):
@@ -280,127 +323,150 @@ def _check_integer(name, value, low):
         raise ValueError(f"{name} must be at least {low}, got {value}")
 
 
-@contextlib.contextmanager
-def _open_to_read(f):
-    """The file object and the name that errors give it."""
-    if hasattr(f, "read"):
-        yield f, ""
-        return
-    if isinstance(f, numbers.Integral):
-        file, name = open(f, "rb", closefd=False), ""  # noqa: SIM115 (closed below)
-    elif isinstance(f, (str, os.PathLike)):
-        path = os.fspath(f)
-        file = _OPENERS.get(os.path.splitext(path)[1], open)(path, "rb")
-        name = f"{path}: "
-    else:
-        raise TypeError(f"expected a path, a file object or a file descriptor, got {type(f)}")
-    with file:
-        yield file, name
+def _load(f, multilabel, dtype, one_based, offset, length, n_jobs):
+    """The rows of a file."""
+    spare = deque()  # arrays that are free again: new ones would cost their pages each time
+
+    def parse(text, first_line, first_row):
+        try:
+            arrays = spare.pop()
+        except IndexError:
+            arrays = None
+        part = _parse(text, first_line, multilabel, dtype, one_based, arrays)
+        return (part, len(text)), part.n_lines, part.n_rows
+
+    rows = _Rows(dtype)
+    with _files.open_text(f) as text:
+        size, n_read = text.length(), 0
+        blocks = text.blocks(_BLOCK_BYTES, offset, length)
+        for part, n_bytes in in_order(parse, blocks, n_jobs, text.name):
+            n_read += n_bytes
+            rows.append(part, size / n_read if size else 2)
+            spare.append(part.arrays)
+    return rows
 
 
-def _read_blocks(file, block_bytes, offset, length):
-    """Pieces of the file that end at line ends, each with the number of its first line."""
-    if offset > 0:
-        file.seek(offset)
-        file.readline()  # the rest of a line that belongs to whoever reads the bytes before
-    left = None
-    if length > 0:
-        # Lines count that begin no later than this; the first always does.
-        left = offset + length - file.tell()
-    line, carried = 1, b""
-    while True:
-        size = block_bytes if left is None else min(block_bytes, max(left + 1, 0))
-        text = file.read(size) if size else b""
-        if not isinstance(text, (bytes, bytearray, memoryview)):
-            raise TypeError(f"the file must be opened in binary mode; it gives {type(text)}")
-        if left is not None:
-            left -= len(text)
-        if not text:
-            break
-        text = carried + text
-        end = text.rfind(b"\n") + 1
-        carried = text[end:]
-        if end:
-            yield memoryview(text)[:end], line
-            line += text.count(b"\n")
-    if left is not None and (carried or left >= 0):
-        carried += file.readline()
-    if carried:
-        yield carried, line
+class _Part:
+    """Arrays of some lines: labels and where each row's end, entries likewise, numbers of qid."""
+
+    def __init__(self, arrays, lengths, n_lines):
+        self.arrays = arrays
+        self.labels, self.label_ends, self.values, self.indices, self.entry_ends, self.qids = (
+            array[:length] for array, length in zip(arrays, lengths, strict=True)
+        )
+        self.n_lines, self.n_rows = n_lines, len(self.entry_ends)
+        self.smallest = int(self.indices.min(initial=_LARGEST))
+        self.largest = int(self.indices.max(initial=-1))
 
 
-class _Parsed:
-    """Arrays of some lines."""
+class _Rows:
+    """Rows to which parts are appended."""
 
-    def __init__(self, labels, label_ends, values, indices, entry_ends, qids):
-        self.labels, self.label_ends = labels, label_ends
-        self.values, self.indices, self.entry_ends = values, indices, entry_ends
-        self.qids = qids
+    def __init__(self, dtype):
+        self._values, self._indices = _Growing(dtype), _Growing(np.int32)
+        self._labels, self._qids = _Growing(np.float64), _Growing(np.int64)
+        self._entry_ends, self._label_ends = _Growing(np.int64), _Growing(np.int64)
+        self.smallest, self.largest = _LARGEST, -1
 
     @classmethod
-    def concatenate(cls, parts):
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            return cls(*(np.empty(0, t) for t in "fqdqqq"))
-        for name, ends in (("labels", "label_ends"), ("indices", "entry_ends")):
-            before = 0
-            for part in parts:
-                shifted = getattr(part, ends)
-                shifted += before
-                before += len(getattr(part, name))
-        columns = zip(*(vars(part).values() for part in parts), strict=True)
-        return cls(*map(np.concatenate, columns))
+    def of(cls, part, dtype):
+        rows = cls(dtype)
+        rows.append(part, 1)
+        return rows
 
-    def finish(self, n_features, one_based, multilabel, dtype, query_id):
-        indices = self.indices
+    def append(self, part, growth):
+        """`growth` guesses how many times as much there will be in all."""
+        if part.largest > np.iinfo(np.int32).max:
+            self._indices.widen(np.int64)
+        self._entry_ends.append(part.entry_ends, growth, self._values.n)
+        self._label_ends.append(part.label_ends, growth, self._labels.n)
+        self._values.append(part.values, growth)
+        self._indices.append(part.indices, growth)
+        self._labels.append(part.labels, growth)
+        self._qids.append(part.qids, growth)
+        self.smallest = min(self.smallest, part.smallest)
+        self.largest = max(self.largest, part.largest)
+
+    def finish(self, n_features, one_based, multilabel, query_id):
+        """X, labels and perhaps numbers of qid."""
+        index_type = _validation.index_type(max(n_features, self._values.n))
+        indices = self._indices.whole()
         if one_based:
             indices -= 1
-        narrow = max(n_features, len(indices)) <= np.iinfo(np.int32).max
-        index_type = np.int32 if narrow else np.int64
-        indptr = np.zeros(len(self.entry_ends) + 1, index_type)
-        indptr[1:] = self.entry_ends
-        arrays = (self.values.astype(dtype, copy=False), indices.astype(index_type), indptr)
+        entry_ends = self._entry_ends.whole()
+        indptr = np.zeros(len(entry_ends) + 1, index_type)
+        indptr[1:] = entry_ends
         container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
-        X = container(arrays, shape=(len(indptr) - 1, n_features))
-        result = [X, self._label_tuples() if multilabel else self.labels]
-        if query_id:
-            result.append(self.qids)
-        return result
+        X = container(
+            (self._values.whole(), indices.astype(index_type, copy=False), indptr),
+            shape=(len(entry_ends), n_features),
+        )
+        y = self._labels.whole()
+        if multilabel:
+            ends = [0, *self._label_ends.whole().tolist()]
+            y = y.tolist()
+            y = [tuple(sorted(y[a:b])) for a, b in itertools.pairwise(ends)]
+        return [X, y, self._qids.whole()] if query_id else [X, y]
 
-    def _label_tuples(self):
-        ends = [0, *self.label_ends.tolist()]
-        labels = self.labels.tolist()
-        return [tuple(sorted(labels[a:b])) for a, b in itertools.pairwise(ends)]
+
+class _Growing:
+    """An array to which others are appended."""
+
+    def __init__(self, dtype):
+        self._array, self.n = np.empty(0, dtype), 0
+
+    def append(self, more, growth, added=0):
+        """Append ``more + added``; where room is made, `growth` times what is needed now."""
+        end = self.n + len(more)
+        if end > len(self._array):
+            # Pages that will not be written to take no memory.
+            self._room(int(end * max(growth, 1)) + 1, self._array.dtype)
+        here = self._array[self.n : end]
+        here[:] = more
+        if added:
+            here += added
+        self.n = end
+
+    def widen(self, dtype):
+        if self._array.dtype != dtype:
+            self._room(len(self._array), dtype)
+
+    def whole(self):
+        """The array; nothing can be appended after this."""
+        self._array.resize(self.n, refcheck=False)
+        return self._array
+
+    def _room(self, size, dtype):
+        before, self._array = self._array, np.empty(size, dtype)
+        self._array[: self.n] = before[: self.n]
 
 
-def _parse(text, first_line, name, multilabel, dtype, one_based):
-    """The lines of `text` as arrays, or the error that says where."""
+def _parse(text, first_line, multilabel, dtype, one_based, arrays=None):
+    """The lines of `text`, or the error that says where; `arrays` of a part are written over."""
     to_float = np.dtype(dtype) == np.float32
-    arrays, error = _kernel.parse(text, bool(multilabel), to_float)
-    if error is None and one_based:
-        indices = arrays[3]
-        if len(indices) and indices.min() == 0:
-            raise _first_zero(text, first_line, name)
+    arrays, lengths, n_lines, error = _kernel.parse(text, bool(multilabel), to_float, arrays)
     if error is not None:
-        raise _error(text, first_line, name, *error)
+        raise _error(text, first_line, *error)
+    part = _Part(arrays, lengths, n_lines)
+    if one_based and part.smallest == 0:
+        raise _first_zero(text, first_line)
     if to_float:
         with np.errstate(over="ignore"):  # to infinity, as Python's float does
-            arrays[2] = arrays[2].astype(np.float32)
-    return _Parsed(*arrays)
+            part.values = part.values.astype(np.float32)
+    return part
 
 
-def _error(text, first_line, name, at, token, expected):
-    before = bytes(text[:at])
+def _error(text, first_line, at, token, expected):
+    before = text[:at]
     line = first_line + before.count(b"\n")
     column = at - before.rfind(b"\n")
     shown = repr(token[:40])[2:-1] + ("..." if len(token) > 40 else "")
-    return ValueError(f"{name}line {line}, column {column}: {expected}; found '{shown}'")
+    return ValueError(f"line {line}, column {column}: {expected}; found '{shown}'")
 
 
-def _first_zero(text, first_line, name):
+def _first_zero(text, first_line):
     """The error for an index 0 where they count from 1."""
-    lines = bytes(text).split(b"\n")
+    lines = text.split(b"\n")
     for number, line in enumerate(lines):
         content = line.split(b"#")[0]
         for token in content.split():
@@ -408,14 +474,16 @@ def _first_zero(text, first_line, name):
             if colon and index.isdigit() and int(index) == 0:
                 at = sum(map(len, lines[:number])) + number + content.index(token)
                 expected = "indices count from 1 unless zero_based=True"
-                return _error(text, first_line, name, at, token, expected)
+                return _error(text, first_line, at, token, expected)
     raise AssertionError
 
 
 # ---- dumping -------------------------------------------------------------------------------------
 
 
-def dump_svmlight_file(X, y, f, *, zero_based=True, comment=None, query_id=None, multilabel=False):
+def dump_svmlight_file(
+    X, y, f, *, zero_based=True, comment=None, query_id=None, multilabel=False, n_jobs=None
+):
     """Write a matrix with labels as a LIBSVM file.
 
     Every number is written with the fewest digits that read back as the same number of its type, so
@@ -441,6 +509,8 @@ def dump_svmlight_file(X, y, f, *, zero_based=True, comment=None, query_id=None,
         Numbers to write as ``qid:``.
     multilabel : bool, default=False
         Rows have any number of labels.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The file does not depend on it.
 
     Raises
     ------
@@ -479,40 +549,58 @@ def dump_svmlight_file(X, y, f, *, zero_based=True, comment=None, query_id=None,
             raise ValueError(f"expected query_id of shape (n_samples,), got {query_id.shape}")
     if sp.issparse(X) and not X.has_sorted_indices:
         X = X.sorted_indices()
+
+    def entries_before(row):
+        return row + (int(X.indptr[row]) if sp.issparse(X) else row * X.shape[1])
+
+    blocks = _threads.cut_rows(
+        X.shape[0], entries_before, _threads.resolve_n_jobs(n_jobs), _BLOCK_ENTRIES
+    )
+
+    def lines(start, stop):
+        rows = slice(start, stop)
+        if sp.issparse(X):
+            values, indices, indptr = X.data, X.indices, X.indptr[start : stop + 1]
+        else:
+            block = sp.csr_array(X[rows])
+            values, indices, indptr = block.data, block.indices, block.indptr
+        labels, label_ends = _labels(y[rows], multilabel)
+        if multilabel:
+            _check_rows_have_lines(np.diff(label_ends, prepend=0), np.diff(indptr), start)
+        qids = None if query_id is None else query_id[rows]
+        return _lines(values, indices, indptr, labels, label_ends, qids, zero_based)
+
     with contextlib.ExitStack() as stack:
-        file = f if hasattr(f, "write") else stack.enter_context(atomic_output(f))
+        file = f if hasattr(f, "write") else stack.enter_context(_files.atomic_output(f))
         file.write(header)
-        for start in range(0, X.shape[0], 4096):
-            rows = slice(start, start + 4096)
-            block = X[rows] if sp.issparse(X) else sp.csr_array(X[rows])
-            labels, label_ends = _labels(y[rows], multilabel)
-            if multilabel:
-                _check_rows_have_lines(np.diff(label_ends, prepend=0), np.diff(block.indptr), start)
-            qids = None if query_id is None else query_id[rows]
-            file.write(_format(block, labels, label_ends, qids, zero_based, ones=False))
+        for text in _threads.stream(lines, blocks, n_jobs):
+            file.write(text)
 
 
 def format_rows(X, y, *, zero_based=False, ones=False):
     """Lines of a CSR block, as bytes; `ones` writes every value as 1."""
     ends = np.arange(1, X.shape[0] + 1)
-    return _format(X, np.asarray(y, np.float64), ends, None, zero_based, ones)
+    y = np.asarray(y, np.float64)
+    return _lines(X.data, X.indices, X.indptr, y, ends, None, zero_based, ones)
 
 
-def _format(X, labels, label_ends, qids, zero_based, ones):
-    values = X.data
+def _lines(values, indices, indptr, labels, label_ends, qids, zero_based, ones=False):
+    """Lines of the rows that `indptr` delimits."""
     if values.dtype.kind in "iub":
-        values = values.astype(np.int64)
-    elif values.dtype != np.float32:
-        values = values.astype(np.float64)
-    indices = X.indices if X.indices.dtype == np.int32 else X.indices.astype(np.int64)
-    qids = np.empty(0, np.int64) if qids is None else np.ascontiguousarray(qids, np.int64)
+        number_type = np.int64
+    else:
+        number_type = np.float32 if values.dtype == np.float32 else np.float64
+    index_type = np.int32 if indices.dtype == np.int32 else np.int64
+    if values.dtype != number_type or indices.dtype != index_type:  # convert these rows only
+        here = slice(indptr[0], indptr[-1])
+        values, indices, indptr = values[here], indices[here], indptr - indptr[0]
     return _kernel.format_rows(
-        np.ascontiguousarray(values),
-        np.ascontiguousarray(indices),
-        X.indptr.astype(np.int64),
+        np.ascontiguousarray(values, number_type),
+        np.ascontiguousarray(indices, index_type),
+        indptr.astype(np.int64),
         labels,
         label_ends.astype(np.int64),
-        qids,
+        np.empty(0, np.int64) if qids is None else np.ascontiguousarray(qids, np.int64),
         0 if zero_based else 1,
         ones,
     )
@@ -557,41 +645,3 @@ def _header(comment, zero_based):
         *(b"# " + line for line in comment.splitlines()),
     ]
     return b"\n".join(lines) + b"\n"
-
-
-@contextlib.contextmanager
-def atomic_output(path):
-    """A binary file object for `path`, which appears only when all went well; "-" is a pipe.
-
-    The name's ending says whether it is compressed.
-    """
-    path = os.fspath(path)
-    if path == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as file:  # a device or a named pipe: nothing to rename
-            yield file
-        return
-    ending = os.path.splitext(path)[1]
-    folder, name = os.path.split(os.path.realpath(path))
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=ending, dir=folder)
-    try:
-        os.close(descriptor)
-        with _OPENERS.get(ending, open)(temporary, "wb") as file:
-            yield file
-        os.chmod(temporary, _mode(path))
-        os.replace(temporary, os.path.join(folder, name))
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _mode(path):
-    """Permissions that `path` has, or would be made with."""
-    if os.path.exists(path):
-        return os.stat(path).st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -5,8 +5,10 @@ import io
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -155,14 +157,39 @@ def test_widths_and_several_files_agree(tmp_path):
     assert both.stdout.endswith(one.stdout)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_blocks_do_not_show(tmp_path, monkeypatch, n_jobs, file):
-    expected = command("map", "minmax", "-o", "-", file).stdout
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("block_bytes", [1, 100, 5000])
+def test_blocks_and_threads_do_not_show(tmp_path, monkeypatch, n_jobs, block_bytes, file):
+    """Byte for byte the same; also where short lines are cut again, as they become long."""
+    gram = "kernel", "minmax", file, "-o", "-"
+    expected = command("map", "minmax", "-o", "-", file).stdout, command(*gram).stdout
     out = tmp_path / "out.svm"
-    monkeypatch.setattr(cli, "_BLOCK_BYTES", 100)
-    assert len(list(cli._blocks(file, False))) > 5
-    assert cli.main(["map", "minmax", "--n-jobs", str(n_jobs), "-o", str(out), str(file)]) == 0
-    assert out.read_bytes() == expected
+    monkeypatch.setattr(cli, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(cli, "_LINES_BYTES", block_bytes)
+    assert command("map", "minmax", "--n-jobs", n_jobs, "-o", out, file).returncode == 0
+    assert out.read_bytes() == expected[0]
+    assert command(*gram, "--n-jobs", n_jobs).stdout == expected[1]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_errors_name_the_line_in_every_block(tmp_path, monkeypatch, n_jobs):
+    monkeypatch.setattr(cli, "_BLOCK_BYTES", 20)
+    source = tmp_path / "in"
+    for line, message in ((b"1 x:1", "line 41, column 3"), (b"1 2:-1", "-1.0 in row 40, column 1")):
+        source.write_bytes(b"1 1:1 2:1\n" * 40 + line + b"\n1 3:1\nwrong too\n")
+        done = command("map", "minmax", "--n-jobs", n_jobs, source, "-o", tmp_path / "out")
+        assert done.returncode == 2
+        assert message in done.stderr.decode()
+        assert os.listdir(tmp_path) == ["in"]
+
+
+def test_cut_lines():
+    lines = b"".join(b"%d\n" % i for i in range(10))
+    for text in (lines, lines + b"end"):
+        for most in range(1, 12):
+            parts = list(cli._cut_lines(text, most))
+            assert b"".join(parts) == text
+            assert all(0 < len(part.splitlines()) <= most + part.endswith(b"d") for part in parts)
 
 
 def test_empty_rows_keep_their_lines(tmp_path):
@@ -195,6 +222,71 @@ def test_bad_input(tmp_path, text, message):
     assert set(os.listdir(tmp_path)) <= {"in.svm"}
 
 
+def test_header(file, tmp_path):
+    out = tmp_path / "out.svm"
+    plain = command("map", "minmax", "--n-hashes", 4, file, "-o", "-").stdout
+    done = command("map", "minmax", "--header", "--n-hashes", 4, file, "-o", out)
+    assert done.returncode == 0
+    header, _, rest = out.read_bytes().partition(b"\n")
+    assert header.decode() == f"# sparsemaps map minmax --header --n-hashes 4 {file} -o {out}"
+    assert rest == plain
+    X, _ = load_svmlight_file(out)
+    assert X.shape[0] == 40
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
+def test_compressed(file, tmp_path, ending):
+    X, y = load_svmlight_file(file, zero_based=False)
+    source, out = tmp_path / f"in.{ending}", tmp_path / f"out.{ending}"
+    dump_svmlight_file(X, y, source, zero_based=False)
+    assert command("map", "minmax", source, "-o", out).returncode == 0
+    Z, _ = load_svmlight_file(out)
+    expected, _ = load_svmlight_file(io.BytesIO(command("map", "minmax", file, "-o", "-").stdout))
+    assert (expected != Z).nnz == 0
+    source.write_bytes(source.read_bytes()[:200])
+    done = command("map", "minmax", source, "-o", tmp_path / "none")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"sparsemaps: {source}: cannot be decompressed".encode())
+
+
+def test_coefficients(file, tmp_path):
+    out = tmp_path / "out"
+    options = "--kernel", "0.5,0,2", "--n-components", 9
+    assert command("map", "maclaurin", *options, file, "-o", out).returncode == 0
+    X, _ = load_svmlight_file(file, zero_based=False)
+    series = sparsemaps.RandomMaclaurin(kernel=(0.5, 0, 2), n_components=9, random_state=0)
+    Z, _ = load_svmlight_file(out, zero_based=False, n_features=9)
+    np.testing.assert_array_equal(Z.toarray(), series.fit_transform(X))
+
+
+@pytest.mark.parametrize("name", cli.KERNELS)
+def test_kernel(file, tmp_path, name):
+    """Each row's number, then its kernel with every row of TRAIN, in full precision."""
+    X, y = load_svmlight_file(file, zero_based=False)
+    test = tmp_path / "test.svm"
+    dump_svmlight_file(X[5:8], y[5:8], test, zero_based=False)
+    function = cli.KERNELS[name]
+    for inputs, rows in (([file], slice(None)), ([file, test], slice(5, 8))):
+        out = tmp_path / "out"
+        done = command("kernel", name, *inputs, "-o", out)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        K, labels = load_svmlight_file(out, zero_based=True)
+        K = K.toarray()
+        np.testing.assert_array_equal(labels, y[rows])
+        np.testing.assert_array_equal(K[:, 0], np.arange(1, len(labels) + 1))
+        np.testing.assert_allclose(K[:, 1:], function(X[rows], X), rtol=1e-14, atol=1e-300)
+
+
+def test_bad_kernels(file, tmp_path):
+    out = tmp_path / "out"
+    done = command("kernel", "laplacian", "--gamma", -1, file, "-o", out)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"sparsemaps: gamma must be a finite number above 0, got -1")
+    done = command("kernel", "minmax", file, tmp_path / "none", "-o", out)
+    assert done.stderr.decode() == f"sparsemaps: {tmp_path / 'none'}: No such file or directory\n"
+    assert not out.exists()
+
+
 def test_bad_parameters(file, tmp_path):
     done = command("map", "minmax", "--bits", 40, file, "-o", tmp_path / "out")
     assert done.stderr == b"sparsemaps: bits must be from 1 to 16, got 40\n"
@@ -219,12 +311,127 @@ def test_info(file, tmp_path):
     ]  # fmt: skip
 
 
-def test_closed_pipe(file):
-    code = f"{sys.executable} -m sparsemaps map minmax -o - {file} | head -c 1"
-    if shutil.which("head") is None:
-        pytest.skip("no head")
-    done = subprocess.run(code, shell=True, capture_output=True, check=False, cwd=file.parent)
-    assert b"Traceback" not in done.stderr
+class Program:
+    """The command as a process of its own, with whatever streams it is given."""
+
+    def __init__(self, *arguments, cwd, **streams):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "sparsemaps", *map(str, arguments)],
+            stderr=streams.pop("stderr", subprocess.PIPE), cwd=cwd, **streams,
+        )  # fmt: skip
+
+    def end(self):
+        """Its status, and what it said."""
+        with self.process:  # closes its streams
+            said = self.process.stderr.read() if self.process.stderr else None
+            return self.process.wait(timeout=60), said
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["map", "minmax"], ["kernel", "minmax"]], ids=str)
+def test_closed_pipe(file, arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    program = Program(*arguments, file, "-o", "-", cwd=file.parent, stdout=writer)
+    os.close(writer)
+    assert program.end() == (141, b"")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        (signal.SIGINT, 130, b"sparsemaps: interrupted\n"),
+        (signal.SIGTERM, 143, b"sparsemaps: terminated\n"),
+    ],
+)
+def test_signals(tmp_path, number, status, said):
+    """What ends it in the middle of its work leaves the output as it was."""
+    out = tmp_path / "out.svm"
+    out.write_bytes(b"before")
+    program = Program("map", "minmax", "--n-jobs", 2, "-", "-o", out, cwd=tmp_path,
+                      stdin=subprocess.PIPE)  # fmt: skip
+    with program.process.stdin as pipe:
+        lines = b"1 1:1 2:1\n" * 10_000
+        # It has read, and so begun, once it takes more than a pipe holds.
+        for _ in range(20):
+            pipe.write(lines)
+        pipe.flush()
+        assert len(os.listdir(tmp_path)) == 2  # the temporary file is there
+        program.process.send_signal(number)
+        program.process.wait(timeout=60)
+    assert program.end() == (status, said)
+    assert os.listdir(tmp_path) == ["out.svm"]
+    assert out.read_bytes() == b"before"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+def test_full_disk(file, tmp_path):
+    done = command("map", "minmax", file, "-o", "/dev/full")
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"sparsemaps: /dev/full: No space left on device\n",
+    )
+    with open("/dev/full", "wb") as full:
+        program = Program("map", "minmax", file, "-o", "-", cwd=tmp_path, stdout=full)
+        assert program.end() == (2, b"sparsemaps: standard output: No space left on device\n")
+        program = Program("info", file, cwd=tmp_path, stdout=full)
+        assert program.end() == (2, b"sparsemaps: No space left on device\n")
+
+
+@posix
+def test_a_file_that_may_not_grow(file, tmp_path):
+    """As on a full disk: an error in the middle of the output, which then is not there."""
+    import resource
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    program = Program("map", "minmax", file, "-o", "out", cwd=tmp_path, preexec_fn=limit)
+    assert program.end() == (2, b"sparsemaps: out: File too large\n")
+    assert os.listdir(tmp_path) == ["in.svm"]
+
+
+@posix
+def test_closed_streams(file):
+    close = (
+        "import os, sys; os.close({0}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    )
+    for stream, arguments in ((0, ["-", "-o", "out"]), (1, [str(file), "-o", "-"])):
+        done = subprocess.run(
+            [sys.executable, "-c", close.format(stream), "-m", "sparsemaps", "map", "minmax",
+             *arguments], capture_output=True, check=False, cwd=file.parent,
+        )  # fmt: skip
+        assert done.returncode == 2
+        assert done.stderr.count(b"\n") == 1
+        assert done.stderr.startswith(b"sparsemaps: standard ")
+
+
+@posix
+def test_progress_on_a_terminal(file, tmp_path):
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+    program = Program("map", "minmax", file, file, "-o", tmp_path / "out", cwd=tmp_path, stderr=end)
+    assert program.process.wait(timeout=60) == 0
+    os.close(end)
+    said = b""
+    try:
+        while more := os.read(terminal, 4096):
+            said += more
+    except OSError:  # Linux' way to say that the other end is closed
+        pass
+    os.close(terminal)
+    assert b"100%" in said
+    assert b"rows/s" in said
 
 
 def test_as_a_program(file):
@@ -246,15 +453,44 @@ def test_version_and_help():
         assert b"usage" in done.stdout
 
 
-@pytest.mark.skipif(shutil.which("liblinear-train") is None, reason="no LIBLINEAR")
-def test_liblinear_reads_it(tmp_path, file):
-    out, model = tmp_path / "out.svm", tmp_path / "model"
-    assert command("map", "minmax", file, "-o", out).returncode == 0
-    subprocess.run(["liblinear-train", "-q", out, model], check=True, capture_output=True)
-    done = subprocess.run(
-        ["liblinear-predict", out, model, tmp_path / "predicted"], check=True, capture_output=True
-    )
-    assert b"Accuracy" in done.stdout
+GUIDE = Path(__file__).parent.parent / "docs" / "user_guide.md"
+
+
+def guide_commands(program):
+    """The commands of the user guide's block in which `program` is called."""
+    blocks = re.findall(r"(?:^    \S.*\n)+", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    (block,) = (block for block in blocks if f"    {program} " in block)
+    return [line.strip() for line in block.splitlines()]
+
+
+def run_guide(program, folder):
+    """Run them on the digits; what the last one says."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    for name, rows in (("train", slice(0, 1200)), ("test", slice(1200, None))):
+        path = folder / f"{name}.svm"
+        dump_svmlight_file(sp.csr_array(X[rows]), y[rows], path, zero_based=False)
+    for line in guide_commands(program):
+        name, *arguments = line.split()
+        if name == "sparsemaps":
+            arguments = [sys.executable, "-m", "sparsemaps", *arguments]
+        else:
+            arguments = [name, *arguments]
+        done = subprocess.run(arguments, check=True, capture_output=True, cwd=folder)
+    return done.stdout.decode()
+
+
+@pytest.mark.skipif(not GUIDE.exists(), reason="no documentation here")
+@pytest.mark.parametrize(
+    ("program", "least"), [("liblinear-train", 91), ("svm-train", 94)], ids=["LIBLINEAR", "LIBSVM"]
+)
+def test_the_road_to_it(program, least, tmp_path):
+    """The user guide's commands, as they stand there; a linear machine on the rows themselves is at 89 %."""
+    if shutil.which(program) is None:
+        pytest.skip(f"no {program}")
+    said = run_guide(program, tmp_path)
+    assert float(re.search(r"Accuracy = ([\d.]+)%", said)[1]) > least
 
 
 def test_demo(tmp_path, monkeypatch, capsys):

@@ -19,7 +19,7 @@ from conftest import random_csr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparsemaps import libsvm
+from sparsemaps import _threads, libsvm
 from sparsemaps.libsvm import (
     dump_svmlight_file,
     iter_svmlight_file,
@@ -220,21 +220,26 @@ def test_bad_files(tmp_path):
 # ---- a strict parser, as the format reads --------------------------------------------------------
 
 
-def strict(text):
-    """Rows of (label, [(index, value)]), or None if `text` is not of the format."""
+def strict(text, *, multilabel=False, to_value=float):
+    """Rows of (labels, qid or None, [(index, value)]), or None if `text` is not of the format."""
     rows = []
     for line in text.split(b"\n"):
         tokens = line.split(b"#")[0].split()
         if not tokens:
             continue
         try:
-            label, entries = number(tokens[0]), tokens[1:]
+            if multilabel and b":" in tokens[0]:
+                labels, entries, qid = (), tokens, None
+            else:
+                parts = tokens[0].split(b",") if multilabel else [tokens[0]]
+                labels, entries, qid = tuple(sorted(map(number, parts))), tokens[1:], None
             if entries and entries[0].startswith(b"qid"):
-                prefix, value = entries.pop(0).split(b":", 1)
-                if prefix != b"qid" or not -(2**63) < integer(value) < 2**63:
+                prefix, value = entries[0].split(b":", 1)
+                qid, entries = integer(value), entries[1:]
+                if prefix != b"qid" or not -(2**63) < qid < 2**63:
                     return None
             pairs = [entry.split(b":", 1) for entry in entries]
-            row = [(integer(index), number(value)) for index, value in pairs]
+            row = [(integer(index), number(value, to_value)) for index, value in pairs]
         except ValueError:
             return None
         indices = [-1] + [index for index, _ in row]
@@ -242,14 +247,15 @@ def strict(text):
             return None
         if indices[-1] >= 2**63:
             return None
-        rows.append((label, row))
+        rows.append((labels, qid, row))
     return rows
 
 
-def number(token):
+def number(token, to_value=float):
     if b"_" in token:
         raise ValueError
-    return float(token)
+    float(token)
+    return float(to_value(token.decode()))
 
 
 def integer(token):
@@ -258,28 +264,50 @@ def integer(token):
     return int(token)
 
 
-def as_bytes(rows):
-    return [(struct.pack("d", y), [(i, struct.pack("d", v)) for i, v in r]) for y, r in rows]
-
-
 ALPHABET = b"0123456789:::   \n\n.-+eE#,qidnaf\t\r\x00\xff_x"
+
+# The last bytes of a text are read with more care: with these behind it they are not the last.
+PADDING = b"\n#" + b"-" * 64
 
 
 @fuzz
-@given(st.one_of(st.binary(max_size=60), st.lists(st.sampled_from(ALPHABET), max_size=60)))
-def test_arbitrary_bytes(text):
+@given(
+    st.one_of(st.binary(max_size=60), st.lists(st.sampled_from(ALPHABET), max_size=60)),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([True, False, "auto"]),
+    st.sampled_from([b"", PADDING]),
+)
+def test_arbitrary_bytes(text, multilabel, single, zero_based, padding):
+    """A correct parse, or an error that says where."""
     text = bytes(text)
-    expected = strict(text)
-    if expected is None:
+    dtype, to_value = (np.float32, nearest_float32) if single else (np.float64, float)
+    options = {"multilabel": multilabel, "dtype": dtype, "zero_based": zero_based}
+    expected = strict(text, multilabel=multilabel, to_value=to_value)
+    smallest = min((row[0][0] for _, _, row in expected or [] if row), default=None)
+    if expected is None or (zero_based is False and smallest == 0):
         with pytest.raises(ValueError, match=r"line \d+, column \d+"):
-            load(text, zero_based=True)
+            load(text + padding, **options)
         return
-    X, y = load(text, zero_based=True)
-    found = [
-        (label, list(zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True)))
-        for label, a, b in zip(y.tolist(), X.indptr[:-1], X.indptr[1:], strict=True)
+    X, y, qids = load(text + padding, query_id=True, **options)
+    one_based = zero_based is False or (zero_based == "auto" and bool(smallest))
+    assert X.dtype == dtype
+    assert len(y) == X.shape[0] == len(expected)
+    assert X.indptr.tolist() == np.cumsum([0, *(len(row) for _, _, row in expected)]).tolist()
+    assert X.indices.tolist() == [i - one_based for _, _, row in expected for i, _ in row]
+    values = [value for _, _, row in expected for _, value in row]
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(bits_of(X.data), bits_of(np.array(values, dtype)))
+    labels = y if multilabel else [(label,) for label in y]
+    assert [list(map(repr, row)) for row in labels] == [
+        list(map(repr, map(np.float64 if not multilabel else float, row))) for row, _, _ in expected
     ]
-    assert as_bytes(found) == as_bytes(expected)
+    assert qids.tolist() == [qid for _, qid, _ in expected if qid is not None]
+
+
+def bits_of(array):
+    """All NaN are one."""
+    return np.where(np.isnan(array), np.nan, array).astype(array.dtype).view(f"u{array.itemsize}")
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -287,14 +315,31 @@ digits = st.text("0123456789", max_size=25)
 
 
 @fuzz
-@given(digits, digits, st.integers(-400, 400), st.sampled_from(["", "-"]))
-def test_arbitrary_decimals(whole, fraction, exponent, sign):
-    text = f"{sign}{whole}.{fraction}e{exponent}"
+@given(
+    digits,
+    digits,
+    st.one_of(st.none(), st.integers(-400, 400)),
+    st.sampled_from(["", "-"]),
+    st.sampled_from([b"", PADDING]),
+)
+def test_arbitrary_decimals(whole, fraction, exponent, sign, padding):
+    text = f"{sign}{whole}.{fraction}" + ("" if exponent is None else f"e{exponent}")
     if whole + fraction:
-        X, _ = load(f"1 1:{text}".encode())
+        line = f"1 1:{text}".encode() + padding
+        X, _ = load(line)
         assert struct.pack("d", X.data[0]) == struct.pack("d", float(text))
-        X, _ = load(f"1 1:{text}".encode(), dtype=np.float32)
+        X, _ = load(line, dtype=np.float32)
         np.testing.assert_array_equal(X.data[0], nearest_float32(text))
+
+
+@fuzz
+@given(st.integers(0, 10**19), st.integers(0, 30), st.booleans())
+def test_plain_decimals(digits, point, single):
+    """What most values look like, of every length, within a file."""
+    text = f"{digits:0{point + 1}d}"
+    text = text[: len(text) - point] + ("." if point else "") + text[len(text) - point :]
+    X, _ = load(f"1 1:{text} 2:1".encode() + PADDING, dtype=np.float32 if single else np.float64)
+    assert X.data[0] == (nearest_float32(text) if single else float(text))
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -444,6 +489,21 @@ def test_file_descriptor(tmp_path):
     os.close(descriptor)  # still open
 
 
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
+def test_damaged_files(tmp_path, ending):
+    path = tmp_path / f"file.svm.{ending}"
+    dump_svmlight_file(random_csr(), np.arange(40.0), path)
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    for damaged in (whole[:middle], b"1 1:1\n"):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"file\.svm\.\w+: cannot be decompressed: \w"):
+            load_svmlight_file(path)
+    path.write_bytes(whole[:middle] + b"x" * 99 + whole[middle + 99 :])
+    with pytest.raises(ValueError, match=r"file\.svm\.\w+: "):  # or what it says is no such line
+        load_svmlight_file(path)
+
+
 def test_a_failed_dump_leaves_nothing(tmp_path):
     path = tmp_path / "file.svm"
     path.write_bytes(b"before")
@@ -505,6 +565,71 @@ def test_loading_in_pieces(monkeypatch):
     assert load(multilabel, multilabel=True)[1] == expected_labels[1]
     with pytest.raises(ValueError, match="line 41, column 3"):
         load(text + b"1 x:1\n")
+
+
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_threads_do_not_show(tmp_path, monkeypatch, n_jobs):
+    X, y = random_csr(), np.arange(40.0)
+    text = dumped(X, y)
+    path = tmp_path / "file.svm"
+    path.write_bytes(text)
+    monkeypatch.setattr(libsvm, "_BLOCK_BYTES", 300)
+    found, labels = load_svmlight_file(path, n_features=300, n_jobs=n_jobs)
+    np.testing.assert_array_equal(found.toarray(), X.toarray())
+    np.testing.assert_array_equal(labels, y)
+    blocks = list(iter_svmlight_file(path, zero_based=True, block_bytes=99, n_jobs=n_jobs))
+    assert len(blocks) > 9
+    np.testing.assert_array_equal(np.concatenate([y for _, y in blocks]), y)
+    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(libsvm, "_BLOCK_ENTRIES", 50)
+    for rows in (X, X.toarray()):
+        assert dumped(rows, y, n_jobs=n_jobs) == text
+    # Of two errors the first one, with its line, whatever thread meets it.
+    broken = text + b"1 x:1\n" + 40 * b"1 1:1\n" + b"y\n"
+    for load_it in (load, lambda t, **o: list(iter_svmlight_file(BytesIO(t), block_bytes=50, **o))):
+        with pytest.raises(ValueError, match="line 41, column 3"):
+            load_it(broken, n_jobs=n_jobs, zero_based=True)
+    with pytest.raises(ValueError, match="n_jobs must be"):
+        load(text, n_jobs=0)
+
+
+def test_lines_longer_than_blocks():
+    line = b"1 " + b" ".join(b"%d:1" % i for i in range(1, 5000)) + b"\n"
+    blocks = list(iter_svmlight_file(BytesIO(line + b"2 3:1\n" + line), block_bytes=10))
+    assert [X.shape for X, _ in blocks] == [(1, 4999), (1, 3), (1, 4999)]
+    assert [y.tolist() for _, y in blocks] == [[1], [2], [1]]
+
+
+def test_files_that_give_less_than_asked():
+    """As pipes and sockets do, with and without ``read1``."""
+
+    class Slow:
+        def __init__(self, text):
+            self.text = text
+
+        def read(self, size):
+            part, self.text = self.text[: min(size, 3)], self.text[min(size, 3) :]
+            return part
+
+    class Slower(Slow):
+        def read1(self, size):
+            return super().read(min(size, 1))
+
+    X, y = random_csr(), np.arange(40.0)
+    for kind in (Slow, Slower):
+        for n_jobs in (1, 2):
+            again, labels = load_svmlight_file(
+                kind(dumped(X, y)), n_features=300, zero_based=True, n_jobs=n_jobs
+            )
+            np.testing.assert_array_equal(again.toarray(), X.toarray())
+            np.testing.assert_array_equal(labels, y)
+
+
+def test_wide_indices_in_a_later_block(monkeypatch):
+    monkeypatch.setattr(libsvm, "_BLOCK_BYTES", 8)
+    X, _ = load(b"1 1:1\n1 2:3\n1 4000000000:5\n1 7:1\n")
+    assert X.indices.dtype == np.int64
+    assert X.indices.tolist() == [0, 1, 3999999999, 6]
 
 
 def test_offset_and_length_cover_the_file():

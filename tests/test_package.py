@@ -20,7 +20,7 @@ DOCS = SOURCES.parent / "docs"
 # Floors, lowest first: a module imports from lower floors only, or from what is listed for it.
 FLOORS = [
     {"_kernels"},
-    {"_seeding", "_sklearn", "_threads", "_validation"},
+    {"_files", "_seeding", "_sklearn", "_threads", "_validation"},
     {"_base", "codes", "kernels", "libsvm"},
     {
         "count_sketch",

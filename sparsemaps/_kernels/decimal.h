@@ -13,6 +13,9 @@
 
 #include "simd.h"
 
+#define EVERY_BYTE(BYTE) (UINT64_C(0x0101010101010101) * (BYTE))
+#define EVERY_BYTE_OF_FOUR UINT64_C(0x000000ff000000ff)
+
 enum { SMALLEST_POWER = -342, LARGEST_POWER = 342 };
 
 typedef struct {
@@ -109,6 +112,91 @@ INLINE int is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
+static const uint64_t SMALL_POWERS[9] = {1,      10,      100,      1000,     10000,
+                                         100000, 1000000, 10000000, 100000000};
+
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EIGHT_AT_A_TIME 1
+#else
+#define EIGHT_AT_A_TIME 0
+#endif
+
+/* Append the digits at p, of which eight bytes can be read, to *w; returns how many there are, up
+ * to eight. No branch depends on that. */
+INLINE int eight_digits(const char *p, uint64_t *w)
+{
+#if EIGHT_AT_A_TIME
+    uint64_t digits, others;
+    memcpy(&digits, p, sizeof digits);
+    digits ^= EVERY_BYTE(0x30);
+    /* The top bit of the first byte above 9 is set; what it carries on does not matter. */
+    others = (digits | (digits + EVERY_BYTE(0x76))) & EVERY_BYTE(0x80);
+    int n = others ? __builtin_ctzll(others) / 8 : 8;
+    digits = digits << (32 - 4 * n) << (32 - 4 * n); /* zeros lead; a shift by 64 is undefined */
+    digits = digits * 10 + (digits >> 8); /* tens and ones, in every other byte */
+    digits = ((digits & EVERY_BYTE_OF_FOUR) * (100 + (UINT64_C(1000000) << 32))
+              + ((digits >> 16) & EVERY_BYTE_OF_FOUR) * (1 + (UINT64_C(10000) << 32)))
+             >> 32;
+    *w = *w * SMALL_POWERS[n] + digits;
+    return n;
+#else
+    int n = 0;
+    for (; n < 8 && is_digit(p[n]); n++)
+        *w = 10 * *w + (uint64_t)(p[n] - '0');
+    return n;
+#endif
+}
+
+/* Append the digits at p to *w, modulo 2^64. Returns where they end. */
+INLINE const char *read_digits(const char *p, const char *end, uint64_t *w)
+{
+    while (end - p >= 8) {
+        int n = eight_digits(p, w);
+        p += n;
+        if (n < 8)
+            return p;
+    }
+    for (; p < end && is_digit(*p); p++)
+        *w = 10 * *w + (uint64_t)(*p - '0');
+    return p;
+}
+
+enum { LONGEST_PLAIN = 48 };
+
+/* Read [-] digits [. digits], up to 7 and 19 in all; NULL where it is anything else, which is then
+ * for `read_decimal`. LONGEST_PLAIN bytes can be read from p on. */
+INLINE const char *read_plain(const char *p, const wide_t *powers, double *value)
+{
+    uint64_t w = 0;
+    int negative = *p == '-', fraction = 0;
+    p += negative;
+    int whole = eight_digits(p, &w);
+    p += whole;
+    if (*p == '.') {
+        int n;
+        p++;
+        do {
+            n = eight_digits(p, &w);
+            p += n;
+            fraction += n;
+        } while (n == 8 && fraction < 24);
+    }
+    int digits = whole + fraction;
+    if (digits == 0 || digits > 19 || whole == 8 || (*p | 0x20) == 'e')
+        return NULL;
+    double result;
+    if (w >> 53 == 0) { /* w and the power are exact: one rounding */
+        result = (double)(int64_t)w / EXACT_POWERS[fraction];
+    } else {
+        uint64_t bits;
+        if (!decimal_to_double(w, -fraction, powers, &bits))
+            return NULL;
+        memcpy(&result, &bits, sizeof result);
+    }
+    *value = negative ? -result : result;
+    return p;
+}
+
 /* Read [sign] digits [. digits] [e [sign] digits] from p on. Returns where it stopped, or NULL if
  * there is no such number or it takes more than this to round it. */
 static inline const char *read_decimal(const char *p, const char *end, const wide_t *powers,
@@ -119,13 +207,12 @@ static inline const char *read_decimal(const char *p, const char *end, const wid
     int negative = p < end && *p == '-';
     p += p < end && (*p == '-' || *p == '+');
     const char *first = p;
-    for (; p < end && is_digit(*p); p++)
+    for (; p < end && is_digit(*p); p++) /* mostly one or two */
         w = 10 * w + (uint64_t)(*p - '0');
     int64_t n_digits = p - first;
     if (p < end && *p == '.') {
         const char *fraction = ++p;
-        for (; p < end && is_digit(*p); p++)
-            w = 10 * w + (uint64_t)(*p - '0');
+        p = read_digits(p, end, &w);
         q = fraction - p;
         n_digits -= q;
     }

@@ -67,10 +67,12 @@ static inline int whole_number(const svm_text *text, const char *p, const char *
 }
 
 /* A number followed by a blank, `#`, line end, or `also`. Returns its end, or NULL. */
-static inline const char *number(const svm_text *text, const char *p, const char *end, char also,
+INLINE const char *number(const svm_text *text, const char *p, const char *end, char also,
                                  int to_float, double *value)
 {
-    const char *stop = read_decimal(p, end, text->powers, value);
+    const char *stop = end - p >= LONGEST_PLAIN ? read_plain(p, text->powers, value) : NULL;
+    if (!stop)
+        stop = read_decimal(p, end, text->powers, value);
     if (stop && (stop == end || *stop == ' ' || *stop == '\n' || *stop == also || is_blank(*stop)
                  || *stop == '#')
         && !(to_float && between_floats(*value)))
@@ -129,18 +131,17 @@ static inline const char *read_labels(svm_text *text, const char *p, const char 
 }
 
 /* The entries of a line from p on. */
-static inline const char *read_entries(svm_text *text, const char *p, const char *end)
+INLINE const char *read_entries(svm_text *text, const char *p, const char *end)
 {
     int64_t before = -1;
     for (;;) {
         p = skip_blanks(p, end);
         if (p == end || *p == '\n' || *p == '#')
             return p;
-        int64_t index = 0;
-        const char *colon = p;
-        for (; colon < end && is_digit(*colon) && colon - p < 18; colon++)
-            index = 10 * index + (*colon - '0');
-        if (colon == p || colon == end || *colon != ':') { /* not 1 to 18 plain digits */
+        uint64_t digits = 0;
+        const char *colon = read_digits(p, end, &digits);
+        int64_t index = (int64_t)digits;
+        if (colon == p || colon - p > 18 || colon == end || *colon != ':') { /* not plain digits */
             colon = integer(p, end, &index);
             if (!colon || colon == end || *colon != ':') {
                 colon = p + (p < end && (*p == '-' || *p == '+'));

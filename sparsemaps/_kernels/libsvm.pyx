@@ -6,6 +6,7 @@
 # Reference: decimal.h.
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
@@ -143,11 +144,11 @@ cdef int slow(const char *text, const char *end, int to_float, double *value) no
             return 0
 
 
-def parse(const unsigned char[::1] text, bint multilabel, bint to_float):
-    """Arrays of the lines in `text`.
+def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=None):
+    """Arrays of the lines in `text`; those of an earlier call are written over if long enough.
 
-    Returns (labels, label_ends, values, indices, entry_ends, qids) and None, or None and the error:
-    (offset of the token at fault, the token, what was expected).
+    Returns [labels, label_ends, values, indices, entry_ends, qids], their lengths, the number of
+    line ends, and None or the error: (offset of the token at fault, the token, what was expected).
     """
     cdef svm_text t
     cdef const char *p = NULL
@@ -158,8 +159,10 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float):
             rows += count_char(p, n, b"\n")
             entries += count_char(p, n, b":")
     labels = rows + (count_char(p, n, b",") if multilabel and n > 0 else 0)
-    arrays = [np.empty(labels), np.empty(rows, np.int64), np.empty(entries),
-              np.empty(entries, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)]
+    needed = (labels, rows, entries, entries, rows, rows)
+    if arrays is None or any([len(array) < size for array, size in zip(arrays, needed)]):
+        types = (np.float64, np.int64, np.float64, np.int64, np.int64, np.int64)
+        arrays = [np.empty(size, type_) for size, type_ in zip(needed, types)]
     cdef double[::1] label_view = arrays[0], value_view = arrays[2]
     cdef int64_t[::1] label_ends = arrays[1], indices = arrays[3], entry_ends = arrays[4]
     cdef int64_t[::1] qids = arrays[5]
@@ -172,10 +175,11 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float):
     t.error = NO_ERROR
     with nogil:
         read_lines(&t, p, p + n)
+    error = None
     if t.error != NO_ERROR:
-        return None, (t.wrong - p, t.wrong[:t.wrong_end - t.wrong], ERRORS[t.error])
+        error = (t.wrong - p, t.wrong[:t.wrong_end - t.wrong], ERRORS[t.error])
     lengths = (t.n_labels, t.n_rows, t.n_entries, t.n_entries, t.n_rows, t.n_qids)
-    return [array[:length] for array, length in zip(arrays, lengths)], None
+    return arrays, lengths, rows - 1, error
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -206,6 +210,8 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
                                + (indptr[n_rows] - indptr[0]) * (2 * LONGEST_NUMBER))
     cdef char *text = <char *>malloc(max(longest, 1))
     cdef char *out = text
+    cdef const char *written = NULL  # where the value before stands
+    cdef size_t length = 0
     if text == NULL:
         raise MemoryError
     try:
@@ -228,8 +234,15 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
                     if ones:
                         out[1] = b"1"
                         out += 2
+                    elif written != NULL and memcmp(&values[i], &values[i - 1],
+                                                    sizeof(number_t)) == 0:
+                        # Binary data and one-hot features are one value over and over.
+                        memcpy(out + 1, written, length)
+                        out += 1 + length
                     else:
+                        written = out + 1
                         out = write_number(out + 1, values[i])
+                        length = out - written
                     out[0] = b" "
                     out += 1
                 if indptr[row] < indptr[row + 1]:
