@@ -486,7 +486,7 @@ def run_guide(program, folder):
     ("program", "least"), [("liblinear-train", 91), ("svm-train", 94)], ids=["LIBLINEAR", "LIBSVM"]
 )
 def test_the_road_to_it(program, least, tmp_path):
-    """The user guide's commands, as they stand there; a linear machine on the rows themselves is at 89 %."""
+    """The user guide's commands, as they stand there; the linear machine alone is at 89 %."""
     if shutil.which(program) is None:
         pytest.skip(f"no {program}")
     said = run_guide(program, tmp_path)

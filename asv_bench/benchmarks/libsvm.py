@@ -1,11 +1,13 @@
-"""Reading and writing LIBSVM files against scikit-learn."""
+"""Reading, mapping and writing LIBSVM files; against scikit-learn, and two threads against one."""
 
+import os
+import tempfile
 from io import BytesIO
 
 import numpy as np
 from sklearn import datasets
 
-from sparsemaps import libsvm
+from sparsemaps import ConsistentWeightedSampling, cli, libsvm
 
 from .common import ratio, workload
 
@@ -46,3 +48,66 @@ class Files:
         return ratio(lambda: self.dump(datasets), lambda: self.dump(libsvm))
 
     track_ratio_load.unit = track_ratio_dump.unit = "times faster"
+
+
+class OnDisk:
+    """A file of some size."""
+
+    def setup(self):
+        X = workload("W1", 10_000)
+        self.X, self.y = X, np.arange(X.shape[0]) % 2
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "file.svm")
+        libsvm.dump_svmlight_file(self.X, self.y, self.path)
+
+    def teardown(self):
+        self.folder.cleanup()
+
+
+class Threads(OnDisk):
+    """One thread's time against that of two."""
+
+    def load(self, n_jobs):
+        libsvm.load_svmlight_file(self.path, n_jobs=n_jobs)
+
+    def dump(self, n_jobs):
+        libsvm.dump_svmlight_file(self.X, self.y, self.path, n_jobs=n_jobs)
+
+    def map(self, n_jobs):
+        cli.main(
+            ["map", "minmax", "--zero-based", f"--n-jobs={n_jobs}", self.path, "-o", os.devnull]
+        )
+
+    def track_ratio_load(self):
+        return ratio(lambda: self.load(1), lambda: self.load(2))
+
+    def track_ratio_dump(self):
+        return ratio(lambda: self.dump(1), lambda: self.dump(2))
+
+    def track_ratio_map(self):
+        return ratio(lambda: self.map(1), lambda: self.map(2))
+
+    track_ratio_load.unit = track_ratio_dump.unit = track_ratio_map.unit = "times faster"
+
+
+class Map(OnDisk):
+    """From file to file: the command, against scikit-learn's reader and writer around the map."""
+
+    def ours(self):
+        cli.main(["map", "minmax", "--zero-based", self.path, "-o", self.path + ".mapped"])
+
+    def theirs(self):
+        X, y = datasets.load_svmlight_file(self.path, zero_based=True)
+        Z = ConsistentWeightedSampling(random_state=0).fit_transform(X)
+        datasets.dump_svmlight_file(Z, y, self.path + ".mapped", zero_based=False)
+
+    def time_map(self):
+        self.ours()
+
+    def peakmem_map(self):
+        self.ours()
+
+    def track_ratio_map(self):
+        return ratio(self.theirs, self.ours, 1)
+
+    track_ratio_map.unit = "times faster"
