@@ -2,8 +2,8 @@
 
     python asv_bench/kernel_svm.py DIRECTORY optdigits satimage usps spambase:max mnist:10000
 
-DIRECTORY and the names are as for `accuracy.py`. Each figure is the best test accuracy in percent over a
-grid of C and, for the Gaussian kernel, of gamma, as in that paper: P. Li, S. Martin, "A comparison
+DIRECTORY and the names are as for `accuracy.py`. Each figure is the best test accuracy in percent
+over a grid of C and, for the Gaussian kernel, of gamma, as in that paper: P. Li, "A comparison
 study of nonlinear kernels", arXiv 1603.06541.
 """
 

@@ -11,6 +11,8 @@ map                           kernel                                output
 `RandomMaclaurin`             polynomial, exponential, any series   dense, or CSR with exact terms
 `RandomFourier`               Gaussian, Laplacian, Cauchy, Matern,  dense
                               folded RBF
+`Fastfood`                    Gaussian, Matern                      dense
+`RandomBinning`               Laplacian, other mixtures of hats     one-hot CSR, packed codes
 `SignProjection`              acos, acos-chi-square                 one-hot CSR, dense, packed bits
 `KernelProduct`               a sampled map's times another's       CSR, packed codes
 `ConsistentWeightedSampling`  min-max, generalized min-max          one-hot CSR, packed codes
@@ -20,7 +22,9 @@ map                           kernel                                output
 from importlib.metadata import version as _version
 
 from sparsemaps.count_sketch import CountSketch
+from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct
+from sparsemaps.random_binning import RandomBinning
 from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
 from sparsemaps.sign_projection import SignProjection
@@ -32,7 +36,9 @@ __version__ = _version("sparsemaps")
 __all__ = [
     "ConsistentWeightedSampling",
     "CountSketch",
+    "Fastfood",
     "KernelProduct",
+    "RandomBinning",
     "RandomFourier",
     "RandomMaclaurin",
     "SignProjection",

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from sparsemaps import _seeding, _sklearn, _threads, _validation
 from sparsemaps._kernels import codes as _codes
+from sparsemaps._kernels import projection as _projection
 
 _CHUNK_BYTES = 2**21
 """Largest size of what a thread holds of its rows before it writes them."""
@@ -291,6 +292,13 @@ def chunks(n_rows, row_bytes):
     step = max(1, _CHUNK_BYTES // max(row_bytes, 1))
     for first in range(0, n_rows, step):
         yield first, min(first + step, n_rows)
+
+
+def uniforms(key, n):
+    """Uniform numbers in (0, 1), one for each component."""
+    words = np.empty(n, np.uint64)
+    _projection.random_words(key, words)
+    return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
 
 
 def _cut_by_size(sizes):

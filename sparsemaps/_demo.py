@@ -21,7 +21,10 @@ from tqdm import tqdm
 from sparsemaps import _sklearn, kernels
 from sparsemaps._base import SampledMap
 from sparsemaps.count_sketch import CountSketch
+from sparsemaps.fastfood import Fastfood
+from sparsemaps.kernel_product import KernelProduct
 from sparsemaps.libsvm import dump_svmlight_file
+from sparsemaps.random_binning import RandomBinning
 from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
 from sparsemaps.sign_projection import SignProjection
@@ -32,7 +35,8 @@ N_HASHES = (64, 256, 1024)
 BITS = 8
 N_COMPONENTS = 1024
 DEGREE = 3
-GAMMA = 2.0
+GAMMA, LAPLACIAN_GAMMA = 2.0, 0.3
+HASH_DIM = 2**13
 PACKAGES = ("numpy", "scipy", "sklearn")
 TEXTS_EACH = 1200
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
@@ -205,11 +209,27 @@ def steps(task):
         cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, **common)
         yield lambda cws=cws: mapped(task, f"ConsistentWeightedSampling, {cws.n_hashes}", cws)
     exact_polynomial = partial(kernels.polynomial_kernel, degree=DEGREE, gamma=1, coef0=1)
-    fourier = RandomFourier(gamma=GAMMA, n_components=N_COMPONENTS, **common)
+    gaussian = {"gamma": GAMMA, "n_components": N_COMPONENTS, **common}
+    laplacian = {"gamma": LAPLACIAN_GAMMA, **common}
+    hash_dim = HASH_DIM if task.X_train.shape[1] > HASH_DIM else None
+    cws = ConsistentWeightedSampling(n_hashes=N_COMPONENTS, bits=BITS)
+    product = KernelProduct(maps=(cws, SignProjection(n_hashes=N_COMPONENTS)), **common)
     named = {
         "polynomial": (exact_polynomial, TensorSketch(**polynomial), RandomMaclaurin(**polynomial)),
-        "Gaussian": (partial(kernels.rbf_kernel, gamma=GAMMA), fourier),
+        "Gaussian": (
+            partial(kernels.rbf_kernel, gamma=GAMMA),
+            RandomFourier(**gaussian),
+            Fastfood(hash_dim=hash_dim, **gaussian),
+        ),
+        "Laplacian": (
+            partial(kernels.laplacian_kernel, gamma=LAPLACIAN_GAMMA),
+            RandomBinning(n_grids=N_COMPONENTS, n_bins=2**BITS, **laplacian),
+        ),
         "acos": (kernels.acos_kernel, SignProjection(n_hashes=N_COMPONENTS, **common)),
+        "min-max times acos": (
+            lambda X, Y=None: kernels.min_max_kernel(X, Y) * kernels.acos_kernel(X, Y),
+            product,
+        ),
     }
     for name, (gram, *maps) in named.items():
         if task.exact:

@@ -22,6 +22,8 @@ STREAMS = {
     "random_maclaurin": 4,
     "sign_projection": 6,
     "random_fourier": 7,
+    "random_binning": 8,
+    "fastfood": 9,
     "tensor_sketch": 11,
     "kernel_product": 12,
 }

@@ -205,7 +205,9 @@ def native(array):
 
 
 def _dense_block(X):
-    rows, columns = np.nonzero(X)
-    indptr = np.zeros(len(X) + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=len(X)), out=indptr[1:])
-    return Block(np.ascontiguousarray(X[rows, columns]), columns.astype(np.int64), indptr)
+    X = native(X)
+    values = np.empty(X.size + _rows.SLACK, X.dtype)
+    columns = np.empty(X.size + _rows.SLACK, np.int32)
+    indptr = np.empty(len(X) + 1, np.int64)
+    _rows.compress(X, values, columns, indptr)
+    return Block(values[: indptr[-1]], columns[: indptr[-1]], indptr)

@@ -63,6 +63,8 @@ MAPS = {
     "tensor-sketch": sparsemaps.TensorSketch,
     "maclaurin": sparsemaps.RandomMaclaurin,
     "fourier": sparsemaps.RandomFourier,
+    "fastfood": sparsemaps.Fastfood,
+    "binning": sparsemaps.RandomBinning,
     "signs": sparsemaps.SignProjection,
     "minmax-signs": minmax_times_signs,
     "minmax-fourier": minmax_times_fourier,

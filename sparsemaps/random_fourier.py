@@ -4,7 +4,7 @@ import numpy as np
 from scipy import special
 
 from sparsemaps import _seeding, _validation
-from sparsemaps._base import SparseMap, chunks
+from sparsemaps._base import SparseMap, chunks, uniforms
 from sparsemaps._kernels import fourier as _kernel
 from sparsemaps._kernels import projection as _projection
 
@@ -173,7 +173,7 @@ class RandomFourier(SparseMap):
             if self.kernel != "folded_rbf":
                 scale *= np.sqrt(2)
         if self.kernel == "matern":
-            chi_square = 2 * special.gammaincinv(self.nu, _uniform(key, n))
+            chi_square = 2 * special.gammaincinv(self.nu, uniforms(key, n))
             scale *= np.sqrt(2 * self.nu / chi_square)
         return scale / (2 * np.pi)
 
@@ -182,7 +182,7 @@ class RandomFourier(SparseMap):
         n_vectors = self.n_components - n_pairs
         vectors, scales, phases = _seeding.keys(self.seed_, "random_fourier", 3)
         folded = self.kernel == "folded_rbf"
-        turns = np.zeros(n_vectors) if folded else _uniform(phases, n_vectors)
+        turns = np.zeros(n_vectors) if folded else uniforms(phases, n_vectors)
         parameters = (
             self._scales(scales, n_vectors).astype(rows.dtype),
             turns.astype(rows.dtype),
@@ -200,13 +200,6 @@ class RandomFourier(SparseMap):
 
         self._run(rows, write)
         return out
-
-
-def _uniform(key, n):
-    """Uniform in (0, 1), one for each component."""
-    words = np.empty(n, np.uint64)
-    _projection.random_words(key, words)
-    return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
 
 
 def _variance(rows, step=1024):

@@ -13,6 +13,12 @@ from sparsemaps import (
 )
 from sparsemaps._base import SparseMap
 
+
+def _hats(pitch):
+    """Pitches of the kernel (1 + d) exp(-2 d)."""
+    return 4 * pitch**2 * np.exp(-2 * pitch)
+
+
 # Every map, with the parameters that choose another road through its code.
 MAPS = {
     "CountSketch": [{"n_components": 24}, {"n_components": 24, "dense_output": True}],
@@ -34,6 +40,15 @@ MAPS = {
         {"n_components": 20, "kernel": "cauchy", "gamma": 0.1},
         {"n_components": 20, "kernel": "matern", "gamma": 0.1},
         {"n_components": 20, "kernel": "folded_rbf", "gamma": 0.1},
+    ],
+    "Fastfood": [
+        {"n_components": 75, "gamma": 0.1, "hash_dim": 60},
+        {"n_components": 40, "gamma": 0.1, "transform_type": "fft", "hash_dim": 16},
+        {"n_components": 20, "kernel": "matern", "gamma": 1.0, "hash_dim": 32},
+    ],
+    "RandomBinning": [
+        {"n_grids": 50, "gamma": 0.05, "n_bins": 64},
+        {"n_grids": 20, "pitch_density": _hats},
     ],
     "KernelProduct": [
         {},

@@ -83,6 +83,8 @@ def test_products(file, tmp_path):
         ("maclaurin", sparsemaps.RandomMaclaurin(kernel="exp", n_components=9, random_state=0)),
         ("maclaurin", sparsemaps.RandomMaclaurin(n_components=9, h01=True, random_state=0)),
         ("fourier", sparsemaps.RandomFourier(kernel="laplacian", n_components=9, random_state=0)),
+        ("fastfood", sparsemaps.Fastfood(hash_dim=64, n_components=9, random_state=0)),
+        ("binning", sparsemaps.RandomBinning(n_grids=9, n_bins=8, random_state=0)),
         ("signs", sparsemaps.SignProjection(n_hashes=9, random_state=0)),
         (
             "signs",
@@ -501,10 +503,10 @@ def test_demo(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_demo, "N_HASHES", (16, 64))
     assert cli.main(["demo", "-o", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    for name in ("min-max", "polynomial", "Gaussian", "acos"):
+    for name in ("min-max", "polynomial", "Gaussian", "Laplacian", "acos", "min-max times acos"):
         assert f"exact {name} kernel" in said
     for cls in map_classes():
-        assert said.count(cls.__name__) >= 2 or cls is sparsemaps.KernelProduct
+        assert said.count(cls.__name__) >= 2
     assert "train -c 1" in said
     X, y = load_svmlight_file(str(tmp_path / "texts.train"))
     assert sp.issparse(X)

@@ -24,6 +24,8 @@ FLOORS = [
     {"_base", "codes", "kernels", "libsvm"},
     {
         "count_sketch",
+        "fastfood",
+        "random_binning",
         "random_fourier",
         "random_maclaurin",
         "sign_projection",

@@ -19,8 +19,9 @@ cdef extern from "fourier.h" nogil:
 
 def features(const value_t[:, ::1] projections, const value_t[::1] scales,
              const value_t[::1] phases, Py_ssize_t n_pairs, value_t factor, value_t[:, ::1] out):
-    """The first `n_pairs` projections give a pair each, the others a cosine with their phase."""
-    cdef Py_ssize_t row, n_single = projections.shape[1] - n_pairs
+    """The first `n_pairs` projections give a pair each, the others a cosine with their phase; of
+    more projections than scales, the surplus is left out."""
+    cdef Py_ssize_t row, n_single = scales.shape[0] - n_pairs
     with nogil:
         for row in range(projections.shape[0]):
             if value_t is float:

@@ -30,6 +30,7 @@ cdef extern from "projection.h" nogil:
                           const double *values, double *sums)
 
 NORMAL, CAUCHY, LAPLACE, RADEMACHER = NORMAL_, CAUCHY_, LAPLACE_, RADEMACHER_
+TILE_SIZE = TILE
 
 cdef void add_tile(int distribution, Py_ssize_t tile, const group_t *group,
                    value_t *sums) noexcept nogil:

@@ -1,9 +1,10 @@
-# Checks of CSR arrays, the only kernels that do not trust what they are given.
+# Checks of CSR arrays, the only kernels that do not trust what they are given; dense rows as CSR.
 #
 # Input: arrays of any content. Output: a verdict; where and why is found by the caller, once, when
 # the verdict is bad. Cost: one pass, without branches on the values.
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from sparsemaps._kernels.emit cimport EMIT_SLACK, compact
 from sparsemaps._kernels.types cimport index_t, value_t
 
 cdef extern from "rows.h" nogil:
@@ -15,6 +16,8 @@ cdef extern from "rows.h" nogil:
     uint64_t largest_i64(const int64_t *indices, Py_ssize_t n)
     Py_ssize_t descents_i32(const int32_t *indices, Py_ssize_t n)
     Py_ssize_t descents_i64(const int64_t *indices, Py_ssize_t n)
+
+SLACK = EMIT_SLACK
 
 cpdef enum:
     OUT_OF_RANGE = 1
@@ -89,3 +92,16 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
         if any_negative(&values[first], n):
             found |= NEGATIVE
     return found
+
+
+def compress(const value_t[:, ::1] rows, value_t[::1] values, int32_t[::1] columns,
+             int64_t[::1] indptr):
+    """Dense rows as CSR: what is not zero. `values` and `columns` have SLACK more places than
+    there are numbers in `rows`, and are as long as `indptr` says in the end."""
+    cdef Py_ssize_t row, n = 0
+    with nogil:
+        indptr[0] = 0
+        for row in range(rows.shape[0]):
+            if rows.shape[1] > 0:
+                n += compact(&rows[row, 0], rows.shape[1], &values[n], &columns[n])
+            indptr[row + 1] = n

@@ -1,0 +1,295 @@
+"""Fastfood: Gaussian and Matern kernels by fast transforms instead of a random matrix."""
+
+import warnings
+
+import numpy as np
+import scipy.fft
+from scipy import special
+
+from sparsemaps import _seeding, _validation
+from sparsemaps._base import SparseMap, uniforms
+from sparsemaps._kernels import count_sketch as _count_sketch
+from sparsemaps._kernels import fastfood as _kernel
+from sparsemaps._kernels import fourier as _fourier
+from sparsemaps._kernels import projection as _projection
+
+WIDEST = 2**17
+"""Rows of more columns are not made dense, but count-sketched first."""
+
+DEFAULT_HASH_DIM = 2**14
+
+LARGEST_DEGREE = 64
+
+_CHUNK_BYTES = 2**19
+"""Size of what is computed of some rows at a time: it stays in the cache."""
+
+
+class Fastfood(SparseMap):
+    r"""Fastfood features of each row: Gaussian and Matern kernels, on average.
+
+    Random Fourier features whose random matrix is a product of diagonals, a permutation and two
+    fast transforms: O(log d) a feature, where a dense matrix costs O(d), in time and in memory.
+
+    With d' the least power of two that is d or more, each block of d' projections is
+
+    .. math:: V = \frac{\sqrt{2 \gamma}}{\sqrt{d'}} S H G \Pi H B,
+
+    B random signs, H the Walsh-Hadamard transform, :math:`\Pi` a permutation, G normal and S a
+    scaling that gives the rows of V random lengths; features are :math:`\cos` and :math:`\sin` of
+    them.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "matern"}, default="rbf"
+        "rbf" is the Gaussian kernel :math:`e^{-\gamma \|x - y\|^2}`. "matern" takes as lengths the
+        norms of sums of `degree` points that are uniform in the unit ball of d' dimensions:
+
+        .. math:: k(x, y) = \left( \Gamma(d'/2 + 1) \, (2 / z)^{d'/2} J_{d'/2}(z) \right)^t, \qquad
+                  z = \sqrt{2 \gamma} \, \|x - y\|,
+
+        t the `degree`. Near 0 it falls as :math:`e^{-\gamma t \|x - y\|^2 / (d' + 2)}`, so that
+        `gamma` wants to be about ``(d' + 2) / degree`` times what it would be for "rbf".
+    gamma : float, default=1.0
+        Factor of the squared distance, above 0, as of scikit-learn's ``rbf_kernel``.
+    degree : int, default=2
+        Degree of the Matern kernel, 1 to 64; for "matern" only.
+    n_components : int, default=1024
+        Number of features, 1 to 2**31 - 1: half of them cosines, half sines, in turns; an odd one
+        out is a cosine with a random phase. The error of a kernel value falls as
+        ``1 / sqrt(n_components)``.
+    transform_type : {"hadamard", "fft"}, default="hadamard"
+        "fft" has real Fourier transforms, scipy.fft's, in place of both Hadamard transforms, and
+        complex normal numbers between them. It is there for comparison: it costs more.
+    hash_dim : int or None, default=None
+        Width that rows are count-sketched to first, 1 to 2**20. It keeps inner products on average,
+        with a variance of about ``|x|**2 |y|**2 / hash_dim``, and so adds noise to the kernel. None
+        leaves rows as they are up to 131,072 columns; wider ones are sketched to 16,384, with a
+        warning. `sparsemaps map`, which cannot know the width beforehand, needs a number.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed, or where to draw it from.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it.
+
+    Attributes
+    ----------
+    hash_dim_ : int or None
+        The width that rows are sketched to, if they are.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where ``fit`` saw names.
+    seed_ : int
+        The seed in use; as `random_state` it gives this map again.
+
+    Warns
+    -----
+    UserWarning
+        In ``fit``, if rows are so wide that they will be sketched though `hash_dim` is None.
+
+    See Also
+    --------
+    RandomFourier : The same kernels, and others, by vectors of independent entries; faster where
+        rows are very sparse, and needs no dense row.
+
+    Notes
+    -----
+    One scratch row of d' numbers for each thread is dense; the parameters, 9 bytes for each of
+    n_components / 2 projections (rounded up to d'), are made in ``fit``.
+
+    Features of one block are not independent. With v the difference of two rows, times the root of
+    2 gamma, one pair's variance is :math:`\frac12 (1 - e^{-\|v\|^2})^2`, and that of the sum over a
+    block at most :math:`\frac{d'}2 (1 - e^{-\|v\|^2})^2 + d' C(\|v\|)` with
+    :math:`C(\alpha) = 6 \alpha^4 (e^{-\alpha^2} + \alpha^2 / 3)` [1]_.
+
+    Either transform makes each projection exactly normal for "rbf": the matrix is orthogonal up to
+    G, whose norm S takes out.
+
+    References
+    ----------
+    .. [1] Q. Le, T. Sarlos, A. Smola, "Fastfood - approximating kernel expansions in loglinear
+       time", ICML 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from sparsemaps import Fastfood
+    >>> X = np.array([[0.6, 0.8, 0.0], [0.0, 0.8, 0.6]])
+    >>> Z = Fastfood(gamma=0.5, n_components=4096, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (2, 4096)
+    >>> bool(np.allclose(Z @ Z.T, rbf_kernel(X, gamma=0.5), atol=0.05))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        gamma=1.0,
+        degree=2,
+        n_components=1024,
+        transform_type="hadamard",
+        hash_dim=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.n_components = n_components
+        self.transform_type = transform_type
+        self.hash_dim = hash_dim
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        _validation.check_choice("kernel", self.kernel, ("rbf", "matern"))
+        _validation.check_real("gamma", self.gamma, 0, open_low=True)
+        _validation.check_int("degree", self.degree, 1, LARGEST_DEGREE)
+        _validation.check_int("n_components", self.n_components, 1, _validation.LARGEST_INT32)
+        _validation.check_choice("transform_type", self.transform_type, ("hadamard", "fft"))
+        if self.hash_dim is not None:
+            _validation.check_int("hash_dim", self.hash_dim, 1, 2**20)
+
+    @property
+    def _n_features_out(self):
+        return self.n_components
+
+    def _learn(self, rows):
+        self.hash_dim_ = self.hash_dim
+        if rows is None:
+            if self.hash_dim is None:
+                raise ValueError(
+                    "hash_dim must be given for a stream of rows, whose width is not known"
+                )
+        elif rows.n_columns > WIDEST and self.hash_dim is None:
+            self.hash_dim_ = DEFAULT_HASH_DIM
+            warnings.warn(
+                f"rows of {rows.n_columns} columns will be count-sketched to {DEFAULT_HASH_DIM} "
+                "first; hash_dim says to how many",
+                UserWarning,
+                stacklevel=3,
+            )
+        width = self.hash_dim_ or rows.n_columns
+        self._width = 1 << max(int(width - 1).bit_length(), 1)
+
+    def _draw(self):
+        super()._draw()
+        self._blocks = _Blocks(self)
+        return self
+
+    def _map(self, rows):
+        n_pairs = self.n_components // 2
+        if self._blocks.made_of != _Blocks.parameters(self):  # set since fit
+            self._blocks = _Blocks(self)
+        blocks = self._blocks
+        scales = blocks.scales.astype(rows.dtype, copy=False)
+        phases = blocks.phases.astype(rows.dtype, copy=False)
+        features = scales, phases, n_pairs, np.sqrt(2 / self.n_components)
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+        row_bytes = rows.dtype.itemsize * (self._width + len(blocks.signs) * self._width)
+        step = max(1, _CHUNK_BYTES // row_bytes)
+
+        def write(block, start, stop):
+            for first in range(0, stop - start, step):
+                last = min(first + step, stop - start)
+                dense = self._make_dense(block.rows(first, last), rows.dtype)
+                _fourier.features(
+                    blocks.multiply(dense), *features, out[start + first : start + last]
+                )
+
+        self._run(rows, write)
+        return out
+
+    def _make_dense(self, block, dtype):
+        dense = np.zeros((len(block.indptr) - 1, self._width), dtype)
+        if self.hash_dim_ is None:
+            _kernel.spread(*block, dense)
+            return dense
+        key = _seeding.keys(self.seed_, "fastfood", 8)[5:]
+        if self.hash_dim_ == self._width:
+            _count_sketch.count_sketch_dense(*block, key, dense)
+        else:
+            sketch = np.zeros((len(dense), self.hash_dim_), dtype)
+            _count_sketch.count_sketch_dense(*block, key, sketch)
+            dense[:, : self.hash_dim_] = sketch
+        return dense
+
+
+class _Blocks:
+    """The random numbers of a map's blocks, and products with them."""
+
+    @staticmethod
+    def parameters(fitted):
+        """What they depend on, beside the seed and the width."""
+        names = ("kernel", "gamma", "degree", "n_components", "transform_type")
+        return tuple(getattr(fitted, name) for name in names)
+
+    def __init__(self, fitted):
+        self.made_of = self.parameters(fitted)
+        signs, permutations, normals, lengths, phases = _seeding.keys(
+            fitted.seed_, "fastfood", 8
+        )[:5].tolist()  # fmt: skip
+        width = fitted._width
+        n_vectors = fitted.n_components - fitted.n_components // 2
+        n_blocks = -(-n_vectors // width)
+        self._fft = fitted.transform_type == "fft"
+        self._n_permuted = width // 2 - 1 if self._fft else width
+        self.signs = np.empty((n_blocks, width), np.int8)
+        self._normals = np.empty((n_blocks, width), np.float32)
+        self._permutations = np.empty((n_blocks, self._n_permuted), np.int32)
+        norms = np.empty(n_blocks)
+        draws = np.empty(max(width, _projection.TILE_SIZE), np.float32)
+        for block in range(n_blocks):
+            _projection.draw(signs, _projection.RADEMACHER, block, draws)
+            self.signs[block] = draws[:width]
+            _projection.draw(normals, _projection.NORMAL, block, draws)
+            self._normals[block] = draws[:width]
+            norms[block] = np.sqrt(np.square(draws[:width], dtype=float).sum())
+            _kernel.permute(permutations, block, self._permutations[block])
+        rows = np.arange(n_vectors)
+        scales = _lengths(fitted, lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
+        scales *= np.sqrt(2 * fitted.gamma) / (2 * np.pi)  # to turns
+        self.scales = scales.astype(np.float32)
+        self.phases = np.zeros(n_vectors, np.float32)
+        if fitted.n_components % 2:
+            self.phases[-1] = uniforms(phases, 1)[0]
+
+    def multiply(self, dense):
+        """Each row's products with all blocks, before their scales."""
+        out = np.empty((len(dense), self.signs.size), dense.dtype)
+        if not self._fft:
+            _kernel.multiply(dense, self.signs, self._permutations, self._normals, out)
+            return out
+        width = dense.shape[1]
+        for block in range(len(self.signs)):
+            spectrum = scipy.fft.rfft(dense * self.signs[block].astype(dense.dtype), axis=1)
+            # The ends of the spectrum are real; between them a complex normal number turns each.
+            normals = self._normals[block].astype(dense.dtype)
+            middle = (normals[1:-1:2] + 1j * normals[2:-1:2]) * dense.dtype.type(np.sqrt(0.5))
+            spectrum[:, 1:-1] = spectrum[:, 1 + self._permutations[block]] * middle
+            spectrum[:, 0] *= normals[0]
+            spectrum[:, -1] *= normals[-1]
+            out[:, block * width : (block + 1) * width] = scipy.fft.irfft(
+                spectrum, n=width, axis=1, overwrite_x=True
+            )
+        out *= width
+        return out
+
+
+def _lengths(fitted, key, n):
+    """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
+    width = fitted._width
+    if fitted.kernel == "rbf":
+        return np.sqrt(2 * special.gammaincinv(width / 2, uniforms(key, n)))
+    # Norms of sums of points in the unit ball: one point after the other is added, in a direction
+    # of which only the angle to the sum so far counts.
+    numbers = uniforms(key, 2 * n * fitted.degree).reshape(fitted.degree, 2, n)
+    total = np.zeros(n)
+    for radius, angle in numbers:
+        radius = radius ** (1 / width)
+        cosine = 2 * special.betaincinv((width - 1) / 2, (width - 1) / 2, angle) - 1
+        squared = total**2 + radius**2 + 2 * total * radius * cosine
+        total = np.sqrt(np.maximum(squared, 0))
+    return total

@@ -1,0 +1,254 @@
+"""Fastfood features estimate their kernels without bias, with the variance that is proved."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import theorems
+from conftest import random_csr
+from scipy import special
+from scipy.linalg import hadamard
+from sklearn.metrics.pairwise import rbf_kernel
+
+from sparsemaps import CountSketch, Fastfood
+from sparsemaps._kernels import fastfood as kernel
+
+WIDTH = 8
+N_SEEDS = 1500
+N_COMPONENTS = 2 * WIDTH  # one block, of as many pairs as it has vectors
+
+TRANSFORMS = ["hadamard", "fft"]
+
+
+def rows():
+    """Rows with few and with many entries, near and far."""
+    rng = np.random.default_rng(0)
+    values = np.zeros((5, WIDTH - 1))
+    values[0, 2] = 1.0
+    values[1, 2] = 0.7
+    values[2, [0, 5]] = 0.6, -0.3
+    values[3] = rng.normal(size=WIDTH - 1) / 3
+    values[4] = values[3] + rng.normal(size=WIDTH - 1) / 12
+    return values
+
+
+def ball_kernel(degree, gamma, width):
+    """Of frequencies that are sums of points uniform in the unit ball of `width` dimensions."""
+
+    def exact(distance):
+        z = np.sqrt(2 * gamma) * distance
+        half = width / 2
+        return (special.gamma(half + 1) * (2 / z) ** half * special.jv(half, z)) ** degree
+
+    return exact
+
+
+KERNELS = {
+    "rbf": ({"gamma": 0.7}, lambda distance: np.exp(-0.7 * distance**2)),
+    "rbf, wide": ({"gamma": 0.05}, lambda distance: np.exp(-0.05 * distance**2)),
+    "matern 1": ({"kernel": "matern", "degree": 1, "gamma": 4.0}, ball_kernel(1, 4.0, WIDTH)),
+    "matern 3": ({"kernel": "matern", "degree": 3, "gamma": 2.0}, ball_kernel(3, 2.0, WIDTH)),
+}
+
+
+def estimates(parameters, transform_type, n_components=N_COMPONENTS, change=lambda Z: Z):
+    """Estimates for pairs of rows over the seeds, and the pairs' distances."""
+    values = rows()
+    one, other = np.triu_indices(len(values), 1)
+    found = []
+    for seed in range(N_SEEDS):
+        fitted = Fastfood(
+            n_components=n_components, transform_type=transform_type, random_state=seed,
+            **parameters,
+        )  # fmt: skip
+        Z = change(fitted.fit_transform(values))
+        found.append((Z[one] * Z[other]).sum(axis=1))
+    return np.array(found), np.linalg.norm(values[one] - values[other], axis=1)
+
+
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+@pytest.mark.parametrize(("parameters", "exact"), KERNELS.values(), ids=KERNELS.keys())
+def test_theorem(parameters, exact, transform_type):
+    """Unbiased; for the Gaussian, the variance of a block is within theorem 9's bound."""
+    found, distances = estimates(parameters, transform_type)
+    theorems.assert_mean(found, exact(distances))
+    if parameters.get("kernel") != "matern":
+        v = np.sqrt(2 * parameters["gamma"]) * distances
+        c = 6 * v**4 * (np.exp(-(v**2)) + v**2 / 3)
+        bound = (WIDTH / 2 * (1 - np.exp(-(v**2))) ** 2 + WIDTH * c) / WIDTH**2
+        theorems.assert_variance(found, bound, at_most=True)
+
+
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+def test_variance_of_one_pair(transform_type):
+    """A pair of features is a Fourier feature: its variance is (1 - exp(-|v|^2))^2 / 2."""
+    found, distances = estimates({"gamma": 0.7}, transform_type, n_components=2)
+    v = np.sqrt(1.4) * distances
+    theorems.assert_variance(found, (1 - np.exp(-(v**2))) ** 2 / 2)
+
+
+@pytest.mark.parametrize("n_components", [1, 3, 19])
+def test_odd_numbers_are_unbiased(n_components):
+    found, distances = estimates({"gamma": 0.7}, "hadamard", n_components)
+    theorems.assert_mean(found, np.exp(-0.7 * distances**2))
+
+
+MUTANTS = {
+    "all zeros": ({"gamma": 0.7}, lambda Z: 0 * Z),
+    "scaled": ({"gamma": 0.7}, lambda Z: 1.05 * Z),
+    "bandwidth off by 2": ({"gamma": 1.4}, lambda Z: Z),
+    "cosines alone": ({"gamma": 0.7}, lambda Z: np.where(np.arange(N_COMPONENTS) % 2, 0, Z)),
+    "another degree": ({"kernel": "matern", "degree": 2, "gamma": 0.7}, lambda Z: Z),
+}
+
+
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+@pytest.mark.parametrize(("parameters", "change"), MUTANTS.values(), ids=MUTANTS.keys())
+def test_mutants_are_rejected(parameters, change, transform_type):
+    found, distances = estimates(parameters, transform_type, change=change)
+    with pytest.raises(AssertionError):
+        theorems.assert_mean(found, np.exp(-0.7 * distances**2))
+
+
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+def test_rows_without_random_lengths_are_rejected(transform_type):
+    """S is what makes the products normal: with all lengths alike their mean is another kernel."""
+    values = rows()
+    one, other = np.triu_indices(len(values), 1)
+    found = []
+    for seed in range(N_SEEDS):
+        fitted = Fastfood(
+            gamma=0.7, n_components=N_COMPONENTS, transform_type=transform_type, random_state=seed
+        ).fit(values)
+        fitted._blocks.scales[:] = np.sqrt((fitted._blocks.scales**2).mean())
+        Z = fitted.transform(values)
+        found.append((Z[one] * Z[other]).sum(axis=1))
+    distances = np.linalg.norm(values[one] - values[other], axis=1)
+    with pytest.raises(AssertionError):
+        theorems.assert_mean(found, np.exp(-0.7 * distances**2))
+
+
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+@pytest.mark.parametrize("n_components", [64, 1000, 2**13])
+def test_an_accurate_map(transform_type, n_components):
+    """More vectors than columns make several blocks, which are independent."""
+    X = random_csr(30, 50, density=0.3)
+    X.data /= 4
+    Z = Fastfood(
+        gamma=0.1, n_components=n_components, transform_type=transform_type, random_state=0
+    ).fit_transform(X)
+    error = abs(Z @ Z.T - rbf_kernel(X, gamma=0.1))
+    assert error.max() < 6 / np.sqrt(n_components)
+
+
+def test_matern_is_close_to_rbf_at_the_bandwidth_that_is_documented():
+    X = random_csr(30, 50, density=0.3).toarray()
+    X /= np.linalg.norm(X, axis=1).max()
+    width, degree = 64, 4
+    Z = Fastfood(
+        kernel="matern", degree=degree, gamma=0.5 * (width + 2) / degree, n_components=2**14,
+        random_state=0,
+    ).fit_transform(X)  # fmt: skip
+    assert abs(Z @ Z.T - rbf_kernel(X, gamma=0.5)).max() < 0.05
+
+
+# ---- wide rows -----------------------------------------------------------------------------------
+
+
+def test_wide_rows_are_sketched_and_said_to_be():
+    columns = [5, 10**9, 2**40, 5, 7, 2**40]
+    X = sp.csr_array((np.ones(6), columns, [0, 3, 6]), (2, 2**41))
+    with pytest.warns(UserWarning, match=r"columns will be count-sketched to 16384 first"):
+        fitted = Fastfood(gamma=0.3, n_components=2**14, random_state=0).fit(X)
+    assert fitted.hash_dim_ == 16384
+    Z = fitted.transform(X)
+    exact = np.exp(-0.3 * np.array([[0, 2], [2, 0]]))
+    assert abs(Z @ Z.T - exact).max() < 0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = Fastfood(hash_dim=1000, random_state=0).fit(X)
+    assert fitted.hash_dim_ == 1000
+
+
+def test_narrow_rows_are_not_sketched():
+    fitted = Fastfood(random_state=0).fit(np.ones((2, 5)))
+    assert fitted.hash_dim_ is None
+    assert fitted._width == 8
+
+
+def test_sketched_rows_have_the_kernel_of_the_sketch():
+    """With `hash_dim`, whatever the width; unbiased only up to the sketch's own noise."""
+    X = random_csr(density=0.1)
+    fitted = Fastfood(gamma=0.01, hash_dim=40, n_components=2**15, random_state=0).fit(X)
+    Z = fitted.transform(X)
+    # The same hashes: a map of the sketch's key, by way of the kernel.
+    sketch = fitted._make_dense(fitted._open(X, reset=False).block(0, 40), np.dtype(float))
+    assert sketch.shape == (40, 64)
+    assert not sketch[:, 40:].any()
+    np.testing.assert_allclose(Z @ Z.T, rbf_kernel(sketch, gamma=0.01), atol=6 / np.sqrt(2**15))
+    theirs = CountSketch(n_components=40, dense_output=True, random_state=0).fit_transform(X)
+    np.testing.assert_allclose(abs(sketch).sum(), abs(theirs).sum(), rtol=0.1)
+
+
+def test_streams_need_a_width():
+    with pytest.raises(ValueError, match="hash_dim must be given for a stream of rows"):
+        Fastfood(random_state=0)._fit_any_width()
+    Fastfood(hash_dim=16, random_state=0)._fit_any_width()
+
+
+def test_parameters_set_after_fit_count():
+    X = random_csr()
+    fitted = Fastfood(random_state=0).fit(X)
+    for more in ({"n_components": 3000}, {"gamma": 0.2}, {"transform_type": "fft"}):
+        changed = fitted.set_params(**more).transform(X)
+        again = Fastfood(**fitted.get_params()).fit_transform(X)
+        np.testing.assert_array_equal(changed, again)
+
+
+# ---- the transform -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("log_size", range(1, 16))
+def test_walsh_hadamard(dtype, log_size):
+    """Of small integers, exact; against the matrix, and for large sizes by its factors."""
+    size = 2**log_size
+    rng = np.random.default_rng(log_size)
+    X = rng.integers(-3, 4, (3, size)).astype(dtype)
+    found = X.copy()
+    kernel.walsh_hadamard(found)
+    if log_size <= 11:
+        expected = X @ hadamard(size).astype(dtype)
+    else:
+        high, low = hadamard(size // 1024).astype(dtype), hadamard(1024).astype(dtype)
+        expected = (high @ X.reshape(3, -1, 1024) @ low).reshape(3, -1)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_permutations_are_uniform():
+    """All orders of 4 are equally likely."""
+    found = np.empty((4800, 4), np.int32)
+    for seed in range(len(found)):
+        kernel.permute(seed, seed % 3, found[seed])
+    assert (np.sort(found, axis=1) == np.arange(4)).all()
+    _, counts = np.unique(found @ [64, 16, 4, 1], return_counts=True)
+    assert len(counts) == 24
+    chi_square = ((counts - 200) ** 2 / 200).sum()
+    assert special.chdtrc(23, chi_square) > theorems.KS_LEVEL
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "laplacian"}, "kernel must be 'rbf' or 'matern', got 'laplacian'"),
+        ({"gamma": -1}, "gamma must be a finite number above 0, got -1"),
+        ({"degree": 0}, "degree must be from 1 to 64, got 0"),
+        ({"n_components": 0}, "n_components must be from 1 to 2147483647, got 0"),
+        ({"transform_type": "dct"}, "transform_type must be 'hadamard' or 'fft', got 'dct'"),
+        ({"hash_dim": 0}, "hash_dim must be from 1 to 1048576, got 0"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        Fastfood(**parameters).fit(np.ones((2, 4)))
