@@ -223,9 +223,12 @@ class _Columns:
         """For all pairs of rows, the sum over their common columns."""
         first, last = block.indptr[0], block.indptr[-1]
         places = self._place(block.indices[first:last])
-        known = places >= 0
+        values = self._values(block)
+        known = (places >= 0) & (values != 0)
+        if not known.all():
+            values, places = values[known], places[known]
         before = np.concatenate([[0], np.cumsum(known)])
-        others = self._values(block)[known], places[known], before[block.indptr - first]
+        others = values, places, before[block.indptr - first]
         out = np.empty((len(self._rows[2]) - 1, len(block.indptr) - 1))
         _kernel.sum_common(kind, gamma, *self._rows, *others, self._table, out)
         return out

@@ -190,7 +190,13 @@ def zero_is_mapped_to_zero(new_map):
     """Whether the kernel of an empty row is 0: it is not where the kernel has a constant."""
     if isinstance(new_map(), sparsemaps.KernelProduct):
         return True
-    if isinstance(new_map(), (sparsemaps.RandomFourier, sparsemaps.SignProjection)):
+    points = (  # of which zero is one like others
+        sparsemaps.Fastfood,
+        sparsemaps.RandomBinning,
+        sparsemaps.RandomFourier,
+        sparsemaps.SignProjection,
+    )
+    if isinstance(new_map(), points):
         return False
     parameters = new_map().get_params()
     return not parameters.get("coef0") and parameters.get("kernel") != "exp"

@@ -223,3 +223,12 @@ def test_mutants_are_rejected(name, monkeypatch):
     monkeypatch.setitem(NAIVE, name, (MUTANTS[name], NAIVE[name][1]))
     with pytest.raises(AssertionError):
         test_against_numpy(name)
+
+
+def test_tiny_values_of_both_signs():
+    """Their products are 0, but their signs are not."""
+    X = np.array([[1e-200, -1e-200, 2.0], [3e-200, 1e-200, 0.0], [-1e-200, -5e-200, 1e-200]])
+    K = kernels.generalized_min_max_kernel(sp.csr_array(1e-100 * X[1:]))
+    np.testing.assert_allclose(K, [[1, 0], [0, 1]])
+    K = kernels.generalized_min_max_kernel(sp.csr_array(X[[0, 2], :2]))
+    np.testing.assert_allclose(K[0, 1], 1 / 7)

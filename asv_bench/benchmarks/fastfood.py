@@ -1,0 +1,95 @@
+"""Fastfood against a dense Gaussian matrix times one vector, and against scikit-learn-extra's."""
+
+import numpy as np
+
+from sparsemaps import Fastfood
+from sparsemaps._kernels import fastfood as kernel
+
+from .common import MapBenchmark, ratio
+
+
+class Features(MapBenchmark):
+    params = (["W1", "W4", "W5"], ["hadamard", "fft"])
+    param_names = ("workload", "transform_type")
+
+    def make(self, transform_type):
+        return Fastfood(n_components=1024, transform_type=transform_type, random_state=0)
+
+    time_transform = MapBenchmark._time_transform
+    peakmem_transform = MapBenchmark._peakmem_transform
+
+
+class OneVector:
+    """As many projections as the matrix has rows; of a call, Python's overhead is most."""
+
+    params = ([(1024, 16384), (4096, 32768), (8192, 65536)],)
+    param_names = ("size",)
+
+    def setup(self, size):
+        width, n = size
+        rng = np.random.default_rng(0)
+        self.x = rng.random((1, width), np.float32)
+        self.matrix = rng.standard_normal((n, width), np.float32)
+        self.map = Fastfood(n_components=2 * n, random_state=0).fit(self.x)
+
+    def dense(self):
+        return self.matrix @ self.x[0]
+
+    def track_ratio_call(self, size):
+        return ratio(self.dense, lambda: self.map.transform(self.x), 20)
+
+    def track_ratio_products(self, size):
+        return ratio(self.dense, lambda: self.map._blocks.multiply(self.x), 20)
+
+    def track_ratio_parameters(self, size):
+        blocks = self.map._blocks
+        arrays = (array for array in vars(blocks).values() if isinstance(array, np.ndarray))
+        return self.matrix.nbytes / sum(array.nbytes for array in arrays)
+
+    track_ratio_call.unit = track_ratio_products.unit = "times faster"
+    track_ratio_parameters.unit = "times smaller"
+
+
+class AgainstScikitLearnExtra(MapBenchmark):
+    params = (["W4"],)
+
+    def make(self):
+        return Fastfood(n_components=1024, random_state=0)
+
+    def setup(self, name):
+        try:
+            from sklearn_extra.kernel_approximation import Fastfood as Peer
+        except Exception as error:  # not installed, or not for this NumPy
+            raise NotImplementedError from error
+        super().setup(name)
+        self.dense = self.X.toarray()
+        self.peer = Peer(n_components=1024, random_state=0).fit(self.dense)
+
+    def track_ratio_transform(self, *_):
+        return ratio(
+            lambda: self.peer.transform(self.dense), lambda: self.map.transform(self.dense)
+        )
+
+    track_ratio_transform.unit = "times faster"
+
+
+class WalshHadamard:
+    """A transform of rows in place, in copies of the same rows."""
+
+    params = ([10, 14], ["float32", "float64"])
+    param_names = ("log_size", "dtype")
+
+    def setup(self, log_size, dtype):
+        self.rows = np.zeros((2 ** (14 - log_size), 2**log_size), dtype)
+        self.copy = self.rows.copy()
+
+    def time_transform(self, *_):
+        kernel.walsh_hadamard(self.rows)
+
+    def track_ratio_copy(self, *_):
+        """Below 1: a transform takes that many copies."""
+        return ratio(
+            lambda: np.copyto(self.copy, self.rows), lambda: kernel.walsh_hadamard(self.rows), 200
+        )
+
+    track_ratio_copy.unit = "copies"
