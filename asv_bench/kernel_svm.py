@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from sparsemaps import kernels
 
-GAMMAS = (0.5, 2, 8, 32)
+GAMMAS = (0.5, 2, 5, 8, 15, 32, 64, 128)
 
 
 def grams(X, X_test):
@@ -36,13 +36,14 @@ def grams(X, X_test):
     del chi2, min_max
     for gamma in GAMMAS:
         yield "RBF", both(kernels.normalized_rbf_kernel, gamma=gamma)
+        yield "folded RBF", both(kernels.folded_rbf_kernel, gamma=gamma)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory")
     parser.add_argument("names", nargs="+")
-    parser.add_argument("--c", type=float, nargs="+", default=[1, 10, 100])
+    parser.add_argument("--c", type=float, nargs="+", default=[0.1, 1, 10, 100, 1000])
     options = parser.parse_args()
     for name in options.names:
         X, y, X_test, y_test = load(options.directory, name)
