@@ -4,7 +4,7 @@
 
 DIRECTORY holds NAME.train.svm and NAME.test.svm, or the same with .xz, .gz or .bz2. Where there
 are negative values all are shifted so that the least is 0; `spambase:max` scales columns to at most
-1, `mnist:10000` takes the first 10,000 training rows. Each figure is the best over a small grid of
+1, `satimage:range` to 0 to 1, `mnist:10000` takes the first 10,000 training rows. Each figure is the best over a small grid of
 C, as in Li, "A comparison study of nonlinear kernels", 2015.
 """
 
@@ -30,9 +30,11 @@ def load(directory, name):
     X, X_test = X.toarray(), X_test.toarray()
     if how.isdigit():
         X, y = X[: int(how)], y[: int(how)]
+    if how == "range":
+        X, X_test = X - X.min(axis=0), np.maximum(X_test - X.min(axis=0), 0)
     least = min(X.min(), X_test.min(), 0)
     X, X_test = X - least, X_test - least
-    if how == "max":
+    if how in ("max", "range"):
         X, X_test = X / scale(X), X_test / scale(X)
     return X, y, X_test, y_test
 

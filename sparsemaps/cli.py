@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import inspect
 import os
+import re
 import shlex
 import signal
 import sys
@@ -85,8 +86,9 @@ KERNELS = {
     "minmax-acos-chi2": minmax_times_acos_chi2,
 }
 
-# Of a stream, the seed must be known and the output is sparse text; rows are what files give.
-_NOT_OPTIONS = ("random_state", "n_jobs", "dense_output", "X", "Y")
+# Of a stream, the seed must be known and the output is sparse text; rows are what files give, and
+# functions nothing that an option can.
+_NOT_OPTIONS = ("random_state", "n_jobs", "dense_output", "X", "Y", "pitch_density")
 
 BAD_INPUT = 2
 BY_SIGNAL = 128  # plus the signal's number, as shells have it
@@ -272,11 +274,24 @@ def _add_parameters(parser, make):
         if parameter.name in _NOT_OPTIONS:
             continue
         option = "--" + parameter.name.replace("_", "-")
-        how = {"default": parameter.default, "dest": parameter.name, "help": "see the class"}
+        about = _help(make, parameter.name)
+        how = {"default": parameter.default, "dest": parameter.name, "help": about}
         if isinstance(parameter.default, bool):
             parser.add_argument(option, action=argparse.BooleanOptionalAction, **how)
         else:
             parser.add_argument(option, type=_value, **how)
+
+
+def _help(make, name):
+    """The values that the documentation of `make` allows a parameter, or its first sentence."""
+    found = re.search(rf"^{name} : (.*)\n((?:    .*\n)+)", inspect.getdoc(make) or "", re.MULTILINE)
+    if not found:
+        return " "  # not nothing: then argparse would leave out the default
+    if found[1].startswith("{"):
+        about = found[1].rpartition(", default")[0]
+    else:
+        about = re.split(r"[.:;](?=\s)", " ".join(found[2].split()))[0].rstrip(".")
+    return re.sub(r":\w+:|`| \[\d\]_", "", about).replace("%", "%%")
 
 
 def _value(text):
