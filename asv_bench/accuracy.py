@@ -3,9 +3,9 @@
     python asv_bench/accuracy.py DIRECTORY optdigits satimage usps splice spambase
 
 DIRECTORY holds NAME.train.svm and NAME.test.svm, or the same with .xz, .gz or .bz2. Where there
-are negative values all are shifted so that the least is 0; `spambase:max` scales columns to at most
-1, `satimage:range` to 0 to 1, `mnist:10000` takes the first 10,000 training rows. Each figure is the best over a small grid of
-C, as in Li, "A comparison study of nonlinear kernels", 2015.
+are negative values all are shifted so that the least is 0; `spambase:max` scales columns to at
+most 1, `satimage:range` to 0 to 1, `mnist:10000` takes the first 10,000 training rows. Each figure
+is the best over a small grid of C, as in Li, "A comparison study of nonlinear kernels", 2015.
 """
 
 import argparse

@@ -20,6 +20,7 @@ STREAMS = {
     "count_sketch": 1,
     "weighted_sampling": 2,
     "random_maclaurin": 4,
+    "dart_minhash": 5,
     "sign_projection": 6,
     "random_fourier": 7,
     "random_binning": 8,

@@ -74,6 +74,8 @@ MAPS = {
         {"n_hashes": 70},
         {"n_hashes": 5, "bits": 3, "t_bits": 2},
         {"n_hashes": 20, "signed": True},
+        {"n_hashes": 40, "method": "dart"},
+        {"n_hashes": 9, "method": "dart", "signed": True, "t_bits": 3},
     ],
 }
 

@@ -346,7 +346,7 @@ def test_more_samples_extend_the_first(X):
         ({"bits": 17}, "bits must be from 1 to 16, got 17"),
         ({"bits": 0}, "bits must be from 1 to 16, got 0"),
         ({"t_bits": 9}, "t_bits must be from 0 to 8, got 9"),
-        ({"method": "dart"}, "method must be 'icws', got 'dart'"),
+        ({"method": "minhash"}, "method must be 'icws' or 'dart', got 'minhash'"),
         ({"signed": 1}, "signed must be True or False, got 1"),
     ],
 )
