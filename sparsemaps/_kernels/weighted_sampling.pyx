@@ -30,8 +30,8 @@ cdef extern from "weighted_sampling.h" nogil:
 
 # A group of rows is sampled together: few enough that their states stay in the cache.
 cdef enum:
-    GROUP_ROWS = 256
-    GROUP_ENTRIES = 32768
+    GROUP_ROWS = 1024
+    GROUP_ENTRIES = 65536
 
 
 cdef struct scratch_t:
