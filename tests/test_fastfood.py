@@ -15,7 +15,7 @@ from sparsemaps import CountSketch, Fastfood
 from sparsemaps._kernels import fastfood as kernel
 
 WIDTH = 8
-N_SEEDS = 1500
+N_SEEDS = 800
 N_COMPONENTS = 2 * WIDTH  # one block, of as many pairs as it has vectors
 
 TRANSFORMS = ["hadamard", "fft"]
