@@ -10,26 +10,21 @@ is the best over a small grid of C, as in Li, "A comparison study of nonlinear k
 
 import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
+from data import read
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.svm import SVC, LinearSVC
 
 from sparsemaps import ConsistentWeightedSampling
-from sparsemaps.libsvm import load_svmlight_files
 
 
 def load(directory, name):
     """Dense training and test rows with labels, prepared as the name asks."""
-    name, _, how = name.partition(":")
-    paths = [next(Path(directory).glob(f"{name}.{part}.svm*")) for part in ("train", "test")]
-    X, y, X_test, y_test = load_svmlight_files(paths)
+    (X, y, X_test, y_test), how = read(directory, name)
     X, X_test = X.toarray(), X_test.toarray()
-    if how.isdigit():
-        X, y = X[: int(how)], y[: int(how)]
     if how == "range":
         X, X_test = X - X.min(axis=0), np.maximum(X_test - X.min(axis=0), 0)
     least = min(X.min(), X_test.min(), 0)

@@ -10,25 +10,20 @@ training rows. The exact min-max kernel is beside, with an SVM. One seed, and on
 
 import argparse
 import warnings
-from pathlib import Path
 
+from data import read
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps.kernels import min_max_kernel
-from sparsemaps.libsvm import load_svmlight_files
 
 BITS = (1, 2, 4, 8)
 
 
 def load(directory, name):
-    name, _, n_rows = name.partition(":")
-    paths = [next(Path(directory).glob(f"{name}.{part}.svm*")) for part in ("train", "test")]
-    X, y, X_test, y_test = load_svmlight_files(paths)
-    n = int(n_rows) if n_rows else len(y)
-    X, y = X[:n], y[:n]
+    (X, y, X_test, y_test), _ = read(directory, name)
     least = min(X.min(), X_test.min())
     if least < 0:
         X, X_test = csr_array(X.toarray() - least), csr_array(X_test.toarray() - least)

@@ -11,15 +11,14 @@ takes the first 10,000 training rows. Rows are scaled to unit length. The paper 
 
 import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
+from data import read
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from sparsemaps import RandomMaclaurin, TensorSketch
-from sparsemaps.libsvm import load_svmlight_files
 
 N_ROWS = 1000
 N_SEEDS = 5
@@ -28,11 +27,8 @@ KERNELS = [(degree, coef0) for degree in (2, 3, 4) for coef0 in (0.0, 1.0)]
 
 def load(directory, name):
     """Training and test rows of unit length, with labels."""
-    name, _, n_rows = name.partition(":")
-    paths = [next(Path(directory).glob(f"{name}.{part}.svm*")) for part in ("train", "test")]
-    X, y, X_test, y_test = load_svmlight_files(paths)
-    n = int(n_rows) if n_rows else len(y)
-    return normalize(X[:n]), y[:n], normalize(X_test), y_test
+    (X, y, X_test, y_test), _ = read(directory, name)
+    return normalize(X), y, normalize(X_test), y_test
 
 
 def name_of(degree, coef0):

@@ -7,7 +7,7 @@ import scipy.fft
 from scipy import special
 
 from sparsemaps import _seeding, _validation
-from sparsemaps._base import SparseMap, uniforms
+from sparsemaps._base import SparseMap, chunks, uniforms
 from sparsemaps._kernels import count_sketch as _count_sketch
 from sparsemaps._kernels import fastfood as _kernel
 from sparsemaps._kernels import fourier as _fourier
@@ -19,9 +19,6 @@ WIDEST = 2**17
 DEFAULT_HASH_DIM = 2**14
 
 LARGEST_DEGREE = 64
-
-_CHUNK_BYTES = 2**19
-"""Size of what is computed of some rows at a time: it stays in the cache."""
 
 
 class Fastfood(SparseMap):
@@ -189,11 +186,9 @@ class Fastfood(SparseMap):
         features = scales, phases, n_pairs, np.sqrt(2 / self.n_components)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
         row_bytes = rows.dtype.itemsize * (self._width + len(blocks.signs) * self._width)
-        step = max(1, _CHUNK_BYTES // row_bytes)
 
         def write(block, start, stop):
-            for first in range(0, stop - start, step):
-                last = min(first + step, stop - start)
+            for first, last in chunks(stop - start, row_bytes):
                 dense = self._make_dense(block.rows(first, last), rows.dtype)
                 _fourier.features(
                     blocks.multiply(dense), *features, out[start + first : start + last]
@@ -207,7 +202,7 @@ class Fastfood(SparseMap):
         if self.hash_dim_ is None:
             _kernel.spread(*block, dense)
             return dense
-        key = _seeding.keys(self.seed_, "fastfood", 8)[5:]
+        key = self._blocks.sketch_key
         if self.hash_dim_ == self._width:
             _count_sketch.count_sketch_dense(*block, key, dense)
         else:
@@ -228,9 +223,9 @@ class _Blocks:
 
     def __init__(self, fitted):
         self.made_of = self.parameters(fitted)
-        signs, permutations, normals, lengths, phases = _seeding.keys(
-            fitted.seed_, "fastfood", 8
-        )[:5].tolist()  # fmt: skip
+        keys = _seeding.keys(fitted.seed_, "fastfood", 8)
+        signs, permutations, normals, lengths, phases = keys[:5].tolist()
+        self.sketch_key = keys[5:]
         width = fitted._width
         n_vectors = fitted.n_components - fitted.n_components // 2
         n_blocks = -(-n_vectors // width)

@@ -246,13 +246,10 @@ def iter_svmlight_file(
 
 def _iterate(path, block_bytes, n_features, dtype, multilabel, zero_based, query_id, n_jobs):
     def parse(text, first_line, first_row):
-        part = _parse(text, first_line, multilabel, dtype, not zero_based)
-        width = max(part.largest + zero_based, 0)
-        if n_features is not None:
-            _check_width(n_features, width)
-        shape = width if n_features is None else n_features
-        block = _Rows.of(part, dtype).finish(shape, not zero_based, multilabel, query_id)
-        return tuple(block), part.n_lines, part.n_rows
+        *block, n_lines = parse_lines(
+            text, first_line, zero_based, n_features, dtype, multilabel, query_id
+        )
+        return tuple(block), n_lines, block[0].shape[0]
 
     with _files.open_text(path) as text:
         for block in in_order(parse, text.blocks(block_bytes), n_jobs, text.name):
@@ -260,12 +257,21 @@ def _iterate(path, block_bytes, n_features, dtype, multilabel, zero_based, query
                 yield block
 
 
-def parse_lines(text, first_line, zero_based):
-    """X, labels and the number of line ends of some text; X has the width that it needs."""
-    part = _parse(text, first_line, False, np.float64, not zero_based)
+def parse_lines(
+    text, first_line, zero_based, n_features=None, dtype=np.float64, multilabel=False,
+    query_id=False,
+):  # fmt: skip
+    """X, labels, perhaps numbers of qid, and the number of line ends of some text.
+
+    Without `n_features`, X has the width that it needs.
+    """
+    part = _parse(text, first_line, multilabel, dtype, not zero_based)
     width = max(part.largest + zero_based, 0)
-    X, y = _Rows.of(part, np.float64).finish(width, not zero_based, False, False)
-    return X, y, part.n_lines
+    if n_features is None:
+        n_features = width
+    _check_width(n_features, width)
+    rows = _Rows.of(part, dtype).finish(n_features, not zero_based, multilabel, query_id)
+    return *rows, part.n_lines
 
 
 def in_order(convert, texts, n_jobs, name=""):

@@ -118,6 +118,16 @@ def test_grids_are_independent():
     theorems.assert_variance(found, exact * (1 - exact) / 20)
 
 
+def test_rows_longer_than_a_group():
+    """Rows that are taken run by run, as they have more entries than a group holds."""
+    n = 70_000
+    X = sp.csr_array(np.outer([0.0, 0.5, 1.2], np.ones(n) / n) + 1 / n)
+    binning = RandomBinning(n_grids=500, random_state=0)
+    found = codes.unpack(binning.fit(X).encode(X), 16)
+    for one, other, distance in [(0, 1, 0.5), (1, 2, 0.7)]:
+        theorems.assert_rate(found[one] == found[other], np.exp(-distance))
+
+
 MUTANTS = {
     "all alike": lambda found, X, values: 0 * found,
     "never alike": lambda found, X, values: np.arange(6)[:, None] + 0 * found,

@@ -53,7 +53,8 @@ class AgainstScikitLearn(MapBenchmark):
 
 
 class Peer(MapBenchmark):
-    params = (["W1", "W5"],)
+    params = (["W1", "W2", "W4", "W5"],)
+    rows = {**MapBenchmark.rows, "W2": 500}  # noqa: RUF012
 
     def make(self):
         return PolynomialCountSketch(degree=2, n_components=N_COMPONENTS, random_state=0)

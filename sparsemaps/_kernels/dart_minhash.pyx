@@ -8,6 +8,7 @@ from libc.math cimport INFINITY, ldexp, log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from sparsemaps._kernels.signed cimport absolute, column_of
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
 cdef extern from "dart_minhash.h" nogil:
@@ -25,17 +26,6 @@ cdef extern from "dart_minhash.h" nogil:
                      int64_t position, int64_t number_of_part, dart_t *buckets)
     uint32_t parts_with_darts(uint64_t start, int64_t part, const uint64_t *limits)
     int part_of(double weight)
-
-
-cdef inline double absolute(value_t value) noexcept nogil:
-    return -<double>value if value < 0 else <double>value
-
-
-cdef inline uint64_t column_of(const value_t *values, const index_t *indices, Py_ssize_t i,
-                               bint signed_) noexcept nogil:
-    if signed_:
-        return 2 * <uint64_t>indices[i] + (values[i] < 0)
-    return <uint64_t>indices[i]
 
 
 # What a row's darts are thrown by.

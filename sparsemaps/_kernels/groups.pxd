@@ -21,8 +21,14 @@ cdef struct group_t:
     int64_t *ends     # of each column's entries
     uint32_t *rows    # of each entry
     void *values
+    size_t itemsize   # of a value
     pair_t *pairs     # to sort them: 2 * GROUP_ENTRIES
     void *sums        # (GROUP_ROWS, tile)
+
+
+# Adds the tile that begins with component `first` of the group's entries to the group's sums.
+ctypedef void (*add_tile_t)(const void *task, Py_ssize_t first,
+                            const group_t *group) noexcept nogil
 
 
 cdef inline int open_group(group_t *group, size_t itemsize, size_t sums_bytes) except -1:
@@ -30,6 +36,7 @@ cdef inline int open_group(group_t *group, size_t itemsize, size_t sums_bytes) e
     group.ends = <int64_t *>malloc(GROUP_ENTRIES * sizeof(int64_t))
     group.rows = <uint32_t *>malloc(GROUP_ENTRIES * sizeof(uint32_t))
     group.values = malloc(GROUP_ENTRIES * itemsize)
+    group.itemsize = itemsize
     group.pairs = <pair_t *>malloc(2 * GROUP_ENTRIES * sizeof(pair_t))
     group.sums = malloc(GROUP_ROWS * sums_bytes)
     if (group.starts == NULL or group.ends == NULL or group.rows == NULL or group.values == NULL
@@ -81,3 +88,24 @@ cdef inline Py_ssize_t group_end(const int64_t[::1] indptr, Py_ssize_t row) noex
            and indptr[stop + 1] - indptr[row] <= GROUP_ENTRIES):
         stop += 1
     return stop
+
+
+cdef inline bint fits(const int64_t *indptr, Py_ssize_t n_rows) noexcept nogil:
+    """Whether rows can be gathered as a whole: all groups but those of one long row can."""
+    return indptr[n_rows] - indptr[0] <= GROUP_ENTRIES
+
+
+cdef inline void add_rows(const value_t *values, const index_t *indices, const int64_t *indptr,
+                          Py_ssize_t n_rows, uint64_t key, add_tile_t add, const void *task,
+                          Py_ssize_t first, group_t *group) noexcept nogil:
+    """Add a tile of n_rows rows, which are gathered if they fit; a longer one is, run by run."""
+    cdef int64_t ends[2]
+    if fits(indptr, n_rows):
+        add(task, first, group)
+        return
+    ends[0] = indptr[0]
+    while ends[0] < indptr[1]:
+        ends[1] = min(ends[0] + GROUP_ENTRIES, indptr[1])
+        gather_by_column(values, indices, ends, 1, key, group)
+        add(task, first, group)
+        ends[0] = ends[1]

@@ -55,20 +55,33 @@ INLINE double flip_f64(double value, uint32_t sign)
     return bits_to_double(double_to_bits(value) ^ (uint64_t)sign << 63);
 }
 
-/* Add each of n <= HASH_RUN values, times `scale` and with its sign, to its bucket's sum, in order. */
-#define DEFINE_ADD_HASHED(NAME, VALUE, FLIP)                                                       \
-    CLONES static void NAME(const VALUE *restrict values, VALUE scale,                             \
-                            const uint32_t *restrict buckets, const uint32_t *restrict signs,      \
-                            ptrdiff_t n, VALUE *restrict sums)                                     \
+/* Each of n values times `scale`, with its sign; and n <= HASH_RUN such added to their buckets'
+ * sums, in order. */
+#define DEFINE_SIGNED(VALUE, FLIP, SIGN_VALUES, ADD_HASHED)                                        \
+    INLINE void SIGN_VALUES##_inline(const VALUE *restrict values, VALUE scale,                    \
+                                     const uint32_t *restrict signs, ptrdiff_t n,                  \
+                                     VALUE *restrict out)                                          \
+    {                                                                                              \
+        for (ptrdiff_t i = 0; i < n; i++)                                                          \
+            out[i] = FLIP(scale * values[i], signs[i]);                                            \
+    }                                                                                              \
+    CLONES static void SIGN_VALUES(const VALUE *values, VALUE scale, const uint32_t *signs,        \
+                                   ptrdiff_t n, VALUE *out)                                        \
+    {                                                                                              \
+        SIGN_VALUES##_inline(values, scale, signs, n, out);                                        \
+    }                                                                                              \
+    CLONES static void ADD_HASHED(const VALUE *restrict values, VALUE scale,                       \
+                                  const uint32_t *restrict buckets,                                \
+                                  const uint32_t *restrict signs, ptrdiff_t n,                     \
+                                  VALUE *restrict sums)                                            \
     {                                                                                              \
         VALUE signed_values[HASH_RUN];                                                             \
-        for (ptrdiff_t i = 0; i < n; i++)                                                          \
-            signed_values[i] = FLIP(scale * values[i], signs[i]);                                  \
+        SIGN_VALUES##_inline(values, scale, signs, n, signed_values);                              \
         for (ptrdiff_t i = 0; i < n; i++)                                                          \
             sums[buckets[i]] += signed_values[i];                                                  \
     }
 
-DEFINE_ADD_HASHED(add_hashed_f32, float, flip_f32)
-DEFINE_ADD_HASHED(add_hashed_f64, double, flip_f64)
+DEFINE_SIGNED(float, flip_f32, sign_values_f32, add_hashed_f32)
+DEFINE_SIGNED(double, flip_f64, sign_values_f64, add_hashed_f64)
 
 #endif

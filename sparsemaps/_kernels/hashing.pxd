@@ -12,6 +12,10 @@ cdef extern from "hashing.h" nogil:
                     uint32_t *buckets, uint32_t *signs)
     float flip_f32(float value, uint32_t sign)
     double flip_f64(double value, uint32_t sign)
+    void sign_values_f32(const float *values, float scale, const uint32_t *signs, Py_ssize_t n,
+                         float *out)
+    void sign_values_f64(const double *values, double scale, const uint32_t *signs, Py_ssize_t n,
+                         double *out)
     void add_hashed_f32(const float *values, float scale, const uint32_t *buckets,
                         const uint32_t *signs, Py_ssize_t n, float *sums)
     void add_hashed_f64(const double *values, double scale, const uint32_t *buckets,
@@ -32,6 +36,15 @@ cdef inline value_t flip(value_t value, uint32_t sign) noexcept nogil:
         return flip_f32(value, sign)
     else:
         return flip_f64(value, sign)
+
+
+cdef inline void sign_values(const value_t *values, value_t scale, const uint32_t *signs,
+                             Py_ssize_t n, value_t *out) noexcept nogil:
+    """Each value times `scale`, with its sign."""
+    if value_t is float:
+        sign_values_f32(values, scale, signs, n, out)
+    else:
+        sign_values_f64(values, scale, signs, n, out)
 
 
 cdef inline void add_hashed(const value_t *values, value_t scale, const uint32_t *buckets,

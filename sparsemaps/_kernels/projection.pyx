@@ -9,8 +9,8 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from sparsemaps._kernels.groups cimport (GROUP_ENTRIES, close_group, column_start, gather_by_column,
-                                         group_end, group_t, open_group)
+from sparsemaps._kernels.groups cimport (add_rows, close_group, column_start, fits,
+                                         gather_by_column, group_end, group_t, open_group)
 from sparsemaps._kernels.types cimport index_t, value_t
 
 cdef extern from "projection.h" nogil:
@@ -32,27 +32,15 @@ cdef extern from "projection.h" nogil:
 NORMAL, CAUCHY, LAPLACE, RADEMACHER = NORMAL_, CAUCHY_, LAPLACE_, RADEMACHER_
 TILE_SIZE = TILE
 
-cdef void add_tile(int distribution, Py_ssize_t tile, const group_t *group,
-                   value_t *sums) noexcept nogil:
-    if value_t is float:
-        project_tile_f32(distribution, tile, group.starts, group.ends, group.n_columns,
-                         group.rows, <const float *>group.values, sums)
+cdef void add_tile(const void *task, Py_ssize_t first, const group_t *group) noexcept nogil:
+    """`task` is the distribution."""
+    cdef int distribution = (<const int *>task)[0]
+    if group.itemsize == sizeof(float):
+        project_tile_f32(distribution, first // TILE, group.starts, group.ends, group.n_columns,
+                         group.rows, <const float *>group.values, <float *>group.sums)
     else:
-        project_tile_f64(distribution, tile, group.starts, group.ends, group.n_columns,
-                         group.rows, <const double *>group.values, sums)
-
-
-cdef void add_long_row(const value_t *values, const index_t *indices, const int64_t *indptr,
-                       uint64_t key, int distribution, Py_ssize_t tile, group_t *group,
-                       value_t *sums) noexcept nogil:
-    """One tile of a row whose entries exceed the group, in runs that do not."""
-    cdef int64_t ends[2]
-    ends[0] = indptr[0]
-    while ends[0] < indptr[1]:
-        ends[1] = min(ends[0] + GROUP_ENTRIES, indptr[1])
-        gather_by_column(values, indices, ends, 1, key, group)
-        add_tile(distribution, tile, group, sums)
-        ends[0] = ends[1]
+        project_tile_f64(distribution, first // TILE, group.starts, group.ends, group.n_columns,
+                         group.rows, <const double *>group.values, <double *>group.sums)
 
 
 def project(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -60,7 +48,6 @@ def project(const value_t[::1] values, const index_t[::1] indices, const int64_t
     """Write the projections of each row to its row of `out`."""
     cdef Py_ssize_t n_rows = out.shape[0], n_projections = out.shape[1], first, width
     cdef Py_ssize_t start = 0, stop, row
-    cdef bint long_row
     cdef const value_t *value = NULL
     cdef const index_t *index = NULL
     cdef value_t *sums
@@ -73,17 +60,13 @@ def project(const value_t[::1] values, const index_t[::1] indices, const int64_t
     with nogil:
         while start < n_rows:
             stop = group_end(indptr, start)
-            long_row = indptr[stop] - indptr[start] > GROUP_ENTRIES
-            if not long_row:
+            if fits(&indptr[start], stop - start):
                 gather_by_column(value, index, &indptr[start], stop - start, key, &group)
             first = 0
             while first < n_projections:
                 memset(sums, 0, (stop - start) * TILE * sizeof(value_t))
-                if long_row:
-                    add_long_row(value, index, &indptr[start], key, distribution, first // TILE,
-                                 &group, sums)
-                else:
-                    add_tile(distribution, first // TILE, &group, sums)
+                add_rows(value, index, &indptr[start], stop - start, key, add_tile, &distribution,
+                         first, &group)
                 width = min(n_projections - first, <Py_ssize_t>TILE)
                 for row in range(start, stop):
                     memcpy(&out[row, first], sums + (row - start) * TILE, width * sizeof(value_t))

@@ -8,8 +8,8 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from sparsemaps._kernels.groups cimport (GROUP_ENTRIES, close_group, column_start, gather_by_column,
-                                         group_end, group_t, open_group)
+from sparsemaps._kernels.groups cimport (add_rows, close_group, column_start, fits,
+                                         gather_by_column, group_end, group_t, open_group)
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
 cdef extern from "random_binning.h" nogil:
@@ -29,32 +29,20 @@ N_PITCHES = 1 << PITCH_BITS
 
 
 cdef struct grids_t:
-    uint64_t key
     double gamma
     const double *inverse_pitches
 
 
-cdef void add_tile(const grids_t *grids, Py_ssize_t first, const group_t *group,
-                   const value_t *values, uint64_t *sums) noexcept nogil:
-    if value_t is float:
+cdef void add_tile(const void *task, Py_ssize_t first, const group_t *group) noexcept nogil:
+    """`task` is the grids."""
+    cdef const grids_t *grids = <const grids_t *>task
+    cdef uint64_t *sums = <uint64_t *>group.sums
+    if group.itemsize == sizeof(float):
         binning_tile_f32(first, grids.gamma, grids.inverse_pitches, group.starts, group.ends,
-                         group.n_columns, group.rows, values, sums)
+                         group.n_columns, group.rows, <const float *>group.values, sums)
     else:
         binning_tile_f64(first, grids.gamma, grids.inverse_pitches, group.starts, group.ends,
-                         group.n_columns, group.rows, values, sums)
-
-
-cdef void add_long_row(const grids_t *grids, Py_ssize_t first, const value_t *values,
-                       const index_t *indices, const int64_t *indptr, group_t *group,
-                       uint64_t *sums) noexcept nogil:
-    """One tile of a row whose entries exceed the group, in runs that do not."""
-    cdef int64_t ends[2]
-    ends[0] = indptr[0]
-    while ends[0] < indptr[1]:
-        ends[1] = min(ends[0] + GROUP_ENTRIES, indptr[1])
-        gather_by_column(values, indices, ends, 1, grids.key, group)
-        add_tile(grids, first, group, <const value_t *>group.values, sums)
-        ends[0] = ends[1]
+                         group.n_columns, group.rows, <const double *>group.values, sums)
 
 
 def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -63,14 +51,13 @@ def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_
     """Grid j's code, `bits` long, plus `stride` j."""
     cdef Py_ssize_t n_rows = out.shape[0], n_grids = out.shape[1], first, j, row
     cdef Py_ssize_t start = 0, stop
-    cdef bint long_row
     cdef const value_t *value = NULL
     cdef const index_t *index = NULL
     cdef uint64_t *sums
     cdef uint64_t grid_words = column_start(key, <uint64_t>-1), code
     cdef grids_t grids
     cdef group_t group
-    grids.key, grids.gamma = key, gamma
+    grids.gamma = gamma
     grids.inverse_pitches = NULL if inverse_pitches is None else &inverse_pitches[0]
     if values.shape[0] > 0:
         value = &values[0]
@@ -80,16 +67,13 @@ def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_
     with nogil:
         while start < n_rows:
             stop = group_end(indptr, start)
-            long_row = indptr[stop] - indptr[start] > GROUP_ENTRIES
-            if not long_row:
+            if fits(&indptr[start], stop - start):
                 gather_by_column(value, index, &indptr[start], stop - start, key, &group)
             first = 0
             while first < n_grids:
                 memset(sums, 0, (stop - start) * TILE * sizeof(uint64_t))
-                if long_row:
-                    add_long_row(&grids, first, value, index, &indptr[start], &group, sums)
-                else:
-                    add_tile(&grids, first, &group, <const value_t *>group.values, sums)
+                add_rows(value, index, &indptr[start], stop - start, key, add_tile, &grids, first,
+                         &group)
                 for row in range(start, stop):
                     for j in range(first, min(first + <Py_ssize_t>TILE, n_grids)):
                         code = sums[(row - start) * TILE + j - first] + word(grid_words, j)

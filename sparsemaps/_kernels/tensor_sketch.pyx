@@ -17,7 +17,7 @@ from libc.string cimport memcpy, memset
 
 from sparsemaps._kernels.emit cimport emit_sums
 from sparsemaps._kernels.hashing cimport (
-    HASH_GROUP, HASH_RUN, add_hashed, flip, hash_mixed, mix_columns
+    HASH_GROUP, HASH_RUN, add_hashed, flip, hash_mixed, mix_columns, sign_values
 )
 from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
@@ -90,13 +90,6 @@ cdef void close_factors(factors_t *factors) noexcept:
     free(factors.twice)
 
 
-cdef void sign_values(const value_t *values, const uint32_t *signs, Py_ssize_t n, value_t scale,
-                      value_t *out) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        out[i] = flip(scale * values[i], signs[i])
-
-
 cdef void load_row(factors_t *factors, const value_t *values, const index_t *columns,
                    Py_ssize_t n) noexcept nogil:
     """Buckets and signed values of a row's entries under each factor."""
@@ -116,7 +109,7 @@ cdef void load_row(factors_t *factors, const value_t *values, const index_t *col
         for factor in range(factors.degree):
             hash_mixed(factors.keys + 3 * factor, mixed, run, factors.n_buckets,
                        factors.buckets + factor * factors.width + first, signs)
-            sign_values(values + first, signs, run, scale,
+            sign_values(values + first, scale, signs, run,
                         <value_t *>factors.values + factor * factors.width + first)
         first += run
     if factors.extra != 0:

@@ -9,6 +9,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from sparsemaps._kernels.signed cimport absolute, column_of
 from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
@@ -56,17 +57,8 @@ cdef void release(scratch_t *scratch) noexcept:
     free(scratch.states)
 
 
-cdef inline uint64_t column_of(const value_t *values, const index_t *indices, Py_ssize_t i,
-                               bint signed_) noexcept nogil:
-    """The column that entry i is sampled as: of a signed pair the even one holds what is positive.
-    """
-    if signed_:
-        return 2 * <uint64_t>indices[i] + (values[i] < 0)
-    return <uint64_t>indices[i]
-
-
 cdef inline float log_weight(value_t value) noexcept nogil:
-    return <float>log_f64(-<double>value if value < 0 else <double>value)
+    return <float>log_f64(absolute(value))
 
 
 cdef Py_ssize_t group_end(const int64_t[::1] indptr, Py_ssize_t row) noexcept nogil:
