@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _seeding, _sklearn, _threads, _validation
-from sparsemaps._kernels import codes as _codes
 from sparsemaps._kernels import projection as _projection
 
 _CHUNK_BYTES = 2**21
@@ -36,10 +35,12 @@ class SparseMap(
     - ``_check_parameters()``, which raises where a parameter is not what is allowed;
     - ``_n_features_out``, the width of the output;
     - ``_map(rows)``, the output for a `sparsemaps._validation.Rows`;
-    - ``_nonnegative``, where it takes no negative values, the sentence that says how to go on.
+    - ``_nonnegative``, where it takes no negative values, the sentence that says how to go on;
+    - ``_shares_columns``, whether larger blocks make its rows cheaper.
     """
 
     _nonnegative = None
+    _shares_columns = False
 
     def fit(self, X, y=None):
         """Check parameters and data, and draw the seed.
@@ -198,7 +199,8 @@ class SparseMap(
     def _cut(self, rows):
         """The blocks (start, stop) of `rows` that ``_run`` takes."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)
-        return _threads.cut_rows(rows.n_rows, rows.work_before, n_jobs)
+        at_most = _threads.BLOCK_ENTRIES * (2 if self._shares_columns else 1)
+        return _threads.cut_rows(rows.n_rows, rows.work_before, n_jobs, at_most)
 
     @staticmethod
     def _align(output, X):
@@ -218,7 +220,8 @@ class SampledMap(SparseMap):
 
     - ``_code_bits``, the number of bits of a code;
     - ``_write_codes(block, stride, out)``, which writes ``stride * j + code`` of sample j into
-      ``out[row, j]``, and -1 into ``out[row, 0]`` of a row that has no sample.
+      ``out[row, j]``, and -1 into all of a row that has no sample; if `out` is of uint8, it writes
+      packed codes, and 0.
     """
 
     @property
@@ -253,18 +256,8 @@ class SampledMap(SparseMap):
         bits = self._code_bits
         out = np.empty((rows.n_rows, (self.n_hashes * bits + 7) // 8), np.uint8)
 
-        def encode_block(block, start, stop):
-            for first, last in chunks(stop - start, 4 * self.n_hashes):
-                self._pack_codes(block.rows(first, last), out[start + first : start + last])
-
-        self._run(rows, encode_block)
+        self._run(rows, lambda block, start, stop: self._write_codes(block, 0, out[start:stop]))
         return out
-
-    def _pack_codes(self, block, out):
-        """Write the packed codes of a few rows."""
-        unpacked = np.empty((len(out), self.n_hashes), np.int32)
-        self._write_codes(block, 0, unpacked)
-        _codes.pack(unpacked, self._code_bits, out)
 
     def _map(self, rows):
         columns, indptr, _ = self._one_hot(rows)

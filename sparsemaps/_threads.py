@@ -43,7 +43,8 @@ def cut_rows(n_rows, work_before, n_jobs, at_most=None):
     """
     total = work_before(n_rows)
     at_most = BLOCK_ENTRIES if at_most is None else at_most
-    size = max(_SMALLEST_BLOCK, min(at_most, total // (4 * n_jobs)))
+    shares = 4 * n_jobs if n_jobs > 1 else 1  # more than threads, so that none is left waiting
+    size = max(_SMALLEST_BLOCK, min(at_most, total // shares))
     blocks = []
     start = 0
     while start < n_rows:

@@ -5,6 +5,7 @@ import scipy.sparse as sp
 
 from sparsemaps import _seeding, _sklearn
 from sparsemaps._base import SampledMap, SparseMap, chunks, keep_rows
+from sparsemaps._kernels import codes as _codes
 from sparsemaps.sign_projection import SignProjection
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
@@ -74,6 +75,8 @@ class KernelProduct(SampledMap):
     >>> bool(np.allclose((Z @ Z.T).toarray(), exact, atol=0.05))
     True
     """
+
+    _shares_columns = True
 
     def __init__(self, *, maps=None, random_state=None, n_jobs=None):
         self.maps = maps
@@ -181,17 +184,22 @@ class KernelProduct(SampledMap):
 
     def _write_codes(self, block, stride, out):
         sampled, other = self.maps_
-        offsets = stride * np.arange(self.n_hashes, dtype=out.dtype)
+        packed = out.dtype == np.uint8
+        offsets = stride * np.arange(self.n_hashes, dtype=np.int64)
         for start, stop in chunks(len(out), 4 * self.n_hashes):
-            rows, first = block.rows(start, stop), out[start:stop]
-            second = np.empty(first.shape, np.int32)
+            rows = block.rows(start, stop)
+            first, second = np.empty((2, stop - start, self.n_hashes), np.int32)
             sampled._write_codes(rows, 0, first)
             other._write_codes(rows, 0, second)
             empty = (first[:, 0] < 0) | (second[:, 0] < 0)
             first <<= other._code_bits
             first |= second
-            first += offsets
-            first[empty, 0] = -1
+            first[empty] = -1
+            if packed:
+                _codes.pack(first, self._code_bits, out[start:stop])
+            else:
+                np.add(first, offsets, out=out[start:stop], casting="same_kind")
+                out[start:stop][empty] = -1
 
     def _map(self, rows):
         sampled, other = self.maps_

@@ -96,6 +96,8 @@ class RandomBinning(SampledMap):
     True
     """
 
+    _shares_columns = True
+
     def __init__(
         self,
         *,
@@ -138,8 +140,8 @@ class RandomBinning(SampledMap):
 
     def _write_codes(self, block, stride, out):
         key = _seeding.keys(self.seed_, "random_binning", 1)[0]
-        grids = key, float(self.gamma), self._inverse_pitches, self._code_bits
-        _kernel.bin_rows(*block, *grids, stride, out)
+        grids = key, float(self.gamma), self._inverse_pitches, self.n_grids, self._code_bits
+        _kernel.bin_rows(*block, *grids, stride, out.view(np.uint8), out.itemsize)
 
 
 def _equally_likely(density, n):

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import special
 
 from sparsemaps import _seeding, _validation
-from sparsemaps._base import SparseMap, chunks, uniforms
+from sparsemaps._base import SparseMap, uniforms
 from sparsemaps._kernels import fourier as _kernel
 from sparsemaps._kernels import projection as _projection
 
@@ -113,6 +113,8 @@ class RandomFourier(SparseMap):
     True
     """
 
+    _shares_columns = True
+
     def __init__(
         self,
         *,
@@ -192,11 +194,9 @@ class RandomFourier(SparseMap):
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
         def write(block, start, stop):
-            for first, last in chunks(stop - start, n_vectors * rows.dtype.itemsize):
-                projections = np.empty((last - first, n_vectors), rows.dtype)
-                part = block.rows(first, last)
-                _projection.project(*part, vectors, _SPECTRA[self.kernel], projections)
-                _kernel.features(projections, *parameters, out[start + first : start + last])
+            here = out[start:stop]
+            _projection.project(*block, vectors, _SPECTRA[self.kernel], n_vectors, here)
+            _kernel.features(here, *parameters, here)
 
         self._run(rows, write)
         return out

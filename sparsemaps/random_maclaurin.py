@@ -214,7 +214,7 @@ def _write(block, features, out):
     """The random features of a few rows."""
     key, factors, firsts = features
     projections = np.empty((len(out), firsts[-1]), out.dtype)
-    _projection.project(*block, key, _projection.RADEMACHER, projections)
+    _projection.project(*block, key, _projection.RADEMACHER, firsts[-1], projections)
     _kernel.products(projections, factors, firsts, out)
 
 

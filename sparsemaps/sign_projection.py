@@ -3,7 +3,7 @@
 import numpy as np
 
 from sparsemaps import _seeding, _validation
-from sparsemaps._base import SampledMap, chunks
+from sparsemaps._base import SampledMap
 from sparsemaps._kernels import projection as _kernel
 
 LARGEST_N_HASHES = 2**24
@@ -112,6 +112,8 @@ class SignProjection(SampledMap):
     True
     """
 
+    _shares_columns = True
+
     def __init__(
         self,
         *,
@@ -152,33 +154,24 @@ class SignProjection(SampledMap):
     def _n_features_out(self):
         return self.n_hashes if self.dense_output else super()._n_features_out
 
-    def _project(self, block):
-        """Projections of a few rows."""
-        dtype = block.values.dtype
-        out = np.empty((len(block.indptr) - 1, self.n_hashes), dtype)
+    def _vectors(self):
+        """What the projections are on: key, distribution, and their number."""
         key = _seeding.keys(self.seed_, "sign_projection", 1)[0]
-        _kernel.project(*block, key, _DISTRIBUTIONS[self.kernel, self.distribution], out)
-        return out
+        return key, _DISTRIBUTIONS[self.kernel, self.distribution], self.n_hashes
 
     def _map(self, rows):
         if not self.dense_output:
             return super()._map(rows)
         out = np.empty((rows.n_rows, self.n_hashes), rows.dtype)
-        one = rows.dtype.type(1 / np.sqrt(self.n_hashes))
+        one = 1 / np.sqrt(self.n_hashes)
 
-        def write(block, start, stop):
-            for first, last in chunks(stop - start, 8 * self.n_hashes):
-                positive = self._project(block.rows(first, last)) >= 0
-                out[start + first : start + last] = np.where(positive, one, -one)
-
-        self._run(rows, write)
+        self._run(
+            rows,
+            lambda block, start, stop: _kernel.project(
+                *block, *self._vectors(), out[start:stop], one
+            ),
+        )
         return out
 
     def _write_codes(self, block, stride, out):
-        offsets = stride * np.arange(self.n_hashes, dtype=out.dtype)
-        for first, last in chunks(len(out), 8 * self.n_hashes):
-            positive = self._project(block.rows(first, last)) >= 0
-            np.add(positive, offsets, out=out[first:last])
-
-    def _pack_codes(self, block, out):
-        out[:] = np.packbits(self._project(block) >= 0, axis=1, bitorder="little")
+        _kernel.project_to_codes(*block, *self._vectors(), stride, out.view(np.uint8), out.itemsize)

@@ -101,6 +101,8 @@ class ConsistentWeightedSampling(SampledMap):
     True
     """
 
+    _shares_columns = True
+
     def __init__(
         self,
         *,
@@ -149,8 +151,8 @@ class ConsistentWeightedSampling(SampledMap):
         t = np.empty((rows.n_rows, self.n_hashes), np.int64)
         self._run(
             rows,
-            lambda block, start, stop: self._sampler(
-                *block, self._key, self.signed, 63, 0, 0, columns[start:stop], t[start:stop]
+            lambda block, start, stop: self._sample(
+                block, 63, 0, 0, columns[start:stop], t[start:stop]
             ),
         )
         return columns, t
@@ -180,9 +182,10 @@ class ConsistentWeightedSampling(SampledMap):
         stream = "weighted_sampling" if self.method == "icws" else "dart_minhash"
         return _seeding.keys(self.seed_, stream, 1)[0]
 
-    @property
-    def _sampler(self):
-        return _SAMPLERS[self.method]
-
     def _write_codes(self, block, stride, out):
-        self._sampler(*block, self._key, self.signed, self.bits, self.t_bits, stride, out)
+        self._sample(block, self.bits, self.t_bits, stride, out)
+
+    def _sample(self, block, bits, t_bits, stride, out, out_t=None):
+        sampler = _SAMPLERS[self.method]
+        codes = bits, t_bits, self.n_hashes, stride, out.view(np.uint8), out.itemsize
+        sampler(*block, self._key, self.signed, *codes, out_t)

@@ -11,14 +11,8 @@
 
 #include "simd.h"
 
-#if defined(__GNUC__)
-/* Compilers that know vectors of this size split them where the machine's are shorter. */
-typedef uint64_t lanes_t __attribute__((vector_size(64)));
-enum { LANES = 8 };
-#else
-typedef uint64_t lanes_t;
-enum { LANES = 1 };
-#endif
+typedef lanes_u64 lanes_t;
+enum { LANES = sizeof(lanes_t) / sizeof(uint64_t) };
 
 enum { RUN = 31 };   /* a byte counts at most 8 a word */
 enum { HAMMING = 0 }; /* in place of bits: count the bits that differ */

@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-#include "projection.h"
+#include "random.h"
+#include "trigonometry.h"
 
 #define TO_INTEGER_F32 12582912.0f      /* 1.5 * 2^23 */
 #define TO_INTEGER_F64 6755399441055744.0 /* 1.5 * 2^52 */

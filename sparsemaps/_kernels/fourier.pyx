@@ -4,6 +4,9 @@
 # Output: pairs (cos, sin), then single cosines with their phases, all times one factor.
 # Cost: O(features). Accurate to a few units in the last place of the projection.
 # Reference: Rahimi & Recht 2007, algorithm 1.
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
 from sparsemaps._kernels.types cimport value_t
 
 cdef extern from "fourier.h" nogil:
@@ -20,19 +23,24 @@ cdef extern from "fourier.h" nogil:
 def features(const value_t[:, ::1] projections, const value_t[::1] scales,
              const value_t[::1] phases, Py_ssize_t n_pairs, value_t factor, value_t[:, ::1] out):
     """The first `n_pairs` projections give a pair each, the others a cosine with their phase; of
-    more projections than scales, the surplus is left out."""
-    cdef Py_ssize_t row, n_single = scales.shape[0] - n_pairs
+    more projections than scales, the surplus is left out. `out` may be `projections`."""
+    cdef Py_ssize_t row, n = scales.shape[0], n_single = n - n_pairs
+    cdef value_t *turning = <value_t *>malloc(n * sizeof(value_t))
+    if turning == NULL:
+        raise MemoryError
     with nogil:
         for row in range(projections.shape[0]):
+            memcpy(turning, &projections[row, 0], n * sizeof(value_t))
             if value_t is float:
                 if n_pairs:
-                    paired_f32(&projections[row, 0], &scales[0], n_pairs, factor, &out[row, 0])
+                    paired_f32(turning, &scales[0], n_pairs, factor, &out[row, 0])
                 if n_single:
-                    cosines_f32(&projections[row, n_pairs], &scales[n_pairs], &phases[n_pairs],
-                                n_single, factor, &out[row, 2 * n_pairs])
+                    cosines_f32(turning + n_pairs, &scales[n_pairs], &phases[n_pairs], n_single,
+                                factor, &out[row, 2 * n_pairs])
             else:
                 if n_pairs:
-                    paired_f64(&projections[row, 0], &scales[0], n_pairs, factor, &out[row, 0])
+                    paired_f64(turning, &scales[0], n_pairs, factor, &out[row, 0])
                 if n_single:
-                    cosines_f64(&projections[row, n_pairs], &scales[n_pairs], &phases[n_pairs],
-                                n_single, factor, &out[row, 2 * n_pairs])
+                    cosines_f64(turning + n_pairs, &scales[n_pairs], &phases[n_pairs], n_single,
+                                factor, &out[row, 2 * n_pairs])
+    free(turning)

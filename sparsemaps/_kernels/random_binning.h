@@ -8,11 +8,9 @@
 #ifndef SPARSEMAPS_RANDOM_BINNING_H
 #define SPARSEMAPS_RANDOM_BINNING_H
 
-#include <stddef.h>
+#include "groups.h"
 
-#include "random.h"
-
-enum { TILE = 32, PITCH_BITS = 16 };
+enum { TILE = 16, PITCH_BITS = 16 };
 
 typedef struct {
     double inverse_pitch[TILE], shift[TILE];
@@ -57,19 +55,23 @@ INLINE void binning_add(const binning_parameters *restrict p, double x, uint64_t
     }
 }
 
-/* Add each entry to the TILE sums of its row. Column c's words start at starts[c], and its entries
- * end at ends[c]; all of them share the parameters, which are made once. */
+/* Add each entry of a group to the TILE sums of its row. */
 #define DEFINE_BINNING_TILE(NAME, VALUE)                                                           \
     CLONES static void NAME(uint64_t first_grid, double gamma, const double *inverse_pitches,      \
-                            const uint64_t *starts, const int64_t *ends, ptrdiff_t n_columns,      \
-                            const uint32_t *rows, const VALUE *values, uint64_t *sums)             \
+                            const group_t *group)                                                  \
     {                                                                                              \
-        binning_parameters p;                                                                      \
-        int64_t i = 0;                                                                             \
-        for (ptrdiff_t c = 0; c < n_columns; c++) {                                                \
-            binning_draw(starts[c], first_grid, gamma, inverse_pitches, &p);                       \
-            for (; i < ends[c]; i++)                                                               \
-                binning_add(&p, (double)values[i], sums + TILE * (ptrdiff_t)rows[i]);              \
+        const VALUE *values = (const VALUE *)group->values;                                        \
+        const uint32_t *places = group->places, *ends = group->ends;                               \
+        uint64_t *sums = (uint64_t *)group->sums;                                                  \
+        binning_parameters columns[BATCH];                                                         \
+        uint32_t i = 0;                                                                            \
+        for (ptrdiff_t first = 0; first < group->n_columns; first += BATCH) {                      \
+            for (ptrdiff_t c = first; c < first + BATCH && c < group->n_columns; c++)              \
+                binning_draw(group->starts[c], first_grid, gamma, inverse_pitches,                 \
+                             &columns[c - first]);                                                 \
+            for (const uint32_t end = *ends++; i < end; i++)                                       \
+                binning_add(&columns[places[i] % BATCH], (double)values[i],                        \
+                            sums + TILE * (ptrdiff_t)(places[i] / BATCH));                         \
         }                                                                                          \
     }
 

@@ -5,12 +5,11 @@
 # Cost: O(entries * grids). The random numbers of a column are made once for the rows of a group
 # and a tile of grids, so the more rows share their columns the cheaper they are.
 # Reference: Rahimi & Recht 2007, section 4.
-from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
-from sparsemaps._kernels.groups cimport (add_rows, close_group, column_start, fits,
-                                         gather_by_column, group_end, group_t, open_group)
-from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
+from sparsemaps._kernels.code_output cimport code_output_t, put_codes
+from sparsemaps._kernels.groups cimport column_start, for_each_group, group_t, work_t
+from sparsemaps._kernels.types cimport index_t, value_t
 
 cdef extern from "random_binning.h" nogil:
     enum:
@@ -19,66 +18,63 @@ cdef extern from "random_binning.h" nogil:
     uint64_t mix64(uint64_t x)
     uint64_t word(uint64_t start, uint64_t counter)
     void binning_tile_f32(uint64_t first_grid, double gamma, const double *inverse_pitches,
-                          const uint64_t *starts, const int64_t *ends, Py_ssize_t n_columns,
-                          const uint32_t *rows, const float *values, uint64_t *sums)
+                          const group_t *group)
     void binning_tile_f64(uint64_t first_grid, double gamma, const double *inverse_pitches,
-                          const uint64_t *starts, const int64_t *ends, Py_ssize_t n_columns,
-                          const uint32_t *rows, const double *values, uint64_t *sums)
+                          const group_t *group)
 
 N_PITCHES = 1 << PITCH_BITS
 
 
-cdef struct grids_t:
+cdef struct task_t:
+    bint single                     # whether values are float32
     double gamma
     const double *inverse_pitches
+    uint64_t grid_words             # where the words of the grids start
+    code_output_t codes
 
 
-cdef void add_tile(const void *task, Py_ssize_t first, const group_t *group) noexcept nogil:
-    """`task` is the grids."""
-    cdef const grids_t *grids = <const grids_t *>task
-    cdef uint64_t *sums = <uint64_t *>group.sums
-    if group.itemsize == sizeof(float):
-        binning_tile_f32(first, grids.gamma, grids.inverse_pitches, group.starts, group.ends,
-                         group.n_columns, group.rows, <const float *>group.values, sums)
+cdef void add_tile(const void *task, Py_ssize_t tile, const group_t *group) noexcept nogil:
+    cdef const task_t *what = <const task_t *>task
+    if what.single:
+        binning_tile_f32(TILE * tile, what.gamma, what.inverse_pitches, group)
     else:
-        binning_tile_f64(first, grids.gamma, grids.inverse_pitches, group.starts, group.ends,
-                         group.n_columns, group.rows, <const double *>group.values, sums)
+        binning_tile_f64(TILE * tile, what.gamma, what.inverse_pitches, group)
+
+
+cdef void emit_tile(const void *task, Py_ssize_t tile, Py_ssize_t row, int64_t start,
+                    const group_t *group, const void *sums) noexcept nogil:
+    cdef const task_t *what = <const task_t *>task
+    cdef const uint64_t *hashes = <const uint64_t *>sums
+    cdef int64_t codes[TILE]
+    cdef Py_ssize_t j
+    for j in range(TILE):
+        codes[j] = mix64(hashes[j] + word(what.grid_words, TILE * tile + j)) >> (
+            64 - what.codes.bits)
+    put_codes(&what.codes, row, TILE * tile, codes, TILE)
 
 
 def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-             uint64_t key, double gamma, const double[::1] inverse_pitches, int bits,
-             int64_t stride, out_index_t[:, ::1] out):
-    """Grid j's code, `bits` long, plus `stride` j."""
-    cdef Py_ssize_t n_rows = out.shape[0], n_grids = out.shape[1], first, j, row
-    cdef Py_ssize_t start = 0, stop
-    cdef const value_t *value = NULL
-    cdef const index_t *index = NULL
-    cdef uint64_t *sums
-    cdef uint64_t grid_words = column_start(key, <uint64_t>-1), code
-    cdef grids_t grids
-    cdef group_t group
-    grids.gamma = gamma
-    grids.inverse_pitches = NULL if inverse_pitches is None else &inverse_pitches[0]
-    if values.shape[0] > 0:
-        value = &values[0]
-        index = &indices[0]
-    open_group(&group, sizeof(value_t), TILE * sizeof(uint64_t))
-    sums = <uint64_t *>group.sums
-    with nogil:
-        while start < n_rows:
-            stop = group_end(indptr, start)
-            if fits(&indptr[start], stop - start):
-                gather_by_column(value, index, &indptr[start], stop - start, key, &group)
-            first = 0
-            while first < n_grids:
-                memset(sums, 0, (stop - start) * TILE * sizeof(uint64_t))
-                add_rows(value, index, &indptr[start], stop - start, key, add_tile, &grids, first,
-                         &group)
-                for row in range(start, stop):
-                    for j in range(first, min(first + <Py_ssize_t>TILE, n_grids)):
-                        code = sums[(row - start) * TILE + j - first] + word(grid_words, j)
-                        code = mix64(code) >> (64 - bits)
-                        out[row, j] = <out_index_t>(stride * j + <int64_t>code)
-                first += TILE
-            start = stop
-    close_group(&group)
+             uint64_t key, double gamma, const double[::1] inverse_pitches, Py_ssize_t n_grids,
+             int bits, int64_t stride, uint8_t[:, ::1] out, int itemsize):
+    """Write grid j's code, `bits` long, of each row (code_output.pxd)."""
+    cdef task_t task
+    cdef work_t work
+    if out.shape[0] == 0:
+        return
+    task.single = value_t is float
+    task.gamma = gamma
+    task.inverse_pitches = NULL
+    if inverse_pitches is not None:
+        task.inverse_pitches = &inverse_pitches[0]
+    task.grid_words = column_start(key, <uint64_t>-1)
+    task.codes = code_output_t(&out[0, 0], out.shape[1], itemsize, n_grids, bits, stride)
+    work.key = key
+    work.signed_ = False
+    work.n_tiles = (n_grids + TILE - 1) // TILE
+    work.row_bytes = TILE * sizeof(uint64_t)
+    work.initial = NULL
+    work.prepare = NULL
+    work.add = add_tile
+    work.emit = emit_tile
+    work.task = &task
+    for_each_group(values, indices, indptr, &work)

@@ -1,8 +1,8 @@
-/* Stable radix sort of (key, payload) pairs, least significant digit first.
+/* Stable radix sorts, of (key, payload) pairs and of words, least significant digit first.
  *
  * Input: n pairs; `bits`, such that all keys are below 2^bits; a scratch of n pairs.
  * Output: returns whichever of the two arrays the sorted pairs ended up in.
- * Cost: O(n) for each digit of 8 bits, or of 11 where that saves a pass. */
+ * Cost: O(n) for each digit, of at most 11 bits. */
 #ifndef SPARSEMAPS_SORT_H
 #define SPARSEMAPS_SORT_H
 
@@ -15,7 +15,7 @@ typedef struct {
     uint64_t payload;
 } pair_t;
 
-static pair_t *sort_pairs(pair_t *pairs, pair_t *scratch, size_t n, int bits)
+static inline pair_t *sort_pairs(pair_t *pairs, pair_t *scratch, size_t n, int bits)
 {
     if (n <= 24) { /* insertion: no counters to clear */
         for (size_t i = 1; i < n; i++) {
@@ -48,6 +48,32 @@ static pair_t *sort_pairs(pair_t *pairs, pair_t *scratch, size_t n, int bits)
         pairs = sorted;
     }
     return pairs;
+}
+
+/* The same for words, by their bits from `lowest` on, `bits` of them; a scratch of n words. */
+static inline uint64_t *sort_words(uint64_t *words, uint64_t *scratch, size_t n, int lowest, int bits)
+{
+    int passes = (bits + 10) / 11;
+    int digit = passes ? (bits + passes - 1) / passes : 1;
+    const uint64_t mask = (UINT64_C(1) << digit) - 1;
+    size_t count[2048];
+    for (int shift = lowest; shift < lowest + bits; shift += digit) {
+        memset(count, 0, sizeof count[0] << digit);
+        for (size_t i = 0; i < n; i++)
+            count[(words[i] >> shift) & mask]++;
+        size_t total = 0;
+        for (uint64_t value = 0; value <= mask; value++) {
+            size_t here = count[value];
+            count[value] = total;
+            total += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            scratch[count[(words[i] >> shift) & mask]++] = words[i];
+        uint64_t *sorted = scratch;
+        scratch = words;
+        words = sorted;
+    }
+    return words;
 }
 
 /* How many bits `value` takes. */
