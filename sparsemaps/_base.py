@@ -259,6 +259,14 @@ class SampledMap(SparseMap):
         self._run(rows, lambda block, start, stop: self._write_codes(block, 0, out[start:stop]))
         return out
 
+    def _codes_any_width(self, X, first_row=0):
+        """The codes of a CSR block as numbers, -1 in rows without; errors count its rows from
+        `first_row`."""
+        rows = _validation.Rows(X, self._nonnegative, first_row)
+        out = np.empty((rows.n_rows, self.n_hashes), np.int32)
+        self._run(rows, lambda block, start, stop: self._write_codes(block, 0, out[start:stop]))
+        return out
+
     def _map(self, rows):
         columns, indptr, _ = self._one_hot(rows)
         values = np.full(len(columns), 1 / np.sqrt(self.n_hashes), rows.dtype)

@@ -325,17 +325,21 @@ def _map(options):
         parameters["dense_output"] = False
     fitted = options.make(**parameters, random_state=options.seed, n_jobs=None)
     fitted._fit_any_width()
-    if options.ones and not hasattr(fitted, "encode"):
+    one_hot = hasattr(fitted, "encode")
+    if options.ones and not one_hot:
         raise ValueError("--ones is for one-hot maps")
     n_values = fitted.n_hashes if hasattr(fitted, "n_hashes") else fitted.n_components
     most_lines = max(1, _LINES_BYTES // (_VALUE_BYTES * n_values))
 
     def lines(text, first_line, first_row):
         X, y, n_lines = libsvm.parse_lines(text, first_line, options.zero_based)
-        Z = fitted._transform_any_width(X, first_row)
-        return (
-            (libsvm.format_rows(sp.csr_array(Z), y, ones=options.ones), len(y)), n_lines, len(y)
-        )  # fmt: skip
+        if one_hot:
+            numbers = fitted._codes_any_width(X, first_row)
+            written = libsvm.format_codes(numbers, fitted._code_bits, y, ones=options.ones)
+        else:
+            Z = fitted._transform_any_width(X, first_row)
+            written = libsvm.format_rows(sp.csr_array(Z), y)
+        return (written, len(y)), n_lines, len(y)
 
     _threads.resolve_n_jobs(options.n_jobs)
     with _files.atomic_output(options.output) as out:

@@ -21,10 +21,13 @@ True
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _threads, _validation
+from sparsemaps import _sklearn, _threads, _validation, libsvm
 from sparsemaps._kernels import codes as _kernel
 
 _BITS = (1, 2, 4, 8, 16)
+
+_BLOCK_CODES = 2**16
+"""Codes that are written to a file together: 0.5 to 3 MB."""
 
 
 def hamming(A, B, *, n_jobs=None):
@@ -230,6 +233,73 @@ def to_csr(codes, bits, *, n_hashes=None, dtype=np.float64):
     values = np.full(columns.size, 1 / np.sqrt(max(n_hashes, 1)), dtype)
     indptr = np.arange(n_rows + 1, dtype=index_type) * n_hashes
     return sp.csr_array((values, columns.reshape(-1), indptr), shape=(n_rows, width))
+
+
+def dump_svmlight_file(
+    codes, y, f, bits, *, n_hashes=None, ones=False, zero_based=True, comment=None, n_jobs=None
+):
+    """Write the codes as one-hot features with labels, as a LIBSVM file.
+
+    The file is that of ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``, which
+    takes more time and memory.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8, shape (n_rows, n_bytes)
+        Packed codes. Rows without samples cannot be told from rows of zeros, and count as such.
+    y : array-like of shape (n_rows,)
+        Labels.
+    f : str, path-like or file-like
+        Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2" or ".xz" is
+        compressed. A path appears only when it is complete.
+    bits : int
+        Bits of a code, 1 to 24.
+    n_hashes : int or None, default=None
+        How many codes a row has; None is as many as its bytes hold.
+    ones : bool, default=False
+        Write 1 for every value in place of ``1 / sqrt(n_hashes)``: a third of the size. A learner's
+        parameter C is to be ``n_hashes`` times smaller then.
+    zero_based : bool, default=True
+        Whether the indices written count from 0. LIBSVM's own programs want False.
+    comment : str or bytes, default=None
+        Comment to put first, as `sparsemaps.libsvm.dump_svmlight_file` does.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The file does not depend on it.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a label is not finite, or a parameter is not one of the allowed.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> file = BytesIO()
+    >>> A = np.array([[0b1101], [0b0010]], dtype=np.uint8)
+    >>> codes.dump_svmlight_file(A, [1, -1], file, 2, n_hashes=2, ones=True, zero_based=False)
+    >>> file.getvalue()
+    b'1 2:1 8:1\\n-1 3:1 5:1\\n'
+    """
+    codes = _check_codes("codes", codes)
+    bits = _validation.check_int("bits", bits, 1, 24)
+    n_hashes = _check_n_hashes(codes, bits, n_hashes)
+    _validation.check_bool("ones", ones)
+    y = _sklearn.check_array(y, ensure_2d=False, ensure_min_samples=0)
+    if y.shape != (len(codes),):
+        raise ValueError(f"y must be of shape ({len(codes)},) as codes are, got {y.shape}")
+
+    def lines(start, stop):
+        numbers = unpack(codes[start:stop], bits, n_hashes=n_hashes)
+        return libsvm.format_codes(numbers, bits, y[start:stop], zero_based=zero_based, ones=ones)
+
+    blocks = _threads.cut_rows(
+        len(codes), lambda row: row * n_hashes, _threads.resolve_n_jobs(n_jobs), _BLOCK_CODES
+    )
+    libsvm.write_lines(f, libsvm.format_header(comment, zero_based), lines, blocks, n_jobs)
 
 
 def _check_codes(name, codes):

@@ -535,7 +535,7 @@ def dump_svmlight_file(
     >>> file.getvalue()
     b'1 1:0.1\\n-1 1:2 2:1e-30\\n'
     """
-    header = _header(comment, zero_based)
+    header = format_header(comment, zero_based)
     with np.errstate(all="ignore"):  # its sums may overflow where no value has
         y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
         X = _sklearn.check_array(X, accept_sparse="csr")
@@ -576,6 +576,11 @@ def dump_svmlight_file(
         qids = None if query_id is None else query_id[rows]
         return _lines(values, indices, indptr, labels, label_ends, qids, zero_based)
 
+    write_lines(f, header, lines, blocks, n_jobs)
+
+
+def write_lines(f, header, lines, blocks, n_jobs):
+    """Write `header` and then ``lines(start, stop)`` of each block to a path or file object."""
     with contextlib.ExitStack() as stack:
         file = f if hasattr(f, "write") else stack.enter_context(_files.atomic_output(f))
         file.write(header)
@@ -583,14 +588,24 @@ def dump_svmlight_file(
             file.write(text)
 
 
-def format_rows(X, y, *, zero_based=False, ones=False):
-    """Lines of a CSR block, as bytes; `ones` writes every value as 1."""
+def format_rows(X, y, *, zero_based=False):
+    """Lines of a CSR block, as bytes."""
     ends = np.arange(1, X.shape[0] + 1)
     y = np.asarray(y, np.float64)
-    return _lines(X.data, X.indices, X.indptr, y, ends, None, zero_based, ones)
+    return _lines(X.data, X.indices, X.indptr, y, ends, None, zero_based)
 
 
-def _lines(values, indices, indptr, labels, label_ends, qids, zero_based, ones=False):
+def format_codes(codes, bits, y, *, zero_based=False, ones=False):
+    """Lines of rows of codes as one-hot features, as bytes; `ones` writes every value as 1.
+
+    `codes` is of int32, with -1 first in a row that has none.
+    """
+    value = 1 / np.sqrt(codes.shape[1])
+    y = np.ascontiguousarray(y, np.float64)
+    return _kernel.format_codes(codes, bits, 1.0 if ones else value, y, 0 if zero_based else 1)
+
+
+def _lines(values, indices, indptr, labels, label_ends, qids, zero_based):
     """Lines of the rows that `indptr` delimits."""
     if values.dtype.kind in "iub":
         number_type = np.int64
@@ -608,7 +623,6 @@ def _lines(values, indices, indptr, labels, label_ends, qids, zero_based, ones=F
         label_ends.astype(np.int64),
         np.empty(0, np.int64) if qids is None else np.ascontiguousarray(qids, np.int64),
         0 if zero_based else 1,
-        ones,
     )
 
 
@@ -632,7 +646,8 @@ def _check_rows_have_lines(n_labels, n_entries, first_row):
         )
 
 
-def _header(comment, zero_based):
+def format_header(comment, zero_based):
+    """What `comment` puts first, as bytes."""
     if comment is None:
         return b""
     if isinstance(comment, bytes):

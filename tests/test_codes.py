@@ -1,11 +1,14 @@
 """Packed codes: counted, unpacked and made one-hot as plain NumPy does it."""
 
+import gzip
+from io import BytesIO
+
 import numpy as np
 import pytest
 import theorems
 from conftest import random_csr
 
-from sparsemaps import ConsistentWeightedSampling, SignProjection, codes
+from sparsemaps import ConsistentWeightedSampling, SignProjection, codes, libsvm
 
 
 def random_codes(n_rows, n_bytes, seed=0):
@@ -113,6 +116,28 @@ def test_to_csr_is_what_transform_gives(new_map, dtype):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
+@pytest.mark.parametrize(("bits", "n_hashes"), [(1, None), (3, 100), (8, None), (16, 7)])
+@pytest.mark.parametrize("zero_based", [False, True])
+def test_files_are_those_of_one_hot_features(bits, n_hashes, zero_based):
+    A, y = random_codes(700, 50), np.arange(700) % 3 - 0.5
+    expected, found = BytesIO(), BytesIO()
+    one_hot = codes.to_csr(A, bits, n_hashes=n_hashes)
+    more = {"zero_based": zero_based, "comment": "codes"}
+    libsvm.dump_svmlight_file(one_hot, y, expected, **more)
+    codes.dump_svmlight_file(A, y, found, bits, n_hashes=n_hashes, n_jobs=2, **more)
+    assert found.getvalue() == expected.getvalue()
+    one_hot.data[:] = 1
+    expected, found = BytesIO(), BytesIO()
+    libsvm.dump_svmlight_file(one_hot, y, expected, **more)
+    codes.dump_svmlight_file(A, y, found, bits, n_hashes=n_hashes, ones=True, **more)
+    assert found.getvalue() == expected.getvalue()
+
+
+def test_a_file_of_no_codes(tmp_path):
+    codes.dump_svmlight_file(np.zeros((0, 4), np.uint8), [], tmp_path / "none.svm.gz", 8)
+    assert gzip.decompress((tmp_path / "none.svm.gz").read_bytes()) == b""
+
+
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
 def test_kernel_from_collisions(bits):
     """Unbiased, with the standard error that it states, also where chance agrees a lot."""
@@ -158,6 +183,10 @@ A = np.zeros((2, 4), np.uint8)
         (lambda: codes.collisions(A, A, 8, n_jobs=0), "n_jobs must be None or a non-zero integer"),
         (lambda: codes.unpack(A, 25), "bits must be from 1 to 24, got 25"),
         (lambda: codes.to_csr(A, 8, dtype=int), "dtype must be float64 or float32, got int64"),
+        (lambda: codes.dump_svmlight_file(A, [1], BytesIO(), 8), r"y must be of shape \(2,\)"),
+        (lambda: codes.dump_svmlight_file(A, [1, np.nan], BytesIO(), 8), "contains NaN"),
+        (lambda: codes.dump_svmlight_file(A, [1, 2], BytesIO(), 8, ones=2), "ones must be"),
+        (lambda: codes.dump_svmlight_file(A, [1, 2], BytesIO(), 33), "bits must be from 1 to 24"),
         (lambda: codes.kernel_from_collisions([9], 8, 8), "counts must be from 0 to n_hashes = 8"),
         (lambda: codes.kernel_from_collisions([1], 0, 8), "n_hashes must be from 1"),
     ],

@@ -21,7 +21,8 @@ DOCS = SOURCES.parent / "docs"
 FLOORS = [
     {"_kernels"},
     {"_files", "_seeding", "_sklearn", "_threads", "_validation"},
-    {"_base", "codes", "kernels", "libsvm"},
+    {"_base", "kernels", "libsvm"},
+    {"codes"},
     {
         "count_sketch",
         "fastfood",

@@ -1,8 +1,10 @@
-"""Comparing packed codes against NumPy: all pairs, of 512 bits."""
+"""Packed codes: all pairs of 512 bits against NumPy, and files against those of one-hot matrices."""
+
+from io import BytesIO
 
 import numpy as np
 
-from sparsemaps import codes
+from sparsemaps import codes, libsvm
 
 from .common import ratio
 
@@ -37,3 +39,25 @@ class Pairs:
         return ratio(lambda: self.numpys(bits), lambda: self.ours(bits))
 
     track_ratio_pairs.unit = "times faster"
+
+
+class Files:
+    """512 codes of 8 bits a row."""
+
+    def setup(self):
+        self.A = np.random.default_rng(0).integers(0, 256, (2_000, 512), dtype=np.uint8)
+        self.y = np.ones(len(self.A))
+
+    def ours(self):
+        codes.dump_svmlight_file(self.A, self.y, BytesIO(), 8)
+
+    def one_hot(self):
+        libsvm.dump_svmlight_file(codes.to_csr(self.A, 8), self.y, BytesIO())
+
+    def time_dump(self):
+        self.ours()
+
+    def track_ratio_dump(self):
+        return ratio(self.one_hot, self.ours)
+
+    track_ratio_dump.unit = "times faster"

@@ -30,7 +30,7 @@ cdef enum:
     ENTRY_BITS = 18
     GROUP_ENTRIES = 1 << ENTRY_BITS  # bounds the memory
     GROUP_ROWS = 4096                # few enough that a tile of all rows' sums stays in the cache
-    TABLE_COLUMNS = 1 << 18          # up to so many, columns are numbered by a table
+    TABLE_COLUMNS = 1 << 18          # up to so many columns may be numbered by a table
 
 
 # What is done with groups, for each tile of components.
@@ -53,7 +53,7 @@ cdef struct work_t:
 cdef struct scratch_t:
     group_t group
     uint64_t *words     # columns and entries, to be sorted: 2 * GROUP_ENTRIES
-    uint32_t *numbers   # of each entry's column among the group's
+    uint32_t *numbers   # of each entry's column among the group's; in the place of the sums
     uint32_t *table     # of a column; TABLE_COLUMNS, all zeros between uses
 
 
@@ -61,15 +61,14 @@ cdef inline int open_scratch(scratch_t *scratch, size_t row_bytes) except -1:
     cdef group_t *group = &scratch.group
     # Memory that is not written to is not there: most groups have far fewer columns than entries.
     scratch.words = <uint64_t *>malloc(2 * GROUP_ENTRIES * sizeof(uint64_t))
-    scratch.numbers = <uint32_t *>malloc(GROUP_ENTRIES * sizeof(uint32_t))
     scratch.table = <uint32_t *>calloc(TABLE_COLUMNS, sizeof(uint32_t))
     group.positions = <uint32_t *>malloc(GROUP_ENTRIES * sizeof(uint32_t))
     group.ends = <uint32_t *>malloc((GROUP_ENTRIES // BATCH) * sizeof(uint32_t))
     group.places = <uint32_t *>malloc(GROUP_ENTRIES * sizeof(uint32_t))
-    group.sums = aligned(GROUP_ROWS * row_bytes)
-    if (scratch.words == NULL or scratch.numbers == NULL or scratch.table == NULL
-            or group.positions == NULL or group.ends == NULL or group.places == NULL
-            or group.sums == NULL):
+    group.sums = aligned(max(GROUP_ROWS * row_bytes, GROUP_ENTRIES * sizeof(uint32_t)))
+    scratch.numbers = <uint32_t *>group.sums
+    if (scratch.words == NULL or scratch.table == NULL or group.positions == NULL
+            or group.ends == NULL or group.places == NULL or group.sums == NULL):
         close_scratch(scratch)
         raise MemoryError
     return 0
@@ -78,7 +77,6 @@ cdef inline int open_scratch(scratch_t *scratch, size_t row_bytes) except -1:
 cdef inline void close_scratch(scratch_t *scratch) noexcept:
     cdef group_t *group = &scratch.group
     free(scratch.words)
-    free(scratch.numbers)
     free(scratch.table)
     free(group.positions)
     free(group.ends)
@@ -141,44 +139,41 @@ cdef inline void number_by_sorting(const value_t *values, const index_t *indices
         scratch.numbers[entry] = <uint32_t>(group.n_columns - 1)
 
 
-cdef inline void number_one_row(const value_t *values, const index_t *indices, int64_t start,
-                                int64_t stop, int64_t first, const work_t *work,
-                                scratch_t *scratch) noexcept nogil:
-    """Number the columns of a single row, which are in order."""
+cdef inline void gather_row(const value_t *values, const index_t *indices, int64_t start,
+                            int64_t stop, int64_t first, const work_t *work,
+                            scratch_t *scratch) noexcept nogil:
+    """Take up the entries of a single row, which are in order; sums stay as they are."""
     cdef group_t *group = &scratch.group
+    cdef value_t *into = <value_t *>(scratch.words + GROUP_ENTRIES)
     cdef int64_t i
     group.starts = scratch.words
-    group.values = scratch.words + GROUP_ENTRIES
+    group.values = into
     for i in range(start, stop):
         if values[i] != 0:
+            into[group.n_columns] = values[i]
+            group.places[group.n_columns] = <uint32_t>(group.n_columns % BATCH)
+            group.ends[group.n_columns // BATCH] = <uint32_t>group.n_columns + 1
             add_column(column_of(values, indices, i, work.signed_), i - first, work, group)
-            scratch.numbers[i - start] = <uint32_t>(group.n_columns - 1)
 
 
-cdef inline void gather(const value_t *values, const index_t *indices, const int64_t *indptr,
-                        Py_ssize_t n_rows, int64_t first, const work_t *work,
-                        scratch_t *scratch) noexcept nogil:
-    """Take up the entries of n_rows rows, at most GROUP_ENTRIES; zeros count nothing."""
+cdef inline void gather_rows(const value_t *values, const index_t *indices, const int64_t *indptr,
+                             Py_ssize_t n_rows, int64_t first, const work_t *work,
+                             scratch_t *scratch) noexcept nogil:
+    """Take up the entries of several rows, batch by batch, and row after row within one: a row's
+    entries stand side by side, so that its sums are read and written once for all."""
     cdef group_t *group = &scratch.group
-    cdef value_t *into = <value_t *>NULL
+    cdef value_t *into
     cdef int64_t start = indptr[0], stop = indptr[n_rows], i
     cdef uint64_t largest = 0
     cdef uint32_t number, place, here, total = 0
     cdef Py_ssize_t row, batch, n_batches
-    group.n_columns = 0
-    if n_rows == 1:
-        number_one_row(values, indices, start, stop, first, work, scratch)
+    for i in range(start, stop):
+        largest = max(largest, column_of(values, indices, i, work.signed_))
+    if largest < TABLE_COLUMNS and <int64_t>largest < 8 * (stop - start):
+        number_by_table(values, indices, start, stop, first, largest, work, scratch)
     else:
-        for i in range(start, stop):
-            largest = max(largest, column_of(values, indices, i, work.signed_))
-        if largest < TABLE_COLUMNS:
-            number_by_table(values, indices, start, stop, first, largest, work, scratch)
-        else:
-            number_by_sorting(values, indices, start, stop, first, bit_length(largest), work,
-                              scratch)
+        number_by_sorting(values, indices, start, stop, first, bit_length(largest), work, scratch)
     into = <value_t *>group.values
-    # By batches, and row after row within one: entries of a row stand side by side, so that its
-    # sums are read and written once for all.
     n_batches = (group.n_columns + BATCH - 1) // BATCH
     memset(group.ends, 0, n_batches * sizeof(uint32_t))
     for i in range(start, stop):
@@ -196,8 +191,19 @@ cdef inline void gather(const value_t *values, const index_t *indices, const int
                 group.ends[number // BATCH] = place + 1
                 group.places[place] = BATCH * <uint32_t>row + number % BATCH
                 into[place] = values[i]
+
+
+cdef inline void gather(const value_t *values, const index_t *indices, const int64_t *indptr,
+                        Py_ssize_t n_rows, int64_t first, const work_t *work,
+                        scratch_t *scratch) noexcept nogil:
+    """Take up the entries of n_rows rows, at most GROUP_ENTRIES; zeros count nothing."""
+    scratch.group.n_columns = 0
+    if n_rows == 1:
+        gather_row(values, indices, indptr[0], indptr[1], first, work, scratch)
+    else:
+        gather_rows(values, indices, indptr, n_rows, first, work, scratch)
     if work.prepare != NULL:
-        work.prepare(work.task, group)
+        work.prepare(work.task, &scratch.group)
 
 
 cdef inline Py_ssize_t most_rows(const index_t *indices, int64_t first, int64_t last,

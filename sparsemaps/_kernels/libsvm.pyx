@@ -4,7 +4,7 @@
 # written. Output: arrays; or bytes, every number with the fewest digits that read back as itself.
 # Cost: O(bytes).
 # Reference: decimal.h.
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy
 
@@ -199,11 +199,8 @@ cdef inline char *write_number(char *out, number_t x) noexcept nogil:
 
 def format_rows(const number_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
                 const double[::1] labels, const int64_t[::1] label_ends,
-                const int64_t[::1] qids, int64_t first_index, bint ones):
-    """Bytes of the rows that `indptr` delimits; qids may be empty, labels of a row too.
-
-    `ones` writes every value as 1.
-    """
+                const int64_t[::1] qids, int64_t first_index):
+    """Bytes of the rows that `indptr` delimits; qids may be empty, labels of a row too."""
     cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, label = 0, i
     cdef Py_ssize_t longest = (n_rows * (LONGEST_NUMBER + 4)
                                + labels.shape[0] * (LONGEST_NUMBER + 1)
@@ -231,12 +228,9 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
                 for i in range(indptr[row], indptr[row + 1]):
                     out = write_integer(out, <uint64_t>(indices[i] + first_index))
                     out[0] = b":"
-                    if ones:
-                        out[1] = b"1"
-                        out += 2
-                    elif written != NULL and memcmp(&values[i], &values[i - 1],
-                                                    sizeof(number_t)) == 0:
-                        # Binary data and one-hot features are one value over and over.
+                    if written != NULL and memcmp(&values[i], &values[i - 1],
+                                                  sizeof(number_t)) == 0:
+                        # Binary data are one value over and over.
                         memcpy(out + 1, written, length)
                         out += 1 + length
                     else:
@@ -246,6 +240,42 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
                     out[0] = b" "
                     out += 1
                 if indptr[row] < indptr[row + 1]:
+                    out -= 1  # no blank at the end of a line that has entries
+                out[0] = b"\n"
+                out += 1
+        return text[:out - text]
+    finally:
+        free(text)
+
+
+def format_codes(const int32_t[:, ::1] codes, int bits, double value, const double[::1] labels,
+                 int64_t first_index):
+    """Bytes of rows of one-hot features: for code j of a row `value` at j 2^bits + code. A row
+    whose first code is negative has none."""
+    cdef Py_ssize_t n_rows = codes.shape[0], n = codes.shape[1], row, j
+    cdef char one[LONGEST_NUMBER + 2]
+    cdef size_t length
+    cdef Py_ssize_t longest = n_rows * (2 * LONGEST_NUMBER + n * (2 * LONGEST_NUMBER))
+    cdef char *text = <char *>malloc(max(longest, 1))
+    cdef char *out = text
+    if text == NULL:
+        raise MemoryError
+    one[0] = b":"
+    length = write_f64(one + 1, value, TO_WRITE) - one
+    one[length] = b" "
+    length += 1
+    try:
+        with nogil:
+            for row in range(n_rows):
+                out = write_f64(out, labels[row], TO_WRITE)
+                out[0] = b" "
+                out += 1
+                if codes[row, 0] >= 0:
+                    for j in range(n):
+                        out = write_integer(out, (<uint64_t>j << bits) + <uint64_t>codes[row, j]
+                                            + <uint64_t>first_index)
+                        memcpy(out, one, length)
+                        out += length
                     out -= 1  # no blank at the end of a line that has entries
                 out[0] = b"\n"
                 out += 1
