@@ -1,4 +1,4 @@
-"""Packed codes: all pairs of 512 bits against NumPy, and files against those of one-hot matrices."""
+"""Packed codes: all pairs of 512 bits against NumPy, files against those of one-hot features."""
 
 from io import BytesIO
 

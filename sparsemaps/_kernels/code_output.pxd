@@ -28,6 +28,9 @@ cdef inline void put_codes(const code_output_t *output, Py_ssize_t row, Py_ssize
     elif output.itemsize == 4:
         for j in range(n):
             (<int32_t *>out)[first + j] = <int32_t>(output.stride * (first + j) + codes[j])
+    elif output.bits == 8:
+        for j in range(n):
+            out[first + j] = <uint8_t>codes[j]
     else:
         out += first * output.bits // 8
         for j in range(n):

@@ -53,37 +53,40 @@ cdef void add_tile(const void *task, Py_ssize_t tile, const group_t *group) noex
     icws_tile(TILE * tile, group, (<const task_t *>task).log_weights)
 
 
-cdef inline uint64_t sampled_column(const task_t *task, int64_t i) noexcept nogil:
-    """The column that entry i is sampled as."""
-    if task.single:
-        if task.wide:
-            return column_of(<const float *>task.values, <const int64_t *>task.indices, i,
-                             task.signed_)
-        return column_of(<const float *>task.values, <const int32_t *>task.indices, i,
-                         task.signed_)
-    if task.wide:
-        return column_of(<const double *>task.values, <const int64_t *>task.indices, i,
-                         task.signed_)
-    return column_of(<const double *>task.values, <const int32_t *>task.indices, i, task.signed_)
+cdef inline void take_codes(const value_t *values, const index_t *indices, int64_t first,
+                            const task_t *task, const icws_state *state, Py_ssize_t n,
+                            int64_t *codes) noexcept nogil:
+    cdef int bits = task.codes.bits - task.t_bits
+    cdef uint64_t mask = (<uint64_t>1 << bits) - 1, t_mask = (<uint64_t>1 << task.t_bits) - 1
+    cdef uint64_t column
+    cdef Py_ssize_t j
+    for j in range(n):
+        column = column_of(values, indices, first + <uint32_t>state.position[j], task.signed_)
+        codes[j] = <int64_t>(column & mask | (<uint64_t>state.t[j] & t_mask) << bits)
 
 
 cdef void emit_tile(const void *task, Py_ssize_t tile, Py_ssize_t row, int64_t first,
                     const group_t *group, const void *sums) noexcept nogil:
     cdef const task_t *what = <const task_t *>task
     cdef const icws_state *state = <const icws_state *>sums
-    cdef uint64_t t_mask = (<uint64_t>1 << what.t_bits) - 1, column, t
-    cdef int bits = what.codes.bits - what.t_bits
-    cdef uint64_t mask = (<uint64_t>1 << bits) - 1
     cdef int64_t codes[TILE]
     cdef Py_ssize_t j, n = min(what.codes.n - TILE * tile, <Py_ssize_t>TILE)
     cdef bint empty = state.position[0] < 0
     if empty:
         put_no_codes(&what.codes, row)
     else:
-        for j in range(n):
-            column = sampled_column(what, first + <uint32_t>state.position[j])
-            t = <uint64_t>state.t[j]
-            codes[j] = <int64_t>(column & mask | (t & t_mask) << bits)
+        if what.single and what.wide:
+            take_codes(<const float *>what.values, <const int64_t *>what.indices, first, what,
+                       state, n, codes)
+        elif what.single:
+            take_codes(<const float *>what.values, <const int32_t *>what.indices, first, what,
+                       state, n, codes)
+        elif what.wide:
+            take_codes(<const double *>what.values, <const int64_t *>what.indices, first, what,
+                       state, n, codes)
+        else:
+            take_codes(<const double *>what.values, <const int32_t *>what.indices, first, what,
+                       state, n, codes)
         put_codes(&what.codes, row, TILE * tile, codes, n)
     if what.out_t != NULL:
         for j in range(n):
