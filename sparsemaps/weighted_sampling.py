@@ -77,8 +77,8 @@ class ConsistentWeightedSampling(SampledMap):
 
     Which method costs less, as measured (``asv_bench``, ``DartAgainstIcws``): where each row has
     its own columns, "dart" from about 150 entries a row, and 8 times less at 3,000 (512 samples);
-    where all rows share their columns, from 1,200 entries (512 samples) to 1,500 (64 samples). "dart" takes weights
-    in full precision.
+    where all rows share their columns, from 1,200 entries (512 samples) to 1,500 (64 samples).
+    "dart" takes weights in full precision.
 
     References
     ----------
