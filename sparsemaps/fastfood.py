@@ -182,7 +182,8 @@ class Fastfood(SparseMap):
             self._blocks = _Blocks(self)
         blocks = self._blocks
         scales = blocks.scales.astype(rows.dtype, copy=False)
-        phases = blocks.phases.astype(rows.dtype, copy=False)
+        phases = np.zeros(len(scales), rows.dtype)
+        phases[-1] = blocks.last_phase
         features = scales, phases, n_pairs, np.sqrt(2 / self.n_components)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
         row_bytes = rows.dtype.itemsize * (self._width + len(blocks.signs) * self._width)
@@ -247,9 +248,8 @@ class _Blocks:
         scales = _lengths(fitted, lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
         scales *= np.sqrt(2 * fitted.gamma) / (2 * np.pi)  # to turns
         self.scales = scales.astype(np.float32)
-        self.phases = np.zeros(n_vectors, np.float32)
-        if fitted.n_components % 2:
-            self.phases[-1] = uniforms(phases, 1)[0]
+        # Of the cosine that has no partner, if there is one; rounded as the others' scales are.
+        self.last_phase = np.float32(uniforms(phases, 1)[0] if fitted.n_components % 2 else 0)
 
     def multiply(self, dense):
         """Each row's products with all blocks, before their scales."""
