@@ -184,8 +184,6 @@ class KernelProduct(SampledMap):
 
     def _write_codes(self, block, stride, out):
         sampled, other = self.maps_
-        packed = out.dtype == np.uint8
-        offsets = stride * np.arange(self.n_hashes, dtype=np.int64)
         for start, stop in chunks(len(out), 4 * self.n_hashes):
             rows = block.rows(start, stop)
             first, second = np.empty((2, stop - start, self.n_hashes), np.int32)
@@ -195,11 +193,8 @@ class KernelProduct(SampledMap):
             first <<= other._code_bits
             first |= second
             first[empty] = -1
-            if packed:
-                _codes.pack(first, self._code_bits, out[start:stop])
-            else:
-                np.add(first, offsets, out=out[start:stop], casting="same_kind")
-                out[start:stop][empty] = -1
+            part = out[start:stop].view(np.uint8)
+            _codes.write(first, self._code_bits, stride, part, out.itemsize)
 
     def _map(self, rows):
         sampled, other = self.maps_

@@ -246,6 +246,15 @@ def test_width_does_not_matter(new_map, X):
         new_map().fit(X).transform(wide)
 
 
+def test_rows_of_more_entries_than_are_taken_at_once(new_map):
+    """Most of them are zeros, which count nothing: the same rows without are taken at once."""
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random((2, 300_000)) < 1e-3, rng.random((2, 300_000)), 0)
+    columns, ends = np.tile(np.arange(300_000), 2), np.arange(3) * 300_000
+    long = sp.csr_array((values.ravel(), columns, ends), shape=values.shape)
+    assert_same(new_map().fit_transform(long), new_map().fit_transform(sp.csr_array(values)))
+
+
 def test_order_of_rows(new_map, X):
     order = np.random.default_rng(0).permutation(X.shape[0])
     assert_same(new_map().fit_transform(X[order]), new_map().fit_transform(X)[order])

@@ -120,7 +120,7 @@ def test_grids_are_independent():
 
 def test_rows_longer_than_a_group():
     """Rows that are taken run by run, as they have more entries than a group holds."""
-    n = 70_000
+    n = 300_000
     X = sp.csr_array(np.outer([0.0, 0.5, 1.2], np.ones(n) / n) + 1 / n)
     binning = RandomBinning(n_grids=500, random_state=0)
     found = codes.unpack(binning.fit(X).encode(X), 16)

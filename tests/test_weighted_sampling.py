@@ -205,18 +205,18 @@ def test_against_reference():
 def test_rows_longer_than_the_scratch():
     """A row of more entries than are sampled at once, alone and among others."""
     rng = np.random.default_rng(0)
-    row = sp.csr_array(rng.gamma(1.0, size=(1, 70_000)))
-    others = random_csr(5, 70_000, density=0.001)
+    row = sp.csr_array(rng.gamma(1.0, size=(1, 300_000)))
+    others = random_csr(5, 300_000, density=0.001)
     both = sp.vstack([others, row, others], format="csr")
-    cws = ConsistentWeightedSampling(n_hashes=70, random_state=0).fit(both)
+    cws = ConsistentWeightedSampling(n_hashes=20, random_state=0).fit(both)
     i, t = cws.sample(both)
     alone_i, alone_t = cws.sample(row)
     np.testing.assert_array_equal(i[5], alone_i[0])
     np.testing.assert_array_equal(t[5], alone_t[0])
     np.testing.assert_array_equal(i[:5], i[6:])
     key = _seeding.keys(0, "weighted_sampling", 1)[0]
-    columns = np.arange(70_000)
-    expected, _ = reference.icws(columns, row.data, *reference.icws_parameters(key, columns, 70))
+    columns = np.arange(300_000)
+    expected, _ = reference.icws(columns, row.data, *reference.icws_parameters(key, columns, 20))
     np.testing.assert_array_equal(i[5], expected)
 
 

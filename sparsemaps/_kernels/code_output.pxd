@@ -1,5 +1,5 @@
-# Where codes of rows go: to numbers, `stride` further from one code to the next, or packed as
-# codes.pyx packs them.
+# Where codes of rows go: to numbers, `stride` further from one code to the next, or packed, one
+# behind the other in a string of bits, lowest bit first.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 

@@ -2,7 +2,9 @@
 # np.packbits(..., bitorder="little") lays bits out.
 #
 # Packing and unpacking: O(codes). Comparing all pairs of rows: O(words) a pair, 64 bits a word.
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from sparsemaps._kernels.code_output cimport code_output_t, put_codes, put_no_codes
 
 cdef extern from "codes.h" nogil:
     ctypedef uint64_t lanes_t
@@ -24,29 +26,24 @@ cdef enum:
     TILE_ROWS = 64
 
 
-def pack(const int32_t[:, ::1] codes, int bits, uint8_t[:, ::1] out):
-    """Pack each row; a row whose first code is negative has none and becomes zeros."""
-    cdef Py_ssize_t row, j, byte
-    cdef uint64_t waiting
-    cdef int n_waiting
+def write(const int32_t[:, ::1] codes, int bits, int64_t stride, uint8_t[:, ::1] out,
+          int itemsize):
+    """Write each row's codes (code_output.pxd); a row whose first code is negative has none."""
+    cdef Py_ssize_t n_rows = codes.shape[0], n = codes.shape[1], row, first, j
+    cdef int64_t some[64]
+    cdef code_output_t output
+    if n_rows == 0:
+        return
+    output = code_output_t(&out[0, 0], out.shape[1], itemsize, n, bits, stride)
     with nogil:
-        for row in range(codes.shape[0]):
-            waiting = 0
-            n_waiting = 0
-            byte = 0
+        for row in range(n_rows):
             if codes[row, 0] < 0:
-                out[row, :] = 0
+                put_no_codes(&output, row)
                 continue
-            for j in range(codes.shape[1]):
-                waiting |= <uint64_t>codes[row, j] << n_waiting
-                n_waiting += bits
-                while n_waiting >= 8:
-                    out[row, byte] = waiting & 0xff
-                    waiting >>= 8
-                    n_waiting -= 8
-                    byte += 1
-            if n_waiting > 0:
-                out[row, byte] = waiting & 0xff
+            for first in range(0, n, 64):
+                for j in range(min(n - first, <Py_ssize_t>64)):
+                    some[j] = codes[row, first + j]
+                put_codes(&output, row, first, some, 64)
 
 
 def unpack(const uint8_t[:, ::1] codes, int bits, int32_t[:, ::1] out):

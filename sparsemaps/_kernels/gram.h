@@ -24,19 +24,8 @@ typedef int64_t lane_bits_t;
 
 enum { VECTORS = (int)(LANES * sizeof(double) / sizeof(lanes_t)) };
 
-INLINE lane_bits_t bits_of(lanes_t x)
-{
-    lane_bits_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-INLINE lanes_t of_bits(lane_bits_t bits)
-{
-    lanes_t x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
+DEFINE_LANES_CAST(bits_of, lane_bits_t, lanes_t)
+DEFINE_LANES_CAST(of_bits, lanes_t, lane_bits_t)
 
 INLINE lanes_t absolute(lanes_t x)
 {
@@ -45,11 +34,7 @@ INLINE lanes_t absolute(lanes_t x)
 
 INLINE lanes_t least(lanes_t u, lanes_t v)
 {
-#if defined(__GNUC__)
-    lane_bits_t below = u < v; /* all ones where true */
-#else
-    lane_bits_t below = -(int64_t)(u < v);
-#endif
+    lane_bits_t below = LANES_LESS(u, v);
     return of_bits((bits_of(u) & below) | (bits_of(v) & ~below));
 }
 

@@ -46,7 +46,7 @@ cdef struct work_t:
     void (*add)(const void *task, Py_ssize_t tile, const group_t *group) noexcept nogil
     # Takes up a row's sums; positions count from entry `first`.
     void (*emit)(const void *task, Py_ssize_t tile, Py_ssize_t row, int64_t first,
-                 const group_t *group, const void *sums) noexcept nogil
+                 const void *sums) noexcept nogil
     const void *task
 
 
@@ -269,7 +269,7 @@ cdef inline int for_each_group(const value_t[::1] values, const index_t[::1] ind
                         memcpy(sums + row * work.row_bytes, work.initial, work.row_bytes)
                 add_group(value, index, &indptr[start], stop - start, tile, work, &scratch)
                 for row in range(start, stop):
-                    work.emit(work.task, tile, row, indptr[start], &scratch.group,
+                    work.emit(work.task, tile, row, indptr[start],
                               sums + (row - start) * work.row_bytes)
             start = stop
     close_scratch(&scratch)

@@ -197,6 +197,14 @@ cdef inline char *write_number(char *out, number_t x) noexcept nogil:
         return write_f64(out, x, TO_WRITE)
 
 
+cdef inline char *end_line(char *out, bint has_entries) noexcept nogil:
+    """A line that has entries has no blank at its end."""
+    if has_entries:
+        out -= 1
+    out[0] = b"\n"
+    return out + 1
+
+
 def format_rows(const number_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
                 const double[::1] labels, const int64_t[::1] label_ends,
                 const int64_t[::1] qids, int64_t first_index):
@@ -239,10 +247,7 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
                         length = out - written
                     out[0] = b" "
                     out += 1
-                if indptr[row] < indptr[row + 1]:
-                    out -= 1  # no blank at the end of a line that has entries
-                out[0] = b"\n"
-                out += 1
+                out = end_line(out, indptr[row] < indptr[row + 1])
         return text[:out - text]
     finally:
         free(text)
@@ -276,9 +281,7 @@ def format_codes(const int32_t[:, ::1] codes, int bits, double value, const doub
                                             + <uint64_t>first_index)
                         memcpy(out, one, length)
                         out += length
-                    out -= 1  # no blank at the end of a line that has entries
-                out[0] = b"\n"
-                out += 1
+                out = end_line(out, codes[row, 0] >= 0)
         return text[:out - text]
     finally:
         free(text)

@@ -55,7 +55,7 @@ cdef struct task_t:
 
 
 cdef void emit_tile(const void *task, Py_ssize_t tile, Py_ssize_t row, int64_t start,
-                    const group_t *group, const void *sums) noexcept nogil:
+                    const void *sums) noexcept nogil:
     cdef const task_t *what = <const task_t *>task
     cdef Py_ssize_t first = TILE * tile, n = min(what.n_projections - first, <Py_ssize_t>TILE)
     cdef char *out = what.out + row * what.row_bytes + first * what.itemsize
@@ -81,10 +81,14 @@ cdef void add_tile(const void *task, Py_ssize_t tile, const group_t *group) noex
 
 
 cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-             uint64_t key, const task_t *task) except -1:
-    cdef Py_ssize_t n_tiles = (task.n_projections + TILE - 1) // TILE
+             uint64_t key, int distribution, Py_ssize_t n_projections, task_t *task) except -1:
+    """`task` says where the projections go."""
+    cdef Py_ssize_t n_tiles = (n_projections + TILE - 1) // TILE
     cdef work_t work
-    if task.distribution == RADEMACHER_:
+    task.distribution = distribution
+    task.itemsize = sizeof(value_t)
+    task.n_projections = n_projections
+    if distribution == RADEMACHER_:
         return project_on_signs(values, indices, indptr, key, n_tiles, task)
     work.key = key
     work.signed_ = False
@@ -125,7 +129,7 @@ cdef int project_on_signs(const value_t[::1] values, const index_t[::1] indices,
                         project_signs_f64(starts, n, tile, &values[i], sums + TILE * tile)
                 i += n
             for tile in range(n_tiles):
-                emit_tile(task, tile, row, 0, NULL, sums + TILE * tile)
+                emit_tile(task, tile, row, 0, sums + TILE * tile)
     release_aligned(sums)
     return 0
 
@@ -138,13 +142,10 @@ def project(const value_t[::1] values, const index_t[::1] indices, const int64_t
     cdef task_t task
     if out.shape[0] == 0:
         return
-    task.distribution = distribution
-    task.itemsize = sizeof(value_t)
-    task.n_projections = n_projections
     task.out = <char *>&out[0, 0]
     task.row_bytes = out.shape[1] * sizeof(value_t)
     task.one = one
-    run(values, indices, indptr, key, &task)
+    run(values, indices, indptr, key, distribution, n_projections, &task)
 
 
 def project_to_codes(const value_t[::1] values, const index_t[::1] indices,
@@ -154,12 +155,9 @@ def project_to_codes(const value_t[::1] values, const index_t[::1] indices,
     cdef task_t task
     if out.shape[0] == 0:
         return
-    task.distribution = distribution
-    task.itemsize = sizeof(value_t)
-    task.n_projections = n_projections
     task.out = NULL
     task.codes = code_output_t(&out[0, 0], out.shape[1], itemsize, n_projections, 1, stride)
-    run(values, indices, indptr, key, &task)
+    run(values, indices, indptr, key, distribution, n_projections, &task)
 
 
 def draw(uint64_t key, int distribution, uint64_t column, float[::1] out):

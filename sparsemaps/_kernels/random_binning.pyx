@@ -42,7 +42,7 @@ cdef void add_tile(const void *task, Py_ssize_t tile, const group_t *group) noex
 
 
 cdef void emit_tile(const void *task, Py_ssize_t tile, Py_ssize_t row, int64_t start,
-                    const group_t *group, const void *sums) noexcept nogil:
+                    const void *sums) noexcept nogil:
     cdef const task_t *what = <const task_t *>task
     cdef const uint64_t *hashes = <const uint64_t *>sums
     cdef int64_t codes[TILE]

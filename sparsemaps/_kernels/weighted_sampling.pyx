@@ -66,15 +66,15 @@ cdef inline void take_codes(const value_t *values, const index_t *indices, int64
 
 
 cdef void emit_tile(const void *task, Py_ssize_t tile, Py_ssize_t row, int64_t first,
-                    const group_t *group, const void *sums) noexcept nogil:
+                    const void *sums) noexcept nogil:
     cdef const task_t *what = <const task_t *>task
     cdef const icws_state *state = <const icws_state *>sums
     cdef int64_t codes[TILE]
     cdef Py_ssize_t j, n = min(what.codes.n - TILE * tile, <Py_ssize_t>TILE)
     cdef bint empty = state.position[0] < 0
-    if empty:
-        put_no_codes(&what.codes, row)
-    else:
+    if empty and tile == 0:
+        put_no_codes(&what.codes, row)  # all of it
+    elif not empty:
         if what.single and what.wide:
             take_codes(<const float *>what.values, <const int64_t *>what.indices, first, what,
                        state, n, codes)
