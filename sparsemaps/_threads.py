@@ -5,11 +5,13 @@ function of the row alone, neither the cut nor the number of threads shows in th
 """
 
 import bisect
+import contextlib
 import numbers
 import operator
 import os
+import threading
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 BLOCK_ENTRIES = 2**17
 """Largest size of a block (a single longer row makes a block of its own).
@@ -89,7 +91,10 @@ def stream(function, blocks, n_jobs):
                 except Exception as error:  # after the results of the blocks before
                     failure = error
                     break
-                waiting.append(pool.submit(function, *block))
+                task = _Task(function, block)
+                with contextlib.suppress(RuntimeError):  # no more threads can be started
+                    pool.submit(task.run)
+                waiting.append(task)
                 if len(waiting) > 2 * n_jobs:
                     yield waiting.popleft().result()
             while waiting:
@@ -99,3 +104,31 @@ def stream(function, blocks, n_jobs):
             raise
     if failure is not None:
         raise failure
+
+
+class _Task:
+    """A call that is made once: by a thread of the pool, or by whoever asks for its result first.
+
+    Where the system starts fewer threads than were asked for, or none, the calls are made
+    nevertheless.
+    """
+
+    def __init__(self, function, arguments):
+        self._function, self._arguments = function, arguments
+        self._begun = threading.Lock()
+        self._future = Future()
+
+    def run(self):
+        if not self._begun.acquire(blocking=False):
+            return
+        try:
+            self._future.set_result(self._function(*self._arguments))
+        except BaseException as error:
+            self._future.set_exception(error)
+        self._arguments = None  # a pool without threads keeps its tasks to the end
+
+    def result(self):
+        """The result, or its exception; asked for once."""
+        self.run()
+        future, self._future = self._future, None
+        return future.result()

@@ -1,0 +1,50 @@
+"""Threads over blocks: order, errors, and fewer threads than were asked for."""
+
+import threading
+
+import pytest
+
+from sparsemaps import _threads
+
+
+@pytest.mark.parametrize("n_started", [0, 1, 2])
+def test_threads_that_cannot_start(monkeypatch, n_started):
+    """The system's limit on threads costs speed and nothing else."""
+    start, started = threading.Thread.start, []
+
+    def limited(thread):
+        if len(started) == n_started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    blocks = [(i, i + 1) for i in range(50)]
+    assert _threads.run(lambda a, b: 10 * a + b, blocks, 4) == [11 * i + 1 for i in range(50)]
+    assert len(started) == n_started
+
+
+@pytest.mark.parametrize("n_started", [0, 2])
+def test_the_first_error_is_raised(monkeypatch, n_started):
+    start, started = threading.Thread.start, []
+
+    def limited(thread):
+        if len(started) == n_started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+
+    def fail(i):
+        if i % 7 == 5:
+            raise ValueError(f"block {i}")
+        return i
+
+    found = []
+    with pytest.raises(ValueError, match="block 5"):
+        found.extend(_threads.stream(fail, ((i,) for i in range(100)), 3))
+    with pytest.raises(ValueError, match="block 5"):
+        for result in _threads.stream(fail, ((i,) for i in range(100)), 3):
+            found.append(result)  # noqa: PERF402 (what came before the error)
+    assert found[-5:] == [0, 1, 2, 3, 4]
