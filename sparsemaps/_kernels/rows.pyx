@@ -5,17 +5,22 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from sparsemaps._kernels.emit cimport EMIT_SLACK, compact
+from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.types cimport index_t, value_t
 
-cdef extern from "rows.h" nogil:
-    bint any_infinite_f32(const float *values, Py_ssize_t n)
-    bint any_infinite_f64(const double *values, Py_ssize_t n)
-    bint any_negative_f32(const float *values, Py_ssize_t n)
-    bint any_negative_f64(const double *values, Py_ssize_t n)
-    uint64_t largest_i32(const int32_t *indices, Py_ssize_t n)
-    uint64_t largest_i64(const int64_t *indices, Py_ssize_t n)
-    Py_ssize_t descents_i32(const int32_t *indices, Py_ssize_t n)
-    Py_ssize_t descents_i64(const int64_t *indices, Py_ssize_t n)
+cdef extern from "c/rows.h" nogil:
+    ctypedef struct rows_loops:
+        bint (*any_infinite_f32)(const float *values, Py_ssize_t n) noexcept nogil
+        bint (*any_infinite_f64)(const double *values, Py_ssize_t n) noexcept nogil
+        bint (*any_negative_f32)(const float *values, Py_ssize_t n) noexcept nogil
+        bint (*any_negative_f64)(const double *values, Py_ssize_t n) noexcept nogil
+        uint64_t (*largest_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
+        uint64_t (*largest_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
+        Py_ssize_t (*descents_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
+        Py_ssize_t (*descents_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
+    const rows_loops *rows_at(int level)
+
+cdef const rows_loops *loops = rows_at(level)
 
 SLACK = EMIT_SLACK
 
@@ -44,30 +49,30 @@ def check_indptr(const index_t[::1] indptr, int64_t n_stored):
 
 cdef inline bint any_infinite(const value_t *values, Py_ssize_t n) noexcept nogil:
     if value_t is float:
-        return any_infinite_f32(values, n)
+        return loops.any_infinite_f32(values, n)
     else:
-        return any_infinite_f64(values, n)
+        return loops.any_infinite_f64(values, n)
 
 
 cdef inline bint any_negative(const value_t *values, Py_ssize_t n) noexcept nogil:
     if value_t is float:
-        return any_negative_f32(values, n)
+        return loops.any_negative_f32(values, n)
     else:
-        return any_negative_f64(values, n)
+        return loops.any_negative_f64(values, n)
 
 
 cdef inline uint64_t largest(const index_t *indices, Py_ssize_t n) noexcept nogil:
     if index_t is int32_t:
-        return largest_i32(indices, n)
+        return loops.largest_i32(indices, n)
     else:
-        return largest_i64(indices, n)
+        return loops.largest_i64(indices, n)
 
 
 cdef inline Py_ssize_t descents(const index_t *indices, Py_ssize_t n) noexcept nogil:
     if index_t is int32_t:
-        return descents_i32(indices, n)
+        return loops.descents_i32(indices, n)
     else:
-        return descents_i64(indices, n)
+        return loops.descents_i64(indices, n)
 
 
 def check_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,

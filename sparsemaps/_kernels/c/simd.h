@@ -1,0 +1,50 @@
+/* Vectors of 64 bytes, the one set of vector types of all loops.
+ *
+ * Arrays of single numbers do not stay in registers, vectors do. GCC and clang split vectors of this
+ * size where the machine's are shorter, and every element is computed by the same operations. */
+#ifndef SPARSEMAPS_SIMD_H
+#define SPARSEMAPS_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Small functions must become part of the loops that call them, or they would be computed one
+ * number at a time. */
+#define INLINE static inline __attribute__((always_inline))
+
+#define LANE_BYTES 64
+
+typedef float lanes_f32 __attribute__((vector_size(LANE_BYTES), may_alias));
+typedef double lanes_f64 __attribute__((vector_size(LANE_BYTES), may_alias));
+typedef int32_t lanes_i32 __attribute__((vector_size(LANE_BYTES), may_alias));
+typedef int64_t lanes_i64 __attribute__((vector_size(LANE_BYTES), may_alias));
+typedef uint32_t lanes_u32 __attribute__((vector_size(LANE_BYTES), may_alias));
+typedef uint64_t lanes_u64 __attribute__((vector_size(LANE_BYTES), may_alias));
+
+/* The same at any address. */
+typedef float lanes_f32_anywhere __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
+typedef double lanes_f64_anywhere __attribute__((vector_size(LANE_BYTES), aligned(8), may_alias));
+
+#define LANES_CONVERT(LANES, x) __builtin_convertvector(x, LANES)
+
+/* The bits of vectors as those of another type of the same size: a cast, for GCC and clang. */
+#define LANES_BITS(LANES, x) ((LANES)(x))
+
+/* a where `mask` is all ones, b where it is 0. A comparison of vectors gives such masks. */
+INLINE lanes_i32 lanes_choose_i32(lanes_i32 mask, lanes_i32 a, lanes_i32 b)
+{
+    return (a & mask) | (b & ~mask);
+}
+
+INLINE lanes_f32 lanes_choose_f32(lanes_i32 mask, lanes_f32 a, lanes_f32 b)
+{
+    return (lanes_f32)lanes_choose_i32(mask, (lanes_i32)a, (lanes_i32)b);
+}
+
+INLINE lanes_f64 lanes_choose_f64(lanes_i64 mask, lanes_f64 a, lanes_f64 b)
+{
+    return (lanes_f64)(((lanes_i64)a & mask) | ((lanes_i64)b & ~mask));
+}
+
+#endif

@@ -1,0 +1,2 @@
+# The instruction set whose loops all kernels use (c/levels.h).
+cdef int level
