@@ -1,0 +1,233 @@
+"""Measuring the estimates of a map against its exact kernel, on a sample of rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sparsemaps import _sklearn, _variance, kernels
+from sparsemaps.count_sketch import CountSketch
+from sparsemaps.fastfood import Fastfood
+from sparsemaps.kernel_product import KernelProduct
+from sparsemaps.random_binning import RandomBinning
+from sparsemaps.random_fourier import RandomFourier
+from sparsemaps.random_maclaurin import RandomMaclaurin
+from sparsemaps.sign_projection import SignProjection
+from sparsemaps.tensor_sketch import TensorSketch
+from sparsemaps.weighted_sampling import ConsistentWeightedSampling
+
+
+Array = npt.NDArray[np.float64]
+
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+_SIZES = ("n_components", "n_hashes", "n_grids")
+
+
+@dataclass(frozen=True)
+class KernelError:
+    """What `kernel_error` found: errors are estimate minus exact kernel, over pairs of rows.
+
+    Attributes
+    ----------
+    size : int
+        Number of components, hashes or grids of the map.
+    n_pairs, n_seeds : int
+        How many pairs of rows were looked at, by how many seeds each.
+    rmse : float
+        Root of the mean squared error.
+    bias, bias_std_error : float
+        The mean error and its standard error. More components do not make it smaller.
+    rms_bias : float
+        Root of the mean over pairs of their squared bias: what is left of `rmse` when the size
+        grows. It is at least the absolute value of `bias`, up to chance.
+    std, std_std_error : float
+        The standard deviation of one pair's error over seeds (the root of its mean square over
+        pairs), and its standard error. It falls as one over the root of the size.
+    quantiles : dict of float to float
+        Quantiles of the error.
+    theory_std : float or None
+        `std` by the map's published variance for these pairs; None where there is no formula.
+    theory_bias : float or None
+        The mean bias of codes that agree by chance; None where there is no formula. What else
+        makes `bias` differ from it is a property of the map: of 0-bit samples, and of the acos-chi2
+        kernel, which is an approximation itself.
+    theory_rmse : float or None
+        `rmse` by both.
+    """
+
+    size: int
+    n_pairs: int
+    n_seeds: int
+    rmse: float
+    bias: float
+    bias_std_error: float
+    rms_bias: float
+    std: float
+    std_std_error: float
+    quantiles: dict[float, float]
+    theory_std: float | None
+    theory_bias: float | None
+    theory_rmse: float | None
+
+    def __str__(self) -> str:
+        def theory(value: float | None) -> str:
+            return "unknown" if value is None else f"{value:.5f}"
+
+        quantiles = ", ".join(f"{100 * q:g} %: {e:+.4f}" for q, e in self.quantiles.items())
+        return "\n".join(
+            [
+                f"error of the kernel at size {self.size}: {self.n_pairs} pairs of rows, "
+                f"{self.n_seeds} seeds",
+                f"  root mean square  {self.rmse:.5f}  (theory: {theory(self.theory_rmse)})",
+                f"  deviation         {self.std:.5f} +- {self.std_std_error:.5f}  "
+                f"(theory: {theory(self.theory_std)})",
+                f"  bias              {self.bias:+.5f} +- {self.bias_std_error:.5f}  "
+                f"(chance agreements: {theory(self.theory_bias)}); of one pair {self.rms_bias:.5f}",
+                f"  quantiles         {quantiles}",
+            ]
+        )
+
+
+def size_name(random_map: Any) -> str:
+    parameters = random_map.get_params(deep=False)
+    return next(name for name in _SIZES if name in parameters)
+
+
+def size_of(random_map: Any) -> int:
+    if isinstance(random_map, KernelProduct):
+        return int(random_map.n_hashes)
+    return int(getattr(random_map, size_name(random_map)))
+
+
+def resized(random_map: Any, size: int) -> Any:
+    """A copy with another number of components."""
+    copy = _sklearn.clone(random_map)
+    for part in copy._given() if isinstance(copy, KernelProduct) else [copy]:
+        part.set_params(**{size_name(part): size})
+    return copy
+
+
+def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
+    """A copy of the map that is fitted to `X`, with a number as gamma; a sample of the rows."""
+    fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
+    if hasattr(fitted, "gamma_"):
+        fitted.set_params(gamma=fitted.gamma_)
+    rows: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    if rows.shape[0] < 2:
+        raise ValueError(f"X must have at least two rows, got {rows.shape[0]}")
+    n_rows = min(rows.shape[0], int(np.ceil(0.5 + np.sqrt(0.25 + 2 * n_pairs))))
+    chosen = np.sort(rng.choice(rows.shape[0], n_rows, replace=False))
+    return fitted, sp.csr_array(rows[chosen])
+
+
+def upper(gram: Any) -> Array:
+    """The values of all pairs of different rows."""
+    values = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
+    return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
+
+
+def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
+    """The exact kernel of all pairs of rows, and what the variance formulas ask of them."""
+    kernel = upper(exact_kernel(fitted, sample))
+    doubled = kernel
+    if isinstance(fitted, (RandomFourier, Fastfood)) and fitted.kernel != "folded_rbf":
+        doubled = upper(exact_kernel(fitted, 2 * sample))
+    squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
+    first, second = np.triu_indices(sample.shape[0], 1)
+    pairs = _variance.Pairs(
+        kernel=kernel,
+        doubled=doubled,
+        inner=upper(sample @ sample.T),
+        square_x=squares[first],
+        square_y=squares[second],
+        overlap=upper(sample.power(2) @ sample.power(2).T),
+    )
+    return kernel, pairs
+
+
+def exact_kernel(fitted: Any, X: Any) -> Any:
+    """The Gram matrix of what a fitted map approximates, at its own parameters."""
+    if hasattr(fitted, "exact_kernel"):
+        return fitted.exact_kernel(X)
+    if isinstance(fitted, KernelProduct):
+        first, second = (exact_kernel(part, X) for part in fitted.maps_)
+        return first * second
+    gamma = getattr(fitted, "gamma_", getattr(fitted, "gamma", None))
+    if isinstance(fitted, ConsistentWeightedSampling):
+        gram = kernels.generalized_min_max_kernel if fitted.signed else kernels.min_max_kernel
+        return gram(X)
+    if isinstance(fitted, SignProjection):
+        chi2 = fitted.kernel == "acos_chi2"
+        K = kernels.acos_chi2_kernel(X) if chi2 else kernels.acos_kernel(X)
+        return 2 * K - 1 if fitted.dense_output else K
+    if isinstance(fitted, TensorSketch):
+        return (gamma * (X @ X.T).toarray() + fitted.coef0) ** fitted.degree
+    if isinstance(fitted, RandomMaclaurin):
+        return np.polyval(fitted._series()[::-1], (X @ X.T).toarray())
+    if isinstance(fitted, RandomBinning) or getattr(fitted, "kernel", "") == "laplacian":
+        return kernels.laplacian_kernel(X, gamma=gamma)
+    if isinstance(fitted, RandomFourier) and fitted.kernel == "cauchy":
+        return kernels.cauchy_kernel(X, gamma=gamma)
+    if isinstance(fitted, RandomFourier) and fitted.kernel == "matern":
+        return kernels.matern_kernel(X, gamma=gamma, nu=fitted.nu)
+    if isinstance(fitted, RandomFourier) and fitted.kernel == "folded_rbf":
+        inner = (X @ X.T).toarray()
+        squares = inner.diagonal()[:, None] + inner.diagonal()
+        near, far = squares - 2 * inner, squares + 2 * inner
+        return (np.exp(-gamma * near / 2) + np.exp(-gamma * far / 2)) / 2
+    if isinstance(fitted, (RandomFourier, Fastfood)) and fitted.kernel == "rbf":
+        return kernels.rbf_kernel(X, gamma=gamma)
+    if isinstance(fitted, CountSketch):
+        return (X @ X.T).toarray()
+    raise ValueError(f"there is no exact kernel for {fitted!r}")
+
+
+def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
+    """For each seed a row of the estimates for all pairs of rows."""
+    out = []
+    for seed in seeds:
+        features = _sklearn.clone(fitted).set_params(random_state=seed).fit(sample)
+        Z = features.transform(sample)
+        out.append(upper(Z @ Z.T))
+    return np.array(out)
+
+
+def summary(fitted: Any, exact: Array, pairs: _variance.Pairs, errors: Array) -> KernelError:
+    n_seeds = len(errors)
+    means = errors.mean(axis=0)
+    variances = ((errors - means) ** 2).mean(axis=1) * n_seeds / (n_seeds - 1)  # one of each seed
+    variance = float(variances.mean())
+    std = float(np.sqrt(variance))
+    of_seeds = errors.mean(axis=1)
+    variance_error = float(variances.std(ddof=1) / np.sqrt(n_seeds))
+    theory: tuple[float | None, float | None, float | None] = (None, None, None)
+    try:
+        bias, unit = _variance.of_pairs(fitted, pairs)
+    except _variance.UnknownVarianceError:
+        pass
+    else:
+        expected = unit / size_of(fitted)
+        theory = (
+            float(np.sqrt(expected.mean())),
+            float(bias.mean()),
+            float(np.sqrt((expected + bias**2).mean())),
+        )
+    return KernelError(
+        size=size_of(fitted),
+        n_pairs=errors.shape[1],
+        n_seeds=n_seeds,
+        rmse=float(np.sqrt((errors**2).mean())),
+        bias=float(of_seeds.mean()),
+        bias_std_error=float(of_seeds.std(ddof=1) / np.sqrt(n_seeds)),
+        rms_bias=float(np.sqrt(max(0.0, (means**2).mean() - variance / n_seeds))),
+        std=std,
+        std_std_error=variance_error / (2 * std) if std > 0 else 0.0,
+        quantiles=dict(zip(QUANTILES, np.quantile(errors, QUANTILES).tolist(), strict=True)),
+        theory_std=theory[0],
+        theory_bias=theory[1],
+        theory_rmse=theory[2],
+    )

@@ -1,0 +1,336 @@
+"""How good a map is on given rows, and how large it must be.
+
+`kernel_error` measures a map against its exact kernel and says what theory expects;
+`min_components` turns an error into a size; `KernelApproximationDisplay` draws both.
+
+>>> from sklearn.datasets import load_digits
+>>> from sparsemaps import ConsistentWeightedSampling
+>>> from sparsemaps.approximation import kernel_error, min_components
+>>> X, _ = load_digits(return_X_y=True)
+>>> cws = ConsistentWeightedSampling(n_hashes=256, bits=8).fit(X)
+>>> error = kernel_error(cws, X, random_state=0)
+>>> bool(0.02 < error.rmse < 0.04)
+True
+>>> min_components(cws, 0.05)
+385
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from sparsemaps import _kernel_error, _seeding, _variance
+from sparsemaps._kernel_error import KernelError
+from sparsemaps.random_fourier import RandomFourier
+
+__all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
+
+Array = npt.NDArray[np.float64]
+
+
+def kernel_error(
+    map: Any,
+    X: Any,
+    *,
+    n_pairs: int = 10_000,
+    n_seeds: int = 10,
+    random_state: Any = None,
+) -> KernelError:
+    """Measure how far a map's kernel estimates are from the exact kernel on rows of `X`.
+
+    Copies of the map with seeds of their own map a random sample of the rows; their inner products
+    are compared with the exact kernel. Several seeds tell the bias, which stays, from the
+    deviation, which falls with the size of the map.
+
+    Parameters
+    ----------
+    map : estimator
+        A map of sparsemaps, fitted or not. Only its parameters are used, not its seed.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows. All pairs of different rows of a sample of about ``sqrt(2 * n_pairs)`` are used.
+    n_pairs : int, default=10_000
+        At least how many pairs are compared, if X has rows enough.
+    n_seeds : int, default=10
+        Number of copies, at least 2.
+    random_state : int, Generator, RandomState or None, default=None
+        Decides the rows and the seeds.
+
+    Returns
+    -------
+    error : KernelError
+        Attributes `rmse`, `bias`, `std` with standard errors, `quantiles`, and what theory says.
+        ``print(error)`` is a summary.
+
+    Raises
+    ------
+    ValueError
+        If X has fewer than two rows, `n_pairs` is below 1, `n_seeds` below 2, or the map refuses
+        its parameters or X.
+
+    Examples
+    --------
+    Few bits make codes agree by chance; the bias that this adds does not fall with the size:
+
+    >>> from sklearn.datasets import load_digits
+    >>> from sparsemaps import ConsistentWeightedSampling
+    >>> from sparsemaps.approximation import kernel_error
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> cws = ConsistentWeightedSampling(n_hashes=1024, bits=2)
+    >>> error = kernel_error(cws, X, random_state=0)
+    >>> bool(error.bias > 0.1), bool(error.std < 0.02)
+    (True, True)
+    """
+    _check_at_least("n_pairs", n_pairs, 1)
+    _check_at_least("n_seeds", n_seeds, 2)
+    rng = np.random.default_rng(int(_seeding.draw_seed(random_state)))
+    fitted, sample = _kernel_error.sample_rows(map, X, n_pairs, rng)
+    exact, pairs = _kernel_error.exact_pairs(fitted, sample)
+    estimates = _kernel_error.estimates(fitted, sample, [int(s) for s in rng.integers(2**31, size=n_seeds)])
+    return _kernel_error.summary(fitted, exact, pairs, estimates - exact)
+
+
+def min_components(
+    map: Any, error: float, *, confidence: float = 0.95, X: Any = None, n_pairs: int = 10_000
+) -> int:
+    """The least size of a map for which a kernel value is off by at most `error`.
+
+    The answer is the least `n_components` (`n_hashes`, `n_grids`) for which the estimate for a pair
+    of rows is within `error` of the exact kernel with probability `confidence`, by the map's
+    published variance and the normal distribution. It holds for the inner products of
+    ``transform``, chance agreements of codes included.
+
+    Parameters
+    ----------
+    map : estimator
+        A map of sparsemaps; its own size does not matter. A fitted one knows its number of columns:
+        codes of `ConsistentWeightedSampling` do not agree by chance while that is at most
+        ``2**bits``.
+    error : float
+        The error that is allowed, above 0, in units of the kernel.
+    confidence : float, default=0.95
+        Probability that the error of a pair is at most `error`, above 0 and below 1.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
+        Rows for whose pairs the answer is to hold, of which a sample is taken. None asks for the
+        worst pair there is: over all kernel values, and, where the variance depends on the rows'
+        lengths (`CountSketch`, `TensorSketch`, `RandomMaclaurin`, the folded RBF kernel), over rows
+        of unit length. For these, give X if rows are not of unit length.
+    n_pairs : int, default=10_000
+        How many pairs of rows of X are looked at.
+
+    Returns
+    -------
+    size : int
+        Even for `RandomFourier` in the paired form.
+
+    Raises
+    ------
+    ValueError
+        If no size is enough, as codes agree by chance too often; if there is no variance formula
+        for the map; or if a parameter is not one of the allowed.
+
+    Notes
+    -----
+    The deviation of the mean of n independent components is ``sqrt(v / n)``, with v the variance in
+    the Notes of each map. For `TensorSketch` it is not the bound given there, but the variance of a
+    sketch by fully random hashes, up to terms of order ``1 / n_components**2``: with
+    :math:`a = \\langle x, y \\rangle^2`, :math:`b = \\|x\\|^2 \\|y\\|^2 - o`, :math:`c = a - o` and
+    :math:`o = \\sum_i x_i^2 y_i^2` it is
+    :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood` the pairs of a block count as
+    independent.
+
+    What has no published formula is left out: the bias of 0-bit samples (`t_bits` = 0) and of the
+    acos-chi2 kernel, and signs of "rademacher" vectors. `kernel_error` shows it. Errors of sketches
+    of rows with few entries are not normal: Chebyshev's inequality, which always holds, asks for
+    ``1 / (1 - confidence)`` times the variance over ``error**2``, 5 times as many at 0.95.
+
+    Examples
+    --------
+    >>> from sparsemaps import RandomFourier, SignProjection
+    >>> from sparsemaps.approximation import min_components
+    >>> min_components(SignProjection(), 0.05), min_components(SignProjection(), 0.005)
+    (385, 38415)
+    >>> min_components(RandomFourier(), 0.05)
+    1538
+    """
+    if not (np.isfinite(error) and error > 0):
+        raise ValueError(f"error must be a finite number above 0, got {error!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be above 0 and below 1, got {confidence!r}")
+    if X is None:
+        map._check_parameters()
+        bias, unit = _variance.of_any_pair(map)
+    else:
+        _check_at_least("n_pairs", n_pairs, 1)
+        fitted, sample = _kernel_error.sample_rows(map, X, n_pairs, np.random.default_rng(0))
+        bias, unit = _variance.of_pairs(fitted, _kernel_error.exact_pairs(fitted, sample)[1])
+    worst = float(np.abs(bias).max())
+    if worst >= error:
+        raise ValueError(
+            f"error must be above {worst:.3g}, the bias of codes that agree by chance, got "
+            f"{error!r}: more bits (or bins) make that smaller, more components do not"
+        )
+    sizes = unit / _largest_std(float(error), np.abs(bias), confidence) ** 2
+    size = max(1, int(np.ceil(sizes.max() - 1e-9)))
+    paired = isinstance(map, RandomFourier) and map.form == "paired" and map.kernel != "folded_rbf"
+    return size + size % 2 if paired else size
+
+
+def _largest_std(error: float, bias: Array, confidence: float) -> Array:
+    """The largest deviation of a normal error with `bias` that is within `error` often enough."""
+    low, high = np.zeros_like(bias), np.full_like(bias, error / special.ndtri((1 + confidence) / 2))
+    if not bias.any():
+        return high
+    for _ in range(60):
+        std = (low + high) / 2
+        within = special.ndtr((error - bias) / std) - special.ndtr((-error - bias) / std)
+        low, high = (
+            np.where(within >= confidence, std, low),
+            np.where(within < confidence, std, high),
+        )
+    return low
+
+
+class KernelApproximationDisplay:
+    """Two plots: exact against estimated kernel, and error against the size of the map.
+
+    Use `from_estimator` to make one. Needs matplotlib (``pip install sparsemaps[plot]``).
+
+    Parameters
+    ----------
+    exact, estimate : ndarray of shape (n_pairs,)
+        Kernel values of pairs of rows, and one map's estimates of them.
+    errors : list of KernelError
+        Errors at several sizes, in ascending order.
+    name : str
+        Name of the map, for titles.
+
+    Attributes
+    ----------
+    axes_ : ndarray of two matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sparsemaps import ConsistentWeightedSampling
+    >>> from sparsemaps.approximation import KernelApproximationDisplay
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> cws = ConsistentWeightedSampling(n_hashes=256, random_state=0)
+    >>> display = KernelApproximationDisplay.from_estimator(cws, X)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, *, exact: Array, estimate: Array, errors: Sequence[KernelError], name: str = "map"
+    ) -> None:
+        self.exact = exact
+        self.estimate = estimate
+        self.errors = list(errors)
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        map: Any,
+        X: Any,
+        *,
+        sizes: Sequence[int] | None = None,
+        n_pairs: int = 10_000,
+        n_seeds: int = 10,
+        random_state: Any = None,
+        ax: Any = None,
+    ) -> "KernelApproximationDisplay":
+        """Measure a map on rows of `X`, and draw it.
+
+        Parameters
+        ----------
+        map : estimator
+            A map of sparsemaps, fitted or not.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        sizes : sequence of int or None, default=None
+            Sizes (`n_components`, `n_hashes` or `n_grids`) for the second plot; None takes 1/16 to
+            1 of the map's own.
+        n_pairs, n_seeds, random_state
+            As for `kernel_error`.
+        ax : matplotlib Axes, pair of Axes or None, default=None
+            Where to draw: two axes, or one whose place the two take. None makes a figure.
+
+        Returns
+        -------
+        display : KernelApproximationDisplay
+        """
+        _check_at_least("n_pairs", n_pairs, 1)
+        _check_at_least("n_seeds", n_seeds, 2)
+        rng = np.random.default_rng(int(_seeding.draw_seed(random_state)))
+        fitted, sample = _kernel_error.sample_rows(map, X, n_pairs, rng)
+        exact, pairs = _kernel_error.exact_pairs(fitted, sample)
+        seeds = [int(s) for s in rng.integers(2**31, size=n_seeds)]
+        own = _kernel_error.size_of(fitted)
+        if sizes is None:
+            sizes = sorted({max(2, own >> shift) for shift in range(5)})
+        errors = []
+        for size in sizes:
+            resized = _kernel_error.resized(fitted, size)
+            estimates = _kernel_error.estimates(resized, sample, seeds)
+            errors.append(_kernel_error.summary(resized, exact, pairs, estimates - exact))
+        estimate = _kernel_error.estimates(fitted, sample, seeds[:1])[0]
+        display = cls(exact=exact, estimate=estimate, errors=errors, name=type(map).__name__)
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> "KernelApproximationDisplay":
+        """Draw both plots.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, pair of Axes or None, default=None
+            As for `from_estimator`.
+
+        Returns
+        -------
+        display : KernelApproximationDisplay
+        """
+        self.axes_ = _two_axes(ax)
+        self.figure_ = self.axes_[0].figure
+        scatter, curve = self.axes_
+        scatter.plot(self.exact, self.estimate, ".", markersize=2, alpha=0.3, rasterized=True)
+        low, high = float(self.exact.min()), float(self.exact.max())
+        scatter.plot([low, high], [low, high], color="black", linewidth=1)
+        scatter.set(xlabel="exact kernel", ylabel="estimate", title=self.name)
+        sizes = [error.size for error in self.errors]
+        curve.loglog(sizes, [error.rmse for error in self.errors], "o-", label="measured")
+        theory = [error.theory_rmse for error in self.errors]
+        if None not in theory:
+            curve.loglog(sizes, theory, "--", color="black", linewidth=1, label="theory")
+        curve.set(xlabel="size of the map", ylabel="root mean square error", title="error")
+        curve.set_xticks(sizes, [str(size) for size in sizes])
+        curve.minorticks_off()
+        curve.legend()
+        return self
+
+
+def _two_axes(ax: Any) -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "KernelApproximationDisplay needs matplotlib: pip install sparsemaps[plot]"
+        ) from error
+    if ax is None:
+        _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+        return axes
+    if np.ndim(ax) == 0:  # one axes: the two are drawn within its place
+        ax.set_axis_off()
+        grid = ax.get_subplotspec().subgridspec(1, 2)
+        return np.array([ax.figure.add_subplot(grid[0, number]) for number in range(2)])
+    axes = np.asarray(ax).reshape(-1)
+    if len(axes) != 2:
+        raise ValueError(f"ax must be one Axes or two, got {len(axes)}")
+    return axes
+
+
+def _check_at_least(name: str, value: int, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be an int of at least {least}, got {value!r}")
