@@ -19,7 +19,6 @@ from sparsemaps.sign_projection import SignProjection
 from sparsemaps.tensor_sketch import TensorSketch
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
-
 Array = npt.NDArray[np.float64]
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
@@ -116,7 +115,7 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
     if hasattr(fitted, "gamma_"):
         fitted.set_params(gamma=fitted.gamma_)
-    rows: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    rows: Any = X.tocsr() if sp.issparse(X) else np.asarray(X)
     if rows.shape[0] < 2:
         raise ValueError(f"X must have at least two rows, got {rows.shape[0]}")
     n_rows = min(rows.shape[0], int(np.ceil(0.5 + np.sqrt(0.25 + 2 * n_pairs))))
@@ -126,7 +125,7 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
 
 def upper(gram: Any) -> Array:
     """The values of all pairs of different rows."""
-    values = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
+    values: Any = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
     return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
 
 

@@ -88,7 +88,9 @@ def kernel_error(
     rng = np.random.default_rng(int(_seeding.draw_seed(random_state)))
     fitted, sample = _kernel_error.sample_rows(map, X, n_pairs, rng)
     exact, pairs = _kernel_error.exact_pairs(fitted, sample)
-    estimates = _kernel_error.estimates(fitted, sample, [int(s) for s in rng.integers(2**31, size=n_seeds)])
+    estimates = _kernel_error.estimates(
+        fitted, sample, [int(s) for s in rng.integers(2**31, size=n_seeds)]
+    )
     return _kernel_error.summary(fitted, exact, pairs, estimates - exact)
 
 

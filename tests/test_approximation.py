@@ -17,7 +17,7 @@ from sparsemaps import (
     RandomMaclaurin,
     SignProjection,
     TensorSketch,
-    approximation,
+    _kernel_error,
 )
 from sparsemaps.approximation import KernelApproximationDisplay, kernel_error, min_components
 
