@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from sparsemaps import _seeding, _sklearn, _threads, _validation
 from sparsemaps._kernels import projection as _projection
+from sparsemaps._kernels.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
 
 _CHUNK_BYTES = 2**21
 """Largest size of what a thread holds of its rows before it writes them."""
@@ -219,9 +220,10 @@ class SampledMap(SparseMap):
     A subclass has, beside what `SparseMap` says,
 
     - ``_code_bits``, the number of bits of a code;
-    - ``_write_codes(block, stride, out)``, which writes ``stride * j + code`` of sample j into
-      ``out[row, j]``, and -1 into all of a row that has no sample; if `out` is of uint8, it writes
-      packed codes, and 0.
+    - ``_write_codes(block, layout, out)``, which writes the codes of a block's rows in one of three
+      layouts: ``PACKED`` into bytes, all 0 in a row that has no sample; ``NUMBERS``, the codes as
+      int32; ``ONE_HOT_COLUMNS``, of int32 or int64, ``j * 2**bits + code`` for code j. Numbers and
+      columns are -1 in a row that has no sample.
     """
 
     @property
@@ -230,8 +232,8 @@ class SampledMap(SparseMap):
         """Bits of one code."""
 
     @abstractmethod
-    def _write_codes(self, block, stride, out):
-        """Write the codes of a block's rows, each `stride` beyond the one before."""
+    def _write_codes(self, block, layout, out):
+        """Write the codes of a block's rows into `out`."""
 
     @property
     def _n_features_out(self):
@@ -256,7 +258,9 @@ class SampledMap(SparseMap):
         bits = self._code_bits
         out = np.empty((rows.n_rows, (self.n_hashes * bits + 7) // 8), np.uint8)
 
-        self._run(rows, lambda block, start, stop: self._write_codes(block, 0, out[start:stop]))
+        self._run(
+            rows, lambda block, start, stop: self._write_codes(block, PACKED, out[start:stop])
+        )
         return out
 
     def _codes_any_width(self, X, first_row=0):
@@ -264,7 +268,9 @@ class SampledMap(SparseMap):
         `first_row`."""
         rows = _validation.Rows(X, self._nonnegative, first_row)
         out = np.empty((rows.n_rows, self.n_hashes), np.int32)
-        self._run(rows, lambda block, start, stop: self._write_codes(block, 0, out[start:stop]))
+        self._run(
+            rows, lambda block, start, stop: self._write_codes(block, NUMBERS, out[start:stop])
+        )
         return out
 
     def _map(self, rows):
@@ -277,9 +283,11 @@ class SampledMap(SparseMap):
         width, n_stored = self._n_features_out, rows.n_rows * self.n_hashes
         index_type = _validation.index_type(max(width, n_stored))
         columns = np.empty((rows.n_rows, self.n_hashes), index_type)
-        stride = 1 << self._code_bits
         self._run(
-            rows, lambda block, start, stop: self._write_codes(block, stride, columns[start:stop])
+            rows,
+            lambda block, start, stop: self._write_codes(
+                block, ONE_HOT_COLUMNS, columns[start:stop]
+            ),
         )
         sampled = columns[:, 0] >= 0
         indptr = np.zeros(rows.n_rows + 1, index_type)

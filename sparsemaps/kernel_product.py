@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sparsemaps import _seeding, _sklearn
 from sparsemaps._base import SampledMap, SparseMap, chunks, keep_rows
 from sparsemaps._kernels import codes as _codes
+from sparsemaps._kernels.code_output import NUMBERS
 from sparsemaps.sign_projection import SignProjection
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
@@ -182,19 +183,18 @@ class KernelProduct(SampledMap):
         """
         return super().encode(X)
 
-    def _write_codes(self, block, stride, out):
+    def _write_codes(self, block, layout, out):
         sampled, other = self.maps_
         for start, stop in chunks(len(out), 4 * self.n_hashes):
             rows = block.rows(start, stop)
             first, second = np.empty((2, stop - start, self.n_hashes), np.int32)
-            sampled._write_codes(rows, 0, first)
-            other._write_codes(rows, 0, second)
+            sampled._write_codes(rows, NUMBERS, first)
+            other._write_codes(rows, NUMBERS, second)
             empty = (first[:, 0] < 0) | (second[:, 0] < 0)
             first <<= other._code_bits
             first |= second
             first[empty] = -1
-            part = out[start:stop].view(np.uint8)
-            _codes.write(first, self._code_bits, stride, part, out.itemsize)
+            _codes.write(first, self._code_bits, layout, out[start:stop])
 
     def _map(self, rows):
         sampled, other = self.maps_

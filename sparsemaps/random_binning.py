@@ -138,10 +138,10 @@ class RandomBinning(SampledMap):
         if self.pitch_density is not None:
             self._inverse_pitches = 1 / _equally_likely(self.pitch_density, _kernel.N_PITCHES)
 
-    def _write_codes(self, block, stride, out):
+    def _write_codes(self, block, layout, out):
         key = _seeding.keys(self.seed_, "random_binning", 1)[0]
         grids = key, float(self.gamma), self._inverse_pitches, self.n_grids, self._code_bits
-        _kernel.bin_rows(*block, *grids, stride, out.view(np.uint8), out.itemsize)
+        _kernel.bin_rows(*block, *grids, layout, out)
 
 
 def _equally_likely(density, n):

@@ -173,5 +173,5 @@ class SignProjection(SampledMap):
         )
         return out
 
-    def _write_codes(self, block, stride, out):
-        _kernel.project_to_codes(*block, *self._vectors(), stride, out.view(np.uint8), out.itemsize)
+    def _write_codes(self, block, layout, out):
+        _kernel.project_to_codes(*block, *self._vectors(), layout, out)

@@ -9,7 +9,8 @@ from sparsemaps._kernels import weighted_sampling as _icws
 
 LARGEST_N_HASHES = 2**24
 
-_SAMPLERS = {"icws": _icws.icws, "dart": _darts.darts}
+_CODES = {"icws": _icws.icws_codes, "dart": _darts.dart_codes}
+_SAMPLES = {"icws": _icws.icws_samples, "dart": _darts.dart_samples}
 
 
 class ConsistentWeightedSampling(SampledMap):
@@ -151,8 +152,8 @@ class ConsistentWeightedSampling(SampledMap):
         t = np.empty((rows.n_rows, self.n_hashes), np.int64)
         self._run(
             rows,
-            lambda block, start, stop: self._sample(
-                block, 63, 0, 0, columns[start:stop], t[start:stop]
+            lambda block, start, stop: _SAMPLES[self.method](
+                *block, self._key, self.signed, columns[start:stop], t[start:stop]
             ),
         )
         return columns, t
@@ -161,7 +162,7 @@ class ConsistentWeightedSampling(SampledMap):
         _validation.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         _validation.check_int("bits", self.bits, 1, 16)
         _validation.check_int("t_bits", self.t_bits, 0, 8)
-        _validation.check_choice("method", self.method, tuple(_SAMPLERS))
+        _validation.check_choice("method", self.method, tuple(_CODES))
         _validation.check_bool("signed", self.signed)
 
     @property
@@ -182,10 +183,6 @@ class ConsistentWeightedSampling(SampledMap):
         stream = "weighted_sampling" if self.method == "icws" else "dart_minhash"
         return _seeding.keys(self.seed_, stream, 1)[0]
 
-    def _write_codes(self, block, stride, out):
-        self._sample(block, self.bits, self.t_bits, stride, out)
-
-    def _sample(self, block, bits, t_bits, stride, out, out_t=None):
-        sampler = _SAMPLERS[self.method]
-        codes = bits, t_bits, self.n_hashes, stride, out.view(np.uint8), out.itemsize
-        sampler(*block, self._key, self.signed, *codes, out_t)
+    def _write_codes(self, block, layout, out):
+        codes = self.n_hashes, self.bits, self.t_bits, layout, out
+        _CODES[self.method](*block, self._key, self.signed, *codes)

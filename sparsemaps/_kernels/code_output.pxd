@@ -1,68 +1,156 @@
-# Where codes of rows go: to numbers, `stride` further from one code to the next, or packed, one
-# behind the other in a string of bits, lowest bit first.
+# Where the codes of rows go, and in which layout.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
+cpdef enum:
+    PACKED           # uint8: codes one behind the other in a string of bits, lowest bit first
+    NUMBERS          # int32: the codes
+    ONE_HOT_COLUMNS  # int32 or int64: j * 2**bits + code for code j
+
 
 cdef struct code_output_t:
-    uint8_t *out
-    Py_ssize_t row_bytes  # from one row to the next
-    int itemsize          # of a number; 1 for packed codes
-    Py_ssize_t n          # codes of a row
-    int bits              # of a code
-    int64_t stride
+    Py_ssize_t n     # codes of a row
+    int bits         # of a code
+    int64_t step     # from the number of a code to that of the next; 0 unless they are columns
+    Py_ssize_t width # items from one row to the next
+    uint8_t *packed  # where they go: one of these three, and NULL for the others
+    int32_t *narrow
+    int64_t *wide
+
+
+cdef inline code_output_t code_output(int layout, out, Py_ssize_t n, int bits) except *:
+    """Rows of `n` codes of `bits` bits that go to the array `out`."""
+    cdef code_output_t output = code_output_t(n, bits, 0, out.shape[1], NULL, NULL, NULL)
+    cdef uint8_t[:, ::1] packed
+    cdef int32_t[:, ::1] narrow
+    cdef int64_t[:, ::1] wide
+    if layout == ONE_HOT_COLUMNS:
+        output.step = <int64_t>1 << bits
+    if out.size == 0:
+        return output
+    if layout == PACKED:
+        packed = out
+        output.packed = &packed[0, 0]
+    elif layout == ONE_HOT_COLUMNS and out.itemsize == sizeof(int64_t):
+        wide = out
+        output.wide = &wide[0, 0]
+    else:
+        narrow = out
+        output.narrow = &narrow[0, 0]
+    return output
 
 
 cdef inline void put_codes(const code_output_t *output, Py_ssize_t row, Py_ssize_t first,
                            const int64_t *codes, Py_ssize_t n) noexcept nogil:
     """Write codes `first` and so on of a row, n of them unless there are fewer; packed ones begin
     with a byte."""
-    cdef uint8_t *out = output.out + row * output.row_bytes
+    cdef Py_ssize_t start = row * output.width, j
+    cdef uint8_t *packed
     cdef uint64_t waiting = 0
     cdef int n_waiting = 0
-    cdef Py_ssize_t j
     n = min(n, output.n - first)
-    if output.itemsize == 8:
+    if output.wide != NULL:
         for j in range(n):
-            (<int64_t *>out)[first + j] = output.stride * (first + j) + codes[j]
-    elif output.itemsize == 4:
+            output.wide[start + first + j] = output.step * (first + j) + codes[j]
+    elif output.narrow != NULL:
         for j in range(n):
-            (<int32_t *>out)[first + j] = <int32_t>(output.stride * (first + j) + codes[j])
+            output.narrow[start + first + j] = <int32_t>(output.step * (first + j) + codes[j])
     elif output.bits == 8:
         for j in range(n):
-            out[first + j] = <uint8_t>codes[j]
+            output.packed[start + first + j] = <uint8_t>codes[j]
     else:
-        out += first * output.bits // 8
+        packed = output.packed + start + first * output.bits // 8
         for j in range(n):
             waiting |= <uint64_t>codes[j] << n_waiting
             n_waiting += output.bits
             while n_waiting >= 8:
-                out[0] = waiting & 0xff
-                out += 1
+                packed[0] = waiting & 0xff
+                packed += 1
                 waiting >>= 8
                 n_waiting -= 8
         if n_waiting > 0:
-            out[0] = waiting & 0xff
+            packed[0] = waiting & 0xff
 
 
 cdef inline void put_bits(const code_output_t *output, Py_ssize_t row, Py_ssize_t first,
                           uint64_t codes, Py_ssize_t n) noexcept nogil:
     """The same for n codes of one bit, at most 64, which are the bits of `codes`."""
-    cdef uint8_t *out = output.out + row * output.row_bytes
-    cdef Py_ssize_t j
-    if output.itemsize == 8:
+    cdef Py_ssize_t start = row * output.width, j
+    if output.wide != NULL:
         for j in range(n):
-            (<int64_t *>out)[first + j] = output.stride * (first + j) + <int64_t>(codes >> j & 1)
-    elif output.itemsize == 4:
+            output.wide[start + first + j] = (output.step * (first + j)
+                                              + <int64_t>(codes >> j & 1))
+    elif output.narrow != NULL:
         for j in range(n):
-            (<int32_t *>out)[first + j] = <int32_t>(output.stride * (first + j)
-                                                    + <int64_t>(codes >> j & 1))
+            output.narrow[start + first + j] = <int32_t>(output.step * (first + j)
+                                                         + <int64_t>(codes >> j & 1))
     else:
         for j in range((n + 7) // 8):
-            out[first // 8 + j] = codes >> 8 * j & 0xff
+            output.packed[start + first // 8 + j] = codes >> 8 * j & 0xff
 
 
 cdef inline void put_no_codes(const code_output_t *output, Py_ssize_t row) noexcept nogil:
     """Mark a row that has no sample: its numbers are -1, its packed codes 0."""
-    memset(output.out + row * output.row_bytes, 0 if output.itemsize == 1 else 0xff,
-           output.row_bytes)
+    cdef Py_ssize_t start = row * output.width
+    if output.wide != NULL:
+        memset(output.wide + start, 0xff, output.width * sizeof(int64_t))
+    elif output.narrow != NULL:
+        memset(output.narrow + start, 0xff, output.width * sizeof(int32_t))
+    else:
+        memset(output.packed + start, 0, output.width)
+
+
+# Where samples (i*, t*) of rows go: whole, or as codes made of the lowest bits of i* with those of
+# t* above them.
+cdef struct sample_output_t:
+    int64_t *columns      # whole: i*, `n` of a row, and t*; NULL for codes
+    int64_t *t
+    int t_bits            # of a code, among its `bits`
+    code_output_t codes
+
+
+cdef inline sample_output_t samples_as_codes(int layout, out, Py_ssize_t n, int bits,
+                                             int t_bits) except *:
+    """Codes of the lowest `bits` of i* and the lowest `t_bits` of t*."""
+    return sample_output_t(NULL, NULL, t_bits, code_output(layout, out, n, bits + t_bits))
+
+
+cdef inline sample_output_t whole_samples(int64_t[:, ::1] columns, int64_t[:, ::1] t):
+    """i* and t*, -1 where a row has no sample."""
+    cdef sample_output_t output
+    memset(&output, 0, sizeof(output))
+    output.codes.n = columns.shape[1]
+    if columns.shape[0] > 0:
+        output.columns = &columns[0, 0]
+        output.t = &t[0, 0]
+    return output
+
+
+cdef inline void put_samples(const sample_output_t *output, Py_ssize_t row, Py_ssize_t first,
+                             const uint64_t *columns, const int64_t *t, int64_t *codes,
+                             Py_ssize_t n) noexcept nogil:
+    """Write samples `first` and so on of a row, n of them unless there are fewer; `codes` is
+    scratch for n codes."""
+    cdef uint64_t mask = (<uint64_t>1 << (output.codes.bits - output.t_bits)) - 1
+    cdef uint64_t t_mask = (<uint64_t>1 << output.t_bits) - 1
+    cdef int bits = output.codes.bits - output.t_bits
+    cdef Py_ssize_t start = row * output.codes.n + first, j
+    n = min(n, output.codes.n - first)
+    if output.columns != NULL:
+        for j in range(n):
+            output.columns[start + j] = <int64_t>columns[j]
+            output.t[start + j] = t[j]
+        return
+    for j in range(n):
+        codes[j] = <int64_t>(columns[j] & mask | (<uint64_t>t[j] & t_mask) << bits)
+    put_codes(&output.codes, row, first, codes, n)
+
+
+cdef inline void put_no_samples(const sample_output_t *output, Py_ssize_t row) noexcept nogil:
+    """Mark a row that has no sample."""
+    cdef Py_ssize_t start = row * output.codes.n
+    if output.columns != NULL:
+        memset(output.columns + start, 0xff, output.codes.n * sizeof(int64_t))
+        memset(output.t + start, 0xff, output.codes.n * sizeof(int64_t))
+    else:
+        put_no_codes(&output.codes, row)

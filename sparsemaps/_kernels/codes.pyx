@@ -4,7 +4,7 @@
 # Packing and unpacking: O(codes). Comparing all pairs of rows: O(words) a pair, 64 bits a word.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from sparsemaps._kernels.code_output cimport code_output_t, put_codes, put_no_codes
+from sparsemaps._kernels.code_output cimport code_output, code_output_t, put_codes, put_no_codes
 
 cdef extern from "codes.h" nogil:
     ctypedef uint64_t lanes_t
@@ -26,15 +26,11 @@ cdef enum:
     TILE_ROWS = 64
 
 
-def write(const int32_t[:, ::1] codes, int bits, int64_t stride, uint8_t[:, ::1] out,
-          int itemsize):
+def write(const int32_t[:, ::1] codes, int bits, int layout, out):
     """Write each row's codes (code_output.pxd); a row whose first code is negative has none."""
     cdef Py_ssize_t n_rows = codes.shape[0], n = codes.shape[1], row, first, j
     cdef int64_t some[64]
-    cdef code_output_t output
-    if n_rows == 0:
-        return
-    output = code_output_t(&out[0, 0], out.shape[1], itemsize, n, bits, stride)
+    cdef code_output_t output = code_output(layout, out, n, bits)
     with nogil:
         for row in range(n_rows):
             if codes[row, 0] < 0:

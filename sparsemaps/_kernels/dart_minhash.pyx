@@ -5,10 +5,11 @@
 # Cost: O(entries + n_hashes log n_hashes) a row.
 # Reference: Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
 from libc.math cimport INFINITY, ldexp, log
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
-from sparsemaps._kernels.code_output cimport code_output_t, put_codes, put_no_codes
+from sparsemaps._kernels.code_output cimport (put_no_samples, put_samples, sample_output_t,
+                                              samples_as_codes, whole_samples)
 from sparsemaps._kernels.signed cimport absolute, column_of
 from sparsemaps._kernels.types cimport index_t, value_t
 
@@ -105,30 +106,21 @@ cdef bint sample_row(const value_t *values, const index_t *indices, Py_ssize_t n
     return True
 
 
-def darts(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-          uint64_t key, bint signed_, int bits, int t_bits, Py_ssize_t n_hashes, int64_t stride,
-          uint8_t[:, ::1] out, int itemsize, int64_t[:, ::1] out_t=None):
-    """Write each row's codes: the lowest `bits` of i* with the lowest `t_bits` of t* above them
-    (code_output.pxd).
-
-    With bits = 63 and no stride the code is i* itself; t*, which numbers the darts of a column,
-    goes to `out_t` if there is one.
-    """
-    cdef Py_ssize_t n_rows = out.shape[0], row, j, first, n
-    cdef uint64_t mask = (<uint64_t>1 << bits) - 1, t_mask = (<uint64_t>1 << t_bits) - 1
-    cdef uint64_t column
-    cdef int64_t t
+cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+             uint64_t key, bint signed_, const sample_output_t *output) except -1:
+    """t* numbers the darts of a column."""
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, n_hashes = output.codes.n, row, j, first, n
     cdef const value_t *value = NULL
     cdef const index_t *index = NULL
     cdef dart_t *buckets = <dart_t *>malloc(n_hashes * sizeof(dart_t))
-    cdef int64_t *codes = <int64_t *>malloc(n_hashes * sizeof(int64_t))
-    cdef code_output_t output
-    if buckets == NULL or codes == NULL:
+    cdef int64_t *words = <int64_t *>malloc(3 * n_hashes * sizeof(int64_t))
+    cdef int64_t *codes = words
+    cdef int64_t *t = words + n_hashes
+    cdef uint64_t *columns = <uint64_t *>(words + 2 * n_hashes)
+    if buckets == NULL or words == NULL:
         free(buckets)
-        free(codes)
+        free(words)
         raise MemoryError
-    if n_rows > 0:
-        output = code_output_t(&out[0, 0], out.shape[1], itemsize, n_hashes, bits + t_bits, stride)
     if values.shape[0] > 0:
         value = &values[0]
         index = &indices[0]
@@ -137,17 +129,28 @@ def darts(const value_t[::1] values, const index_t[::1] indices, const int64_t[:
             first = indptr[row]
             n = indptr[row + 1] - first
             if not sample_row(value + first, index + first, n, key, signed_, n_hashes, buckets):
-                put_no_codes(&output, row)
-                if out_t is not None:
-                    out_t[row, :] = -1
+                put_no_samples(output, row)
                 continue
             for j in range(n_hashes):
-                column = column_of(value, index, first + buckets[j].position, signed_)
+                columns[j] = column_of(value, index, first + buckets[j].position, signed_)
                 # Neighbours in number and in part differ in the lowest bits.
-                t = buckets[j].number * 2048 + buckets[j].part + 1024
-                codes[j] = <int64_t>(column & mask | ((<uint64_t>t & t_mask) << bits))
-                if out_t is not None:
-                    out_t[row, j] = t
-            put_codes(&output, row, 0, codes, n_hashes)
+                t[j] = buckets[j].number * 2048 + buckets[j].part + 1024
+            put_samples(output, row, 0, columns, t, codes, n_hashes)
     free(buckets)
-    free(codes)
+    free(words)
+    return 0
+
+
+def dart_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+               uint64_t key, bint signed_, Py_ssize_t n_hashes, int bits, int t_bits, int layout,
+               out):
+    """Write each row's codes: the lowest `bits` of i* with the lowest `t_bits` of t* above them."""
+    cdef sample_output_t output = samples_as_codes(layout, out, n_hashes, bits, t_bits)
+    run(values, indices, indptr, key, signed_, &output)
+
+
+def dart_samples(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                 uint64_t key, bint signed_, int64_t[:, ::1] columns, int64_t[:, ::1] t):
+    """Write each row's samples i* and t*."""
+    cdef sample_output_t output = whole_samples(columns, t)
+    run(values, indices, indptr, key, signed_, &output)

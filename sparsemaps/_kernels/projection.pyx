@@ -7,10 +7,10 @@
 # group and a tile of projections, so the more rows share their columns the cheaper they are. Random
 # signs cost next to nothing and are made anew for each row.
 # Reference: Box & Muller 1958 for the normal distribution.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from sparsemaps._kernels.code_output cimport code_output_t, put_bits
+from sparsemaps._kernels.code_output cimport code_output, code_output_t, put_bits
 from sparsemaps._kernels.groups cimport (aligned, column_start, for_each_group, group_t,
                                          release_aligned, work_t)
 from sparsemaps._kernels.types cimport index_t, value_t
@@ -150,13 +150,13 @@ def project(const value_t[::1] values, const index_t[::1] indices, const int64_t
 
 def project_to_codes(const value_t[::1] values, const index_t[::1] indices,
                      const int64_t[::1] indptr, uint64_t key, int distribution,
-                     Py_ssize_t n_projections, int64_t stride, uint8_t[:, ::1] out, int itemsize):
+                     Py_ssize_t n_projections, int layout, out):
     """Write a code for each projection, 1 where it is not negative (code_output.pxd)."""
     cdef task_t task
-    if out.shape[0] == 0:
+    if indptr.shape[0] == 1:
         return
     task.out = NULL
-    task.codes = code_output_t(&out[0, 0], out.shape[1], itemsize, n_projections, 1, stride)
+    task.codes = code_output(layout, out, n_projections, 1)
     run(values, indices, indptr, key, distribution, n_projections, &task)
 
 

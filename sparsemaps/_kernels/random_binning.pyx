@@ -5,9 +5,9 @@
 # Cost: O(entries * grids). The random numbers of a column are made once for the rows of a group
 # and a tile of grids, so the more rows share their columns the cheaper they are.
 # Reference: Rahimi & Recht 2007, section 4.
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
-from sparsemaps._kernels.code_output cimport code_output_t, put_codes
+from sparsemaps._kernels.code_output cimport code_output, code_output_t, put_codes
 from sparsemaps._kernels.groups cimport column_start, for_each_group, group_t, work_t
 from sparsemaps._kernels.types cimport index_t, value_t
 
@@ -55,11 +55,11 @@ cdef void emit_tile(const void *task, Py_ssize_t tile, Py_ssize_t row, int64_t s
 
 def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
              uint64_t key, double gamma, const double[::1] inverse_pitches, Py_ssize_t n_grids,
-             int bits, int64_t stride, uint8_t[:, ::1] out, int itemsize):
+             int bits, int layout, out):
     """Write grid j's code, `bits` long, of each row (code_output.pxd)."""
     cdef task_t task
     cdef work_t work
-    if out.shape[0] == 0:
+    if indptr.shape[0] == 1:
         return
     task.single = value_t is float
     task.gamma = gamma
@@ -67,7 +67,7 @@ def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_
     if inverse_pitches is not None:
         task.inverse_pitches = &inverse_pitches[0]
     task.grid_words = column_start(key, <uint64_t>-1)
-    task.codes = code_output_t(&out[0, 0], out.shape[1], itemsize, n_grids, bits, stride)
+    task.codes = code_output(layout, out, n_grids, bits)
     work.key = key
     work.signed_ = False
     work.n_tiles = (n_grids + TILE - 1) // TILE

@@ -6,10 +6,11 @@
 # and a tile of samples, so the more rows share their columns the cheaper they are.
 # Reference: Ioffe 2010; Li, "0-bit consistent weighted sampling", KDD 2015.
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
-from sparsemaps._kernels.code_output cimport code_output_t, put_codes, put_no_codes
+from sparsemaps._kernels.code_output cimport (put_no_samples, put_samples, sample_output_t,
+                                              samples_as_codes, whole_samples)
 from sparsemaps._kernels.groups cimport BATCH, GROUP_ENTRIES, for_each_group, group_t, work_t
 from sparsemaps._kernels.signed cimport absolute, column_of
 from sparsemaps._kernels.types cimport index_t, value_t
@@ -32,9 +33,7 @@ cdef struct task_t:
     const void *values
     const void *indices
     float *log_weights    # of a group's entries
-    int t_bits
-    code_output_t codes
-    int64_t *out_t        # or NULL
+    sample_output_t output
 
 
 cdef void take_logarithms(const void *task, const group_t *group) noexcept nogil:
@@ -53,60 +52,49 @@ cdef void add_tile(const void *task, Py_ssize_t tile, const group_t *group) noex
     icws_tile(TILE * tile, group, (<const task_t *>task).log_weights)
 
 
-cdef inline void take_codes(const value_t *values, const index_t *indices, int64_t first,
-                            const task_t *task, const icws_state *state, Py_ssize_t n,
-                            int64_t *codes) noexcept nogil:
-    cdef int bits = task.codes.bits - task.t_bits
-    cdef uint64_t mask = (<uint64_t>1 << bits) - 1, t_mask = (<uint64_t>1 << task.t_bits) - 1
-    cdef uint64_t column
+cdef inline void take_columns(const value_t *values, const index_t *indices, int64_t first,
+                              bint signed_, const icws_state *state,
+                              uint64_t *columns) noexcept nogil:
     cdef Py_ssize_t j
-    for j in range(n):
-        column = column_of(values, indices, first + <uint32_t>state.position[j], task.signed_)
-        codes[j] = <int64_t>(column & mask | (<uint64_t>state.t[j] & t_mask) << bits)
+    for j in range(TILE):
+        columns[j] = column_of(values, indices, first + <uint32_t>state.position[j], signed_)
 
 
 cdef void emit_tile(const void *task, Py_ssize_t tile, Py_ssize_t row, int64_t first,
                     const void *sums) noexcept nogil:
     cdef const task_t *what = <const task_t *>task
     cdef const icws_state *state = <const icws_state *>sums
+    cdef uint64_t columns[TILE]
+    cdef int64_t t[TILE]
     cdef int64_t codes[TILE]
-    cdef Py_ssize_t j, n = min(what.codes.n - TILE * tile, <Py_ssize_t>TILE)
-    cdef bint empty = state.position[0] < 0
-    if empty and tile == 0:
-        put_no_codes(&what.codes, row)  # all of it
-    elif not empty:
-        if what.single and what.wide:
-            take_codes(<const float *>what.values, <const int64_t *>what.indices, first, what,
-                       state, n, codes)
-        elif what.single:
-            take_codes(<const float *>what.values, <const int32_t *>what.indices, first, what,
-                       state, n, codes)
-        elif what.wide:
-            take_codes(<const double *>what.values, <const int64_t *>what.indices, first, what,
-                       state, n, codes)
-        else:
-            take_codes(<const double *>what.values, <const int32_t *>what.indices, first, what,
-                       state, n, codes)
-        put_codes(&what.codes, row, TILE * tile, codes, n)
-    if what.out_t != NULL:
-        for j in range(n):
-            what.out_t[row * what.codes.n + TILE * tile + j] = -1 if empty else state.t[j]
+    cdef Py_ssize_t j
+    if state.position[0] < 0:
+        if tile == 0:
+            put_no_samples(&what.output, row)  # all of it
+        return
+    if what.single and what.wide:
+        take_columns(<const float *>what.values, <const int64_t *>what.indices, first,
+                     what.signed_, state, columns)
+    elif what.single:
+        take_columns(<const float *>what.values, <const int32_t *>what.indices, first,
+                     what.signed_, state, columns)
+    elif what.wide:
+        take_columns(<const double *>what.values, <const int64_t *>what.indices, first,
+                     what.signed_, state, columns)
+    else:
+        take_columns(<const double *>what.values, <const int32_t *>what.indices, first,
+                     what.signed_, state, columns)
+    for j in range(TILE):
+        t[j] = state.t[j]
+    put_samples(&what.output, row, TILE * tile, columns, t, codes, TILE)
 
 
-def icws(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-         uint64_t key, bint signed_, int bits, int t_bits, Py_ssize_t n_hashes, int64_t stride,
-         uint8_t[:, ::1] out, int itemsize, int64_t[:, ::1] out_t=None):
-    """Write each row's codes: the lowest `bits` of i* with the lowest `t_bits` of t* above them
-    (code_output.pxd).
-
-    With bits = 63 and no stride the code is i* itself; t* goes to `out_t` if there is one.
-    """
+cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+             uint64_t key, bint signed_, const sample_output_t *output) except -1:
     cdef task_t task
     cdef work_t work
     cdef icws_state initial
     cdef int j
-    if out.shape[0] == 0:
-        return
     for j in range(TILE):
         initial.least[j] = INFINITY
         initial.position[j] = -1
@@ -116,15 +104,13 @@ def icws(const value_t[::1] values, const index_t[::1] indices, const int64_t[::
     task.signed_ = signed_
     task.values = &values[0] if values.shape[0] > 0 else NULL
     task.indices = &indices[0] if indices.shape[0] > 0 else NULL
-    task.t_bits = t_bits
-    task.codes = code_output_t(&out[0, 0], out.shape[1], itemsize, n_hashes, bits + t_bits, stride)
-    task.out_t = NULL if out_t is None else &out_t[0, 0]
+    task.output = output[0]
     task.log_weights = <float *>malloc(GROUP_ENTRIES * sizeof(float))
     if task.log_weights == NULL:
         raise MemoryError
     work.key = key
     work.signed_ = signed_
-    work.n_tiles = (n_hashes + TILE - 1) // TILE
+    work.n_tiles = (output.codes.n + TILE - 1) // TILE
     work.row_bytes = sizeof(icws_state)
     work.initial = &initial
     work.prepare = take_logarithms
@@ -135,3 +121,19 @@ def icws(const value_t[::1] values, const index_t[::1] indices, const int64_t[::
         for_each_group(values, indices, indptr, &work)
     finally:
         free(task.log_weights)
+    return 0
+
+
+def icws_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+               uint64_t key, bint signed_, Py_ssize_t n_hashes, int bits, int t_bits, int layout,
+               out):
+    """Write each row's codes: the lowest `bits` of i* with the lowest `t_bits` of t* above them."""
+    cdef sample_output_t output = samples_as_codes(layout, out, n_hashes, bits, t_bits)
+    run(values, indices, indptr, key, signed_, &output)
+
+
+def icws_samples(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                 uint64_t key, bint signed_, int64_t[:, ::1] columns, int64_t[:, ::1] t):
+    """Write each row's samples i* and t*."""
+    cdef sample_output_t output = whole_samples(columns, t)
+    run(values, indices, indptr, key, signed_, &output)
