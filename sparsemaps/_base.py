@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _seeding, _sklearn, _threads, _validation
+from sparsemaps._arrays import GrowingArray
 from sparsemaps._kernels import projection as _projection
 from sparsemaps._kernels.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
 
@@ -173,8 +174,7 @@ class SparseMap(
         sizes = [int(most(rows.lengths(*block)).sum()) for block in blocks]
         at_most = sum(sizes)
         index_type = _validation.index_type(max(at_most, width))
-        # Only the pages that are written to are there.
-        values, columns = np.empty(at_most, rows.dtype), np.empty(at_most, index_type)
+        values, columns = GrowingArray(rows.dtype, at_most), GrowingArray(index_type, at_most)
         indptr = np.zeros(rows.n_rows + 1, index_type)
         parts = deque()  # arrays that are free again: new ones would cost their pages each time
 
@@ -185,17 +185,13 @@ class SparseMap(
                 part = np.empty(max(sizes), rows.dtype), np.empty(max(sizes), index_type)
             return part, write(rows.block(start, stop), *part, indptr[1 + start : 1 + stop])
 
-        n_stored = 0
         for part, n in _threads.stream(write_block, blocks, self.n_jobs):
-            values[n_stored : n_stored + n], columns[n_stored : n_stored + n] = (
-                array[:n] for array in part
-            )
-            n_stored += n
+            values.append(part[0][:n])
+            columns.append(part[1][:n])
             parts.append(part)
-        for array in (values, columns):
-            array.resize(n_stored, refcheck=False)
         np.cumsum(indptr, out=indptr)
-        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, width))
+        arrays = values.finish(), columns.finish(), indptr
+        return sp.csr_array(arrays, shape=(rows.n_rows, width))
 
     def _cut(self, rows):
         """The blocks (start, stop) of `rows` that ``_run`` takes."""

@@ -7,33 +7,62 @@ import gzip
 import lzma
 import numbers
 import os
+import secrets
+import shutil
 import sys
-import tempfile
 import zlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
 
-_COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+MAX_LINE_BYTES = 2**30
+"""Default for the longest line that is read."""
+
+_READ_BYTES = 2**26
+"""Largest size of one call to a file's ``read``."""
+
+_READERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    # Without name and time: the same content makes the same file.
+    ".gz": lambda file: gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0),
+    ".bz2": lambda file: bz2.BZ2File(file, "wb"),
+    ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
+}
 
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 
 
+class LineTooLong(ValueError):
+    """A line is longer than is allowed; whoever counts lines says which."""
+
+
+def without_compression(name: str) -> str:
+    """A file's name without the ending of a compressed file."""
+    base, ending = os.path.splitext(name)
+    return base if ending in _READERS else name
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
 @contextlib.contextmanager
-def open_text(f):
+def open_text(f: Any, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator["Text"]:
     """The `Text` of a path, a file object opened in binary mode, or a file descriptor."""
     if hasattr(f, "read"):
-        yield Text(f, f, "")
+        yield Text(f, f, "", max_line_bytes)
         return
     if isinstance(f, numbers.Integral):
-        with open(f, "rb", closefd=False) as file:
-            yield Text(file, file, "")
+        with open(int(f), "rb", closefd=False) as file:
+            yield Text(file, file, "", max_line_bytes)
         return
     if not isinstance(f, (str, os.PathLike)):
         raise TypeError(f"expected a path, a file object or a file descriptor, got {type(f)}")
     path = os.fspath(f)
     with contextlib.ExitStack() as stack:
         raw = stack.enter_context(open(path, "rb"))
-        opener = _COMPRESSED.get(os.path.splitext(path)[1])
-        file = stack.enter_context(opener(raw, "rb")) if opener else raw
-        yield Text(file, raw, f"{path}: ")
+        opener = _READERS.get(os.path.splitext(path)[1])
+        text: Any = stack.enter_context(opener(raw, "rb")) if opener else raw
+        yield Text(text, raw, f"{path}: ", max_line_bytes)
 
 
 class Text:
@@ -44,23 +73,26 @@ class Text:
     file : file object
         Gives the text, decompressed.
     raw : file object
-        What lies beneath, whose bytes are counted.
+        The file itself, whose bytes are counted.
     name : str
         What errors begin with.
+    max_line_bytes : int
+        A longer line is an error.
     """
 
-    def __init__(self, file, raw, name):
+    def __init__(self, file: Any, raw: Any, name: str, max_line_bytes: int) -> None:
         self._file, self._raw, self.name = file, raw, name
+        self._max_line_bytes = max_line_bytes
         self._n_read = 0
 
-    def position(self):
-        """How many bytes have been read, compressed as they may be."""
+    def position(self) -> int:
+        """How many bytes have been read, before they were decompressed."""
         try:
-            return self._raw.tell()
+            return int(self._raw.tell())
         except (AttributeError, OSError, ValueError):  # a pipe
             return self._n_read
 
-    def length(self):
+    def length(self) -> int | None:
         """How many bytes of text there are to read, where that can be known beforehand."""
         try:
             if self._file is not self._raw or not self._raw.seekable():
@@ -70,18 +102,19 @@ class Text:
             self._raw.seek(here)
         except (AttributeError, OSError, ValueError):
             return None
-        return end - here
+        return int(end - here)
 
-    def blocks(self, block_bytes, offset=0, length=-1):
+    def blocks(self, block_bytes: int, offset: int = 0, length: int = -1) -> Iterator[bytes]:
         """Pieces of about `block_bytes` that end at line ends, the last one perhaps without."""
         if offset > 0:
-            self._file.seek(offset)
-            self._file.readline()  # the rest of a line that belongs to who reads the bytes before
+            self._skip_to_line(offset)
         left = None
         if length > 0:
             # Lines count that begin no later than this; the first always does.
             left = offset + length - self._file.tell()
-        carried = []  # pieces of a line without its end
+        block_bytes = min(block_bytes, self._max_line_bytes)  # a longer line spans several
+        carried: list[bytes] = []  # pieces of a line without its end
+        n_carried = 0
         while True:
             size = block_bytes if left is None else min(block_bytes, max(left + 1, 0))
             text = self._read(size)
@@ -90,27 +123,48 @@ class Text:
             if not text:
                 break
             end = text.rfind(b"\n") + 1
+            n_line = n_carried + (text.find(b"\n") if end else len(text))
+            if n_line > self._max_line_bytes:
+                raise self._too_long()
             if end == 0:
                 carried.append(text)
+                n_carried = n_line
             elif end == len(text) and not carried:
                 yield text
             else:
                 yield b"".join([*carried, memoryview(text)[:end]])
                 carried = [text[end:]] if end < len(text) else []
+                n_carried = len(text) - end
         if left is not None and (carried or left >= 0):
-            carried.append(self._file.readline())
+            rest = self._file.readline(self._max_line_bytes - n_carried + 1)
+            if n_carried + len(rest.removesuffix(b"\n")) > self._max_line_bytes:
+                raise self._too_long()
+            carried.append(rest)
         last = b"".join(carried)
         if last:
             yield last
 
-    def _read(self, size):
+    def _skip_to_line(self, offset: int) -> None:
+        """Go to the first line that begins at `offset` or later."""
+        try:
+            self._file.seek(offset)
+        except (OSError, OverflowError) as error:
+            raise ValueError(f"{self.name}offset {offset} cannot be reached: {error}") from error
+        # The rest of a line belongs to whoever reads the bytes before.
+        while (rest := self._file.readline(_READ_BYTES)) and not rest.endswith(b"\n"):
+            pass
+
+    def _too_long(self) -> LineTooLong:
+        return LineTooLong(f"longer than max_line_bytes={self._max_line_bytes}")
+
+    def _read(self, size: int) -> bytes:
         parts = []
-        while size > 0 and (part := self._read_some(size)):
+        while size > 0 and (part := self._read_some(min(size, _READ_BYTES))):
             parts.append(part)
             size -= len(part)
-        return b"".join(parts)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _read_some(self, size):
+    def _read_some(self, size: int) -> bytes:
         # Of a pipe, read1 waits for one write: a signal gets its turn after each.
         read = getattr(self._file, "read1", self._file.read)
         try:
@@ -125,17 +179,22 @@ class Text:
         if not isinstance(part, (bytes, bytearray, memoryview)):
             raise TypeError(f"the file must be opened in binary mode; it gives {type(part)}")
         self._n_read += len(part)
-        return part
+        return bytes(part)
+
+
+# ---- writing -------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def atomic_output(path):
+def atomic_output(path: Any) -> Iterator[IO[bytes]]:
     """A binary file object for `path`, which appears only when all went well; "-" is a pipe.
 
     The name's ending says whether it is compressed. What cannot be renamed into place, a device or
     a named pipe, is written to as it is.
     """
     path = os.fspath(path)
+    if not path:
+        raise ValueError("the name of the output must not be empty")
     if path == "-":
         with _blaming("standard output"):
             if sys.stdout is None:
@@ -147,28 +206,124 @@ def atomic_output(path):
         with _blaming(path), open(path, "wb") as file:
             yield file
         return
-    ending = os.path.splitext(path)[1]
-    folder, name = os.path.split(os.path.realpath(path))
+    with _blaming(path):
+        target = os.path.realpath(path)
+        with _Unpublished(target) as hidden:
+            with _compressed(hidden.file, os.path.splitext(path)[1]) as compressed:
+                yield compressed
+            hidden.publish()
+
+
+class _Unpublished:
+    """A file in the folder of `target` that takes its name when it is published.
+
+    Linux makes it without any name, so that nothing is left of it if the process is killed.
+    Elsewhere it has a temporary name, which is short as `target` may be as long as names can be.
+    """
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._folder = os.path.dirname(target)
+        self._temporary = os.path.join(self._folder, f".sparsemaps-{secrets.token_hex(8)}.tmp")
+        self._is_named = True
+
+    def __enter__(self) -> "_Unpublished":
+        descriptor = _open_unnamed(self._folder)
+        try:
+            if descriptor is None:
+                flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+                descriptor = os.open(self._temporary, flags, 0o666)
+            else:
+                self._is_named = False
+            self.file = open(descriptor, "w+b")
+        except OSError as error:
+            error.filename = None  # not the temporary one; the caller knows the name
+            raise
+        except BaseException:  # a signal, when the file may be there already
+            self._remove()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            self.file.close()
+        finally:
+            if error[0] is not None:
+                self._remove()
+
+    def publish(self) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        if not self._is_named:
+            self._name()
+        if os.path.exists(self._target):
+            os.chmod(self._temporary, os.stat(self._target).st_mode & 0o777)
+        if os.name == "nt":  # which renames no open file
+            self.file.close()
+        os.replace(self._temporary, self._target)
+        _sync_folder(self._folder)
+
+    def _name(self) -> None:
+        """Give an unnamed file its temporary name."""
+        self._is_named = True
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:  # with src_dir_fd, Python calls linkat, which follows the link in /proc
+            os.link(_in_proc(self.file.fileno()), self._temporary, src_dir_fd=folder)
+        except OSError:  # a file system that cannot do it, though it made the file
+            with open(self._temporary, "xb") as copy:
+                self.file.seek(0)
+                shutil.copyfileobj(self.file, copy)
+                copy.flush()
+                os.fsync(copy.fileno())
+        finally:
+            os.close(folder)
+
+    def _remove(self) -> None:
+        if self._is_named:
+            with contextlib.suppress(OSError):  # what went wrong first is what matters
+                os.unlink(self._temporary)
+
+
+def _open_unnamed(folder: str) -> int | None:
+    """The descriptor of a file without a name, where the system makes such files."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=ending, dir=folder)
-    except OSError as error:
-        error.filename = path  # not the temporary one
-        raise
-    try:
-        with _blaming(path):
+        descriptor = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
+    except OSError:
+        return None
+    if not os.path.exists(_in_proc(descriptor)):
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _in_proc(descriptor: int) -> str:
+    return f"/proc/self/fd/{descriptor}"
+
+
+def _sync_folder(folder: str) -> None:
+    """Make a new name in a folder last, where the system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
             os.close(descriptor)
-            with _COMPRESSED.get(ending, open)(temporary, "wb") as file:
-                yield file
-            os.chmod(temporary, _mode(path))
-            os.replace(temporary, os.path.join(folder, name))
-    except BaseException:
-        with contextlib.suppress(OSError):  # what went wrong first is what matters
-            os.unlink(temporary)
-        raise
 
 
 @contextlib.contextmanager
-def _blaming(name):
+def _compressed(file: IO[bytes], ending: str) -> Iterator[IO[bytes]]:
+    """What is written goes to `file`, compressed as the ending of a name says."""
+    if ending not in _WRITERS:
+        yield file
+        return
+    with _WRITERS[ending](file) as writer:
+        yield writer
+
+
+@contextlib.contextmanager
+def _blaming(name: str) -> Iterator[None]:
     """Put a file's name to errors that have none: those of writing to it."""
     try:
         yield
@@ -177,10 +332,22 @@ def _blaming(name):
         raise
 
 
-def _mode(path):
-    """Permissions that `path` has, or would be made with."""
-    if os.path.exists(path):
-        return os.stat(path).st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def refuse_inputs_as_outputs(inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
+    """Raise a ValueError if an output is an input, under whatever name."""
+    read = {}
+    for path in inputs:
+        if (identity := _identity(path)) is not None:
+            read[identity] = path
+    for path in outputs:
+        identity = _identity(path)
+        if identity in read:
+            raise ValueError(f"{path} is the input {read[identity]}; write to another file")
+
+
+def _identity(f: Any) -> tuple[int, int] | None:
+    """Device and inode of a regular file, or None."""
+    try:
+        found = os.stat(f) if isinstance(f, (str, os.PathLike)) else os.fstat(f.fileno())
+    except (OSError, ValueError, AttributeError):
+        return None
+    return (found.st_dev, found.st_ino) if (found.st_mode & 0o170000) == 0o100000 else None

@@ -72,6 +72,17 @@ def index_type(largest):
     return np.int32 if largest <= LARGEST_INT32 else np.int64
 
 
+class EntryError(ValueError):
+    """An entry that is not allowed: where it is, what was found, and the rule it breaks.
+
+    Whoever knows the entry by another name, such as a line of a file, says so with these.
+    """
+
+    def __init__(self, message, row, column, found, rule):
+        super().__init__(message)
+        self.row, self.column, self.found, self.rule = row, column, found, rule
+
+
 class Block(NamedTuple):
     """Some consecutive rows as canonical CSR arrays that have passed all checks.
 
@@ -172,28 +183,34 @@ class Rows:
         return Block(copy.data, native(copy.indices), copy.indptr.astype(np.int64))
 
     def _fail_out_of_range(self, block, start):
-        place, _ = self._place(
+        row, column, _ = self._place(
             block, start, lambda _, index: (index < 0) | (index >= self.n_columns)
         )
-        raise ValueError(f"X has {place}; allowed are columns 0 to {self.n_columns - 1}")
+        rule = f"allowed are columns 0 to {self.n_columns - 1}"
+        message = f"X has row {row}, column {column}; {rule}"
+        raise EntryError(message, row, column, f"column {column}", rule)
 
     def _fail_not_finite(self, block, start):
-        place, value = self._place(block, start, lambda value, _: ~np.isfinite(value))
-        kind = "NaN" if np.isnan(value) else "infinity"
-        raise ValueError(f"X contains {kind} in {place}; all values must be finite")
+        row, column, value = self._place(block, start, lambda value, _: ~np.isfinite(value))
+        found = "NaN" if np.isnan(value) else "infinity"
+        rule = "all values must be finite"
+        message = f"X contains {found} in row {row}, column {column}; {rule}"
+        raise EntryError(message, row, column, f"the value is {found}", rule)
 
     def _fail_negative(self, block, start):
-        place, value = self._place(block, start, lambda value, _: value < 0)
-        raise ValueError(f"Negative values in data: X has {value} in {place}; {self._nonnegative}")
+        row, column, value = self._place(block, start, lambda value, _: value < 0)
+        rule = self._nonnegative
+        message = f"Negative values in data: X has {value} in row {row}, column {column}; {rule}"
+        raise EntryError(message, row, column, f"the value {value:g} is negative", rule)
 
     def _place(self, block, start, is_wrong):
-        """Where the first entry is for which `is_wrong(values, columns)`, and its value."""
+        """Row and column of the first entry with ``is_wrong(values, columns)``, and its value."""
         first, last = block.indptr[0], block.indptr[-1]
         wrong = is_wrong(block.values[first:last], block.indices[first:last])
         position = first + int(np.argmax(wrong))
         row = int(np.searchsorted(block.indptr, position, side="right")) - 1
-        place = f"row {self._first_row + start + row}, column {block.indices[position]}"
-        return place, block.values[position]
+        row += self._first_row + start
+        return row, int(block.indices[position]), block.values[position]
 
 
 def native(array):

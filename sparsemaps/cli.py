@@ -14,14 +14,10 @@ import shlex
 import signal
 import sys
 import threading
-import time
-
-import numpy as np
-import scipy.sparse as sp
-from tqdm import tqdm
 
 import sparsemaps
-from sparsemaps import _files, _seeding, _threads, kernels, libsvm
+from sparsemaps import _seeding, kernels, libsvm
+from sparsemaps.libsvm import _gram, _summary
 
 
 def minmax_times_signs(
@@ -92,14 +88,6 @@ _NOT_OPTIONS = ("random_state", "n_jobs", "dense_output", "X", "Y", "pitch_densi
 
 BAD_INPUT = 2
 BY_SIGNAL = 128  # plus the signal's number, as shells have it
-
-_BLOCK_BYTES = 2**19
-"""About how much text is read at a time."""
-
-_LINES_BYTES = 2**22
-"""About how much text is made of it at a time."""
-
-_VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
 
 
 # ---- the program ---------------------------------------------------------------------------------
@@ -323,167 +311,39 @@ def _map(options):
     parameters = _parameters(options, options.make)
     if "dense_output" in inspect.signature(options.make).parameters:
         parameters["dense_output"] = False
-    fitted = options.make(**parameters, random_state=options.seed, n_jobs=None)
-    fitted._fit_any_width()
-    one_hot = hasattr(fitted, "encode")
-    if options.ones and not one_hot:
-        raise ValueError("--ones is for one-hot maps")
-    n_values = fitted.n_hashes if hasattr(fitted, "n_hashes") else fitted.n_components
-    most_lines = max(1, _LINES_BYTES // (_VALUE_BYTES * n_values))
-
-    def lines(text, first_line, first_row):
-        X, y, n_lines = libsvm.parse_lines(text, first_line, options.zero_based)
-        if one_hot:
-            numbers = fitted._codes_any_width(X, first_row)
-            written = libsvm.format_codes(numbers, fitted._code_bits, y, ones=options.ones)
-        else:
-            Z = fitted._transform_any_width(X, first_row)
-            written = libsvm.format_rows(sp.csr_array(Z), y)
-        return (written, len(y)), n_lines, len(y)
-
-    _threads.resolve_n_jobs(options.n_jobs)
-    with _files.atomic_output(options.output) as out:
-        if options.header:
-            out.write(b"# " + " ".join(options.command.split()).encode() + b"\n")
-        with _Progress(options.inputs) as progress:
-            for path in options.inputs:
-                for block, n_rows in _read(path, lines, options.n_jobs, progress, most_lines):
-                    out.write(block)
-                    progress.update(n_rows)
+    made = options.make(**parameters, random_state=options.seed, n_jobs=None)
+    files = libsvm.map_svmlight_file(
+        made,
+        options.inputs,
+        options.output,
+        zero_based=options.zero_based,
+        ones=options.ones,
+        header=options.command if options.header else False,
+        n_jobs=options.n_jobs,
+    )
+    for file in files:
+        if not file.n_rows and not file.skipped:
+            name = "standard input" if file.input == "-" else file.input
+            print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
 
 
 def _kernel(options):
     parameters = _parameters(options, options.function)
-    paths = [options.train] if options.test is None else [options.train, options.test]
-    parts = libsvm.load_svmlight_files(
-        [_source(path) for path in paths], zero_based=options.zero_based, n_jobs=options.n_jobs
+
+    def function(X, Y):
+        return options.function(X, Y, **parameters)
+
+    _gram.write_kernel_file(
+        function,
+        options.train,
+        options.test,
+        options.output,
+        zero_based=options.zero_based,
+        n_jobs=options.n_jobs,
     )
-    train, (X, y) = parts[0], parts[-2:]
-    n_train = train.shape[0]
-    step = max(1, _LINES_BYTES // (_VALUE_BYTES * (n_train + 1)))
-
-    def lines(start, stop):
-        """Each row's number, then its kernel with the rows of TRAIN."""
-        K = np.empty((stop - start, n_train + 1))
-        K[:, 0] = np.arange(start + 1, stop + 1)
-        K[:, 1:] = options.function(X[start:stop], train, **parameters)
-        ends = np.arange(0, K.size + 1, n_train + 1)
-        block = sp.csr_array((K.ravel(), np.tile(np.arange(n_train + 1), len(K)), ends))
-        return libsvm.format_rows(block, y[start:stop], zero_based=True)
-
-    options.function(X[:1], train[:1], **parameters)  # bad parameters end it here
-    starts = range(0, X.shape[0], step)
-    blocks = [(start, min(start + step, X.shape[0])) for start in starts]
-    with (
-        _files.atomic_output(options.output) as out,
-        tqdm(total=X.shape[0], unit=" rows", unit_scale=True, disable=None) as bar,
-    ):
-        stream = _threads.stream(lines, blocks, options.n_jobs)
-        for (start, stop), block in zip(blocks, stream, strict=True):
-            out.write(block)
-            bar.update(stop - start)
 
 
 def _info(options):
-    def summary(text, first_line, first_row):
-        X, y, n_lines = libsvm.parse_lines(text, first_line, zero_based=True)
-        columns = (int(X.indices.min()), int(X.indices.max())) if X.nnz else None
-        values = (X.data.min(), X.data.max()) if X.nnz else None
-        return (X.nnz, columns, values, np.unique(y, return_counts=True), len(y)), n_lines, len(y)
-
-    rows = entries = width = 0
-    least, most, smallest = np.inf, -np.inf, 2**63
-    labels = {}
-    with _Progress([options.input]) as progress:
-        for nnz, columns, values, found, n_rows in _read(
-            options.input, summary, options.n_jobs, progress
-        ):
-            progress.update(n_rows)
-            rows += n_rows
-            entries += nnz
-            if nnz:
-                smallest, width = min(smallest, columns[0]), max(width, columns[1])
-                least, most = min(least, values[0]), max(most, values[1])
-            for label, count in zip(*found, strict=True):
-                if len(labels) <= 1000:
-                    labels[float(label)] = labels.get(float(label), 0) + int(count)
-    print(f"rows     {rows}")
-    print("columns  " + (f"{smallest} to {width}" if entries else "none"))
-    print(f"entries  {entries}" + (f" ({entries / rows:.1f} a row)" if rows else ""))
-    print("values   " + (f"{least:g} to {most:g}" if entries else "none"))
-    if len(labels) > 20:
-        numbers = f"{min(labels):g} to {max(labels):g}"
-        print(f"labels   {'over 1000' if len(labels) > 1000 else len(labels)} of {numbers}")
-    else:
-        counts = ", ".join(f"{label:g}: {count}" for label, count in sorted(labels.items()))
-        print(f"labels   {counts or 'none'}")
+    for line in _summary.summarize(options.input, n_jobs=options.n_jobs):
+        print(line)
     sys.stdout.flush()  # here, where an error is still ours to tell
-
-
-# ---- reading -------------------------------------------------------------------------------------
-
-
-def _source(path):
-    if path != "-":
-        return path
-    if sys.stdin is None:
-        raise ValueError("standard input is closed")
-    return sys.stdin.buffer
-
-
-def _read(path, convert, n_jobs, progress, most_lines=None):
-    """What ``convert(text, first_line, first_row)`` makes of a file, block by block, in order."""
-    with _files.open_text(_source(path)) as text:
-        text.name = text.name or "standard input: "
-        progress.opened(text)
-        blocks = text.blocks(_BLOCK_BYTES)
-        if most_lines is not None:
-            blocks = (part for block in blocks for part in _cut_lines(block, most_lines))
-        yield from libsvm.in_order(convert, blocks, n_jobs, text.name)
-
-
-def _cut_lines(text, most):
-    """`text` in pieces of at most so many lines: short ones can become long."""
-    if text.count(b"\n") <= most:
-        yield text
-        return
-    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))[most - 1 :: most] + 1
-    start = 0
-    for end in [*ends.tolist(), len(text)]:
-        if start < end:
-            yield text[start:end]
-        start = end
-
-
-class _Progress:
-    """A bar of the bytes read and rows done of several files, on a terminal; otherwise nothing."""
-
-    def __init__(self, paths):
-        sizes = [os.path.getsize(path) if os.path.isfile(path) else None for path in paths]
-        known = None not in sizes
-        self._bar = tqdm(
-            total=sum(sizes) if known else None,
-            unit="B", unit_scale=True, unit_divisor=1024, disable=None,
-        )  # fmt: skip
-        self._text = None
-        self._before = self._rows = 0
-        self._start = time.monotonic()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self._bar.close()
-
-    def opened(self, text):
-        """The next file has its turn."""
-        self._before, self._text = self._bar.n, text
-
-    def update(self, n_rows):
-        """So many more rows are done."""
-        if self._bar.disable:
-            return
-        self._rows += n_rows
-        seconds = max(time.monotonic() - self._start, 1e-9)
-        self._bar.set_postfix_str(f"{self._rows / seconds:.3g} rows/s", refresh=False)
-        self._bar.update(self._before + self._text.position() - self._bar.n)

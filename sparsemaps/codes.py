@@ -21,8 +21,9 @@ True
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn, _threads, _validation, libsvm
+from sparsemaps import _sklearn, _threads, _validation
 from sparsemaps._kernels import codes as _kernel
+from sparsemaps.libsvm import _write
 
 _BITS = (1, 2, 4, 8, 16)
 
@@ -288,18 +289,23 @@ def dump_svmlight_file(
     bits = _validation.check_int("bits", bits, 1, 24)
     n_hashes = _check_n_hashes(codes, bits, n_hashes)
     _validation.check_bool("ones", ones)
+    zero_based = _validation.check_bool("zero_based", zero_based)
+    if sp.issparse(y):
+        raise ValueError(f"y must be an array of shape ({len(codes)},), got a sparse matrix")
     y = _sklearn.check_array(y, ensure_2d=False, ensure_min_samples=0)
     if y.shape != (len(codes),):
         raise ValueError(f"y must be of shape ({len(codes)},) as codes are, got {y.shape}")
+    _write.check_labels(y)
 
     def lines(start, stop):
         numbers = unpack(codes[start:stop], bits, n_hashes=n_hashes)
-        return libsvm.format_codes(numbers, bits, y[start:stop], zero_based=zero_based, ones=ones)
+        heads = _write.one_label_each(y[start:stop])
+        return _write.format_codes(numbers, bits, heads, zero_based=zero_based, ones=ones)
 
     blocks = _threads.cut_rows(
         len(codes), lambda row: row * n_hashes, _threads.resolve_n_jobs(n_jobs), _BLOCK_CODES
     )
-    libsvm.write_lines(f, libsvm.format_header(comment, zero_based), lines, blocks, n_jobs)
+    _write.write_lines(f, _write.format_header(comment, zero_based), lines, blocks, n_jobs)
 
 
 def _check_codes(name, codes):

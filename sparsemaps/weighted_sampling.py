@@ -170,8 +170,9 @@ class ConsistentWeightedSampling(SampledMap):
         if self.signed:
             return None
         return (
-            "the min-max kernel takes values >= 0 (signed=True takes both signs, by the "
-            "generalized min-max kernel)"
+            "the min-max kernel takes values >= 0; signed=True takes both signs, by the "
+            "generalized min-max kernel; HashingVectorizer gives no negative values with "
+            "alternate_sign=False"
         )
 
     @property

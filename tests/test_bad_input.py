@@ -87,7 +87,7 @@ def test_width():
 
 def test_negative_values():
     X = csr(data=[1, 2, -3])
-    message = r"-3.0 in row 2, column 1; .*\(signed=True"
+    message = r"-3.0 in row 2, column 1; .*signed=True"
     with pytest.raises(ValueError, match=message):
         ConsistentWeightedSampling().fit(X)
     with pytest.raises(ValueError, match=message):

@@ -20,8 +20,10 @@ DOCS = SOURCES.parent / "docs"
 # Floors, lowest first: a module imports from lower floors only, or from what is listed for it.
 FLOORS = [
     {"_kernels"},
-    {"_files", "_seeding", "_sklearn", "_threads", "_validation"},
-    {"_base", "kernels", "libsvm"},
+    {"_arrays", "_files", "_seeding", "_sklearn", "_threads", "_validation"},
+    {"_progress"},
+    {"_base", "kernels"},
+    {"libsvm"},
     {"codes"},
     {
         "count_sketch",
@@ -42,9 +44,31 @@ FLOORS = [
     {"__main__"},
 ]
 
+# The modules of packages, lowest first: each imports from those before it only.
+PACKAGES = {
+    "libsvm": [
+        "_parse",
+        "_blocks",
+        "_write",
+        "_read",
+        "_stream",
+        "_mapping",
+        "_formats",
+        "_files",
+        "_gram",
+        "_summary",
+        "__init__",
+    ]
+}
+
 
 def modules():
-    return sorted(info.name for info in pkgutil.iter_modules(sparsemaps.__path__))
+    """Modules and packages, and "package/module" for those of packages."""
+    for info in pkgutil.iter_modules(sparsemaps.__path__):
+        yield info.name if info.name not in PACKAGES else f"{info.name}/__init__"
+    for name in PACKAGES:
+        for info in pkgutil.iter_modules([str(PACKAGE / name)]):
+            yield f"{name}/{info.name}"
 
 
 def imports(name):
@@ -56,7 +80,7 @@ def imports(name):
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name} has a relative import"
             yield node.module
-            if node.module in ("sparsemaps", "sparsemaps._kernels"):
+            if node.module.removeprefix("sparsemaps.") in ("sparsemaps", "_kernels", *PACKAGES):
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
@@ -65,18 +89,29 @@ def floor_of(name):
 
 
 def test_every_module_has_a_floor():
-    assert set(modules()) | {"__init__"} == set().union(*FLOORS)
+    found = {name.partition("/")[0] for name in modules()}
+    assert found | {"__init__"} == set().union(*FLOORS)
+    for package, names in PACKAGES.items():
+        assert {f"{package}/{name}" for name in names} <= set(modules())
 
 
 @pytest.mark.parametrize("name", [*modules(), "__init__"])
 def test_calls_go_down_only(name):
     if name == "_kernels":
         return
+    package, _, module = name.partition("/")
     for imported in imports(name):
         parts = imported.split(".")
         assert parts[0] != "sklearn" or name == "_sklearn", f"{name} imports scikit-learn"
-        if parts[0] == "sparsemaps" and len(parts) > 1:
-            assert floor_of(parts[1]) < floor_of(name), f"{name} imports {imported}"
+        if parts[:2] == ["sparsemaps", package]:
+            order = PACKAGES[package]
+            assert (
+                len(parts) < 3
+                or parts[2] not in order
+                or (order.index(parts[2]) < order.index(module))
+            ), f"{name} imports {imported}"
+        elif parts[0] == "sparsemaps" and len(parts) > 1:
+            assert floor_of(parts[1]) < floor_of(package), f"{name} imports {imported}"
 
 
 @pytest.mark.skipif(not SOURCES.joinpath("_kernels", "rows.pyx").exists(), reason="no sources here")
@@ -86,14 +121,15 @@ def test_kernels_stand_on_nothing_above():
             found = re.match(r"\s*(?:from\s+(\S+)\s+c?import|c?import\s+(\S+))", line)
             if found:
                 module = found[1] or found[2]
-                assert re.match(r"(libc\.|numpy|cpython|sparsemaps\._kernels\.)", module), (
-                    f"{path.name} imports {module}"
-                )
+                assert re.match(
+                    r"(libc\.|numpy|cpython|decimal$|sparsemaps\._kernels\.)", module
+                ), f"{path.name} imports {module}"
 
 
 @pytest.mark.parametrize("name", [*modules(), "__init__"])
 def test_docstring_examples(name):
-    module = sparsemaps if name == "__init__" else importlib.import_module(f"sparsemaps.{name}")
+    dotted = "sparsemaps." + name.replace("/", ".")
+    module = importlib.import_module(dotted.removesuffix(".__init__"))
     assert doctest.testmod(module).failed == 0
 
 

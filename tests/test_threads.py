@@ -41,10 +41,8 @@ def test_the_first_error_is_raised(monkeypatch, n_started):
             raise ValueError(f"block {i}")
         return i
 
-    found = []
+    results = _threads.stream(fail, ((i,) for i in range(100)), 3)
+    found = [next(results) for _ in range(5)]
     with pytest.raises(ValueError, match="block 5"):
-        found.extend(_threads.stream(fail, ((i,) for i in range(100)), 3))
-    with pytest.raises(ValueError, match="block 5"):
-        for result in _threads.stream(fail, ((i,) for i in range(100)), 3):
-            found.append(result)  # noqa: PERF402 (what came before the error)
-    assert found[-5:] == [0, 1, 2, 3, 4]
+        next(results)
+    assert found == [0, 1, 2, 3, 4]

@@ -20,7 +20,8 @@ enum {
     INDEX_TOO_LARGE,
 };
 
-/* Any other way to write a number ("inf", "nan", 30 digits): 1 if it is one. */
+/* Any other way to write a number ("inf", "nan", 30 digits): 1 if it is one, 0 if not; -1 if an
+ * exception is set, which ends the reading. */
 typedef int (*slow_number)(const char *text, const char *end, int to_float, double *value);
 
 typedef struct {
@@ -63,7 +64,7 @@ static inline int whole_number(const svm_text *text, const char *p, const char *
     const char *read = read_decimal(p, stop, text->powers, value);
     if (read == stop && !(to_float && between_floats(*value)))
         return 1;
-    return text->slow(p, stop, to_float, value);
+    return text->slow(p, stop, to_float, value) == 1;
 }
 
 /* A number followed by a blank, `#`, line end, or `also`. Returns its end, or NULL. */
@@ -83,19 +84,20 @@ INLINE const char *number(const svm_text *text, const char *p, const char *end, 
     return stop > p && whole_number(text, p, stop, to_float, value) ? stop : NULL;
 }
 
-/* An integer of at most 19 digits, into *value. Returns its end, or NULL. */
+/* An integer of at least -2^63 and below 2^63, into *value. Returns its end, or NULL. */
 static inline const char *integer(const char *p, const char *end, int64_t *value)
 {
     uint64_t n = 0;
     int negative = p < end && *p == '-';
     p += p < end && (*p == '-' || *p == '+');
     const char *first = p;
+    uint64_t largest = UINT64_C(9223372036854775807) + (uint64_t)negative;
     for (; p < end && is_digit(*p); p++) {
-        if (n > (UINT64_C(9223372036854775807) - (uint64_t)(*p - '0')) / 10)
+        if (n > (largest - (uint64_t)(*p - '0')) / 10)
             return NULL;
         n = 10 * n + (uint64_t)(*p - '0');
     }
-    *value = negative ? -(int64_t)n : (int64_t)n;
+    *value = (int64_t)(negative ? 0 - n : n);
     return p > first ? p : NULL;
 }
 

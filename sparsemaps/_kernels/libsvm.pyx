@@ -8,6 +8,10 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy
 
+from cpython.exc cimport PyErr_CheckSignals
+
+from decimal import Decimal
+
 import numpy as np
 
 from sparsemaps._kernels.types cimport index_t
@@ -28,7 +32,7 @@ cdef extern from "libsvm.h" nogil:
         uint64_t high
         uint64_t low
     ctypedef int (*slow_number)(const char *text, const char *end, int to_float,
-                                double *value) noexcept nogil
+                                double *value) except -1 nogil
     ctypedef struct svm_text:
         int multilabel
         int to_float
@@ -47,7 +51,7 @@ cdef extern from "libsvm.h" nogil:
         int error
         const char *wrong
         const char *wrong_end
-    int read_lines(svm_text *text, const char *p, const char *end)
+    int read_lines(svm_text *text, const char *p, const char *end) except? 0
     int64_t count_char(const char *p, int64_t n, char c)
     int between_floats(double value)
     char *write_integer(char *out, uint64_t n)
@@ -114,34 +118,30 @@ fill(TO_WRITE, _powers(round_up=True))
 
 def _nearest_float32(text, value):
     """The float32 nearest to a decimal which, as the double `value`, lies between two of them."""
-    digits, _, exponent = text.decode().lower().partition("e")
-    whole, _, fraction = digits.partition(".")
-    power = int(exponent or 0) - len(fraction)
-    numerator, denominator = value.as_integer_ratio()
-    above = (int(whole + fraction) * 10**max(power, 0) * denominator
-             - numerator * 10**max(-power, 0))
+    decimal, double = Decimal(text.decode()), Decimal(value)  # both exact, whatever their length
     with np.errstate(all="ignore"):
         near = np.float32(value)  # of the two, the even one
         away = np.float32("-inf" if float(near) > value else "inf")
         other = np.nextafter(near, away, dtype=np.float32)
-    if above == 0:
+    if decimal == double:
         return near
-    return max(near, other) if above > 0 else min(near, other)
+    return max(near, other) if decimal > double else min(near, other)
 
 
-cdef int slow(const char *text, const char *end, int to_float, double *value) noexcept nogil:
-    """Python's idea of the number, but for its underscores."""
+cdef int slow(const char *text, const char *end, int to_float, double *value) except -1 nogil:
+    """The number as Python's float reads it, but for its underscores."""
     with gil:
+        PyErr_CheckSignals()  # such numbers take their time
+        token = text[:end - text]
         try:
-            token = text[:end - text]
             if b"_" in token:
                 return 0
             value[0] = float(token)
-            if to_float and between_floats(value[0]):
-                value[0] = _nearest_float32(token, value[0])
-            return 1
         except ValueError:
             return 0
+        if to_float and between_floats(value[0]):
+            value[0] = _nearest_float32(token, value[0])
+        return 1
 
 
 def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=None):
@@ -197,6 +197,23 @@ cdef inline char *write_number(char *out, number_t x) noexcept nogil:
         return write_f64(out, x, TO_WRITE)
 
 
+cdef inline char *start_line(char *out, const double *labels, int64_t label, int64_t label_end,
+                             const int64_t *qid) noexcept nogil:
+    """Labels, the number of qid unless `qid` is NULL, and a blank."""
+    cdef int64_t first = label
+    while label < label_end:
+        if label > first:
+            out[0] = b","
+            out += 1
+        out = write_f64(out, labels[label], TO_WRITE)
+        label += 1
+    if qid != NULL:
+        out[0], out[1], out[2], out[3], out[4] = b" ", b"q", b"i", b"d", b":"
+        out = write_number(out + 5, qid[0])
+    out[0] = b" "
+    return out + 1
+
+
 cdef inline char *end_line(char *out, bint has_entries) noexcept nogil:
     """A line that has entries has no blank at its end."""
     if has_entries:
@@ -205,46 +222,65 @@ cdef inline char *end_line(char *out, bint has_entries) noexcept nogil:
     return out + 1
 
 
+cdef check_ends(name, const int64_t[::1] ends, int64_t low, int64_t high):
+    """Ends of rows, each at least as large as the one before, from `low` to `high`."""
+    cdef Py_ssize_t i
+    cdef int64_t before = low
+    for i in range(ends.shape[0]):
+        if not before <= ends[i] <= high:
+            raise ValueError(f"{name} must not fall and stay from {low} to {high}, "
+                             f"got {ends[i]} at {i}")
+        before = ends[i]
+
+
+cdef check_heads(Py_ssize_t n_rows, const double[::1] labels, const int64_t[::1] label_ends,
+                 const int64_t[::1] qids):
+    """Labels and numbers of qid are there for every row."""
+    check_ends("label_ends", label_ends, 0, labels.shape[0])
+    if label_ends.shape[0] != n_rows or (qids.shape[0] > 0 and qids.shape[0] != n_rows):
+        raise ValueError(f"expected labels and qids of {n_rows} rows, got {label_ends.shape[0]} "
+                         f"and {qids.shape[0]}")
+
+
 def format_rows(const number_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
                 const double[::1] labels, const int64_t[::1] label_ends,
                 const int64_t[::1] qids, int64_t first_index):
-    """Bytes of the rows that `indptr` delimits; qids may be empty, labels of a row too."""
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, label = 0, i
-    cdef Py_ssize_t longest = (n_rows * (LONGEST_NUMBER + 4)
+    """Bytes of the rows that `indptr` delimits; qids may be empty, labels of a row too.
+
+    `indptr` and `label_ends` must be copies that nobody else can change: what they say is checked
+    first, and sizes the memory."""
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, i
+    check_ends("indptr", indptr, 0, min(values.shape[0], indices.shape[0]))
+    check_heads(n_rows, labels, label_ends, qids)
+    cdef Py_ssize_t longest = (n_rows * (LONGEST_NUMBER + 8)
                                + labels.shape[0] * (LONGEST_NUMBER + 1)
                                + (indptr[n_rows] - indptr[0]) * (2 * LONGEST_NUMBER))
     cdef char *text = <char *>malloc(max(longest, 1))
     cdef char *out = text
     cdef const char *written = NULL  # where the value before stands
     cdef size_t length = 0
+    cdef number_t value, before = 0
     if text == NULL:
         raise MemoryError
     try:
         with nogil:
             for row in range(n_rows):
-                while label < label_ends[row]:
-                    out = write_f64(out, labels[label], TO_WRITE)
-                    label += 1
-                    if label < label_ends[row]:
-                        out[0] = b","
-                        out += 1
-                if qids.shape[0] > 0:
-                    out[0], out[1], out[2], out[3], out[4] = b" ", b"q", b"i", b"d", b":"
-                    out = write_number(out + 5, qids[row])
-                out[0] = b" "
-                out += 1
+                out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
+                                 label_ends[row - 1] if row > 0 else 0, label_ends[row],
+                                 &qids[row] if qids.shape[0] > 0 else NULL)
                 for i in range(indptr[row], indptr[row + 1]):
-                    out = write_integer(out, <uint64_t>(indices[i] + first_index))
+                    value = values[i]
+                    out = write_integer(out, <uint64_t>indices[i] + <uint64_t>first_index)
                     out[0] = b":"
-                    if written != NULL and memcmp(&values[i], &values[i - 1],
-                                                  sizeof(number_t)) == 0:
+                    if written != NULL and memcmp(&value, &before, sizeof(number_t)) == 0:
                         # Binary data are one value over and over.
                         memcpy(out + 1, written, length)
                         out += 1 + length
                     else:
                         written = out + 1
-                        out = write_number(out + 1, values[i])
+                        out = write_number(out + 1, value)
                         length = out - written
+                        before = value
                     out[0] = b" "
                     out += 1
                 out = end_line(out, indptr[row] < indptr[row + 1])
@@ -254,15 +290,18 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
 
 
 def format_codes(const int32_t[:, ::1] codes, int bits, double value, const double[::1] labels,
-                 int64_t first_index):
+                 const int64_t[::1] label_ends, const int64_t[::1] qids, int64_t first_index):
     """Bytes of rows of one-hot features: for code j of a row `value` at j 2^bits + code. A row
-    whose first code is negative has none."""
+    whose first code is negative has none. Labels and qids as in `format_rows`."""
     cdef Py_ssize_t n_rows = codes.shape[0], n = codes.shape[1], row, j
     cdef char one[LONGEST_NUMBER + 2]
     cdef size_t length
-    cdef Py_ssize_t longest = n_rows * (2 * LONGEST_NUMBER + n * (2 * LONGEST_NUMBER))
+    check_heads(n_rows, labels, label_ends, qids)
+    cdef Py_ssize_t longest = (labels.shape[0] * (LONGEST_NUMBER + 1)
+                               + n_rows * (LONGEST_NUMBER + 8 + n * (2 * LONGEST_NUMBER)))
     cdef char *text = <char *>malloc(max(longest, 1))
     cdef char *out = text
+    cdef bint filled
     if text == NULL:
         raise MemoryError
     one[0] = b":"
@@ -272,16 +311,17 @@ def format_codes(const int32_t[:, ::1] codes, int bits, double value, const doub
     try:
         with nogil:
             for row in range(n_rows):
-                out = write_f64(out, labels[row], TO_WRITE)
-                out[0] = b" "
-                out += 1
-                if codes[row, 0] >= 0:
+                out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
+                                 label_ends[row - 1] if row > 0 else 0, label_ends[row],
+                                 &qids[row] if qids.shape[0] > 0 else NULL)
+                filled = n > 0 and codes[row, 0] >= 0
+                if filled:
                     for j in range(n):
                         out = write_integer(out, (<uint64_t>j << bits) + <uint64_t>codes[row, j]
                                             + <uint64_t>first_index)
                         memcpy(out, one, length)
                         out += length
-                out = end_line(out, codes[row, 0] >= 0)
+                out = end_line(out, filled)
         return text[:out - text]
     finally:
         free(text)

@@ -1,0 +1,48 @@
+"""Arrays to which others are appended."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class GrowingArray:
+    """An array to which others are appended, in one piece of memory.
+
+    Parameters
+    ----------
+    dtype : data-type
+        Type of its elements.
+    capacity : int, default=0
+        For how many elements there is room at first. Memory that is never written to costs
+        nothing, so that this may be an upper bound.
+    """
+
+    def __init__(self, dtype: npt.DTypeLike, capacity: int = 0) -> None:
+        self._array: npt.NDArray[Any] = np.empty(capacity, dtype)
+        self.n = 0
+
+    def append(self, more: npt.NDArray[Any], growth: float = 2.0, added: int = 0) -> None:
+        """Append ``more + added``; where room is made, `growth` times what is needed now."""
+        end = self.n + len(more)
+        if end > len(self._array):
+            self._make_room(int(end * max(growth, 1)) + 1, self._array.dtype)
+        appended = self._array[self.n : end]
+        appended[:] = more
+        if added:
+            appended += added
+        self.n = end
+
+    def widen(self, dtype: npt.DTypeLike) -> None:
+        """Convert to `dtype`."""
+        if self._array.dtype != dtype:
+            self._make_room(len(self._array), dtype)
+
+    def finish(self) -> npt.NDArray[Any]:
+        """The array; nothing can be appended after this."""
+        self._array.resize(self.n, refcheck=False)
+        return self._array
+
+    def _make_room(self, size: int, dtype: npt.DTypeLike) -> None:
+        before, self._array = self._array, np.empty(size, dtype)
+        self._array[: self.n] = before[: self.n]

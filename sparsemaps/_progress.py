@@ -1,0 +1,63 @@
+"""A bar of the bytes read and rows done of several files."""
+
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+from sparsemaps._files import Text
+
+
+class FileProgress:
+    """A bar over all files, with rows a second and the time that is left.
+
+    Parameters
+    ----------
+    paths : sequence
+        What will be read; the sizes of files are known, those of pipes are not.
+    shown : bool or None
+        None shows the bar if standard error is a terminal.
+    """
+
+    def __init__(self, paths: Sequence[Any], shown: bool | None = None) -> None:
+        self._bar: Any = tqdm(
+            total=_size(paths), unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1,
+            disable=None if shown is None else not shown,
+        )  # fmt: skip
+        self._text: Text | None = None
+        self._n_before = self._n_rows = 0
+        self._start = time.monotonic()
+
+    def __enter__(self) -> "FileProgress":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.close()
+
+    def opened(self, text: Text) -> None:
+        """The next file is read from now on."""
+        self._n_before, self._text = self._bar.n, text
+
+    def update(self, n_rows: int) -> None:
+        """So many more rows are done."""
+        if self._bar.disable or self._text is None:
+            return
+        self._n_rows += n_rows
+        seconds = max(time.monotonic() - self._start, 1e-9)
+        self._bar.set_postfix_str(f"{self._n_rows / seconds:.3g} rows/s", refresh=False)
+        self._bar.update(self._n_before + self._text.position() - self._bar.n)
+
+
+def _size(paths: Sequence[Any]) -> int | None:
+    """The size of all files together, if all are files."""
+    total = 0
+    for path in paths:
+        try:
+            total += os.stat(path).st_size if isinstance(path, (str, os.PathLike)) else 0
+        except OSError:
+            return None
+        if not isinstance(path, (str, os.PathLike)):
+            return None
+    return total

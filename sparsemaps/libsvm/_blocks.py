@@ -1,0 +1,60 @@
+"""Blocks of text through threads, in order, with errors that name file and line."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from sparsemaps import _files, _threads
+from sparsemaps.libsvm._parse import LineError
+
+BLOCK_BYTES = 2**19
+"""About how much text is parsed at a time: it stays in the cache, and its arrays too."""
+
+T = TypeVar("T")
+
+
+def in_order(
+    convert: Callable[[bytes], tuple[T, int]],
+    texts: Iterable[bytes],
+    n_jobs: int | None,
+    name: str = "",
+) -> Iterator[T]:
+    """The results of ``convert(text)`` for consecutive pieces of a file, in order.
+
+    ``convert`` returns its result and the number of line ends, or raises a `LineError` that counts
+    lines from the beginning of its piece. Errors raised here count them from that of the file,
+    which is known once all pieces before are done, and begin with `name`.
+    """
+
+    def attempt(text: bytes) -> tuple[T, int] | ValueError:
+        try:
+            return convert(text)
+        except ValueError as error:
+            return error
+
+    n_lines = 0
+    try:
+        for done in _threads.stream(attempt, ((text,) for text in texts), n_jobs):
+            if isinstance(done, LineError):
+                raise ValueError(f"{name}{done.after(n_lines)}") from done
+            if isinstance(done, ValueError):
+                raise ValueError(f"{name}{done}") from done
+            result, n_more = done
+            n_lines += n_more
+            yield result
+    except _files.LineTooLong as error:
+        raise ValueError(f"{name}line {n_lines + 1} is {error}") from error
+
+
+def cut_lines(text: bytes, max_lines: int) -> Iterator[bytes]:
+    """`text` in pieces of at most so many lines."""
+    if text.count(b"\n") <= max_lines:
+        yield text
+        return
+    line_ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    start = 0
+    for end in [*(line_ends[max_lines - 1 :: max_lines] + 1).tolist(), len(text)]:
+        if start < end:
+            yield text[start:end]
+        start = end

@@ -1,0 +1,384 @@
+"""LIBSVM files through a map to files."""
+
+import glob
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+from sparsemaps import _files, _threads
+from sparsemaps._progress import FileProgress
+from sparsemaps._validation import check_bool, check_choice, check_int
+from sparsemaps.libsvm._blocks import BLOCK_BYTES, cut_lines, in_order
+from sparsemaps.libsvm._formats import FORMATS, FormatOptions, OutputFormat
+from sparsemaps.libsvm._mapping import FittedMap, read_block
+
+_LINES_BYTES = 2**22
+"""About how much text is made of a block: short lines can become long."""
+
+_VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
+
+_RECORD = ".json"
+_BESIDE = (_RECORD, ".labels.npy", ".qids.npy")
+"""Endings of what stands beside an output."""
+
+
+class MappedFile(NamedTuple):
+    """An input, the output that its rows went to, how many there were, and whether the output was
+    there already (`resume`; the number of rows is that of the earlier run then)."""
+
+    input: Any
+    output: Any
+    n_rows: int
+    skipped: bool
+
+
+def map_svmlight_file(
+    map: Any,
+    inputs: Any,
+    output: Any,
+    *,
+    zero_based: bool = False,
+    ones: bool = False,
+    format: str = "svmlight",
+    header: bool | str = False,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    comments: bool = False,
+    resume: bool = False,
+    shard: tuple[int, int] | None = None,
+    max_line_bytes: int = _files.MAX_LINE_BYTES,
+) -> list[MappedFile]:
+    r"""Map the rows of LIBSVM files, in bounded memory.
+
+    This is what ``sparsemaps map`` does. Rows are read, mapped and written block by block; labels,
+    several labels of a row, and numbers of ``qid:`` are carried through. A file appears only when
+    it is complete.
+
+    Parameters
+    ----------
+    map : map of sparsemaps
+        Used as it is if it is fitted. Otherwise a copy is fitted for rows of any width, and `map`
+        stays as it is; give it a `random_state`, so that other files are mapped alike.
+    inputs : str, path-like, file-like, or a sequence of these
+        LIBSVM files (.gz, .bz2, .xz); "-" is standard input. A directory stands for its files in
+        the order of their names, without hidden ones and those that this function writes beside
+        its outputs; a pattern with ``*``, ``?`` or ``[`` for the files that match.
+    output : str, path-like or file-like
+        The file to write (.gz, .bz2, .xz for format "svmlight"); "-" is standard output. A
+        directory, which is one that exists or a name that ends in a slash, gets one output for each
+        input: of the input's name, without its ending of compression, and with ".npy" or ".npz"
+        in those formats.
+    zero_based : bool, default=False
+        Whether the indices of the inputs count from 0. Those written count from 1.
+    ones : bool, default=False
+        Write one-hot features as 1, without their factor ``1 / sqrt(n_hashes)``. For maps with
+        one-hot output.
+    format : {"svmlight", "npy", "npz"}, default="svmlight"
+        "svmlight" is LIBSVM text. "npy" is the packed codes of ``encode``, an array of uint8 that
+        ``numpy.load(..., mmap_mode="r")`` reads; labels go to OUTPUT.labels.npy and query ids to
+        OUTPUT.qids.npy. "npz" is a CSR matrix for ``scipy.sparse.load_npz``, with `labels` and
+        `query_ids` in the same file. The last two take one label a row.
+    header : bool or str, default=False
+        Begin text with a comment: a given one, or the map and its parameters if True. LIBSVM's own
+        programs do not read comments.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it.
+    progress : bool or None, default=None
+        Show a bar on standard error; None shows it if that is a terminal.
+    comments : bool, default=False
+        Keep the comments of the inputs (format "svmlight").
+    resume : bool, default=False
+        Skip the outputs in the directory that are complete already. A file OUTPUT.json beside each
+        says of which map and options, and of which size and time of the input, it is. An input that
+        has changed since is mapped again; another map or option is an error.
+    shard : tuple of two int or None, default=None
+        (i, n) maps each n-th of the inputs, from the i-th on; i counts from 1. n processes with
+        i = 1, ..., n do all of them, each into the same directory.
+    max_line_bytes : int, default=2**30
+        A longer line is an error: a small compressed file can hold one that fills the memory.
+
+    Returns
+    -------
+    files : list of MappedFile
+        For each input its `input`, `output`, `n_rows`, and `skipped`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not one of the allowed, an output is an input, two inputs have the same
+        output, or a line is not of the format or not what the map takes: with file, line and
+        reason. What was complete before stays.
+    OSError
+        If a file cannot be read or written.
+
+    See Also
+    --------
+    iter_svmlight_file : Blocks of rows, for something else.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps import ConsistentWeightedSampling
+    >>> from sparsemaps.libsvm import map_svmlight_file
+    >>> cws = ConsistentWeightedSampling(n_hashes=3, bits=2, random_state=0)
+    >>> file = BytesIO()
+    >>> done = map_svmlight_file(cws, BytesIO(b"1 1:0.5 3:2\n-1 2:7\n"), file, ones=True)
+    >>> done[0].n_rows
+    2
+    >>> file.getvalue()
+    b'1 3:1 7:1 11:1\n-1 2:1 6:1 10:1\n'
+    """
+    check_choice("format", format, tuple(FORMATS))
+    check_int("max_line_bytes", max_line_bytes, 1, 2**63 - 1)
+    _threads.resolve_n_jobs(n_jobs)
+    for name, value in (("comments", comments), ("resume", resume)):
+        check_bool(name, value)
+    fitted = FittedMap(map)
+    if ones and not fitted.is_coded:
+        raise ValueError("ones=True is for maps with one-hot output")
+    if format == "npy" and not fitted.is_coded:
+        raise ValueError("format='npy' is for maps with codes")
+    if comments and format != "svmlight":
+        raise ValueError("comments=True is for format='svmlight'")
+    title = " ".join(repr(map).split()) if header is True else header or ""
+    options = FormatOptions(
+        check_bool("zero_based", zero_based), check_bool("ones", ones), bool(comments), title
+    )
+    paths = _expand(inputs)
+    job = _Job(fitted, options, format, n_jobs, max_line_bytes)
+    if _is_directory(output):
+        return _map_each(job, paths, os.fspath(output), bool(resume), shard, progress)
+    if resume or shard is not None:
+        raise ValueError("resume and shard are for an output that is a directory")
+    if format != "svmlight" and (hasattr(output, "write") or os.fspath(output) == "-"):
+        raise ValueError(f"format={format!r} needs a file to write to, not a pipe")
+    if format != "svmlight" and _files.without_compression(os.fspath(output)) != os.fspath(output):
+        raise ValueError(f"format={format!r} is not compressed: leave out the ending of {output}")
+    check_not_inputs(paths, [output])
+    with FileProgress(paths, progress) as bar:
+        return job.run(paths, output, bar)
+
+
+class _Job(NamedTuple):
+    """What is done to each input."""
+
+    fitted: FittedMap
+    options: FormatOptions
+    format: str
+    n_jobs: int | None
+    max_line_bytes: int
+
+    def run(self, paths: Sequence[Any], output: Any, bar: FileProgress) -> list[MappedFile]:
+        """Map some inputs to one output."""
+        with ExitStack() as stack:
+            target = FORMATS[self.format](self.fitted, output, self.options, stack)
+            done = [MappedFile(path, output, self._map(path, target, bar), False) for path in paths]
+            target.finish()
+        return done
+
+    def _map(self, path: Any, target: OutputFormat, bar: FileProgress) -> int:
+        """Map an input; returns the number of rows."""
+
+        def convert(text: bytes) -> tuple[tuple[Any, int], int]:
+            block, n_lines = read_block(text, self.options.zero_based)
+            n_rows = len(block.heads.label_ends)
+            return (target.convert(block), n_rows), n_lines
+
+        max_lines = max(1, _LINES_BYTES // (_VALUE_BYTES * self.fitted.n_values))
+        n_rows = 0
+        with _files.open_text(source(path), self.max_line_bytes) as text:
+            text.name = text.name or ("standard input: " if is_pipe(path) else "")
+            bar.opened(text)
+            blocks = (
+                part for block in text.blocks(BLOCK_BYTES) for part in cut_lines(block, max_lines)
+            )
+            for converted, n_more in in_order(convert, blocks, self.n_jobs, text.name):
+                target.write(converted)
+                n_rows += n_more
+                bar.update(n_more)
+        return n_rows
+
+    def record(self, path: str) -> dict[str, Any]:
+        """What an output of the input `path` is made of."""
+        found = os.stat(path)
+        return {
+            "map": config_of(self.fitted.map),
+            "options": {"format": self.format, **self.options._asdict()},
+            "input": {"size": found.st_size, "mtime_ns": found.st_mtime_ns},
+        }
+
+
+def config_of(map: Any) -> Any:
+    """The map, JSON-able."""
+    parameters = {name: repr(value) for name, value in map.get_params(deep=False).items()}
+    parameters["random_state"] = str(map.seed_)
+    del parameters["n_jobs"]
+    return {"class": type(map).__name__, "parameters": parameters}
+
+
+# ---- a directory of outputs ----------------------------------------------------------------------
+
+
+def _map_each(
+    job: _Job,
+    paths: list[Any],
+    directory: str,
+    resume: bool,
+    shard: tuple[int, int] | None,
+    progress: bool | None,
+) -> list[MappedFile]:
+    """Map each input to an output of its own."""
+    outputs = _outputs(paths, directory, job.format)
+    pairs = list(zip(paths, outputs, strict=True))
+    if shard is not None:
+        i, n = _check_shard(shard)
+        pairs = pairs[i - 1 :: n]
+    check_not_inputs(paths, outputs)
+    os.makedirs(directory, exist_ok=True)
+    n_rows_before = {}
+    if resume:
+        for path, output in pairs:
+            if (found := _finished(job, path, output)) is not None:
+                n_rows_before[output] = found
+    done = []
+    to_do = [path for path, output in pairs if output not in n_rows_before]
+    with FileProgress(to_do, progress) as bar:
+        for path, output in pairs:
+            if output in n_rows_before:
+                done.append(MappedFile(path, output, n_rows_before[output], True))
+                continue
+            record = job.record(path)  # before the input is read, which may change
+            _remove(output + _RECORD)
+            if job.format == "npy":
+                _remove(output + ".qids.npy")
+            done += job.run([path], output, bar)
+            record |= {"n_rows": done[-1].n_rows, "output_size": os.path.getsize(output)}
+            with _files.atomic_output(output + _RECORD) as file:
+                file.write(json.dumps(record, indent=1).encode() + b"\n")
+    return done
+
+
+def _finished(job: _Job, path: str, output: str) -> int | None:
+    """How many rows an output has that is complete, or None; an error if it is of another map."""
+    try:
+        with open(output + _RECORD, "rb") as file:
+            found = json.load(file)
+        size = os.path.getsize(output)
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise ValueError(f"{output}{_RECORD} cannot be read: {error}") from error
+    record = job.record(path)
+    for part in ("map", "options"):
+        if found.get(part) != json.loads(json.dumps(record[part])):
+            raise ValueError(
+                f"{output} is of another {part[:3] if part == 'map' else 'command'}: made with "
+                f"{_difference(found.get(part), record[part])}; write to another directory, or "
+                "remove it"
+            )
+    if found.get("input") != record["input"] or found.get("output_size") != size:
+        return None
+    return int(found["n_rows"])
+
+
+def _difference(found: Any, wanted: dict[str, Any]) -> str:
+    """In words, where two records differ first."""
+    if not isinstance(found, dict) or found.keys() != wanted.keys():
+        return "other options"
+    for name, value in wanted.items():
+        if found[name] != value:
+            if isinstance(value, dict):
+                return _difference(found[name], value)
+            return f"{name} {found[name]}, now {value}"
+    return "other options"
+
+
+def _outputs(paths: list[Any], directory: str, format: str) -> list[str]:
+    """The output of each input; an error if two have the same."""
+    ending = "" if format == "svmlight" else f".{format}"
+    outputs: dict[str, Any] = {}
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)) or is_pipe(path):
+            raise ValueError("an output directory needs inputs that are files")
+        name = _files.without_compression(os.path.basename(os.fspath(path))) + ending
+        output = os.path.join(directory, name)
+        if output in outputs:
+            raise ValueError(f"{outputs[output]} and {path} have the same output {output}")
+        outputs[output] = path
+    return list(outputs)
+
+
+def _check_shard(shard: Any) -> tuple[int, int]:
+    try:
+        i, n = shard
+    except (TypeError, ValueError):
+        raise ValueError(f"shard must be two integers (i, n), got {shard!r}") from None
+    n = check_int("the second number of shard", n, 1, 2**31 - 1)
+    return check_int("the first number of shard", i, 1, n), n
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)
+
+
+# ---- inputs --------------------------------------------------------------------------------------
+
+
+def is_pipe(path: Any) -> bool:
+    """Whether an input or output is standard input or output."""
+    return isinstance(path, (str, os.PathLike)) and os.fspath(path) == "-"
+
+
+def source(path: Any) -> Any:
+    """What to read from."""
+    if not is_pipe(path):
+        return path
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    return sys.stdin.buffer
+
+
+def check_not_inputs(paths: Iterable[Any], outputs: Iterable[Any]) -> None:
+    stdin = [sys.stdin] if sys.stdin is not None else []
+    read = [file for path in paths for file in (stdin if is_pipe(path) else [path])]
+    _files.refuse_inputs_as_outputs(read, (path for path in outputs if not is_pipe(path)))
+
+
+def _is_directory(output: Any) -> bool:
+    if hasattr(output, "write"):
+        return False
+    name = os.fspath(output)
+    return name.endswith(("/", os.sep)) or os.path.isdir(name)
+
+
+def _expand(inputs: Any) -> list[Any]:
+    """Inputs as a list, with the files of directories and patterns."""
+    if isinstance(inputs, (str, os.PathLike)) or hasattr(inputs, "read"):
+        inputs = [inputs]
+    paths: list[Any] = []
+    for given in inputs:
+        if hasattr(given, "read"):
+            paths.append(given)
+            continue
+        name = os.fspath(given)
+        if os.path.isdir(name):
+            found = [entry.path for entry in os.scandir(name) if _is_input(entry)]
+        elif glob.has_magic(name) and not os.path.exists(name):
+            found = [path for path in glob.glob(name, recursive=True) if os.path.isfile(path)]
+        else:
+            paths.append(name)
+            continue
+        if not found:
+            raise ValueError(f"{name}: there are no files")
+        paths += sorted(found)
+    if not paths:
+        raise ValueError("there are no inputs")
+    return paths
+
+
+def _is_input(entry: Any) -> bool:
+    return entry.is_file() and not entry.name.startswith(".") and not entry.name.endswith(_BESIDE)

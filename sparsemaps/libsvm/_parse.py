@@ -1,0 +1,203 @@
+"""Some lines of text to arrays, or to an error that says where."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sparsemaps import _sklearn, _validation
+from sparsemaps._arrays import GrowingArray
+from sparsemaps._kernels import libsvm as _kernel
+
+Array = npt.NDArray[Any]
+
+_LARGEST = np.iinfo(np.int64).max
+
+_COMPRESSED = "compressed by {0}: decompress it, or give it as a file whose name ends in {1}"
+
+_BEGINNINGS = {
+    b"\x1f\x8b": _COMPRESSED.format("gzip", ".gz"),
+    b"BZh": _COMPRESSED.format("bzip2", ".bz2"),
+    b"\xfd7zXZ": _COMPRESSED.format("xz", ".xz"),
+    b"\xef\xbb\xbf": "the text begins with a byte order mark (UTF-8): save it without one",
+    b"\xff\xfe": "the text is UTF-16: save it as ASCII or UTF-8",
+    b"\xfe\xff": "the text is UTF-16: save it as ASCII or UTF-8",
+}
+"""What files that are no LIBSVM text often begin with."""
+
+
+class LineError(ValueError):
+    """What is wrong in a line, counted from 1 at the beginning of some text."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(line, message)
+        self.line, self.message = line, message
+
+    def __str__(self) -> str:
+        return self.after(0)
+
+    def after(self, n_lines: int) -> str:
+        """The message, where so many lines are before the text."""
+        return f"line {n_lines + self.line}{self.message}"
+
+
+class Part:
+    """Arrays of some lines: labels and where each row's end, entries likewise, numbers of qid."""
+
+    def __init__(self, arrays: list[Array], lengths: tuple[int, ...], n_lines: int) -> None:
+        self.arrays = arrays
+        self.labels, self.label_ends, self.values, self.indices, self.entry_ends, self.qids = (
+            array[:length] for array, length in zip(arrays, lengths, strict=True)
+        )
+        self.n_lines, self.n_rows = n_lines, len(self.entry_ends)
+        self.smallest = int(self.indices.min(initial=_LARGEST))
+        self.largest = int(self.indices.max(initial=-1))
+
+
+def parse(
+    text: bytes,
+    *,
+    multilabel: bool = False,
+    dtype: npt.DTypeLike = np.float64,
+    one_based: bool = False,
+    arrays: list[Array] | None = None,
+) -> Part:
+    """The lines of `text`; the `arrays` of an earlier part are written over.
+
+    Indices are as in the text. Where they are to count from 1, an index 0 is an error.
+    """
+    to_float = np.dtype(dtype) == np.float32
+    arrays, lengths, n_lines, error = _kernel.parse(text, multilabel, to_float, arrays)
+    if error is not None:
+        raise _error(text, *error)
+    part = Part(arrays, lengths, n_lines)
+    if one_based and part.smallest == 0:
+        raise _zero_error(text)
+    if to_float:
+        with np.errstate(over="ignore"):  # to infinity, as Python's float does
+            part.values = part.values.astype(np.float32)
+    return part
+
+
+def _error(text: bytes, at: int, token: bytes, expected: str) -> LineError:
+    before = text[:at]
+    column = at - before.rfind(b"\n")
+    shown = repr(token[:40])[2:-1] + ("..." if len(token) > 40 else "")
+    hint = _hint(text, at, token)
+    return LineError(
+        before.count(b"\n") + 1, f", column {column}: {hint or expected}; found '{shown}'"
+    )
+
+
+def _hint(text: bytes, at: int, token: bytes) -> str | None:
+    """What the text is instead, if that can be told from its beginning or the token at fault."""
+    if not text[:at].strip():
+        for beginning, hint in _BEGINNINGS.items():
+            if text.startswith(beginning):
+                return hint
+    if b"\0" in token and (text[:1] == b"\0" or text[1:2] == b"\0"):
+        return _BEGINNINGS[b"\xff\xfe"]
+    line = text[text.rfind(b"\n", 0, at) + 1 :].partition(b"\n")[0]
+    for separator in (b",", b";"):
+        if b":" not in line and len(token.split(separator)) > 2:
+            return "expected a label and index:value pairs, but this looks like CSV"
+    return None
+
+
+_ZERO = re.compile(rb"^[^#\n]*?(?<!\S)([+-]?0+:[^\s#]*)", re.MULTILINE)
+
+
+def _zero_error(text: bytes) -> LineError:
+    """The error for an index 0 where they count from 1."""
+    found = _ZERO.search(text)
+    if found is None:  # the parser has found one
+        raise RuntimeError("an index 0 was read, but is not in the text")
+    expected = "indices count from 1 unless zero_based=True"
+    return _error(text, found.start(1), found[1], expected)
+
+
+def rows_of(text: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are rows, each after its number, which counts all lines from 1."""
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if line.partition(b"#")[0].strip():
+            yield number, line
+
+
+def line_of_row(text: bytes, row: int) -> int:
+    """The line of a row; rows count from 0, lines from 1."""
+    return next(itertools.islice(rows_of(text), row, None))[0]
+
+
+# ---- matrices ------------------------------------------------------------------------------------
+
+
+class RowsRead:
+    """Rows to which parts are appended."""
+
+    def __init__(self, dtype: npt.DTypeLike) -> None:
+        self._values, self._indices = GrowingArray(dtype), GrowingArray(np.int32)
+        self._labels, self._qids = GrowingArray(np.float64), GrowingArray(np.int64)
+        self._entry_ends, self._label_ends = GrowingArray(np.int64), GrowingArray(np.int64)
+        self.smallest, self.largest = _LARGEST, -1
+
+    def append(self, part: Part, growth: float) -> None:
+        """`growth` guesses how many times as much there will be in all."""
+        if part.largest > np.iinfo(np.int32).max:
+            self._indices.widen(np.int64)
+        self._entry_ends.append(part.entry_ends, growth, self._values.n)
+        self._label_ends.append(part.label_ends, growth, self._labels.n)
+        self._values.append(part.values, growth)
+        self._indices.append(part.indices, growth)
+        self._labels.append(part.labels, growth)
+        self._qids.append(part.qids, growth)
+        self.smallest = min(self.smallest, part.smallest)
+        self.largest = max(self.largest, part.largest)
+
+    def finish(
+        self, n_features: int, one_based: bool, multilabel: bool, query_id: bool
+    ) -> list[Any]:
+        """X, labels and perhaps numbers of qid."""
+        index_type = _validation.index_type(max(n_features, self._values.n))
+        indices = self._indices.finish()
+        if one_based:
+            indices -= 1
+        entry_ends = self._entry_ends.finish()
+        indptr = np.zeros(len(entry_ends) + 1, index_type)
+        indptr[1:] = entry_ends
+        container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
+        X = container(
+            (self._values.finish(), indices.astype(index_type, copy=False), indptr),
+            shape=(len(entry_ends), n_features),
+        )
+        labels = self._labels.finish()
+        y: Any = labels_by_row(labels, self._label_ends.finish()) if multilabel else labels
+        return [X, y, self._qids.finish()] if query_id else [X, y]
+
+
+def labels_by_row(labels: Array, label_ends: Array) -> list[tuple[float, ...]]:
+    """An ascending tuple of labels for each row."""
+    ends = [0, *label_ends.tolist()]
+    numbers = labels.tolist()
+    return [tuple(sorted(numbers[a:b])) for a, b in itertools.pairwise(ends)]
+
+
+def check_width(n_features: int, width: int) -> None:
+    """Refuse text that has more columns than are allowed."""
+    if n_features < width:
+        raise ValueError(
+            f"n_features was set to {n_features}, but input file contains {width} features"
+        )
+
+
+def width_of(largest: int, one_based: bool) -> int:
+    """How many columns there are, if the largest index is `largest`."""
+    width = max(largest + 1 - one_based, 0)
+    if width > _LARGEST:
+        raise ValueError(
+            f"index {largest} counted from 0 needs {width} columns; a matrix has at most 2**63 - 1"
+        )
+    return width

@@ -1,0 +1,241 @@
+"""Loading LIBSVM files as a whole."""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sparsemaps import _files
+from sparsemaps._validation import check_bool, check_int
+from sparsemaps.libsvm import _parse
+from sparsemaps.libsvm._blocks import BLOCK_BYTES, in_order
+
+LARGEST = np.iinfo(np.int64).max
+
+
+def load_svmlight_file(
+    f: Any,
+    *,
+    n_features: int | None = None,
+    dtype: npt.DTypeLike = np.float64,
+    multilabel: bool = False,
+    zero_based: bool | Literal["auto"] = "auto",
+    query_id: bool = False,
+    offset: int = 0,
+    length: int = -1,
+    n_jobs: int | None = None,
+    max_line_bytes: int = _files.MAX_LINE_BYTES,
+) -> tuple[Any, ...]:
+    """Load a LIBSVM file.
+
+    Parameters
+    ----------
+    f : str, path-like, file-like or int
+        Path, file object opened in binary mode, or file descriptor. A path that ends in ".gz",
+        ".bz2" or ".xz" is decompressed. File objects are read from where they are, and left open.
+    n_features : int or None, default=None
+        Number of columns; None takes what the largest index in the file needs. More than that is
+        fine, less is an error.
+    dtype : data-type, default=np.float64
+        Type of the values. For float32 each value is the float32 nearest to the decimal.
+    multilabel : bool, default=False
+        Rows have any number of labels, separated by commas.
+    zero_based : bool or "auto", default="auto"
+        Whether indices count from 0. "auto" takes them to count from 1 if none is 0; with `offset`
+        or `length` it is True, as a part of a file does not show what the other parts have.
+    query_id : bool, default=False
+        Return the numbers after ``qid:`` too.
+    offset : int, default=0
+        Skip that many bytes and the rest of the line in which they end.
+    length : int, default=-1
+        If positive, read no line that begins after byte ``offset + length``.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+    max_line_bytes : int, default=2**30
+        A longer line is an error: a small compressed file can hold one that fills the memory.
+
+    Returns
+    -------
+    X : csr_matrix of shape (n_samples, n_features)
+        A csr_array where scikit-learn's ``sparse_interface`` asks for it. Indices are int32 while
+        they fit, else int64.
+    y : ndarray of float64, shape (n_samples,), or list of tuples of float
+        The labels; a list of ascending tuples if `multilabel`.
+    query_id : ndarray of int64, shape (n_samples,)
+        Only if `query_id` is True.
+
+    Raises
+    ------
+    ValueError
+        At the first line that is not of the format, with the number of the line (counted from the
+        first line read), the column of the token, the token and what was expected; and if a
+        parameter is not one of the allowed.
+    OSError
+        If the file cannot be read.
+
+    See Also
+    --------
+    load_svmlight_files : Several files, of one width.
+    iter_svmlight_file : A file larger than memory.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps.libsvm import load_svmlight_file
+    >>> X, y = load_svmlight_file(BytesIO(b"1 1:0.5 3:2\\n-1 2:7  # a comment\\n"))
+    >>> X.toarray().tolist(), y.tolist()
+    ([[0.5, 0.0, 2.0], [0.0, 7.0, 0.0]], [1.0, -1.0])
+    """
+    return tuple(
+        load_svmlight_files(
+            [f],
+            n_features=n_features,
+            dtype=dtype,
+            multilabel=multilabel,
+            zero_based=zero_based,
+            query_id=query_id,
+            offset=offset,
+            length=length,
+            n_jobs=n_jobs,
+            max_line_bytes=max_line_bytes,
+        )
+    )
+
+
+def load_svmlight_files(
+    files: Sequence[Any],
+    *,
+    n_features: int | None = None,
+    dtype: npt.DTypeLike = np.float64,
+    multilabel: bool = False,
+    zero_based: bool | Literal["auto"] = "auto",
+    query_id: bool = False,
+    offset: int = 0,
+    length: int = -1,
+    n_jobs: int | None = None,
+    max_line_bytes: int = _files.MAX_LINE_BYTES,
+) -> list[Any]:
+    """Load several LIBSVM files, all to the same number of columns.
+
+    Parameters
+    ----------
+    files : sequence of str, path-like, file-like or int
+        As `f` of `load_svmlight_file`.
+    n_features, dtype, multilabel, query_id, offset, length, n_jobs, max_line_bytes
+        As there.
+    zero_based : bool or "auto", default="auto"
+        As there; "auto" looks at all files together.
+
+    Returns
+    -------
+    list
+        ``[X1, y1, X2, y2, ...]``, or ``[X1, y1, query_id1, ...]``.
+
+    Raises
+    ------
+    ValueError, OSError
+        As `load_svmlight_file`.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps.libsvm import load_svmlight_files
+    >>> train, test = BytesIO(b"1 1:1 9:1\\n"), BytesIO(b"0 2:1\\n")
+    >>> X, y, X_test, y_test = load_svmlight_files([train, test])
+    >>> X.shape, X_test.shape
+    ((1, 9), (1, 9))
+    """
+    options = check_options(
+        n_features=n_features,
+        multilabel=multilabel,
+        zero_based=zero_based,
+        query_id=query_id,
+        offset=offset,
+        length=length,
+        max_line_bytes=max_line_bytes,
+    )
+    if options.is_part:
+        if zero_based == "auto":
+            zero_based = True
+        if n_features is None:
+            raise ValueError("n_features is required when offset or length is specified.")
+    loaded = [_load(f, options, np.dtype(dtype), zero_based is False, n_jobs) for f in files]
+    one_based = zero_based is False or (
+        zero_based == "auto" and all(rows.largest >= 0 and rows.smallest > 0 for rows in loaded)
+    )
+    width = _parse.width_of(max((rows.largest for rows in loaded), default=-1), one_based)
+    # As in scikit-learn, no entries at all still make one column, unless they count from 1.
+    n_columns = max(width, 1 - one_based) if options.n_features is None else options.n_features
+    _parse.check_width(n_columns, width)
+    result: list[Any] = []
+    for rows in loaded:
+        result += rows.finish(n_columns, one_based, options.multilabel, options.query_id)
+    return result
+
+
+class Options(NamedTuple):
+    """What the functions here have in common, checked."""
+
+    n_features: int | None
+    multilabel: bool
+    query_id: bool
+    offset: int
+    length: int
+    max_line_bytes: int
+
+    @property
+    def is_part(self) -> bool:
+        return self.offset != 0 or self.length > 0
+
+
+def check_options(
+    *,
+    n_features: int | None,
+    multilabel: bool,
+    zero_based: bool | str,
+    query_id: bool,
+    offset: int = 0,
+    length: int = -1,
+    max_line_bytes: int,
+) -> Options:
+    if not isinstance(zero_based, (bool, np.bool_)) and not (
+        isinstance(zero_based, str) and zero_based == "auto"
+    ):
+        raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}")
+    return Options(
+        None if n_features is None else check_int("n_features", n_features, 1, LARGEST),
+        check_bool("multilabel", multilabel),
+        check_bool("query_id", query_id),
+        check_int("offset", offset, 0, LARGEST),
+        check_int("length", length, -LARGEST, LARGEST),
+        check_int("max_line_bytes", max_line_bytes, 1, LARGEST),
+    )
+
+
+def _load(
+    f: Any, options: Options, dtype: np.dtype[Any], one_based: bool, n_jobs: int | None
+) -> _parse.RowsRead:
+    """The rows of a file."""
+    free: deque[list[Any]] = deque()  # new arrays would cost their pages each time
+
+    def parse(text: bytes) -> tuple[tuple[_parse.Part, int], int]:
+        try:
+            arrays = free.pop()
+        except IndexError:
+            arrays = None
+        part = _parse.parse(
+            text, multilabel=options.multilabel, dtype=dtype, one_based=one_based, arrays=arrays
+        )
+        return (part, len(text)), part.n_lines
+
+    rows = _parse.RowsRead(dtype)
+    with _files.open_text(f, options.max_line_bytes) as text:
+        size, n_read = text.length(), 0
+        blocks = text.blocks(BLOCK_BYTES, options.offset, options.length)
+        for part, n_bytes in in_order(parse, blocks, n_jobs, text.name):
+            n_read += n_bytes
+            rows.append(part, size / n_read if size else 2)
+            free.append(part.arrays)
+    return rows

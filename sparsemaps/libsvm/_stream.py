@@ -1,0 +1,108 @@
+"""Reading LIBSVM files block by block."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sparsemaps import _files, _threads
+from sparsemaps._validation import check_int
+from sparsemaps.libsvm import _parse
+from sparsemaps.libsvm._blocks import in_order
+from sparsemaps.libsvm._read import LARGEST, Options, check_options
+
+
+def iter_svmlight_file(
+    path: Any,
+    *,
+    block_bytes: int = 2**22,
+    n_features: int | None = None,
+    dtype: npt.DTypeLike = np.float64,
+    multilabel: bool = False,
+    zero_based: bool = False,
+    query_id: bool = False,
+    n_jobs: int | None = None,
+    max_line_bytes: int = _files.MAX_LINE_BYTES,
+) -> Iterator[tuple[Any, ...]]:
+    """Read a LIBSVM file block by block, in bounded memory.
+
+    Parameters
+    ----------
+    path : str, path-like, file-like or int
+        As `f` of `load_svmlight_file`; a pipe is fine.
+    block_bytes : int, default=2**22
+        About how much text makes a block. At least one line always does.
+    n_features : int or None, default=None
+        Number of columns of every block. None gives each block the width that it needs; learners
+        need all blocks of one width.
+    dtype : data-type, default=np.float64
+        Type of the values.
+    multilabel : bool, default=False
+        Rows have any number of labels.
+    zero_based : bool, default=False
+        Whether indices count from 0. A stream cannot know before its end, so there is no "auto"
+        here: an index 0 is an error unless this is True.
+    query_id : bool, default=False
+        Yield the numbers after ``qid:`` too.
+    n_jobs : int or None, default=None
+        Threads, which parse the next blocks meanwhile: at most two blocks for each are held.
+    max_line_bytes : int, default=2**30
+        A longer line is an error: a small compressed file can hold one that fills the memory.
+
+    Yields
+    ------
+    X, y[, query_id]
+        As from `load_svmlight_file`, for consecutive rows.
+
+    Raises
+    ------
+    ValueError, OSError
+        As `load_svmlight_file`.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps.libsvm import iter_svmlight_file
+    >>> file = BytesIO(b"1 1:1\\n0 3:1\\n1 2:1 3:5\\n")
+    >>> [X.shape for X, y in iter_svmlight_file(file, block_bytes=12, n_features=3)]
+    [(2, 3), (1, 3)]
+    """
+    options = check_options(
+        n_features=n_features,
+        multilabel=multilabel,
+        zero_based=zero_based,
+        query_id=query_id,
+        max_line_bytes=max_line_bytes,
+    )
+    if isinstance(zero_based, str):
+        raise ValueError("zero_based must be True or False for a stream, got 'auto'")
+    block_bytes = check_int("block_bytes", block_bytes, 1, LARGEST)
+    _threads.resolve_n_jobs(n_jobs)
+    return _iterate(path, block_bytes, options, np.dtype(dtype), bool(zero_based), n_jobs)
+
+
+def _iterate(
+    path: Any,
+    block_bytes: int,
+    options: Options,
+    dtype: np.dtype[Any],
+    zero_based: bool,
+    n_jobs: int | None,
+) -> Iterator[tuple[Any, ...]]:
+    def read(text: bytes) -> tuple[list[Any], int]:
+        part = _parse.parse(
+            text, multilabel=options.multilabel, dtype=dtype, one_based=not zero_based
+        )
+        width = _parse.width_of(part.largest, not zero_based)
+        n_columns = width if options.n_features is None else options.n_features
+        _parse.check_width(n_columns, width)
+        rows = _parse.RowsRead(dtype)
+        rows.append(part, 1)
+        block = rows.finish(n_columns, not zero_based, options.multilabel, options.query_id)
+        return block, part.n_lines
+
+    with _files.open_text(path, options.max_line_bytes) as text:
+        for block in in_order(read, text.blocks(block_bytes), n_jobs, text.name):
+            if block[0].shape[0]:
+                yield tuple(block)

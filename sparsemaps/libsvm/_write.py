@@ -1,0 +1,295 @@
+"""Writing LIBSVM files: rows to lines."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sparsemaps import _files, _sklearn, _threads, _validation
+from sparsemaps._kernels import libsvm as _kernel
+from sparsemaps._validation import check_bool
+
+Array = npt.NDArray[Any]
+
+_BLOCK_ENTRIES = 2**16
+"""How many entries are written at a time."""
+
+_LARGEST = 2**63 - 1
+
+_no_qids = np.empty(0, np.int64)
+
+
+def dump_svmlight_file(
+    X: Any,
+    y: Any,
+    f: Any,
+    *,
+    zero_based: bool = True,
+    comment: str | bytes | None = None,
+    query_id: Any = None,
+    multilabel: bool = False,
+    n_jobs: int | None = None,
+) -> None:
+    """Write a matrix with labels as a LIBSVM file.
+
+    Every number is written with the fewest digits that read back as the same number of its type, so
+    that what is dumped loads bit for bit.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Finite values. Of sparse input every stored entry is written, zeros too; of dense input what
+        is not zero.
+    y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+        Labels; if `multilabel`, an indicator matrix: the columns in which a row is not zero are its
+        labels.
+    f : str, path-like or file-like
+        Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2" or ".xz" is
+        compressed. A path appears only when it is complete.
+    zero_based : bool, default=True
+        Whether the indices written count from 0. LIBSVM's own programs want False.
+    comment : str or bytes, default=None
+        Comment to put first, after two lines that say what wrote the file. LIBSVM's own programs do
+        not read comments.
+    query_id : array-like of int, shape (n_samples,), default=None
+        Numbers to write as ``qid:``, from -2**63 to 2**63 - 1.
+    multilabel : bool, default=False
+        Rows have any number of labels.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The file does not depend on it.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, the arrays of a sparse matrix are not sound, a value is not finite, a
+        query id is not a whole number, an integer is outside int64, an integer label is none that
+        float64 holds, or a row of `multilabel` data has neither labels nor entries: no line stands
+        for it.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps.libsvm import dump_svmlight_file
+    >>> file = BytesIO()
+    >>> dump_svmlight_file([[0.1, 0.0], [2.0, 1e-30]], [1, -1], file, zero_based=False)
+    >>> file.getvalue()
+    b'1 1:0.1\\n-1 1:2 2:1e-30\\n'
+    """
+    zero_based = check_bool("zero_based", zero_based)
+    multilabel = check_bool("multilabel", multilabel)
+    header = format_header(comment, zero_based)
+    X, y = _sound("X", X), _sound("y", y)
+    with np.errstate(all="ignore"):  # its sums may overflow where no value has
+        y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
+        X = _sklearn.check_array(X, accept_sparse="csr")
+    if not multilabel:
+        if sp.issparse(y) and y.shape[1] != 1:
+            raise ValueError(f"expected y of shape (n_samples, 1), got {y.shape}")
+        if not sp.issparse(y) and y.ndim != 1:
+            raise ValueError(f"expected y of shape (n_samples,), got {y.shape}")
+    if X.shape[0] != y.shape[0]:
+        raise ValueError(
+            f"X.shape[0] and y.shape[0] should be the same, got {X.shape[0]} and {y.shape[0]} "
+            "instead."
+        )
+    qids = _no_qids if query_id is None else _check_query_id(query_id, X.shape[0])
+    _check_integers("X", X.data if sp.issparse(X) else X)
+    check_labels(y.data if sp.issparse(y) else y)
+    if sp.issparse(X) and not X.has_sorted_indices:
+        X = X.sorted_indices()
+
+    def entries_before(row: int) -> int:
+        return row + (int(X.indptr[row]) if sp.issparse(X) else row * X.shape[1])
+
+    blocks = _threads.cut_rows(
+        X.shape[0], entries_before, _threads.resolve_n_jobs(n_jobs), _BLOCK_ENTRIES
+    )
+
+    def lines(start: int, stop: int) -> bytes:
+        rows = slice(start, stop)
+        if sp.issparse(X):
+            values, indices, indptr = X.data, X.indices, X.indptr[start : stop + 1]
+        else:
+            block = sp.csr_array(X[rows])
+            values, indices, indptr = block.data, block.indices, block.indptr
+        labels, label_ends = _labels(y[rows], multilabel)
+        if multilabel:
+            _check_rows_have_lines(np.diff(label_ends, prepend=0), np.diff(indptr), start)
+        heads = Heads(labels, label_ends, qids[rows])
+        return _lines(values, indices, indptr, heads, zero_based)
+
+    write_lines(f, header, lines, blocks, n_jobs)
+
+
+def write_lines(
+    f: Any,
+    header: bytes,
+    lines: Callable[[int, int], bytes],
+    blocks: list[tuple[int, int]],
+    n_jobs: int | None,
+) -> None:
+    """Write `header` and then ``lines(start, stop)`` of each block to a path or file object."""
+    with contextlib.ExitStack() as stack:
+        file = f if hasattr(f, "write") else stack.enter_context(_files.atomic_output(f))
+        file.write(header)
+        for text in _threads.stream(lines, blocks, n_jobs):
+            file.write(text)
+
+
+class Heads(NamedTuple):
+    """What lines begin with: labels of all rows, where each row's end, numbers of qid or none."""
+
+    labels: Array
+    label_ends: Array
+    qids: Array
+
+
+def one_label_each(y: Any) -> Heads:
+    """The beginnings of lines that have one label each."""
+    labels = np.ascontiguousarray(y, np.float64)
+    return Heads(labels, np.arange(1, len(labels) + 1), _no_qids)
+
+
+def format_rows(X: Any, heads: Heads, *, zero_based: bool = False) -> bytes:
+    """Lines of a CSR block."""
+    return _lines(X.data, X.indices, X.indptr, heads, zero_based)
+
+
+def format_codes(
+    codes: Array, bits: int, heads: Heads, *, zero_based: bool = False, ones: bool = False
+) -> bytes:
+    """Lines of rows of codes as one-hot features; `ones` writes every value as 1.
+
+    `codes` is of int32, with -1 first in a row that has none.
+    """
+    value = 1.0 if ones else 1 / np.sqrt(codes.shape[1])
+    text: bytes = _kernel.format_codes(codes, bits, value, *heads, 0 if zero_based else 1)
+    return text
+
+
+def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_based: bool) -> bytes:
+    """Lines of the rows that `indptr` delimits."""
+    number_type: Any
+    if values.dtype.kind in "iub":
+        number_type = np.int64
+    else:
+        number_type = np.float32 if values.dtype == np.float32 else np.float64
+    index_type = np.int32 if indices.dtype == np.int32 else np.int64
+    indptr = indptr.astype(np.int64)  # a copy, which nobody changes once it is checked
+    if values.dtype != number_type or indices.dtype != index_type:  # convert these rows only
+        here = slice(indptr[0], indptr[-1])
+        values, indices, indptr = values[here], indices[here], indptr - indptr[0]
+    text: bytes = _kernel.format_rows(
+        np.ascontiguousarray(values, number_type),
+        np.ascontiguousarray(indices, index_type),
+        indptr,
+        np.ascontiguousarray(heads.labels, np.float64),
+        heads.label_ends.astype(np.int64),
+        np.ascontiguousarray(heads.qids, np.int64),
+        0 if zero_based else 1,
+    )
+    return text
+
+
+def _labels(y: Any, multilabel: bool) -> tuple[Array, Array]:
+    """Labels of all rows one behind the other, and where each row's end."""
+    if sp.issparse(y):
+        y = y.toarray()
+        y = y if multilabel else y.ravel()
+    if not multilabel:
+        return np.ascontiguousarray(y, np.float64), np.arange(1, len(y) + 1)
+    rows, columns = np.nonzero(y.reshape(len(y), -1))
+    return columns.astype(np.float64), np.cumsum(np.bincount(rows, minlength=len(y)))
+
+
+def _check_query_id(query_id: Any, n_rows: int) -> Array:
+    """`query_id` as int64, without a change of any of them."""
+    given = np.asarray(query_id)
+    if given.shape != (n_rows,):
+        raise ValueError(f"expected query_id of shape (n_samples,), got {given.shape}")
+    if given.dtype.kind == "f":
+        whole = np.isfinite(given) & (np.floor(given) == given)
+        whole &= (given >= -(2.0**63)) & (given < 2.0**63)
+    elif given.dtype.kind in "iub":
+        whole = np.ones(n_rows, bool) if given.dtype != np.uint64 else given <= np.uint64(_LARGEST)
+    else:
+        raise ValueError(f"query_id must be integers in int64, got {given.dtype}")
+    if not whole.all():
+        row = int(np.argmin(whole))
+        raise ValueError(
+            "query_id must be whole numbers from -2**63 to 2**63 - 1, "
+            f"got {given[row]} in row {row}"
+        )
+    return np.ascontiguousarray(given, np.int64)
+
+
+def _check_integers(name: str, values: Array) -> None:
+    """Refuse unsigned integers beyond int64."""
+    if values.dtype == np.uint64 and values.size and int(values.max()) > _LARGEST:
+        raise ValueError(f"{name} must have integers of at most 2**63 - 1, got {values.max()}")
+
+
+def check_labels(y: Array) -> None:
+    """Refuse integer labels that would become other numbers."""
+    _check_integers("y", y)
+    if y.dtype.kind in "iu" and y.dtype.itemsize == 8 and y.size:
+        changed = y.astype(np.float64).astype(y.dtype) != y
+        if changed.any():
+            raise ValueError(
+                f"y must have labels that float64 holds exactly, got {y[changed].flat[0]}"
+            )
+
+
+def _check_rows_have_lines(n_labels: Array, n_entries: Array, first_row: int) -> None:
+    nothing = (n_labels == 0) & (n_entries == 0)
+    if nothing.any():
+        raise ValueError(
+            f"row {first_row + int(np.argmax(nothing))} has neither labels nor entries, and the "
+            "format has no line for that"
+        )
+
+
+def format_header(comment: str | bytes | None, zero_based: bool) -> bytes:
+    """What `comment` puts first, as bytes."""
+    if comment is None:
+        return b""
+    if isinstance(comment, bytes):
+        comment.decode("ascii")  # for its exception
+    else:
+        comment = comment.encode("utf-8")
+    if b"\0" in comment:
+        raise ValueError("comment string contains NUL byte")
+    if not comment:
+        return b""
+    base = "zero" if zero_based else "one"
+    lines = [
+        f"# Generated by sparsemaps, in the manner of scikit-learn {_sklearn.version()}".encode(),
+        f"# Column indices are {base}-based".encode(),
+        b"#",
+        *(b"# " + line for line in comment.splitlines()),
+    ]
+    return b"\n".join(lines) + b"\n"
+
+
+def _sound(name: str, X: Any) -> Any:
+    """`X` if it is dense, or sparse with sound index arrays."""
+    if not sp.issparse(X):
+        return X
+    if X.format != "csr":
+        _validation.check_sparse_container(X)
+        return X
+    indptr, indices = np.asarray(X.indptr), np.asarray(X.indices)
+    n_stored = min(len(X.data), len(indices))
+    if len(indptr) != X.shape[0] + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
+        raise ValueError(f"{name}.indptr must start at 0, never fall, and end the last row")
+    if indptr[-1] > n_stored:
+        raise ValueError(f"{name}.indptr ends at {indptr[-1]}; there are {n_stored} entries")
+    indices = indices[: indptr[-1]]
+    if len(indices) and not (indices.min() >= 0 and indices.max() < X.shape[1]):
+        raise ValueError(f"{name}.indices must be from 0 to {X.shape[1] - 1}")
+    return X
