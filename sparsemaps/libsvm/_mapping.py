@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from sparsemaps import _sklearn, _validation
 from sparsemaps._base import SampledMap
+from sparsemaps._kernels.code_output import PACKED
 from sparsemaps.libsvm._parse import (
     Array,
     LineError,
@@ -115,7 +116,7 @@ class FittedMap:
             rows = _validation.Rows(X, self.map._nonnegative)
             out = np.empty((rows.n_rows, (self.map.n_hashes * self.bits + 7) // 8), np.uint8)
             self.map._run(
-                rows, lambda rows, start, stop: self.map._write_codes(rows, 0, out[start:stop])
+                rows, lambda rows, start, stop: self.map._write_codes(rows, PACKED, out[start:stop])
             )
             return out
 
