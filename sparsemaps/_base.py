@@ -124,26 +124,42 @@ class SparseMap(
 
     def _transform_any_width(self, X, first_row=0):
         """The output for a CSR block; errors count its rows from `first_row`."""
-        return self._map(_validation.Rows(X, self._nonnegative, first_row))
+        return self._map(_validation.open_rows(X, self._nonnegative, first_row))
 
     def _draw(self):
         self.seed_ = _seeding.draw_seed(self.random_state)
         return self
 
     def _open(self, X, *, reset):
-        """`X` as Rows, once scikit-learn has had its say."""
+        """`X`, checked as scikit-learn does, as Rows."""
         if sp.issparse(X):
-            _validation.check_sparse_container(X)
+            rows = _validation.open_rows(X, self._nonnegative)
+            self._check_shape(X, reset)
+            return rows
         X = _sklearn.validate_data(
             self,
             X,
             reset=reset,
-            accept_sparse="csr",
+            accept_sparse="csr",  # data frames of sparse columns become that
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,  # Rows does, and names the row
             ensure_min_samples=1 if reset else 0,
         )
+        if sp.issparse(X):
+            return _validation.open_rows(X, self._nonnegative)
         return _validation.Rows(X, self._nonnegative)
+
+    def _check_shape(self, X, reset):
+        """What scikit-learn asks of the shape of a sparse matrix."""
+        for length, what, least in zip(
+            X.shape, ("sample(s)", "feature(s)"), (int(reset), 1), strict=True
+        ):
+            if length < least:
+                raise ValueError(
+                    f"Found array with {length} {what} (shape={X.shape}) while a minimum of "
+                    f"{least} is required by {type(self).__name__}."
+                )
+        _sklearn.validate_data(self, X, reset=reset, skip_check_array=True)
 
     def _open_fitted(self, X):
         _sklearn.check_is_fitted(self)
@@ -179,11 +195,14 @@ class SparseMap(
         parts = deque()  # arrays that are free again: new ones would cost their pages each time
 
         def write_block(start, stop):
+            block = rows.block(start, stop)
+            if most(np.diff(block.indptr)).sum() > max(sizes):
+                raise ValueError("X has got more entries while it was mapped")
             try:
                 part = parts.pop()
             except IndexError:
                 part = np.empty(max(sizes), rows.dtype), np.empty(max(sizes), index_type)
-            return part, write(rows.block(start, stop), *part, indptr[1 + start : 1 + stop])
+            return part, write(block, *part, indptr[1 + start : 1 + stop])
 
         for part, n in _threads.stream(write_block, blocks, self.n_jobs):
             values.append(part[0][:n])
@@ -262,7 +281,7 @@ class SampledMap(SparseMap):
     def _codes_any_width(self, X, first_row=0):
         """The codes of a CSR block as numbers, -1 in rows without; errors count its rows from
         `first_row`."""
-        rows = _validation.Rows(X, self._nonnegative, first_row)
+        rows = _validation.open_rows(X, self._nonnegative, first_row)
         out = np.empty((rows.n_rows, self.n_hashes), np.int32)
         self._run(
             rows, lambda block, start, stop: self._write_codes(block, NUMBERS, out[start:stop])

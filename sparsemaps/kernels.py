@@ -243,7 +243,9 @@ class _Columns:
 
 def _open(X, nonnegative):
     if sp.issparse(X):
-        _validation.check_sparse_container(X)
+        if X.ndim == 2 and X.shape[1] == 0:
+            raise ValueError("X must have at least one column, got none")
+        return _validation.open_rows(X, nonnegative)
     X = _sklearn.check_array(
         X,
         accept_sparse="csr",
@@ -251,6 +253,8 @@ def _open(X, nonnegative):
         ensure_all_finite=False,  # Rows does, and names the row
         ensure_min_samples=0,
     )
+    if sp.issparse(X):  # data frames of sparse columns become that
+        return _validation.open_rows(X, nonnegative)
     return _validation.Rows(X, nonnegative)
 
 

@@ -257,8 +257,8 @@ def _without_zeros(block):
     if kept.all():
         return block
     before = np.concatenate([[0], np.cumsum(kept)])
-    return block._replace(
-        values=block.values[first:last][kept],
-        indices=block.indices[first:last][kept],
-        indptr=before[block.indptr - first],
+    return _validation.Block.of(
+        block.values[first:last][kept],
+        block.indices[first:last][kept],
+        before[block.indptr - first],
     )

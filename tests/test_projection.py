@@ -8,7 +8,7 @@ import theorems
 from scipy import stats
 
 from sparsemaps._kernels import projection
-from sparsemaps._validation import Rows
+from sparsemaps._validation import open_rows
 
 DISTRIBUTIONS = {
     "normal": (projection.NORMAL, stats.norm.cdf),
@@ -76,6 +76,6 @@ def test_against_reference(name, dtype):
     n = 70
     out = np.empty((5, n), dtype)
     kind = getattr(projection, name.upper())
-    projection.project(*Rows(X).block(0, 5), 13, kind, out.shape[1], out)
+    projection.project(*open_rows(X).block(0, 5), 13, kind, out.shape[1], out)
     for row, found in zip(reference.rows_of(X), out, strict=True):
         np.testing.assert_array_equal(found, reference.project(13, *row, n, name), strict=True)

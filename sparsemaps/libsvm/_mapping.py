@@ -113,7 +113,7 @@ class FittedMap:
         """The codes of each row, packed."""
 
         def encode(X: Any) -> Array:
-            rows = _validation.Rows(X, self.map._nonnegative)
+            rows = _validation.open_rows(X, self.map._nonnegative)
             out = np.empty((rows.n_rows, (self.map.n_hashes * self.bits + 7) // 8), np.uint8)
             self.map._run(
                 rows, lambda rows, start, stop: self.map._write_codes(rows, PACKED, out[start:stop])

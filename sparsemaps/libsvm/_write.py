@@ -83,7 +83,7 @@ def dump_svmlight_file(
     zero_based = check_bool("zero_based", zero_based)
     multilabel = check_bool("multilabel", multilabel)
     header = format_header(comment, zero_based)
-    X, y = _sound("X", X), _sound("y", y)
+    X, y = _validation.sound_matrix(X, "X"), _validation.sound_matrix(y, "y")
     with np.errstate(all="ignore"):  # its sums may overflow where no value has
         y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
         X = _sklearn.check_array(X, accept_sparse="csr")
@@ -274,22 +274,3 @@ def format_header(comment: str | bytes | None, zero_based: bool) -> bytes:
         *(b"# " + line for line in comment.splitlines()),
     ]
     return b"\n".join(lines) + b"\n"
-
-
-def _sound(name: str, X: Any) -> Any:
-    """`X` if it is dense, or sparse with sound index arrays."""
-    if not sp.issparse(X):
-        return X
-    if X.format != "csr":
-        _validation.check_sparse_container(X)
-        return X
-    indptr, indices = np.asarray(X.indptr), np.asarray(X.indices)
-    n_stored = min(len(X.data), len(indices))
-    if len(indptr) != X.shape[0] + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
-        raise ValueError(f"{name}.indptr must start at 0, never fall, and end the last row")
-    if indptr[-1] > n_stored:
-        raise ValueError(f"{name}.indptr ends at {indptr[-1]}; there are {n_stored} entries")
-    indices = indices[: indptr[-1]]
-    if len(indices) and not (indices.min() >= 0 and indices.max() < X.shape[1]):
-        raise ValueError(f"{name}.indices must be from 0 to {X.shape[1] - 1}")
-    return X

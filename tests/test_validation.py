@@ -1,0 +1,142 @@
+"""Parameters and data are checked in one place: here, directly."""
+
+import subprocess
+import sys
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import map_classes
+from hypothesis import given, settings
+from matrices import as_csr, as_dict, csr_parts, damaged_csr, set_arrays
+
+from sparsemaps import CountSketch, TensorSketch, _validation
+
+# ---- unsound matrices ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("group", ["maps", "kernels", "files"])
+def test_unsound_matrices_are_refused_everywhere(group):
+    script = Path(__file__).with_name("unsound.py")
+    done = subprocess.run(
+        [sys.executable, script, group], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, f"it ended with {done.returncode} at: {done.stderr[-300:]}"
+    assert done.stdout.strip().isdigit(), done.stdout[-2000:]
+    assert int(done.stdout) > 1000
+
+
+@given(damaged_csr())
+@settings(max_examples=300, deadline=None)
+def test_any_damage_is_found(X):
+    with pytest.raises(ValueError, match=r"^X\b"):
+        _validation.sound_csr(X)
+    with pytest.raises(ValueError, match=r"^X\b"):
+        read(_validation.open_rows(X))
+
+
+def read(rows, step=2):
+    """Position to value, of blocks of a few rows; each block must be canonical."""
+    found = {}
+    for start in range(0, rows.n_rows, step):
+        block = rows.block(start, min(start + step, rows.n_rows))
+        for first, last in pairwise(block.indptr):
+            assert (np.diff(block.indices[first:last]) > 0).all()
+        found |= {(start + row, column): value for (row, column), value in as_dict(*block).items()}
+    return found
+
+
+@given(csr_parts())
+@settings(max_examples=300, deadline=None)
+def test_sound_matrices_are_read_as_they_are(parts):
+    values, indices, indptr, shape = parts
+    before = [array.copy() for array in (values, indices, indptr)]
+    X = as_csr(*parts)
+    # Duplicates of small types are summed in that type, as in SciPy.
+    expected = as_dict(values, indices, indptr)
+    rows = _validation.open_rows(X)
+    assert rows.dtype == (np.float32 if values.dtype == np.float32 else np.float64)
+    assert read(rows) == expected
+    sound = _validation.sound_csr(X)
+    assert sound.shape == shape
+    assert as_dict(*sound[:3]) == expected
+    for array, untouched in zip((values, indices, indptr), before, strict=True):
+        np.testing.assert_array_equal(array, untouched)
+
+
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+def test_a_negative_column_is_none_of_a_wide_matrix(index_type):
+    X = sp.csr_array((2, 2**40))
+    indices = np.array([5, -1], index_type)
+    set_arrays(X, data=np.ones(2), indices=indices, indptr=np.array([0, 1, 2], index_type))
+    with pytest.raises(ValueError, match=r"X has row 1, column -1; allowed are columns 0 to"):
+        CountSketch().fit(X)
+
+
+def test_what_is_wrong_is_named():
+    X = sp.csr_array((np.ones(3, np.int64), [0, 2, 1], [0, 2, 2, 3]), (3, 4))
+    set_arrays(X, indptr=np.array([0, 20000, 2, 3]))
+    with pytest.raises(ValueError, match=r"within the 3 stored entries; entry 1 is 20000"):
+        _validation.sound_csr(X)
+    y = sp.csr_array((np.ones(1), [7], [0, 1]), (1, 9))
+    set_arrays(y, indices=np.array([9]))
+    with pytest.raises(ValueError, match=r"y has row 0, column 9; allowed are columns 0 to 8"):
+        _validation.sound_matrix(y, "y")
+
+
+def test_the_check_holds_for_a_copy():
+    """What another thread does to indptr after the check does not matter."""
+    X = sp.csr_array((np.ones(3), [0, 2, 1], [0, 2, 2, 3]), (3, 4))
+    sound = _validation.sound_csr(X)
+    X.indptr[1] = 20000
+    assert sound.indptr.tolist() == [0, 2, 2, 3]
+
+
+@pytest.mark.parametrize("cls", map_classes(), ids=lambda cls: cls.__name__)
+def test_indices_that_another_thread_changes(cls):
+    """The result may be wrong, or an error; nothing else may happen."""
+    rng = np.random.default_rng(0)
+    n_rows, n_entries = 2000, 40
+    columns = np.sort(rng.integers(0, 3000, (n_rows, n_entries)), axis=1) * n_entries
+    columns += np.arange(n_entries)  # no duplicates
+    sound = columns.ravel().astype(np.int32)
+    indptr = np.arange(n_rows + 1) * n_entries
+    X = set_arrays(
+        sp.csr_array((n_rows, 3000 * n_entries)),
+        data=np.ones(sound.size), indices=sound.copy(), indptr=indptr.astype(np.int32),
+    )  # fmt: skip
+    fitted = cls(random_state=0).fit(X)
+    done = threading.Event()
+
+    def change():
+        while not done.is_set():
+            X.indices[:] = 2**31 - 1
+            X.indices[::2] = -(2**31)
+            X.indices[:] = sound
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(5):
+            try:
+                fitted.transform(X)
+            except (ValueError, IndexError):
+                pass
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_no_entries_at_all():
+    for method in ("direct", "fft", "auto"):
+        sketch = TensorSketch(coef0=1.0, method=method, n_components=16, random_state=0)
+        for X in (
+            sp.csr_array((3, 5)),
+            np.zeros((3, 5)),
+            sp.csr_array(([0.0], [1], [0, 1]), (1, 5)),
+        ):
+            Z = sketch.fit_transform(X)
+            assert np.count_nonzero(Z.round(9)) == len(Z)
