@@ -2,14 +2,12 @@
 
 import subprocess
 import sys
-import threading
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import map_classes
 from hypothesis import given, settings
 from matrices import as_csr, as_dict, csr_parts, damaged_csr, set_arrays
 
@@ -93,41 +91,6 @@ def test_the_check_holds_for_a_copy():
     sound = _validation.sound_csr(X)
     X.indptr[1] = 20000
     assert sound.indptr.tolist() == [0, 2, 2, 3]
-
-
-@pytest.mark.parametrize("cls", map_classes(), ids=lambda cls: cls.__name__)
-def test_indices_that_another_thread_changes(cls):
-    """The result may be wrong, or an error; nothing else may happen."""
-    rng = np.random.default_rng(0)
-    n_rows, n_entries = 2000, 40
-    columns = np.sort(rng.integers(0, 3000, (n_rows, n_entries)), axis=1) * n_entries
-    columns += np.arange(n_entries)  # no duplicates
-    sound = columns.ravel().astype(np.int32)
-    indptr = np.arange(n_rows + 1) * n_entries
-    X = set_arrays(
-        sp.csr_array((n_rows, 3000 * n_entries)),
-        data=np.ones(sound.size), indices=sound.copy(), indptr=indptr.astype(np.int32),
-    )  # fmt: skip
-    fitted = cls(random_state=0).fit(X)
-    done = threading.Event()
-
-    def change():
-        while not done.is_set():
-            X.indices[:] = 2**31 - 1
-            X.indices[::2] = -(2**31)
-            X.indices[:] = sound
-
-    thread = threading.Thread(target=change)
-    thread.start()
-    try:
-        for _ in range(5):
-            try:
-                fitted.transform(X)
-            except (ValueError, IndexError):
-                pass
-    finally:
-        done.set()
-        thread.join()
 
 
 def test_no_entries_at_all():
