@@ -1,0 +1,106 @@
+"""``python -m experiments --data DIRECTORY -o RESULTS``: the papers' tables and figures."""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from experiments import datasets, features, nonlinear, polynomial, report, runner
+
+EXPERIMENTS = [*polynomial.EXPERIMENTS, *features.EXPERIMENTS, *nonlinear.EXPERIMENTS]
+
+PAPERS = {
+    "pham": "N. Pham, R. Pagh, Fast and scalable polynomial kernels via explicit feature maps, "
+    "KDD 2013",
+    "rahimi": "A. Rahimi, B. Recht, Random features for large-scale kernel machines, NIPS 2007",
+    "fastfood": "Q. Le, T. Sarlós, A. Smola, Fastfood, ICML 2013",
+    "li": "P. Li, A comparison study of nonlinear kernels, arXiv 1603.06541",
+}
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    names = ", ".join(experiment.name for experiment in EXPERIMENTS)
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments",
+        description="Measure the tables and figures of four papers beside the published ones. What "
+        "was measured before is kept, so that a run that was ended goes on where it was.",
+        epilog=f"Experiments: {names}.",
+    )
+    add = parser.add_argument
+    add("--data", required=True, help="directory of LIBSVM files, NAME.train.svm.xz")
+    add("-o", "--results", required=True, type=Path, help="where tables and plots go")
+    add(
+        "--only",
+        action="append",
+        metavar="NAME",
+        default=[],
+        help="experiments whose name contains NAME, such as figure-5 or li-; may be repeated",
+    )
+    add("--quick", action="store_true", help="small samples, in minutes")
+    add("--seeds", type=int, default=3, help="repetitions (default: 3)")
+    add("--rows", type=int, help="at most so many training rows of each data set")
+    add("--jobs", type=int, default=1, help="processes for what is not timed (default: 1)")
+    add(
+        "--minutes",
+        type=float,
+        help="begin nothing new after so many minutes; the rest is marked 'not run'",
+    )
+    options = parser.parse_args(arguments)
+    if not Path(options.data).is_dir():
+        parser.error(f"--data: {options.data} is not a directory")
+    if options.seeds < 1 or options.jobs < 1:
+        parser.error("--seeds and --jobs must be at least 1")
+    if not chosen(options.only):
+        parser.error(f"--only: no experiment is named {' or '.join(options.only)}")
+    return options
+
+
+def chosen(only: list[str]) -> list[runner.Experiment]:
+    """The experiments whose name has one of `only` in it."""
+    return [e for e in EXPERIMENTS if not only or any(part in e.name for part in only)]
+
+
+def write_index(options: runner.Options, command: str) -> None:
+    """README.md of the results: each table and plot, the machine, and where data are from."""
+    lines = ["# The papers, reproduced", ""]
+    lines += [f"Command: `{command}`.", "", f"Machine: {runner.machine()}.", ""]
+    versions = ", ".join(f"{name} {number}" for name, number in runner.versions().items())
+    lines += [f"Versions: {versions}.", ""]
+    for short, paper in PAPERS.items():
+        lines += [f"## {paper}", ""]
+        for experiment in EXPERIMENTS:
+            page = options.results / f"{experiment.name}.md"
+            if experiment.name.startswith(short) and page.exists():
+                lines += [page.read_text(encoding="utf-8").replace("## ", "### ", 1)]
+    lines += ["## Data sets", "", "| name | at hand | from | licence |", "|---|---|---|---|"]
+    for name, source in datasets.SOURCES.items():
+        at_hand = "yes" if datasets.has(options.data, name) else "no"
+        lines.append(f"| {name} | {at_hand} | <{source.address}> | {source.licence} |")
+    (options.results / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    asked = parse(arguments)
+    options = runner.Options(
+        data=asked.data,
+        results=asked.results,
+        quick=asked.quick,
+        seeds=1 if asked.quick else asked.seeds,
+        rows=asked.rows,
+        jobs=asked.jobs,
+        minutes=asked.minutes,
+    )
+    experiments = chosen(asked.only)
+    cells = [cell for experiment in experiments for cell in experiment.cells(options)]
+    results = runner.run(cells, options)
+    with plt.rc_context(report.STYLE):
+        for experiment in experiments:
+            experiment.write(options, results)
+    given = [arg if arg != asked.data else "DIRECTORY" for arg in arguments or sys.argv[1:]]
+    write_index(options, shlex.join(["python", "-m", "experiments", *given]))
+
+
+if __name__ == "__main__":
+    main()

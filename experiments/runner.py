@@ -1,0 +1,157 @@
+"""Cells, the unit of work: each is run once, kept as a file, and read back by what draws it."""
+
+import hashlib
+import importlib
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A function of this package, by name, and its parameters (JSON values).
+
+    The function is called with the data directory and the parameters, and returns a dict of JSON
+    values. `data` names the data set that it needs; `timed` cells run alone.
+    """
+
+    function: str
+    parameters: dict[str, Any]
+    data: str | None = None
+    timed: bool = False
+
+    @property
+    def key(self) -> str:
+        """A file name that stands for function and parameters."""
+        text = json.dumps([self.function, self.parameters], sort_keys=True)
+        name = self.function.rpartition(":")[2]
+        return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command was asked for."""
+
+    data: str
+    results: Path
+    quick: bool = False
+    seeds: int = 3
+    rows: int | None = None
+    jobs: int = 1
+    minutes: float | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure: its cells, and what writes it once they are run."""
+
+    name: str
+    title: str
+    cells: Callable[[Options], list[Cell]]
+    write: Callable[[Options, "Results"], None]
+    notes: str = ""
+
+
+@dataclass
+class Results:
+    """The results that are kept."""
+
+    directory: Path
+    found: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, cell: Cell) -> dict[str, Any] | None:
+        """The result of a cell, or None if it was not run."""
+        if cell.key not in self.found:
+            path = self.directory / f"{cell.key}.json"
+            if not path.exists():
+                return None
+            self.found[cell.key] = json.loads(path.read_text(encoding="utf-8"))["result"]
+        result: dict[str, Any] = self.found[cell.key]
+        return result
+
+
+def run_cell(cell: Cell, data: str) -> dict[str, Any]:
+    """Run a cell: also in another process."""
+    module, _, name = cell.function.partition(":")
+    function = getattr(importlib.import_module(module), name)
+    start = time.perf_counter()
+    result = function(data, **cell.parameters)
+    return {
+        "function": cell.function,
+        "parameters": cell.parameters,
+        "result": result,
+        "seconds": round(time.perf_counter() - start, 3),
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """What the figures depend on."""
+    names = ("sparsemaps", "numpy", "scipy", "scikit-learn")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+
+
+def machine() -> str:
+    """The processor and the system, in a line."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        name = next(line.partition(":")[2].strip() for line in lines if "model name" in line)
+    except (OSError, StopIteration):
+        pass
+    return f"{name}, {os.cpu_count()} processors, {platform.system()}"
+
+
+def run(cells: Iterable[Cell], options: Options) -> Results:
+    """Run the cells that have no result yet, those that are timed first and alone."""
+    from experiments import datasets
+
+    directory = options.results / "cells"
+    directory.mkdir(parents=True, exist_ok=True)
+    results = Results(directory)
+    wanted = {cell.key: cell for cell in cells}
+    missing = [
+        cell
+        for cell in wanted.values()
+        if results(cell) is None and (cell.data is None or datasets.has(options.data, cell.data))
+    ]
+    deadline = None if options.minutes is None else time.monotonic() + 60 * options.minutes
+
+    def late() -> bool:
+        return deadline is not None and time.monotonic() > deadline
+
+    with tqdm(total=len(missing), desc="experiments", unit="cell", disable=None) as bar:
+        for cell in (c for c in missing if c.timed or options.jobs == 1):
+            if late():
+                return results
+            _keep(directory, cell, run_cell(cell, options.data))
+            bar.update()
+        others = [c for c in missing if not c.timed and options.jobs > 1]
+        with ProcessPoolExecutor(options.jobs) as pool:
+            futures = {pool.submit(run_cell, cell, options.data): cell for cell in others}
+            for future in as_completed(futures):
+                _keep(directory, futures[future], future.result())
+                bar.update()
+                if late():
+                    pool.shutdown(wait=True, cancel_futures=True)
+                    for done, cell in futures.items():
+                        if done.done() and not done.cancelled():
+                            _keep(directory, cell, done.result())
+                    break
+    return results
+
+
+def _keep(directory: Path, cell: Cell, result: dict[str, Any]) -> None:
+    """Write a result; the file appears when it is complete."""
+    temporary = directory / f".{cell.key}.tmp"
+    temporary.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    temporary.replace(directory / f"{cell.key}.json")

@@ -1,0 +1,132 @@
+"""The experiments' machinery: cells are kept, data sets that are missing are marked, tables."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "experiments" / "runner.py").exists(), reason="no sources here"
+)
+
+
+@pytest.fixture
+def experiments(monkeypatch):
+    """The package beside the tests, with matplotlib."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(ROOT))
+    import experiments.__main__ as main
+
+    yield main
+    for name in [name for name in sys.modules if name.split(".")[0] == "experiments"]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A directory with a small data set in place of splice's."""
+    from sparsemaps.libsvm import dump_svmlight_file
+
+    rng = np.random.default_rng(0)
+    directory = tmp_path / "data"
+    directory.mkdir()
+    for part, n in (("train", 60), ("test", 30)):
+        y = np.arange(n) % 2
+        X = rng.gamma(1.0, size=(n, 6)) + 3 * y[:, None]
+        dump_svmlight_file(X, y, directory / f"splice.{part}.svm.xz", zero_based=False)
+    return directory
+
+
+def test_a_run_keeps_its_cells_and_marks_what_is_missing(experiments, data, tmp_path):
+    results = tmp_path / "results"
+    arguments = ["--data", str(data), "-o", str(results), "--quick", "--only", "li-table-2"]
+    experiments.main(arguments)
+    kept = sorted((results / "cells").glob("*.json"))
+    assert kept
+    record = json.loads(kept[0].read_text(encoding="utf-8"))
+    assert {"function", "parameters", "result", "seconds", "versions"} <= set(record)
+    table = (results / "li-table-2.md").read_text(encoding="utf-8")
+    lines = {line.split(" | ")[0].strip("| "): line for line in table.splitlines() if "|" in line}
+    assert "not run" not in lines["Splice"]
+    assert lines["USPS"].count("not run") == 5
+    assert lines["WebspamN1-20k"].count("not run") == 5
+    assert "95.2" in lines["Splice"]  # the paper's
+    index = (results / "index.md").read_text(encoding="utf-8")
+    assert str(tmp_path) not in index.replace(str(results), "")
+    assert "| splice | yes |" in index
+    assert "| usps | no |" in index
+    # A second run finds all of it: it does not even read the data.
+    times = [path.stat().st_mtime_ns for path in kept]
+    (data / "splice.test.svm.xz").write_bytes(b"damaged")
+    experiments.main(arguments)
+    assert [path.stat().st_mtime_ns for path in kept] == times
+
+
+def test_a_limit_of_time_leaves_the_rest(experiments, data, tmp_path):
+    results = tmp_path / "results"
+    arguments = ["--data", str(data), "-o", str(results), "--quick", "--minutes", "0"]
+    experiments.main([*arguments, "--only", "li-figure-8", "--only", "li-table-1"])
+    assert not list((results / "cells").glob("*.json"))
+    assert "not run" in (results / "li-figure-8.svg").read_text(encoding="utf-8")
+    table = (results / "li-table-1.md").read_text(encoding="utf-8")
+    assert "not run" in next(line for line in table.splitlines() if line.startswith("| Splice"))
+
+
+def test_preparation(experiments, data, monkeypatch):
+    from experiments import datasets
+
+    plain = datasets.load(str(data), "splice")
+    assert plain.X.shape == (60, 6)
+    assert datasets.load(str(data), "splice", 20).X.shape == (20, 6)
+    scaled = datasets.load(str(data), "splice", None, "max")
+    assert scaled.X.max() == pytest.approx(1)
+    ranged = datasets.load(str(data), "splice", None, "range")
+    assert ranged.X.min() == 0
+    assert ranged.X.max() == pytest.approx(1)
+    unit = datasets.load(str(data), "splice", None, "unit")
+    assert np.allclose(np.asarray(unit.X.power(2).sum(axis=1)), 1)
+    standard = datasets.load(str(data), "splice", None, "standard")
+    assert np.allclose(standard.X.std(axis=0), 1)
+    assert not datasets.has(str(data), "mnist")
+
+
+def test_every_data_set_has_an_address_and_a_licence(experiments):
+    from experiments import datasets, nonlinear
+
+    for source, *_ in nonlinear.AT_HAND.values():
+        assert source in datasets.SOURCES
+    for source in datasets.SOURCES.values():
+        assert source.address.startswith("http")
+        assert source.licence
+    assert len(nonlinear.PUBLISHED) == 35
+
+
+def test_ridge_and_its_parts_learn(experiments, tmp_path):
+    from experiments import regression
+    from sparsemaps.libsvm import dump_svmlight_file
+
+    rng = np.random.default_rng(0)
+    for part, n in (("train", 200), ("test", 100)):
+        X = rng.normal(size=(n, 3))
+        dump_svmlight_file(X, X[:, 0] + 2, tmp_path / f"cpu_act.{part}.svm", zero_based=False)
+    for kind in ("Fourier", "binning", "Fourier and binning", "exact Gaussian", "Fastfood"):
+        found = regression.ridge(str(tmp_path), "cpu_act", kind, 200, 0, None, [-4, -2])
+        assert found["error"] < 0.9  # the mean alone: 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--data", "/nowhere", "-o", "x"], "not a directory"),
+        (["--data", ".", "-o", "x", "--only", "figure-99"], "no experiment is named figure-99"),
+        (["--data", ".", "-o", "x", "--seeds", "0"], "must be at least 1"),
+    ],
+)
+def test_errors(experiments, arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        experiments.main(arguments)
+    assert message in capsys.readouterr().err
