@@ -5,25 +5,31 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from sparsemaps._kernels.code_output cimport code_output, code_output_t, put_codes, put_no_codes
+from sparsemaps._kernels.levels cimport level
 
-cdef extern from "codes.h" nogil:
-    ctypedef uint64_t lanes_t
-    enum:
-        LANES
-        HAMMING_ "HAMMING"
-    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
-    void count_rows(int bits, const uint64_t *rows, Py_ssize_t n_rows, const lanes_t *others,
-                    Py_ssize_t n_words, lanes_t *counts)
-
-cdef extern from "aligned.h" nogil:
+cdef extern from "c/aligned.h" nogil:
     void *aligned(size_t size)
     void release_aligned(void *memory)
 
-HAMMING = HAMMING_
+cdef extern from "c/codes.h" nogil:
+    enum:
+        CODES_LANES
+        CODES_HAMMING
+    ctypedef uint64_t lanes_u64
+    ctypedef struct codes_loops:
+        void (*count_rows)(int bits, const uint64_t *rows, Py_ssize_t n_rows,
+                           const lanes_u64 *others, Py_ssize_t n_words,
+                           lanes_u64 *counts) noexcept nogil
+    const codes_loops *codes_at(int level)
+    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
 
-# Rows that are compared with LANES others before the next ones come.
+cdef const codes_loops *loops = codes_at(level)
+
+HAMMING = CODES_HAMMING
+
+# Rows that are compared with CODES_LANES others before the next ones come.
 cdef enum:
-    TILE_ROWS = 64
+    CODES_TILE = 64
 
 
 def write(const int32_t[:, ::1] codes, int bits, int layout, out):
@@ -78,32 +84,33 @@ def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_s
     """For all pairs of rows, how many codes agree in their first `n_bits` bits, less `surplus`; or
     how many bits differ, for HAMMING."""
     cdef Py_ssize_t n_words = (n_bits + 63) // 64, first = 0, other, n_rows, n_others, i, w, lane
-    cdef uint64_t *rows = <uint64_t *>aligned(TILE_ROWS * n_words * sizeof(uint64_t))
-    cdef uint64_t *others = <uint64_t *>aligned(LANES * n_words * sizeof(uint64_t))
-    cdef uint64_t *counts = <uint64_t *>aligned(TILE_ROWS * LANES * sizeof(uint64_t))
+    cdef uint64_t *rows = <uint64_t *>aligned(CODES_TILE * n_words * sizeof(uint64_t))
+    cdef uint64_t *others = <uint64_t *>aligned(CODES_LANES * n_words * sizeof(uint64_t))
+    cdef uint64_t *counts = <uint64_t *>aligned(CODES_TILE * CODES_LANES * sizeof(uint64_t))
     try:
         if rows == NULL or others == NULL or counts == NULL:
             raise MemoryError
         with nogil:
             while first < a.shape[0]:
-                n_rows = min(a.shape[0] - first, <Py_ssize_t>TILE_ROWS)
+                n_rows = min(a.shape[0] - first, <Py_ssize_t>CODES_TILE)
                 for i in range(n_rows):
                     for w in range(n_words):
                         rows[i * n_words + w] = word_of(a, first + i, w, n_bits)
                 other = 0
                 while other < b.shape[0]:
-                    n_others = min(b.shape[0] - other, <Py_ssize_t>LANES)
-                    for lane in range(LANES):
+                    n_others = min(b.shape[0] - other, <Py_ssize_t>CODES_LANES)
+                    for lane in range(CODES_LANES):
                         for w in range(n_words):
-                            others[w * LANES + lane] = word_of(
+                            others[w * CODES_LANES + lane] = word_of(
                                 b, other + min(lane, n_others - 1), w, n_bits)
-                    count_rows(bits, rows, n_rows, <lanes_t *>others, n_words, <lanes_t *>counts)
+                    loops.count_rows(bits, rows, n_rows, <lanes_u64 *>others, n_words,
+                                     <lanes_u64 *>counts)
                     for i in range(n_rows):
                         for lane in range(n_others):
                             out[first + i, other + lane] = (
-                                <int32_t>counts[i * LANES + lane] - surplus)
-                    other += LANES
-                first += TILE_ROWS
+                                <int32_t>counts[i * CODES_LANES + lane] - surplus)
+                    other += CODES_LANES
+                first += CODES_TILE
     finally:
         release_aligned(rows)
         release_aligned(others)

@@ -10,13 +10,14 @@ from libc.stdlib cimport free, malloc
 
 from sparsemaps._kernels.code_output cimport (put_no_samples, put_samples, sample_output_t,
                                               samples_as_codes, whole_samples)
+from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.signed cimport absolute, column_of
 from sparsemaps._kernels.types cimport index_t, value_t
 
-cdef extern from "dart_minhash.h" nogil:
+cdef extern from "c/dart_minhash.h" nogil:
     enum:
-        PARTS
-        LOWEST_PART
+        DART_PARTS
+        DART_LOWEST_PART
     ctypedef struct dart_t:
         double rank
         int64_t position
@@ -26,8 +27,13 @@ cdef extern from "dart_minhash.h" nogil:
     uint64_t part_start(uint64_t start, int64_t part)
     void throw_darts(uint64_t part, double scale, double weight, double limit, uint64_t n_buckets,
                      int64_t position, int64_t number_of_part, dart_t *buckets)
-    uint32_t parts_with_darts(uint64_t start, int64_t part, const uint64_t *limits)
     int part_of(double weight)
+    ctypedef struct dart_minhash_loops:
+        uint32_t (*parts_with_darts)(uint64_t start, int64_t part,
+                                     const uint64_t *limits) noexcept nogil
+    const dart_minhash_loops *dart_minhash_at(int level)
+
+cdef const dart_minhash_loops *loops = dart_minhash_at(level)
 
 
 # What a row's darts are thrown by.
@@ -36,15 +42,15 @@ cdef struct row_t:
     double factors[2]        # whose product is 2^-exponent; each is in range
     double limit             # of rank
     # Of the parts 0, -1, ...: the least weight, and the least first word that is no dart.
-    double scales[LOWEST_PART + PARTS]
-    uint64_t words[LOWEST_PART + PARTS]
+    double scales[DART_LOWEST_PART + DART_PARTS]
+    uint64_t words[DART_LOWEST_PART + DART_PARTS]
 
 
 cdef void set_limit(row_t *row, double limit) noexcept nogil:
     cdef double mean
     cdef int i
     row.limit = limit
-    for i in range(LOWEST_PART + PARTS):
+    for i in range(DART_LOWEST_PART + DART_PARTS):
         row.scales[i] = ldexp(1.0, -2 * i)
         mean = 3.0 * row.scales[i] * limit  # how many darts there are, on average
         row.words[i] = <uint64_t>-1 if mean >= 1.0 else <uint64_t>ldexp(mean, 64)
@@ -61,11 +67,11 @@ cdef void throw_all(const value_t *values, const index_t *indices, Py_ssize_t n,
     cdef int below, part
     for i in range(n):
         weight = absolute(values[i]) * row.factors[0] * row.factors[1]
-        if weight < 1e-37:  # 4^-LOWEST_PART is 3e-39
+        if weight < 1e-37:  # 4^-DART_LOWEST_PART is 3e-39
             continue
         below = -part_of(weight)
         start = column_start(key, column_of(values, indices, i, signed_))
-        found = parts_with_darts(start, row.exponent // 2 - below, &row.words[below])
+        found = loops.parts_with_darts(start, row.exponent // 2 - below, &row.words[below])
         while found:
             if found & 1:
                 part = row.exponent // 2 - below

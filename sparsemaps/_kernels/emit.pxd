@@ -1,39 +1,84 @@
-# What is not zero in a dense row of sums, as entries of a sparse one.
-from libc.stdint cimport int32_t
-from libc.string cimport memcpy, memset
+# Sums and hashed entries as rows of CSR (c/emit.h).
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
+from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.sort cimport pair_t
 from sparsemaps._kernels.types cimport out_index_t, value_t
 
-cdef extern from "emit.h" nogil:
+cdef extern from "c/emit.h" nogil:
     enum:
-        EMIT_RUN
         EMIT_SLACK
-    Py_ssize_t compact_f32(const float *sums, Py_ssize_t n, float *values, int32_t *places)
-    Py_ssize_t compact_f64(const double *sums, Py_ssize_t n, double *values, int32_t *places)
+    ctypedef struct emit_loops:
+        Py_ssize_t (*compact_f32)(const float *numbers, Py_ssize_t n, float *values,
+                                  int32_t *positions) noexcept nogil
+        Py_ssize_t (*compact_f64)(const double *numbers, Py_ssize_t n, double *values,
+                                  int32_t *positions) noexcept nogil
+        Py_ssize_t (*sums_f32_i32)(float *sums, Py_ssize_t n, float *values,
+                                   int32_t *columns) noexcept nogil
+        Py_ssize_t (*sums_f32_i64)(float *sums, Py_ssize_t n, float *values,
+                                   int64_t *columns) noexcept nogil
+        Py_ssize_t (*sums_f64_i32)(double *sums, Py_ssize_t n, double *values,
+                                   int32_t *columns) noexcept nogil
+        Py_ssize_t (*sums_f64_i64)(double *sums, Py_ssize_t n, double *values,
+                                   int64_t *columns) noexcept nogil
+        Py_ssize_t (*entries_f32_i32)(const uint32_t *buckets, const float *entries, Py_ssize_t n,
+                                      uint32_t n_buckets, pair_t *pairs, float *values,
+                                      int32_t *columns) noexcept nogil
+        Py_ssize_t (*entries_f32_i64)(const uint32_t *buckets, const float *entries, Py_ssize_t n,
+                                      uint32_t n_buckets, pair_t *pairs, float *values,
+                                      int64_t *columns) noexcept nogil
+        Py_ssize_t (*entries_f64_i32)(const uint32_t *buckets, const double *entries, Py_ssize_t n,
+                                      uint32_t n_buckets, pair_t *pairs, double *values,
+                                      int32_t *columns) noexcept nogil
+        Py_ssize_t (*entries_f64_i64)(const uint32_t *buckets, const double *entries, Py_ssize_t n,
+                                      uint32_t n_buckets, pair_t *pairs, double *values,
+                                      int64_t *columns) noexcept nogil
+    const emit_loops *emit_at(int level)
 
 
-cdef inline Py_ssize_t compact(const value_t *sums, Py_ssize_t n, value_t *values,
-                               int32_t *places) noexcept nogil:
-    """What is not zero among n sums; up to n + EMIT_SLACK places are written to."""
+cdef inline Py_ssize_t compact(const value_t *numbers, Py_ssize_t n, value_t *values,
+                               int32_t *positions) noexcept nogil:
+    """What is not zero among n numbers; up to n + EMIT_SLACK positions are written to."""
     if value_t is float:
-        return compact_f32(sums, n, values, places)
+        return emit_at(level).compact_f32(numbers, n, values, positions)
     else:
-        return compact_f64(sums, n, values, places)
+        return emit_at(level).compact_f64(numbers, n, values, positions)
 
 
-cdef inline Py_ssize_t emit_sums(value_t *sums, Py_ssize_t n_buckets, value_t *out_values,
-                                 out_index_t *out_columns) noexcept nogil:
+cdef inline Py_ssize_t emit_sums(value_t *sums, Py_ssize_t n_buckets, value_t *values,
+                                 out_index_t *columns) noexcept nogil:
     """Move what is not zero out of `sums`, and leave zeros behind; returns how many there were."""
-    cdef value_t values[EMIT_RUN + EMIT_SLACK]
-    cdef int32_t places[EMIT_RUN + EMIT_SLACK]
-    cdef Py_ssize_t first = 0, run, i, n, n_out = 0
-    while first < n_buckets:
-        run = min(n_buckets - first, <Py_ssize_t>EMIT_RUN)
-        n = compact(<const value_t *>(sums + first), run, values, places)
-        memcpy(out_values + n_out, values, n * sizeof(value_t))
-        for i in range(n):
-            out_columns[n_out + i] = <out_index_t>(first + places[i])
-        n_out += n
-        first += run
-    memset(sums, 0, n_buckets * sizeof(value_t))
-    return n_out
+    if value_t is float and out_index_t is int32_t:
+        return emit_at(level).sums_f32_i32(sums, n_buckets, values, columns)
+    elif value_t is float:
+        return emit_at(level).sums_f32_i64(sums, n_buckets, values, columns)
+    elif out_index_t is int32_t:
+        return emit_at(level).sums_f64_i32(sums, n_buckets, values, columns)
+    else:
+        return emit_at(level).sums_f64_i64(sums, n_buckets, values, columns)
+
+
+cdef inline Py_ssize_t emit_entries(const uint32_t *buckets, const value_t *entries, Py_ssize_t n,
+                                    uint32_t n_buckets, pair_t *pairs, value_t *values,
+                                    out_index_t *columns) noexcept nogil:
+    """The sums of the entries of each bucket, without zeros; `pairs` is a scratch of 2 n."""
+    if value_t is float and out_index_t is int32_t:
+        return emit_at(level).entries_f32_i32(buckets, entries, n, n_buckets, pairs, values,
+                                              columns)
+    elif value_t is float:
+        return emit_at(level).entries_f32_i64(buckets, entries, n, n_buckets, pairs, values,
+                                              columns)
+    elif out_index_t is int32_t:
+        return emit_at(level).entries_f64_i32(buckets, entries, n, n_buckets, pairs, values,
+                                              columns)
+    else:
+        return emit_at(level).entries_f64_i64(buckets, entries, n, n_buckets, pairs, values,
+                                              columns)
+
+
+cdef inline int check_room(Py_ssize_t needed, Py_ssize_t n_values,
+                           Py_ssize_t n_columns) except -1:
+    """Rows may have changed since their output was allocated; then nothing is written."""
+    if needed > n_values or needed > n_columns:
+        raise ValueError("X was changed by another thread while it was read")
+    return 0

@@ -1,56 +1,85 @@
+# Count sketches of rows: buckets, signs and sums (c/hashing.h).
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
+from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.types cimport index_t, value_t
 
-cdef extern from "hashing.h" nogil:
+cdef extern from "c/hashing.h" nogil:
     enum:
-        HASH_RUN
-        HASH_GROUP
-    void mix_columns_32(const int32_t *columns, Py_ssize_t n, uint64_t *mixed)
-    void mix_columns_64(const int64_t *columns, Py_ssize_t n, uint64_t *mixed)
-    void hash_mixed(const uint64_t *key, const uint64_t *mixed, Py_ssize_t n, uint64_t n_buckets,
-                    uint32_t *buckets, uint32_t *signs)
-    float flip_f32(float value, uint32_t sign)
-    double flip_f64(double value, uint32_t sign)
-    void sign_values_f32(const float *values, float scale, const uint32_t *signs, Py_ssize_t n,
-                         float *out)
-    void sign_values_f64(const double *values, double scale, const uint32_t *signs, Py_ssize_t n,
-                         double *out)
-    void add_hashed_f32(const float *values, float scale, const uint32_t *buckets,
-                        const uint32_t *signs, Py_ssize_t n, float *sums)
-    void add_hashed_f64(const double *values, double scale, const uint32_t *buckets,
-                        const uint32_t *signs, Py_ssize_t n, double *sums)
+        HASH_STEP
+    ctypedef struct hashing_loops:
+        void (*add_sketches_f32_i32)(const uint64_t *keys, Py_ssize_t n_keys, const float *values,
+                                     float scale, const int32_t *columns, Py_ssize_t n,
+                                     uint64_t n_buckets, float *sums,
+                                     Py_ssize_t stride) noexcept nogil
+        void (*add_sketches_f32_i64)(const uint64_t *keys, Py_ssize_t n_keys, const float *values,
+                                     float scale, const int64_t *columns, Py_ssize_t n,
+                                     uint64_t n_buckets, float *sums,
+                                     Py_ssize_t stride) noexcept nogil
+        void (*add_sketches_f64_i32)(const uint64_t *keys, Py_ssize_t n_keys, const double *values,
+                                     double scale, const int32_t *columns, Py_ssize_t n,
+                                     uint64_t n_buckets, double *sums,
+                                     Py_ssize_t stride) noexcept nogil
+        void (*add_sketches_f64_i64)(const uint64_t *keys, Py_ssize_t n_keys, const double *values,
+                                     double scale, const int64_t *columns, Py_ssize_t n,
+                                     uint64_t n_buckets, double *sums,
+                                     Py_ssize_t stride) noexcept nogil
+        void (*hash_entries_f32_i32)(const uint64_t *keys, Py_ssize_t n_keys, const float *values,
+                                     float scale, const int32_t *columns, Py_ssize_t n,
+                                     uint64_t n_buckets, Py_ssize_t width, uint32_t *buckets,
+                                     float *signed_values) noexcept nogil
+        void (*hash_entries_f32_i64)(const uint64_t *keys, Py_ssize_t n_keys, const float *values,
+                                     float scale, const int64_t *columns, Py_ssize_t n,
+                                     uint64_t n_buckets, Py_ssize_t width, uint32_t *buckets,
+                                     float *signed_values) noexcept nogil
+        void (*hash_entries_f64_i32)(const uint64_t *keys, Py_ssize_t n_keys, const double *values,
+                                     double scale, const int32_t *columns, Py_ssize_t n,
+                                     uint64_t n_buckets, Py_ssize_t width, uint32_t *buckets,
+                                     double *signed_values) noexcept nogil
+        void (*hash_entries_f64_i64)(const uint64_t *keys, Py_ssize_t n_keys, const double *values,
+                                     double scale, const int64_t *columns, Py_ssize_t n,
+                                     uint64_t n_buckets, Py_ssize_t width, uint32_t *buckets,
+                                     double *signed_values) noexcept nogil
+    const hashing_loops *hashing_at(int level)
 
 
-cdef inline void mix_columns(const index_t *columns, Py_ssize_t n, uint64_t *mixed) noexcept nogil:
-    """What all hashes of n <= HASH_RUN columns have in common."""
-    if index_t is int32_t:
-        mix_columns_32(columns, n, mixed)
+cdef inline Py_ssize_t in_whole_steps(Py_ssize_t n) noexcept nogil:
+    """How long arrays are that take the hashes of n entries."""
+    return (n + HASH_STEP - 1) // HASH_STEP * HASH_STEP
+
+
+cdef inline void add_sketches(const uint64_t *keys, Py_ssize_t n_keys, const value_t *values,
+                              value_t scale, const index_t *columns, Py_ssize_t n,
+                              uint64_t n_buckets, value_t *sums, Py_ssize_t stride) noexcept nogil:
+    """Add the count sketch of n entries under each key: that of key k to sums + k * stride."""
+    if value_t is float and index_t is int32_t:
+        hashing_at(level).add_sketches_f32_i32(keys, n_keys, values, scale, columns, n, n_buckets,
+                                               sums, stride)
+    elif value_t is float:
+        hashing_at(level).add_sketches_f32_i64(keys, n_keys, values, scale, columns, n, n_buckets,
+                                               sums, stride)
+    elif index_t is int32_t:
+        hashing_at(level).add_sketches_f64_i32(keys, n_keys, values, scale, columns, n, n_buckets,
+                                               sums, stride)
     else:
-        mix_columns_64(columns, n, mixed)
+        hashing_at(level).add_sketches_f64_i64(keys, n_keys, values, scale, columns, n, n_buckets,
+                                               sums, stride)
 
 
-cdef inline value_t flip(value_t value, uint32_t sign) noexcept nogil:
-    """`value`, negated where `sign` is 1."""
-    if value_t is float:
-        return flip_f32(value, sign)
+cdef inline void hash_entries(const uint64_t *keys, Py_ssize_t n_keys, const value_t *values,
+                              value_t scale, const index_t *columns, Py_ssize_t n,
+                              uint64_t n_buckets, Py_ssize_t width, uint32_t *buckets,
+                              value_t *signed_values) noexcept nogil:
+    """Buckets and signed values of n entries: those under key k from k * width on."""
+    if value_t is float and index_t is int32_t:
+        hashing_at(level).hash_entries_f32_i32(keys, n_keys, values, scale, columns, n, n_buckets,
+                                               width, buckets, signed_values)
+    elif value_t is float:
+        hashing_at(level).hash_entries_f32_i64(keys, n_keys, values, scale, columns, n, n_buckets,
+                                               width, buckets, signed_values)
+    elif index_t is int32_t:
+        hashing_at(level).hash_entries_f64_i32(keys, n_keys, values, scale, columns, n, n_buckets,
+                                               width, buckets, signed_values)
     else:
-        return flip_f64(value, sign)
-
-
-cdef inline void sign_values(const value_t *values, value_t scale, const uint32_t *signs,
-                             Py_ssize_t n, value_t *out) noexcept nogil:
-    """Each value times `scale`, with its sign."""
-    if value_t is float:
-        sign_values_f32(values, scale, signs, n, out)
-    else:
-        sign_values_f64(values, scale, signs, n, out)
-
-
-cdef inline void add_hashed(const value_t *values, value_t scale, const uint32_t *buckets,
-                            const uint32_t *signs, Py_ssize_t n, value_t *sums) noexcept nogil:
-    """Add each value, times `scale` and with its sign, to its bucket's sum."""
-    if value_t is float:
-        add_hashed_f32(values, scale, buckets, signs, n, sums)
-    else:
-        add_hashed_f64(values, scale, buckets, signs, n, sums)
+        hashing_at(level).hash_entries_f64_i64(keys, n_keys, values, scale, columns, n, n_buckets,
+                                               width, buckets, signed_values)

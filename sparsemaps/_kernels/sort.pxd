@@ -1,6 +1,6 @@
 from libc.stdint cimport uint64_t
 
-cdef extern from "sort.h" nogil:
+cdef extern from "c/sort.h" nogil:
     ctypedef struct pair_t:
         uint64_t key
         uint64_t payload

@@ -12,25 +12,38 @@
 # Cost of a row of m entries, s factors summed: O(m ** s + (degree - s) * m * n_buckets).
 # Reference: Pham & Pagh 2013, section 4 and lemma 5: the sum that their FFT computes.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
 
-from sparsemaps._kernels.emit cimport emit_sums
-from sparsemaps._kernels.hashing cimport (
-    HASH_GROUP, HASH_RUN, add_hashed, flip, hash_mixed, mix_columns, sign_values
-)
-from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
+from sparsemaps._kernels.emit cimport check_room, emit_entries, emit_sums
+from sparsemaps._kernels.hashing cimport HASH_STEP, add_sketches, hash_entries, in_whole_steps
+from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.sort cimport pair_t
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
-cdef extern from "tensor_sketch.h" nogil:
-    void join_f32(uint32_t bucket, float value, const uint32_t *buckets, const float *values,
-                  Py_ssize_t n, uint32_t n_buckets, uint32_t *out_buckets, float *out_values)
-    void join_f64(uint32_t bucket, double value, const uint32_t *buckets, const double *values,
-                  Py_ssize_t n, uint32_t n_buckets, uint32_t *out_buckets, double *out_values)
-    void convolve_f32(const uint32_t *buckets, const float *values, Py_ssize_t n,
-                      const float *twice, Py_ssize_t n_buckets, float *out)
-    void convolve_f64(const uint32_t *buckets, const double *values, Py_ssize_t n,
-                      const double *twice, Py_ssize_t n_buckets, double *out)
+cdef extern from "c/tensor_sketch.h" nogil:
+    ctypedef struct tensor_sketch_loops:
+        void (*add_tuples_f32)(const uint32_t *buckets, const float *values, Py_ssize_t width,
+                               Py_ssize_t n, int n_factors, uint32_t n_buckets,
+                               float *sums) noexcept nogil
+        void (*add_tuples_f64)(const uint32_t *buckets, const double *values, Py_ssize_t width,
+                               Py_ssize_t n, int n_factors, uint32_t n_buckets,
+                               double *sums) noexcept nogil
+        void (*list_tuples_f32)(const uint32_t *buckets, const float *values, Py_ssize_t width,
+                                Py_ssize_t n, int n_factors, uint32_t n_buckets,
+                                uint32_t *out_buckets, float *out_values) noexcept nogil
+        void (*list_tuples_f64)(const uint32_t *buckets, const double *values, Py_ssize_t width,
+                                Py_ssize_t n, int n_factors, uint32_t n_buckets,
+                                uint32_t *out_buckets, double *out_values) noexcept nogil
+        void (*convolve_f32)(const uint32_t *buckets, const float *values, Py_ssize_t n,
+                             const float *repeated, Py_ssize_t n_buckets,
+                             float *out) noexcept nogil
+        void (*convolve_f64)(const uint32_t *buckets, const double *values, Py_ssize_t n,
+                             const double *repeated, Py_ssize_t n_buckets,
+                             double *out) noexcept nogil
+    const tensor_sketch_loops *tensor_sketch_at(int level)
+
+cdef const tensor_sketch_loops *loops = tensor_sketch_at(level)
 
 # The column of the coordinate that coef0 adds: no matrix has it.
 cdef int64_t EXTRA_COLUMN = -1
@@ -43,26 +56,16 @@ cdef struct factors_t:
     double scale
     double extra
     Py_ssize_t n          # entries of the present row, with the extra one
-    Py_ssize_t width      # the same, rounded up to whole groups
+    Py_ssize_t width      # the same in whole steps
     uint32_t *buckets     # (degree, width)
     void *values          # (degree, width), with signs
-    void *twice           # (2, n_buckets), if factors are to be convolved
-
-
-cdef struct sink_t:
-    void *sums       # added to, if not NULL
-    pair_t *pairs    # otherwise: (bucket, bits of the value) one behind the other
-    Py_ssize_t n
-
-
-cdef Py_ssize_t whole_groups(Py_ssize_t n) noexcept nogil:
-    return (n + HASH_GROUP - 1) // HASH_GROUP * HASH_GROUP
+    void *repeated        # (2, n_buckets), if factors are to be convolved
 
 
 cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_t n_buckets,
                       double scale, double extra, const int64_t[::1] indptr,
                       const int32_t[::1] n_summed, size_t itemsize) except -1:
-    """Room for the longest row."""
+    """Memory for the longest row."""
     cdef Py_ssize_t row, longest = 0
     cdef bint convolved = False
     factors.degree = <int>keys.shape[0]
@@ -74,11 +77,12 @@ cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_
         if n_summed[row]:
             longest = max(longest, indptr[row + 1] - indptr[row])
             convolved |= n_summed[row] < factors.degree
-    longest = whole_groups(longest + 1)
+    longest = in_whole_steps(longest + 1)
     factors.buckets = <uint32_t *>malloc(factors.degree * longest * sizeof(uint32_t))
     factors.values = malloc(factors.degree * longest * itemsize)
-    factors.twice = malloc(2 * n_buckets * itemsize) if convolved else NULL
-    if factors.buckets == NULL or factors.values == NULL or (convolved and factors.twice == NULL):
+    factors.repeated = malloc(2 * n_buckets * itemsize) if convolved else NULL
+    if (factors.buckets == NULL or factors.values == NULL
+            or (convolved and factors.repeated == NULL)):
         close_factors(factors)
         raise MemoryError
     return 0
@@ -87,131 +91,77 @@ cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_
 cdef void close_factors(factors_t *factors) noexcept:
     free(factors.buckets)
     free(factors.values)
-    free(factors.twice)
+    free(factors.repeated)
 
 
 cdef void load_row(factors_t *factors, const value_t *values, const index_t *columns,
                    Py_ssize_t n) noexcept nogil:
     """Buckets and signed values of a row's entries under each factor."""
-    cdef value_t scale = <value_t>factors.scale, extra = <value_t>factors.extra
-    cdef value_t *into
-    cdef uint32_t *buckets
-    cdef uint64_t mixed[HASH_RUN]
-    cdef uint32_t signs[HASH_RUN]
-    cdef uint32_t extra_bucket[HASH_GROUP]
+    cdef value_t extra = <value_t>factors.extra
+    cdef value_t *into = <value_t *>factors.values
+    cdef value_t extra_values[HASH_STEP]
+    cdef uint32_t extra_buckets[HASH_STEP]
     cdef int factor
-    cdef Py_ssize_t first = 0, run, i
+    cdef Py_ssize_t i, first
     factors.n = n + (factors.extra != 0)
-    factors.width = whole_groups(factors.n)
-    while first < n:
-        run = min(n - first, <Py_ssize_t>HASH_RUN)
-        mix_columns(columns + first, run, mixed)
-        for factor in range(factors.degree):
-            hash_mixed(factors.keys + 3 * factor, mixed, run, factors.n_buckets,
-                       factors.buckets + factor * factors.width + first, signs)
-            sign_values(values + first, scale, signs, run,
-                        <value_t *>factors.values + factor * factors.width + first)
-        first += run
-    if factors.extra != 0:
-        mix_columns(&EXTRA_COLUMN, 1, mixed)
+    factors.width = in_whole_steps(factors.n)
+    hash_entries(factors.keys, factors.degree, values, <value_t>factors.scale, columns, n,
+                 factors.n_buckets, factors.width, factors.buckets, into)
     for factor in range(factors.degree):
-        buckets = factors.buckets + factor * factors.width
-        into = <value_t *>factors.values + factor * factors.width
+        first = factor * factors.width
         if factors.extra != 0:
-            hash_mixed(factors.keys + 3 * factor, mixed, 1, factors.n_buckets, extra_bucket, signs)
-            buckets[n] = extra_bucket[0]
-            into[n] = flip(extra, signs[0])
-        for i in range(factors.n, factors.width):
-            buckets[i] = 0
+            hash_entries(factors.keys + 3 * factor, 1, &extra, <value_t>1.0, &EXTRA_COLUMN, 1,
+                         factors.n_buckets, HASH_STEP, extra_buckets, extra_values)
+            factors.buckets[first + n] = extra_buckets[0]
+            into[first + n] = extra_values[0]
+        for i in range(first + factors.n, first + factors.width):
+            factors.buckets[i] = 0
             into[i] = 0
-
-
-cdef void add_tuples(const factors_t *factors, int factor, int n_factors, uint32_t bucket,
-                     value_t value, sink_t *sink) noexcept nogil:
-    """All tuples of the entries of factors `factor` to `n_factors`, joined to (bucket, value)."""
-    cdef const uint32_t *buckets = factors.buckets + factor * factors.width
-    cdef const value_t *values = <const value_t *>factors.values + factor * factors.width
-    cdef uint32_t joined[HASH_RUN]
-    cdef value_t products[HASH_RUN]
-    cdef value_t *sums = <value_t *>sink.sums
-    cdef Py_ssize_t first = 0, run, i
-    while first < factors.n:
-        run = min(factors.n - first, <Py_ssize_t>HASH_RUN)
-        if value_t is float:
-            join_f32(bucket, value, buckets + first, values + first, run, factors.n_buckets, joined,
-                     products)
-        else:
-            join_f64(bucket, value, buckets + first, values + first, run, factors.n_buckets, joined,
-                     products)
-        if factor + 1 < n_factors:
-            for i in range(run):
-                add_tuples(factors, factor + 1, n_factors, joined[i], products[i], sink)
-        elif sums != NULL:
-            for i in range(run):
-                sums[joined[i]] += products[i]
-        else:
-            for i in range(run):
-                sink.pairs[sink.n].key = joined[i]
-                memcpy(&sink.pairs[sink.n].payload, &products[i], sizeof(value_t))
-                sink.n += 1
-        first += run
 
 
 cdef void add_sketch(const factors_t *factors, int n_summed, value_t *sums) noexcept nogil:
     """The sketch of the loaded row into `sums`, which are zeros."""
-    cdef sink_t sink
     cdef int factor
-    cdef const uint32_t *buckets
-    cdef const value_t *values
-    cdef value_t *twice = <value_t *>factors.twice
+    cdef const uint32_t *buckets = factors.buckets
+    cdef const value_t *values = <const value_t *>factors.values
+    cdef value_t *repeated = <value_t *>factors.repeated
     cdef size_t size = factors.n_buckets * sizeof(value_t)
-    sink.sums = sums
-    sink.pairs = NULL
-    sink.n = 0
-    add_tuples(factors, 0, n_summed, 0, <value_t>1.0, &sink)
+    if value_t is float:
+        loops.add_tuples_f32(buckets, values, factors.width, factors.n, n_summed,
+                             factors.n_buckets, sums)
+    else:
+        loops.add_tuples_f64(buckets, values, factors.width, factors.n, n_summed,
+                             factors.n_buckets, sums)
     for factor in range(n_summed, factors.degree):
-        memcpy(twice, sums, size)
-        memcpy(twice + factors.n_buckets, sums, size)
+        memcpy(repeated, sums, size)
+        memcpy(repeated + factors.n_buckets, sums, size)
         buckets = factors.buckets + factor * factors.width
         values = <const value_t *>factors.values + factor * factors.width
         if value_t is float:
-            convolve_f32(buckets, values, factors.n, twice, factors.n_buckets, sums)
+            loops.convolve_f32(buckets, values, factors.n, repeated, factors.n_buckets, sums)
         else:
-            convolve_f64(buckets, values, factors.n, twice, factors.n_buckets, sums)
+            loops.convolve_f64(buckets, values, factors.n, repeated, factors.n_buckets, sums)
 
 
-cdef Py_ssize_t emit_pairs(sink_t *sink, uint32_t n_buckets, value_t *out_values,
-                           out_index_t *out_columns) noexcept nogil:
-    """The sums of the pairs of one bucket, in the order of buckets and without zeros."""
-    cdef pair_t *ordered = sort_pairs(sink.pairs, sink.pairs + sink.n, sink.n,
-                                      bit_length(n_buckets - 1))
-    cdef Py_ssize_t i = 0, n_out = 0
-    cdef uint64_t bucket
-    cdef value_t total, value
-    while i < sink.n:
-        bucket = ordered[i].key
-        total = 0
-        while i < sink.n and ordered[i].key == bucket:
-            memcpy(&value, &ordered[i].payload, sizeof(value_t))
-            total += value
-            i += 1
-        if total != 0:
-            out_values[n_out] = total
-            out_columns[n_out] = <out_index_t>bucket
-            n_out += 1
-    sink.n = 0
-    return n_out
+cdef void list_tuples(const factors_t *factors, uint32_t *buckets, value_t *values) noexcept nogil:
+    """All tuples of the loaded row, one of each factor's entries."""
+    if value_t is float:
+        loops.list_tuples_f32(factors.buckets, <const value_t *>factors.values, factors.width,
+                              factors.n, factors.degree, factors.n_buckets, buckets, values)
+    else:
+        loops.list_tuples_f64(factors.buckets, <const value_t *>factors.values, factors.width,
+                              factors.n, factors.degree, factors.n_buckets, buckets, values)
 
 
-cdef Py_ssize_t n_tuples(Py_ssize_t n, int degree, Py_ssize_t at_most) noexcept nogil:
-    """n ** degree, or `at_most` if it is more."""
+cdef Py_ssize_t n_tuples(Py_ssize_t n, int degree, Py_ssize_t limit) noexcept nogil:
+    """n ** degree, or `limit` if it is more."""
     cdef Py_ssize_t total = 1
     cdef int _factor
     for _factor in range(degree):
-        if n == 0 or total > at_most // n:
-            return 0 if n == 0 else at_most
+        if n == 0 or total > limit // n:
+            return 0 if n == 0 else limit
         total *= n
-    return min(total, at_most)
+    return min(total, limit)
 
 
 def count_sketches(const value_t[::1] values, const index_t[::1] indices,
@@ -219,33 +169,19 @@ def count_sketches(const value_t[::1] values, const index_t[::1] indices,
                    double extra, const int64_t[::1] rows, value_t[:, :, ::1] out):
     """Add the count sketches of `rows`, which may stand anywhere, under each key of `keys`:
     out[key, i] is that of rows[i]."""
-    cdef Py_ssize_t i, n, first, run
-    cdef int factor
-    cdef const value_t *row_values
-    cdef const index_t *columns
-    cdef value_t scale_ = <value_t>scale, extra_ = <value_t>extra
-    cdef uint64_t mixed[HASH_RUN]
-    cdef uint64_t extra_mixed[HASH_RUN]
-    cdef uint32_t buckets[HASH_RUN]
-    cdef uint32_t signs[HASH_RUN]
+    cdef Py_ssize_t i, first, n, n_keys = out.shape[0], n_buckets = out.shape[2]
+    cdef Py_ssize_t stride = out.shape[1] * n_buckets
+    cdef value_t extra_ = <value_t>extra
     with nogil:
-        mix_columns(&EXTRA_COLUMN, 1, extra_mixed)
         for i in range(rows.shape[0]):
-            n = indptr[rows[i] + 1] - indptr[rows[i]]
-            first = 0
-            while first < n:
-                run = min(n - first, <Py_ssize_t>HASH_RUN)
-                row_values = &values[indptr[rows[i]] + first]
-                columns = &indices[indptr[rows[i]] + first]
-                mix_columns(columns, run, mixed)
-                for factor in range(out.shape[0]):
-                    hash_mixed(&keys[factor, 0], mixed, run, out.shape[2], buckets, signs)
-                    add_hashed(row_values, scale_, buckets, signs, run, &out[factor, i, 0])
-                first += run
+            first = indptr[rows[i]]
+            n = indptr[rows[i] + 1] - first
+            if n > 0:
+                add_sketches(&keys[0, 0], n_keys, &values[first], <value_t>scale, &indices[first],
+                             n, n_buckets, &out[0, i, 0], stride)
             if extra != 0:
-                for factor in range(out.shape[0]):
-                    hash_mixed(&keys[factor, 0], extra_mixed, 1, out.shape[2], buckets, signs)
-                    out[factor, i, buckets[0]] += flip(extra_, signs[0])
+                add_sketches(&keys[0, 0], n_keys, &extra_, <value_t>1.0, &EXTRA_COLUMN, 1,
+                             n_buckets, &out[0, i, 0], stride)
 
 
 def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -270,52 +206,54 @@ def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int6
                out_index_t[::1] out_columns, out_index_t[::1] out_lengths):
     """Rows one behind the other, each in ascending order of columns and without zeros.
 
-    Rows that are not summed come from `others`, in order; zeros stay behind there. A row takes at
-    most min(its tuples, n_buckets) places. Returns how many were taken.
+    Rows that are not summed come from `others`, in order; zeros stay behind there. A row has at
+    most min(its tuples, n_buckets) values. Returns how many there are.
     """
-    cdef Py_ssize_t row, n, n_out = 0, next_other = 0, taken, n_buckets = others.shape[1]
-    cdef Py_ssize_t places, most = 0
+    cdef Py_ssize_t row, n, n_stored = 0, n_out = 0, next_other = 0, taken
+    cdef Py_ssize_t tuples, most = 0, n_buckets = others.shape[1]
     cdef bint summed = False
     # Up to here a row's tuples are faster to sort than n_buckets sums are to look through.
     cdef Py_ssize_t sortable = n_buckets // 32
     cdef factors_t factors
-    cdef sink_t sink
     cdef value_t *sums = NULL
+    cdef value_t *tuple_values = NULL
+    cdef uint32_t *tuple_buckets = NULL
     cdef pair_t *pairs = NULL
     for row in range(out_lengths.shape[0]):
         n = indptr[row + 1] - indptr[row] + (extra != 0)
-        places = n_tuples(n, <int>keys.shape[0], sortable + 1)
-        if n_summed[row] == keys.shape[0] and places <= sortable:
-            most = max(most, places)
+        tuples = n_tuples(n, <int>keys.shape[0], n_buckets)
+        n_stored += tuples if n_summed[row] else n_buckets
+        if n_summed[row] == keys.shape[0] and tuples <= sortable:
+            most = max(most, tuples)
         elif n_summed[row]:
             summed = True
+    check_room(n_stored, out_values.shape[0], out_columns.shape[0])
     open_factors(&factors, keys, n_buckets, scale, extra, indptr, n_summed, sizeof(value_t))
+    tuple_values = <value_t *>malloc((most + HASH_STEP) * sizeof(value_t))
+    tuple_buckets = <uint32_t *>malloc((most + HASH_STEP) * sizeof(uint32_t))
     pairs = <pair_t *>malloc(2 * max(most, 1) * sizeof(pair_t))
     if summed:
-        sums = <value_t *>malloc(n_buckets * sizeof(value_t))
+        sums = <value_t *>calloc(n_buckets, sizeof(value_t))
     try:
-        if pairs == NULL or (summed and sums == NULL):
+        if (tuple_values == NULL or tuple_buckets == NULL or pairs == NULL
+                or (summed and sums == NULL)):
             raise MemoryError
         with nogil:
-            if summed:
-                memset(sums, 0, n_buckets * sizeof(value_t))
-            sink.sums = NULL
-            sink.pairs = pairs
-            sink.n = 0
             for row in range(out_lengths.shape[0]):
                 n = indptr[row + 1] - indptr[row]
-                places = n_tuples(n + (extra != 0), factors.degree, sortable + 1)
+                tuples = n_tuples(n + (extra != 0), factors.degree, n_buckets)
                 taken = 0
                 if not n_summed[row]:
                     taken = emit_sums(&others[next_other, 0], n_buckets, &out_values[n_out],
                                       &out_columns[n_out])
                     next_other += 1
-                elif places > 0:
+                elif tuples > 0:
                     load_row(&factors, &values[0] + indptr[row], &indices[0] + indptr[row], n)
-                    if n_summed[row] == factors.degree and places <= sortable:
-                        add_tuples(&factors, 0, factors.degree, 0, <value_t>1.0, &sink)
-                        taken = emit_pairs(&sink, factors.n_buckets, &out_values[n_out],
-                                           &out_columns[n_out])
+                    if n_summed[row] == factors.degree and tuples <= sortable:
+                        list_tuples(&factors, tuple_buckets, tuple_values)
+                        taken = emit_entries(tuple_buckets, <const value_t *>tuple_values, tuples,
+                                             factors.n_buckets, pairs, &out_values[n_out],
+                                             &out_columns[n_out])
                     else:
                         add_sketch(&factors, n_summed[row], sums)
                         taken = emit_sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
@@ -323,6 +261,8 @@ def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int6
                 n_out += taken
     finally:
         close_factors(&factors)
-        free(sums)
+        free(tuple_values)
+        free(tuple_buckets)
         free(pairs)
+        free(sums)
     return n_out

@@ -15,12 +15,13 @@
 
 #include <stddef.h>
 
+#include "levels.h"
 #include "random.h"
 
 enum {
-    PARTS = 24,       /* of an entry that are looked at: those below have 4^-24 of its darts */
-    LOWEST_PART = 64, /* below the row's largest weight; entries beyond have 4^-64 of its darts */
-    WORDS = 3,        /* of one dart */
+    DART_PARTS = 24,       /* of an entry that are looked at: those below have 4^-24 of its darts */
+    DART_LOWEST_PART = 64, /* below the row's largest weight; entries beyond have 4^-64 of its darts */
+    DART_WORDS = 3,        /* of one dart */
 };
 
 typedef struct {
@@ -37,7 +38,7 @@ INLINE uint64_t part_start(uint64_t start, int64_t part)
 
 INLINE uint64_t dart_word(uint64_t part, uint64_t number, uint64_t which)
 {
-    return word(part, WORDS * number + which);
+    return word(part, DART_WORDS * number + which);
 }
 
 /* An exponential of rate 1 from 64 bits: exact where it is small, as for the rare darts of low
@@ -76,26 +77,19 @@ INLINE void throw_darts(uint64_t part, double scale, double weight, double limit
     }
 }
 
-/* Which of an entry's parts may have a dart below the limit, as bits. An exponential is at least
- * its 64 bits as a fraction, so that most parts are done with here. */
-CLONES static uint32_t parts_with_darts(uint64_t start, int64_t part, const uint64_t *limits)
-{
-    uint8_t hit[PARTS];
-    uint32_t bits = 0;
-    for (int i = 0; i < PARTS; i++) {
-        uint64_t first = dart_word(part_start(start, part - i), 0, 0);
-        hit[i] = first <= limits[i];
-    }
-    for (int i = 0; i < PARTS; i++)
-        bits |= (uint32_t)hit[i] << i;
-    return bits;
-}
-
 /* The part that a positive normal number lies in: half its binary exponent, rounded down. */
 INLINE int part_of(double weight)
 {
     int exponent = (int)(double_to_bits(weight) >> 52) - 1023;
     return exponent >= 0 ? exponent / 2 : -((1 - exponent) / 2);
 }
+
+typedef struct {
+    /* Which of an entry's parts may have a dart below the limit, as bits. An exponential is at least
+     * its 64 bits as a fraction, so that most parts are done with here. */
+    uint32_t (*parts_with_darts)(uint64_t start, int64_t part, const uint64_t *limits);
+} dart_minhash_loops;
+
+DECLARE_TABLES(dart_minhash)
 
 #endif

@@ -1,0 +1,43 @@
+/* Sums and hashed entries as rows of CSR: ascending columns, no zeros. */
+#ifndef SPARSEMAPS_EMIT_H
+#define SPARSEMAPS_EMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "levels.h"
+#include "sort.h"
+
+/* How far beyond what they hold the outputs of `compact` may be written. */
+enum { EMIT_SLACK = 16 };
+
+typedef struct {
+    /* What is not zero among n numbers, with its positions, in order. Returns how many. */
+    ptrdiff_t (*compact_f32)(const float *numbers, ptrdiff_t n, float *values, int32_t *positions);
+    ptrdiff_t (*compact_f64)(const double *numbers, ptrdiff_t n, double *values,
+                             int32_t *positions);
+    /* Move what is not zero out of the sums of n buckets, and leave zeros behind. Returns how many
+     * there were. */
+    ptrdiff_t (*sums_f32_i32)(float *sums, ptrdiff_t n, float *values, int32_t *columns);
+    ptrdiff_t (*sums_f32_i64)(float *sums, ptrdiff_t n, float *values, int64_t *columns);
+    ptrdiff_t (*sums_f64_i32)(double *sums, ptrdiff_t n, double *values, int32_t *columns);
+    ptrdiff_t (*sums_f64_i64)(double *sums, ptrdiff_t n, double *values, int64_t *columns);
+    /* The sums of the entries of each bucket, added in their order; `pairs` is a scratch of 2 n.
+     * Returns how many sums are not zero. */
+    ptrdiff_t (*entries_f32_i32)(const uint32_t *buckets, const float *entries, ptrdiff_t n,
+                                 uint32_t n_buckets, pair_t *pairs, float *values,
+                                 int32_t *columns);
+    ptrdiff_t (*entries_f32_i64)(const uint32_t *buckets, const float *entries, ptrdiff_t n,
+                                 uint32_t n_buckets, pair_t *pairs, float *values,
+                                 int64_t *columns);
+    ptrdiff_t (*entries_f64_i32)(const uint32_t *buckets, const double *entries, ptrdiff_t n,
+                                 uint32_t n_buckets, pair_t *pairs, double *values,
+                                 int32_t *columns);
+    ptrdiff_t (*entries_f64_i64)(const uint32_t *buckets, const double *entries, ptrdiff_t n,
+                                 uint32_t n_buckets, pair_t *pairs, double *values,
+                                 int64_t *columns);
+} emit_loops;
+
+DECLARE_TABLES(emit)
+
+#endif

@@ -1,0 +1,53 @@
+/* Count sketches: buckets and signs of columns, and sums by bucket.
+ *
+ * A key is three words. A column is mixed once, whatever the number of keys (random.h). */
+#ifndef SPARSEMAPS_HASHING_H
+#define SPARSEMAPS_HASHING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "levels.h"
+
+/* Columns are hashed in whole steps, so that a short row has no scalar remainder: arrays that take
+ * hashes have room for whole steps, and the surplus is not to be used. */
+enum { HASH_STEP = 16 };
+
+typedef struct {
+    /* Add the count sketch of n entries, each value times `scale`, under each of n_keys keys: that
+     * of key k to sums + k * stride. Entries are added in order. */
+    void (*add_sketches_f32_i32)(const uint64_t *keys, ptrdiff_t n_keys, const float *values,
+                                 float scale, const int32_t *columns, ptrdiff_t n,
+                                 uint64_t n_buckets, float *sums, ptrdiff_t stride);
+    void (*add_sketches_f32_i64)(const uint64_t *keys, ptrdiff_t n_keys, const float *values,
+                                 float scale, const int64_t *columns, ptrdiff_t n,
+                                 uint64_t n_buckets, float *sums, ptrdiff_t stride);
+    void (*add_sketches_f64_i32)(const uint64_t *keys, ptrdiff_t n_keys, const double *values,
+                                 double scale, const int32_t *columns, ptrdiff_t n,
+                                 uint64_t n_buckets, double *sums, ptrdiff_t stride);
+    void (*add_sketches_f64_i64)(const uint64_t *keys, ptrdiff_t n_keys, const double *values,
+                                 double scale, const int64_t *columns, ptrdiff_t n,
+                                 uint64_t n_buckets, double *sums, ptrdiff_t stride);
+    /* Buckets of n entries, and their values times `scale` with their signs: those under key k from
+     * k * width on. `width` is at least n in whole steps. */
+    void (*hash_entries_f32_i32)(const uint64_t *keys, ptrdiff_t n_keys, const float *values,
+                                 float scale, const int32_t *columns, ptrdiff_t n,
+                                 uint64_t n_buckets, ptrdiff_t width, uint32_t *buckets,
+                                 float *signed_values);
+    void (*hash_entries_f32_i64)(const uint64_t *keys, ptrdiff_t n_keys, const float *values,
+                                 float scale, const int64_t *columns, ptrdiff_t n,
+                                 uint64_t n_buckets, ptrdiff_t width, uint32_t *buckets,
+                                 float *signed_values);
+    void (*hash_entries_f64_i32)(const uint64_t *keys, ptrdiff_t n_keys, const double *values,
+                                 double scale, const int32_t *columns, ptrdiff_t n,
+                                 uint64_t n_buckets, ptrdiff_t width, uint32_t *buckets,
+                                 double *signed_values);
+    void (*hash_entries_f64_i64)(const uint64_t *keys, ptrdiff_t n_keys, const double *values,
+                                 double scale, const int64_t *columns, ptrdiff_t n,
+                                 uint64_t n_buckets, ptrdiff_t width, uint32_t *buckets,
+                                 double *signed_values);
+} hashing_loops;
+
+DECLARE_TABLES(hashing)
+
+#endif

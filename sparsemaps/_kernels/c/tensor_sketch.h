@@ -1,0 +1,39 @@
+/* Tensor sketch of one row: sums over tuples of entries, and convolutions with entries.
+ *
+ * A row has n entries in each of n_factors factors: those of factor k are (buckets[k * width + i],
+ * values[k * width + i]), in whole steps of HASH_STEP, of which the surplus has the value 0. A
+ * tuple takes one entry of each factor: its bucket is the sum of theirs modulo n_buckets, its value
+ * the product of theirs. */
+#ifndef SPARSEMAPS_TENSOR_SKETCH_H
+#define SPARSEMAPS_TENSOR_SKETCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "levels.h"
+
+typedef struct {
+    /* Add all tuples to the sums of their buckets, in lexicographic order. */
+    void (*add_tuples_f32)(const uint32_t *buckets, const float *values, ptrdiff_t width,
+                           ptrdiff_t n, int n_factors, uint32_t n_buckets, float *sums);
+    void (*add_tuples_f64)(const uint32_t *buckets, const double *values, ptrdiff_t width,
+                           ptrdiff_t n, int n_factors, uint32_t n_buckets, double *sums);
+    /* All tuples in lexicographic order, into arrays of n ** n_factors + HASH_STEP. */
+    void (*list_tuples_f32)(const uint32_t *buckets, const float *values, ptrdiff_t width,
+                            ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t *out_buckets,
+                            float *out_values);
+    void (*list_tuples_f64)(const uint32_t *buckets, const double *values, ptrdiff_t width,
+                            ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t *out_buckets,
+                            double *out_values);
+    /* Circular convolution of a sketch with n entries: the sum of the sketch's copies, each rotated
+     * by an entry's bucket and times its value, in the entries' order. `repeated` is the sketch
+     * two times over, so that every rotation of it is consecutive. */
+    void (*convolve_f32)(const uint32_t *buckets, const float *values, ptrdiff_t n,
+                         const float *repeated, ptrdiff_t n_buckets, float *out);
+    void (*convolve_f64)(const uint32_t *buckets, const double *values, ptrdiff_t n,
+                         const double *repeated, ptrdiff_t n_buckets, double *out);
+} tensor_sketch_loops;
+
+DECLARE_TABLES(tensor_sketch)
+
+#endif

@@ -1,0 +1,109 @@
+/* Included once for each type of values: VALUE, LANES for a vector of them at any address, and
+ * NAME(function) for the functions' names. */
+
+/* The entries of a factor joined to one tuple of the factors before it, in whole steps. A bucket is
+ * the smaller, as unsigned numbers, of the sum and the sum less n_buckets (n_buckets < 2^31). */
+INLINE void NAME(join)(uint32_t bucket, VALUE value, const uint32_t *restrict buckets,
+                       const VALUE *restrict values, ptrdiff_t n, uint32_t n_buckets,
+                       uint32_t *restrict out_buckets, VALUE *restrict out_values)
+{
+    for (ptrdiff_t first = 0; first < n; first += HASH_STEP) {
+        for (ptrdiff_t i = first; i < first + HASH_STEP; i++) {
+            uint32_t sum = bucket + buckets[i];
+            uint32_t wrapped = sum - n_buckets;
+            out_buckets[i] = sum < wrapped ? sum : wrapped;
+            out_values[i] = value * values[i];
+        }
+    }
+}
+
+static void NAME(add_joined)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
+                             ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t bucket,
+                             VALUE value, VALUE *sums)
+{
+    uint32_t joined[TUPLES_AT_ONCE];
+    VALUE products[TUPLES_AT_ONCE];
+    for (ptrdiff_t first = 0; first < n; first += TUPLES_AT_ONCE) {
+        ptrdiff_t n_here = n - first < TUPLES_AT_ONCE ? n - first : TUPLES_AT_ONCE;
+        NAME(join)(bucket, value, buckets + first, values + first, n_here, n_buckets, joined,
+                   products);
+        if (n_factors == 1)
+            for (ptrdiff_t i = 0; i < n_here; i++)
+                sums[joined[i]] += products[i];
+        else
+            for (ptrdiff_t i = 0; i < n_here; i++)
+                NAME(add_joined)(buckets + width, values + width, width, n, n_factors - 1,
+                                 n_buckets, joined[i], products[i], sums);
+    }
+}
+
+static void NAME(add_tuples)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
+                             ptrdiff_t n, int n_factors, uint32_t n_buckets, VALUE *sums)
+{
+    NAME(add_joined)(buckets, values, width, n, n_factors, n_buckets, 0, (VALUE)1.0, sums);
+}
+
+/* Returns how many tuples there are. */
+static ptrdiff_t NAME(list_joined)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
+                                   ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t bucket,
+                                   VALUE value, uint32_t *out_buckets, VALUE *out_values)
+{
+    uint32_t joined[TUPLES_AT_ONCE];
+    VALUE products[TUPLES_AT_ONCE];
+    ptrdiff_t n_listed = 0;
+    if (n_factors == 1) {
+        NAME(join)(bucket, value, buckets, values, n, n_buckets, out_buckets, out_values);
+        return n;
+    }
+    for (ptrdiff_t first = 0; first < n; first += TUPLES_AT_ONCE) {
+        ptrdiff_t n_here = n - first < TUPLES_AT_ONCE ? n - first : TUPLES_AT_ONCE;
+        NAME(join)(bucket, value, buckets + first, values + first, n_here, n_buckets, joined,
+                   products);
+        for (ptrdiff_t i = 0; i < n_here; i++)
+            n_listed += NAME(list_joined)(buckets + width, values + width, width, n, n_factors - 1,
+                                          n_buckets, joined[i], products[i],
+                                          out_buckets + n_listed, out_values + n_listed);
+    }
+    return n_listed;
+}
+
+static void NAME(list_tuples)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
+                              ptrdiff_t n, int n_factors, uint32_t n_buckets,
+                              uint32_t *out_buckets, VALUE *out_values)
+{
+    NAME(list_joined)(buckets, values, width, n, n_factors, n_buckets, 0, (VALUE)1.0, out_buckets,
+                      out_values);
+}
+
+static void NAME(convolve)(const uint32_t *restrict buckets, const VALUE *restrict values,
+                           ptrdiff_t n, const VALUE *restrict repeated, ptrdiff_t n_buckets,
+                           VALUE *restrict out)
+{
+    const ptrdiff_t lanes = (ptrdiff_t)(sizeof(LANES) / sizeof(VALUE));
+    ptrdiff_t first = 0;
+    for (; first + 4 * lanes <= n_buckets; first += 4 * lanes) { /* as many as stay in registers */
+        LANES a = {0}, b = {0}, c = {0}, d = {0};
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const LANES *rotated = (const LANES *)(repeated + n_buckets - buckets[i] + first);
+            a += values[i] * rotated[0];
+            b += values[i] * rotated[1];
+            c += values[i] * rotated[2];
+            d += values[i] * rotated[3];
+        }
+        LANES *sums = (LANES *)(out + first);
+        sums[0] = a;
+        sums[1] = b;
+        sums[2] = c;
+        sums[3] = d;
+    }
+    for (; first < n_buckets; first++) {
+        VALUE sum = 0;
+        for (ptrdiff_t i = 0; i < n; i++)
+            sum += values[i] * repeated[n_buckets - buckets[i] + first];
+        out[first] = sum;
+    }
+}
+
+#undef NAME
+#undef VALUE
+#undef LANES
