@@ -1,0 +1,123 @@
+"""A digest of the output of every map, kernel and file function: one JSON line for each.
+
+``python tests/digests.py`` prints ``["name", "digest"]`` lines. Two runs that print the same gave
+the same bits; `test_levels.py` compares the instruction sets by them.
+"""
+
+import hashlib
+import json
+from io import BytesIO
+
+import numpy as np
+import scipy.sparse as sp
+from conftest import MAPS, make
+
+from sparsemaps import codes, kernels, libsvm
+
+
+def _rows(lengths, n_columns, index_type, seed):
+    """Rows of the given lengths, of uniforms that no mathematical function has touched."""
+    rng = np.random.default_rng(seed)
+    columns = [np.unique(rng.integers(0, n_columns, n)) for n in lengths]
+    indptr = np.cumsum([0] + [len(row) for row in columns])
+    values = 0.001 + rng.random(indptr[-1])
+    indices = np.concatenate(columns).astype(index_type)
+    return sp.csr_array((values, indices, indptr.astype(index_type)), (len(lengths), n_columns))
+
+
+def inputs():
+    """Matrices that between them take every way through the kernels, by name."""
+    few = _rows([3, 0, 14, 1, 40, 22, 7, 9] * 12, 60, np.int32, 0)
+    long = _rows([0, 900, 2, 3000, 150, 400], 100_000, np.int32, 1)
+    wide = _rows([5, 80, 0, 33], 2**40, np.int64, 2)
+    return {"few columns": few, "long rows": long, "wide": wide}
+
+
+def _arrays(output):
+    if sp.issparse(output):
+        return [output.data, output.indices, output.indptr]
+    if isinstance(output, (tuple, list)):
+        return [array for part in output for array in _arrays(part)]
+    if isinstance(output, bytes):
+        return [np.frombuffer(output, np.uint8)]
+    return [np.asarray(output)]
+
+
+def digest(output):
+    """A digest of the bits of arrays, sparse matrices, bytes, or tuples of them."""
+    state = hashlib.sha256()
+    for array in _arrays(output):
+        state.update(repr((array.dtype.str, array.shape)).encode())
+        state.update(np.ascontiguousarray(array).tobytes())
+    return state.hexdigest()[:20]
+
+
+def of_maps():
+    for name, variants in MAPS.items():
+        for number, parameters in enumerate(variants):
+            for shape, X64 in inputs().items():
+                if shape == "wide" and parameters.get("h01"):
+                    continue
+                for dtype in (np.float64, np.float32):
+                    X = X64.astype(dtype)
+                    if name == "SignProjection" or parameters.get("signed"):
+                        X.data[::3] *= -1
+                    if parameters.get("kernel") in ("acos_chi2", "folded_rbf"):
+                        X = abs(X)
+                    case = f"{name} {number}, {shape}, {np.dtype(dtype)}"
+                    fitted = make(name, **parameters).fit(X)
+                    yield f"{case}, transform", fitted.transform(X)
+                    if hasattr(fitted, "encode"):
+                        yield f"{case}, encode", fitted.encode(X)
+                    if hasattr(fitted, "sample"):
+                        yield f"{case}, sample", fitted.sample(X)
+
+
+def of_kernels():
+    X = inputs()["few columns"]
+    for name in kernels.__all__:
+        if name in ("polynomial_kernel", "rbf_kernel"):
+            continue  # scikit-learn's own
+        for dtype in (np.float64, np.float32):
+            yield f"{name}, {np.dtype(dtype)}", getattr(kernels, name)(X.astype(dtype))
+
+
+def of_codes():
+    A = np.random.default_rng(3).integers(0, 4, (70, 333)).astype(np.uint8)
+    B = A[::-3].copy()
+    yield "hamming", codes.hamming(A, B)
+    for bits in (1, 2, 4, 8, 16):
+        yield f"collisions of {bits} bits", codes.collisions(A, B, bits)
+    for bits in (1, 3, 8, 24):
+        yield f"unpack {bits} bits", codes.unpack(A, bits)
+    file = BytesIO()
+    codes.dump_svmlight_file(A, np.arange(len(A)), file, 5)
+    yield "codes as text", file.getvalue()
+
+
+def of_files():
+    rng = np.random.default_rng(4)
+    for shape, X64 in inputs().items():
+        for dtype in (np.float64, np.float32):
+            X = X64.astype(dtype)
+            X.data[::5] = np.round(X.data[::5], 3)
+            X.data[::7] *= dtype(1e-30)
+            X.data[::11] = rng.integers(-(10**6), 10**6, len(X.data[::11]))
+            file = BytesIO()
+            libsvm.dump_svmlight_file(X, rng.integers(0, 2, X.shape[0]), file)
+            yield f"dump, {shape}, {np.dtype(dtype)}", file.getvalue()
+            file.seek(0)
+            yield (
+                f"load, {shape}, {np.dtype(dtype)}",
+                libsvm.load_svmlight_file(file, n_features=X.shape[1], dtype=dtype),
+            )
+
+
+def main():
+    for cases in (of_maps(), of_kernels(), of_codes(), of_files()):
+        for name, output in cases:
+            print(json.dumps([name, digest(output)]))
+
+
+if __name__ == "__main__":
+    main()

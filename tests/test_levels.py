@@ -1,0 +1,69 @@
+"""Every instruction set gives the same bits."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from sparsemaps._kernels import levels
+
+SCRIPT = Path(__file__).with_name("digests.py")
+
+
+@lru_cache
+def digests(**environment):
+    """What the script prints in a process with these environment variables, by name of the case."""
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(map(json.loads, done.stdout.splitlines()))
+
+
+def test_there_is_a_digest_of_everything():
+    found = digests()
+    assert len(found) > 300
+    assert len(set(found.values())) > 0.7 * len(found)
+
+
+@pytest.mark.parametrize("level", levels.of_machine()[:-1])
+def test_levels_agree(level):
+    widest = digests(SPARSEMAPS_SIMD=levels.of_machine()[-1])
+    found = digests(SPARSEMAPS_SIMD=level)
+    assert found.keys() == widest.keys()
+    assert [name for name in found if found[name] != widest[name]] == []
+
+
+def test_the_level_is_the_one_asked_for():
+    asked = "from sparsemaps._kernels import levels; print(levels.in_use())"
+    for level in levels.of_machine():
+        environment = {**os.environ, "SPARSEMAPS_SIMD": level}
+        run = subprocess.run(
+            [sys.executable, "-c", asked],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout.strip() == level
+
+
+def test_unknown_level():
+    environment = {**os.environ, "SPARSEMAPS_SIMD": "sse9"}
+    run = subprocess.run(
+        [sys.executable, "-c", "import sparsemaps._kernels.rows"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode != 0
+    assert "SPARSEMAPS_SIMD must be baseline or avx2 or avx512, got 'sse9'" in run.stderr
