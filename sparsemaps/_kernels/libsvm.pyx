@@ -3,7 +3,7 @@
 # Input: a buffer of whole lines; or CSR arrays, of which the rows that `indptr` delimits are
 # written. Output: arrays; or bytes, every number with the fewest digits that read back as itself.
 # Cost: O(bytes).
-# Reference: decimal.h.
+# References: c/read_decimal.h, c/write_decimal.h.
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy
@@ -14,13 +14,29 @@ from decimal import Decimal
 
 import numpy as np
 
+from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.types cimport index_t
 
-cdef extern from "libsvm.h" nogil:
+cdef extern from "c/powers_of_ten.h" nogil:
     enum:
         SMALLEST_POWER
         LARGEST_POWER
+    ctypedef struct wide_t:
+        uint64_t high
+        uint64_t low
+
+cdef extern from "c/read_decimal.h" nogil:
+    int between_floats(double value)
+
+cdef extern from "c/write_decimal.h" nogil:
+    enum:
         LONGEST_NUMBER
+    char *write_integer(char *out, uint64_t n)
+    char *write_f64(char *out, double x, const wide_t *powers)
+    char *write_f32(char *out, float x, const wide_t *powers)
+
+cdef extern from "c/libsvm.h" nogil:
+    enum:
         NO_ERROR
         BAD_LABEL
         BAD_INDEX
@@ -28,9 +44,6 @@ cdef extern from "libsvm.h" nogil:
         BAD_QID
         NOT_ASCENDING
         INDEX_TOO_LARGE
-    ctypedef struct wide_t:
-        uint64_t high
-        uint64_t low
     ctypedef int (*slow_number)(const char *text, const char *end, int to_float,
                                 double *value) except -1 nogil
     ctypedef struct svm_text:
@@ -51,12 +64,12 @@ cdef extern from "libsvm.h" nogil:
         int error
         const char *wrong
         const char *wrong_end
-    int read_lines(svm_text *text, const char *p, const char *end) except? 0
-    int64_t count_char(const char *p, int64_t n, char c)
-    int between_floats(double value)
-    char *write_integer(char *out, uint64_t n)
-    char *write_f64(char *out, double x, const wide_t *powers)
-    char *write_f32(char *out, float x, const wide_t *powers)
+    ctypedef struct libsvm_loops:
+        int64_t (*count_char)(const char *p, int64_t n, char c) noexcept nogil
+        int (*read_lines)(svm_text *text, const char *p, const char *end) except? 0 nogil
+    const libsvm_loops *libsvm_at(int level)
+
+cdef const libsvm_loops *loops = libsvm_at(level)
 
 ERRORS = {
     BAD_LABEL: "expected a number as label",
@@ -156,9 +169,9 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
     if n > 0:
         p = <const char *>&text[0]
         with nogil:
-            rows += count_char(p, n, b"\n")
-            entries += count_char(p, n, b":")
-    labels = rows + (count_char(p, n, b",") if multilabel and n > 0 else 0)
+            rows += loops.count_char(p, n, b"\n")
+            entries += loops.count_char(p, n, b":")
+    labels = rows + (loops.count_char(p, n, b",") if multilabel and n > 0 else 0)
     needed = (labels, rows, entries, entries, rows, rows)
     if arrays is None or any([len(array) < size for array, size in zip(arrays, needed)]):
         types = (np.float64, np.int64, np.float64, np.int64, np.int64, np.int64)
@@ -174,7 +187,7 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
     t.n_rows = t.n_labels = t.n_entries = t.n_qids = 0
     t.error = NO_ERROR
     with nogil:
-        read_lines(&t, p, p + n)
+        loops.read_lines(&t, p, p + n)
     error = None
     if t.error != NO_ERROR:
         error = (t.wrong - p, t.wrong[:t.wrong_end - t.wrong], ERRORS[t.error])

@@ -1,41 +1,8 @@
-/* Lines of LIBSVM text to arrays.
- *
- *     label[,label ...] [qid:number] [index:value ...] [# comment]
- *
- * Tokens are parted by blanks; a line without tokens counts for nothing. The indices of a line
- * ascend. Nothing is written outside the arrays, whose sizes the caller bounds by the numbers of
- * line ends, colons and commas; on the first error the parser stops and says where. */
-#ifndef SPARSEMAPS_LIBSVM_H
-#define SPARSEMAPS_LIBSVM_H
+#include "libsvm.h"
 
-#include "decimal.h"
+#include <string.h>
 
-enum {
-    NO_ERROR,
-    BAD_LABEL,
-    BAD_INDEX,
-    BAD_VALUE,
-    BAD_QID,
-    NOT_ASCENDING,
-    INDEX_TOO_LARGE,
-};
-
-/* Any other way to write a number ("inf", "nan", 30 digits): 1 if it is one, 0 if not; -1 if an
- * exception is set, which ends the reading. */
-typedef int (*slow_number)(const char *text, const char *end, int to_float, double *value);
-
-typedef struct {
-    int multilabel, to_float; /* to_float: values are rounded to float32 */
-    const wide_t *powers;
-    slow_number slow;
-    /* Arrays to fill. Row i has labels label_ends[i - 1] to label_ends[i], entries likewise. */
-    double *labels, *values;
-    int64_t *label_ends, *entry_ends, *indices, *qids;
-    /* What there was. */
-    int64_t n_rows, n_labels, n_entries, n_qids;
-    int error;
-    const char *wrong, *wrong_end; /* the token at fault */
-} svm_text;
+#include "read_decimal.h"
 
 INLINE int is_blank(char c)
 {
@@ -203,8 +170,7 @@ static int read_lines(svm_text *text, const char *p, const char *end)
     return 1;
 }
 
-/* How often `c` occurs. */
-CLONES static int64_t count_char(const char *p, int64_t n, char c)
+static int64_t count_char(const char *p, int64_t n, char c)
 {
     int64_t total = 0;
     for (int64_t start = 0; start < n; start += 255) {
@@ -217,4 +183,7 @@ CLONES static int64_t count_char(const char *p, int64_t n, char c)
     return total;
 }
 
-#endif
+const libsvm_loops TABLE(libsvm) = {
+    .count_char = count_char,
+    .read_lines = read_lines,
+};

@@ -1,0 +1,35 @@
+/* Powers of ten to 128 bits, for reading and writing decimals.
+ *
+ * A table has the leading 128 bits of 10^q for q from SMALLEST_POWER to LARGEST_POWER. libsvm.pyx
+ * makes two of them: for writing every power is rounded up; for reading only those of q < 0 are. */
+#ifndef SPARSEMAPS_POWERS_OF_TEN_H
+#define SPARSEMAPS_POWERS_OF_TEN_H
+
+#include <stdint.h>
+
+#include "simd.h"
+
+enum { SMALLEST_POWER = -342, LARGEST_POWER = 342 };
+
+typedef struct {
+    uint64_t high, low;
+} wide_t;
+
+INLINE wide_t multiply(uint64_t a, uint64_t b)
+{
+    wide_t product;
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 uint128;
+    uint128 whole = (uint128)a * b;
+    product.high = (uint64_t)(whole >> 64);
+    product.low = (uint64_t)whole;
+#else
+    uint64_t a0 = a & UINT32_MAX, a1 = a >> 32, b0 = b & UINT32_MAX, b1 = b >> 32;
+    uint64_t low = a0 * b0, middle = a1 * b0 + (low >> 32), other = a0 * b1 + (middle & UINT32_MAX);
+    product.high = a1 * b1 + (middle >> 32) + (other >> 32);
+    product.low = (other << 32) | (low & UINT32_MAX);
+#endif
+    return product;
+}
+
+#endif
