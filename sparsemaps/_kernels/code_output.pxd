@@ -12,7 +12,7 @@ cdef struct code_output_t:
     Py_ssize_t n     # codes of a row
     int bits         # of a code
     int64_t step     # from the number of a code to that of the next; 0 unless they are columns
-    Py_ssize_t width # items from one row to the next
+    Py_ssize_t width  # items from one row to the next
     uint8_t *packed  # where they go: one of these three, and NULL for the others
     int32_t *narrow
     int64_t *wide

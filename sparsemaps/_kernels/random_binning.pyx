@@ -6,75 +6,71 @@
 # and a tile of grids, so the more rows share their columns the cheaper they are.
 # Reference: Rahimi & Recht 2007, section 4.
 from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memset
 
 from sparsemaps._kernels.code_output cimport code_output, code_output_t, put_codes
-from sparsemaps._kernels.groups cimport column_start, for_each_group, group_t, work_t
+from sparsemaps._kernels.groups cimport group_t, groups_t, next_group, next_part, open_groups
+from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.scratch cimport Scratch, give_back_scratch
 from sparsemaps._kernels.types cimport index_t, value_t
 
-cdef extern from "random_binning.h" nogil:
+cdef extern from "c/random_binning.h" nogil:
     enum:
-        TILE
-        PITCH_BITS
-    uint64_t mix64(uint64_t x)
-    uint64_t word(uint64_t start, uint64_t counter)
-    void binning_tile_f32(uint64_t first_grid, double gamma, const double *inverse_pitches,
-                          const group_t *group)
-    void binning_tile_f64(uint64_t first_grid, double gamma, const double *inverse_pitches,
-                          const group_t *group)
+        BINNING_TILE
+        BINNING_PITCH_BITS
+    ctypedef struct random_binning_loops:
+        void (*add_f32)(uint64_t first_grid, double gamma, const double *inverse_pitches,
+                        const group_t *group, uint64_t *sums) noexcept nogil
+        void (*add_f64)(uint64_t first_grid, double gamma, const double *inverse_pitches,
+                        const group_t *group, uint64_t *sums) noexcept nogil
+        void (*codes)(uint64_t first_grid, uint64_t grid_words, int bits, const uint64_t *sums,
+                      int64_t *codes) noexcept nogil
+    const random_binning_loops *random_binning_at(int level)
 
-N_PITCHES = 1 << PITCH_BITS
+cdef extern from "c/random.h" nogil:
+    uint64_t column_start(uint64_t key, uint64_t column)
 
+cdef const random_binning_loops *loops = random_binning_at(level)
 
-cdef struct task_t:
-    bint single                     # whether values are float32
-    double gamma
-    const double *inverse_pitches
-    uint64_t grid_words             # where the words of the grids start
-    code_output_t codes
-
-
-cdef void add_tile(const void *task, Py_ssize_t tile, const group_t *group) noexcept nogil:
-    cdef const task_t *what = <const task_t *>task
-    if what.single:
-        binning_tile_f32(TILE * tile, what.gamma, what.inverse_pitches, group)
-    else:
-        binning_tile_f64(TILE * tile, what.gamma, what.inverse_pitches, group)
-
-
-cdef void emit_tile(const void *task, Py_ssize_t tile, Py_ssize_t row, int64_t start,
-                    const void *sums) noexcept nogil:
-    cdef const task_t *what = <const task_t *>task
-    cdef const uint64_t *hashes = <const uint64_t *>sums
-    cdef int64_t codes[TILE]
-    cdef Py_ssize_t j
-    for j in range(TILE):
-        codes[j] = mix64(hashes[j] + word(what.grid_words, TILE * tile + j)) >> (
-            64 - what.codes.bits)
-    put_codes(&what.codes, row, TILE * tile, codes, TILE)
+N_PITCHES = 1 << BINNING_PITCH_BITS
 
 
 def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
              uint64_t key, double gamma, const double[::1] inverse_pitches, Py_ssize_t n_grids,
              int bits, int layout, out):
-    """Write grid j's code, `bits` long, of each row (code_output.pxd)."""
-    cdef task_t task
-    cdef work_t work
-    if indptr.shape[0] == 1:
-        return
-    task.single = value_t is float
-    task.gamma = gamma
-    task.inverse_pitches = NULL
+    """Write grid j's code, `bits` long, of each row; pitches are those of the Laplacian kernel, or
+    the inverse of one of N_PITCHES given."""
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, tile, first
+    cdef Py_ssize_t n_tiles = (n_grids + BINNING_TILE - 1) // BINNING_TILE
+    cdef uint64_t grid_words = column_start(key, <uint64_t>-1)
+    cdef const double *pitches = NULL
+    cdef const int64_t *bounds = &indptr[0]
+    cdef const value_t *value = NULL
+    cdef const index_t *index = NULL
+    cdef code_output_t output = code_output(layout, out, n_grids, bits)
+    cdef int64_t codes[BINNING_TILE]
+    cdef uint64_t *sums
+    cdef groups_t groups
+    cdef Scratch scratch
     if inverse_pitches is not None:
-        task.inverse_pitches = &inverse_pitches[0]
-    task.grid_words = column_start(key, <uint64_t>-1)
-    task.codes = code_output(layout, out, n_grids, bits)
-    work.key = key
-    work.signed_ = False
-    work.n_tiles = (n_grids + TILE - 1) // TILE
-    work.row_bytes = TILE * sizeof(uint64_t)
-    work.initial = NULL
-    work.prepare = NULL
-    work.add = add_tile
-    work.emit = emit_tile
-    work.task = &task
-    for_each_group(values, indices, indptr, &work)
+        pitches = &inverse_pitches[0]
+    if values.shape[0] > 0:
+        value = &values[0]
+        index = &indices[0]
+    scratch = open_groups(&groups, value, index, bounds, n_rows, key, False,
+                          BINNING_TILE * sizeof(uint64_t), logarithms=False)
+    sums = <uint64_t *>groups.sums
+    with nogil:
+        while next_group(&groups, value, index, bounds, n_rows):
+            for tile in range(n_tiles):
+                first = BINNING_TILE * tile
+                memset(sums, 0, groups.n_rows * BINNING_TILE * sizeof(uint64_t))
+                while next_part(&groups, value, index, bounds):
+                    if value_t is float:
+                        loops.add_f32(first, gamma, pitches, &groups.group, sums)
+                    else:
+                        loops.add_f64(first, gamma, pitches, &groups.group, sums)
+                for row in range(groups.n_rows):
+                    loops.codes(first, grid_words, bits, sums + row * BINNING_TILE, codes)
+                    put_codes(&output, groups.start + row, first, codes, BINNING_TILE)
+    give_back_scratch(scratch)

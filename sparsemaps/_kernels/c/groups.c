@@ -1,0 +1,128 @@
+#include "groups.h"
+
+#include <math.h>
+
+#include "../sort.h"
+#include "random.h"
+#include "signed.h"
+
+static const uint32_t NO_COLUMN = UINT32_MAX; /* the number of an explicit zero's column */
+
+static uint64_t largest_word(const uint64_t *words, ptrdiff_t n)
+{
+    uint64_t largest = 0;
+    for (ptrdiff_t i = 0; i < n; i++)
+        largest = words[i] > largest ? words[i] : largest;
+    return largest;
+}
+
+/* Take up the group's next column. */
+static void add_column(uint64_t key, uint64_t column, uint32_t position, group_t *group)
+{
+    group->starts[group->n_columns] = column_start(key, column);
+    group->positions[group->n_columns] = position;
+    group->n_columns++;
+}
+
+/* Number the columns of the entries in words[0], which are at most `largest`: each word is a column
+ * with the position of its entry in the lowest bits. */
+static void number_by_table(uint64_t largest, uint64_t key, group_t *group)
+{
+    const uint64_t *words = group->words[0];
+    const uint32_t mask = GROUP_ENTRIES - 1;
+    uint32_t *table = group->table; /* the position of an entry + 1, or 0; then the number */
+    group->n_columns = 0;
+    group->starts = group->words[1];
+    memset(table, 0, (largest + 1) * sizeof *table);
+    for (ptrdiff_t i = 0; i < group->n_entries; i++)
+        table[words[i] >> GROUP_ENTRY_BITS] = ((uint32_t)words[i] & mask) + 1;
+    for (uint64_t column = 0; column <= largest; column++) {
+        if (table[column]) {
+            add_column(key, column, table[column] - 1, group);
+            table[column] = (uint32_t)group->n_columns - 1;
+        }
+    }
+    for (ptrdiff_t i = 0; i < group->n_entries; i++)
+        group->numbers[(uint32_t)words[i] & mask] = table[words[i] >> GROUP_ENTRY_BITS];
+}
+
+/* The same for columns of any size, `bits` bits. */
+static void number_by_sorting(int bits, uint64_t key, group_t *group)
+{
+    const uint64_t *words = sort_words(group->words[0], group->words[1], (size_t)group->n_entries,
+                                       GROUP_ENTRY_BITS, bits);
+    const uint32_t mask = GROUP_ENTRIES - 1;
+    uint64_t column = 0;
+    group->n_columns = 0;
+    group->starts = words == group->words[0] ? group->words[0] : group->words[1];
+    for (ptrdiff_t i = 0; i < group->n_entries; i++) {
+        const uint64_t word = words[i]; /* a start may be written in its place */
+        const uint32_t position = (uint32_t)word & mask;
+        if (i == 0 || word >> GROUP_ENTRY_BITS != column) {
+            column = word >> GROUP_ENTRY_BITS;
+            add_column(key, column, position, group);
+        }
+        group->numbers[position] = (uint32_t)group->n_columns - 1;
+    }
+}
+
+/* Of `n` entries, explicit zeros included, where each batch's begin: batch_ends, as they are before
+ * the entries are put there. */
+static void start_batches(ptrdiff_t n, group_t *group)
+{
+    const ptrdiff_t n_batches = (group->n_columns + GROUP_BATCH - 1) / GROUP_BATCH;
+    uint32_t total = 0;
+    memset(group->batch_ends, 0, (size_t)n_batches * sizeof *group->batch_ends);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        if (group->numbers[i] != NO_COLUMN)
+            group->batch_ends[group->numbers[i] / GROUP_BATCH]++;
+    }
+    for (ptrdiff_t batch = 0; batch < n_batches; batch++) {
+        const uint32_t here = group->batch_ends[batch];
+        group->batch_ends[batch] = total;
+        total += here;
+    }
+}
+
+#define NAME(function) function##_f32
+#define VALUE float
+#include "groups_logarithms.template.h"
+
+#define NAME(function) function##_f64
+#define VALUE double
+#include "groups_logarithms.template.h"
+
+#define NAME(function) function##_f32_i32
+#define OF_VALUE(name) name##_f32
+#define VALUE float
+#define INDEX int32_t
+#include "groups.template.h"
+
+#define NAME(function) function##_f32_i64
+#define OF_VALUE(name) name##_f32
+#define VALUE float
+#define INDEX int64_t
+#include "groups.template.h"
+
+#define NAME(function) function##_f64_i32
+#define OF_VALUE(name) name##_f64
+#define VALUE double
+#define INDEX int32_t
+#include "groups.template.h"
+
+#define NAME(function) function##_f64_i64
+#define OF_VALUE(name) name##_f64
+#define VALUE double
+#define INDEX int64_t
+#include "groups.template.h"
+
+const groups_loops TABLE(groups) = {
+    .gather_row_f32_i32 = gather_row_f32_i32,
+    .gather_row_f32_i64 = gather_row_f32_i64,
+    .gather_row_f64_i32 = gather_row_f64_i32,
+    .gather_row_f64_i64 = gather_row_f64_i64,
+    .gather_rows_f32_i32 = gather_rows_f32_i32,
+    .gather_rows_f32_i64 = gather_rows_f32_i64,
+    .gather_rows_f64_i32 = gather_rows_f64_i32,
+    .gather_rows_f64_i64 = gather_rows_f64_i64,
+};

@@ -1,0 +1,72 @@
+/* Groups of rows that share the random numbers of their columns: what a column needs is made once
+ * for all rows of a group and a tile of components.
+ *
+ * The distinct columns of a group in ascending order make batches, whose random numbers are made in
+ * one go and stay in the cache while they are used: a loop over the numbers of a single column is
+ * too short to keep the processor busy. A group's entries are taken batch after batch, and within a
+ * batch row after row, so that a row's sums stay in registers for all its entries of a batch.
+ * Whatever the groups are, each row's entries are taken in ascending order of their columns. */
+#ifndef SPARSEMAPS_GROUPS_H
+#define SPARSEMAPS_GROUPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "levels.h"
+
+enum {
+    GROUP_BATCH = 32, /* columns */
+    GROUP_ENTRY_BITS = 18,
+    GROUP_ENTRIES = 1 << GROUP_ENTRY_BITS, /* bounds the memory */
+    GROUP_ROWS = 4096,                     /* a tile of all rows' sums stays in the cache */
+    GROUP_TABLE_COLUMNS = 1 << 18          /* up to so many columns may be numbered by a table */
+};
+
+typedef struct {
+    ptrdiff_t n_columns, n_entries; /* explicit zeros are left out */
+    uint64_t *starts;               /* of each column's random words */
+    uint32_t *positions;            /* of one entry of each column, from the group's first */
+    uint32_t *batch_ends;           /* end of each batch's entries */
+    uint32_t *slots; /* of each entry, GROUP_BATCH * row + number of its column in the batch */
+    const float *values_f32;  /* of each entry, if the input's values are float32 */
+    const double *values_f64; /* the same, if they are float64 */
+    float *logarithms;        /* of each entry's absolute value; NULL where nobody wants them */
+    /* Scratch: two words for each entry, explicit zeros included, of which one becomes the column's
+     * start and the other the value; the number of each entry's column; and the number of each
+     * column, for as many columns as the smaller of GROUP_TABLE_COLUMNS and 8 for each entry. */
+    uint64_t *words[2];
+    uint32_t *numbers;
+    uint32_t *table;
+} group_t;
+
+typedef struct {
+    /* Gather entries `start` to `stop` of a single row, which are in order and at most
+     * GROUP_ENTRIES; positions count from entry `first`. Columns are those of signed.h. */
+    void (*gather_row_f32_i32)(const float *values, const int32_t *indices, int64_t start,
+                               int64_t stop, int64_t first, uint64_t key, int is_signed,
+                               group_t *group);
+    void (*gather_row_f32_i64)(const float *values, const int64_t *indices, int64_t start,
+                               int64_t stop, int64_t first, uint64_t key, int is_signed,
+                               group_t *group);
+    void (*gather_row_f64_i32)(const double *values, const int32_t *indices, int64_t start,
+                               int64_t stop, int64_t first, uint64_t key, int is_signed,
+                               group_t *group);
+    void (*gather_row_f64_i64)(const double *values, const int64_t *indices, int64_t start,
+                               int64_t stop, int64_t first, uint64_t key, int is_signed,
+                               group_t *group);
+    /* Gather the entries of the rows that indptr[0] to indptr[n_rows] delimit, at most
+     * GROUP_ENTRIES, whose columns fit beside an entry's number in 64 bits; positions count from
+     * the first of them. */
+    void (*gather_rows_f32_i32)(const float *values, const int32_t *indices, const int64_t *indptr,
+                                ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group);
+    void (*gather_rows_f32_i64)(const float *values, const int64_t *indices, const int64_t *indptr,
+                                ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group);
+    void (*gather_rows_f64_i32)(const double *values, const int32_t *indices, const int64_t *indptr,
+                                ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group);
+    void (*gather_rows_f64_i64)(const double *values, const int64_t *indices, const int64_t *indptr,
+                                ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group);
+} groups_loops;
+
+DECLARE_TABLES(groups)
+
+#endif

@@ -1,0 +1,149 @@
+#include "projection.h"
+
+#include <math.h>
+
+#include "random.h"
+#include "simd.h"
+#include "trigonometry.h"
+
+/* A uniform in (0, 1], of 31 bits and rounded to float32. */
+INLINE float long_uniform(uint32_t half)
+{
+    return (float)(int32_t)(half >> 1 | 1) * 0x1p-31f;
+}
+
+/* Sine and cosine of a whole turn times `angle` / 2^32: the nearest quarter turn, and the rest. */
+INLINE void sin_cos_of_word(uint32_t angle, float *sine, float *cosine)
+{
+    uint32_t quarter = (angle + UINT32_C(0x20000000)) >> 30;
+    float rest = (float)(int32_t)(angle << 2) * 3.6572951981e-10f; /* pi / 2 / 2^32 */
+    uint32_t s = float_to_bits(small_sin_f32(rest)), c = float_to_bits(small_cos_f32(rest));
+    uint32_t swap = UINT32_C(0) - (quarter & 1);
+    *sine = bits_to_float(((c & swap) | (s & ~swap)) ^ (quarter & 2) << 30);
+    *cosine = bits_to_float(((s & swap) | (c & ~swap)) ^ ((quarter + 1) & 2) << 30);
+}
+
+/* The tangent of a uniform angle; an odd one, whose sine and cosine are not 0. */
+INLINE float cauchy(uint32_t half)
+{
+    float sine, cosine;
+    sin_cos_of_word(half | 1, &sine, &cosine);
+    return sine / cosine;
+}
+
+/* An exponential of random sign, which is the bit that the uniform leaves out. */
+INLINE float laplace(uint32_t half)
+{
+    uint32_t exponential = float_to_bits(-log_f32(long_uniform(half)));
+    return bits_to_float(exponential ^ (half & 1) << 31);
+}
+
+/* The components of a tile of a batch of columns: their first halves, column after column, and
+ * their second halves. */
+typedef struct {
+    _Alignas(64) float first[GROUP_BATCH * PROJECTION_HALF];
+    _Alignas(64) float second[GROUP_BATCH * PROJECTION_HALF];
+} draws_t;
+
+/* The components of a tile of n columns. */
+INLINE void draw_tile(int distribution, const uint64_t *restrict starts, int n, uint64_t tile,
+                      draws_t *restrict draws)
+{
+    _Alignas(64) uint32_t high[GROUP_BATCH * PROJECTION_HALF], low[GROUP_BATCH * PROJECTION_HALF];
+    for (int c = 0; c < n; c++) {
+        for (int w = 0; w < PROJECTION_HALF; w++) {
+            uint64_t bits = word(starts[c], PROJECTION_HALF * tile + (uint64_t)w);
+            high[PROJECTION_HALF * c + w] = (uint32_t)(bits >> 32);
+            low[PROJECTION_HALF * c + w] = (uint32_t)bits;
+        }
+    }
+    switch (distribution) {
+    case PROJECTION_NORMAL: /* Box & Muller: of a radius and an angle two independent normals */
+        for (int i = 0; i < PROJECTION_HALF * n; i++) {
+            float radius = sqrtf(-2.0f * log_f32(long_uniform(high[i])));
+            float sine, cosine;
+            sin_cos_of_word(low[i], &sine, &cosine);
+            draws->first[i] = radius * cosine;
+            draws->second[i] = radius * sine;
+        }
+        break;
+    case PROJECTION_CAUCHY:
+        for (int i = 0; i < PROJECTION_HALF * n; i++) {
+            draws->first[i] = cauchy(high[i]);
+            draws->second[i] = cauchy(low[i]);
+        }
+        break;
+    default:
+        for (int i = 0; i < PROJECTION_HALF * n; i++) {
+            draws->first[i] = laplace(high[i]);
+            draws->second[i] = laplace(low[i]);
+        }
+    }
+}
+
+static void draw(int distribution, uint64_t start, ptrdiff_t n, float *out)
+{
+    const uint32_t one = UINT32_C(0x3f800000); /* the bits of 1.0f */
+    draws_t draws;
+    for (ptrdiff_t tile = 0; PROJECTION_TILE * tile < n; tile++) {
+        float *components = out + PROJECTION_TILE * tile;
+        if (distribution == PROJECTION_RADEMACHER) {
+            const uint64_t signs = word(start, (uint64_t)tile); /* 0 for +1 */
+            for (int j = 0; j < PROJECTION_TILE; j++)
+                components[j] = bits_to_float(one ^ (uint32_t)(signs >> j & 1) << 31);
+        } else {
+            draw_tile(distribution, &start, 1, (uint64_t)tile, &draws);
+            memcpy(components, draws.first, PROJECTION_HALF * sizeof(float));
+            memcpy(components + PROJECTION_HALF, draws.second, PROJECTION_HALF * sizeof(float));
+        }
+    }
+}
+
+static void sign_starts_i32(uint64_t key, const int32_t *indices, ptrdiff_t n, uint64_t *starts)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        starts[i] = column_start(key, (uint64_t)indices[i]);
+}
+
+static void sign_starts_i64(uint64_t key, const int64_t *indices, ptrdiff_t n, uint64_t *starts)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        starts[i] = column_start(key, (uint64_t)indices[i]);
+}
+
+/* How far to shift a word, or a half of it, such that the bit of each component is the sign. */
+#define DOWN_FROM_31                                                                               \
+    31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8,  \
+        7, 6, 5, 4, 3, 2, 1, 0
+_Alignas(64) static const uint32_t shifts_f32[PROJECTION_TILE] = {DOWN_FROM_31, DOWN_FROM_31};
+_Alignas(64) static const uint64_t shifts_f64[PROJECTION_TILE] = {
+    63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,
+    47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, DOWN_FROM_31};
+
+#define NAME(name) name##_f32
+#define VALUE float
+#define UNSIGNED uint32_t
+#define LANES lanes_f32
+#define BITS lanes_u32
+#include "projection.template.h"
+
+#define NAME(name) name##_f64
+#define VALUE double
+#define UNSIGNED uint64_t
+#define LANES lanes_f64
+#define BITS lanes_u64
+#include "projection.template.h"
+
+const projection_loops TABLE(projection) = {
+    .draw = draw,
+    .add_f32 = add_f32,
+    .add_f64 = add_f64,
+    .sign_starts_i32 = sign_starts_i32,
+    .sign_starts_i64 = sign_starts_i64,
+    .add_signs_f32 = add_signs_f32,
+    .add_signs_f64 = add_signs_f64,
+    .bits_f32 = bits_f32,
+    .bits_f64 = bits_f64,
+    .values_f32 = values_f32,
+    .values_f64 = values_f64,
+};

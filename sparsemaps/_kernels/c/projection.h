@@ -1,0 +1,48 @@
+/* Random projections: entries as functions of (key, column, component), and sums of them.
+ *
+ * A tile of components of a few columns is made at once. All draws are float32, in float64 sums
+ * too, by single IEEE operations in a written order. */
+#ifndef SPARSEMAPS_PROJECTION_H
+#define SPARSEMAPS_PROJECTION_H
+
+#include "groups.h"
+
+enum {
+    PROJECTION_NORMAL,
+    PROJECTION_CAUCHY,
+    PROJECTION_LAPLACE,
+    PROJECTION_RADEMACHER
+};
+
+/* Components handled together. Of a word come two of them, one in each half of the tile; or, of
+ * Rademacher vectors, all. */
+enum { PROJECTION_HALF = 32, PROJECTION_TILE = 2 * PROJECTION_HALF };
+
+/* Random signs are so cheap that each row makes its own, for so many entries at a time. */
+enum { PROJECTION_SIGNS = 256 };
+
+typedef struct {
+    /* The first n components of one column, a multiple of PROJECTION_TILE. */
+    void (*draw)(int distribution, uint64_t start, ptrdiff_t n, float *out);
+    /* Add value * component of each entry of a group to its row's sums, PROJECTION_TILE of them. */
+    void (*add_f32)(int distribution, uint64_t tile, const group_t *group, float *sums);
+    void (*add_f64)(int distribution, uint64_t tile, const group_t *group, double *sums);
+    /* Where the words of n columns start. */
+    void (*sign_starts_i32)(uint64_t key, const int32_t *indices, ptrdiff_t n, uint64_t *starts);
+    void (*sign_starts_i64)(uint64_t key, const int64_t *indices, ptrdiff_t n, uint64_t *starts);
+    /* Add n entries of a row, at most PROJECTION_SIGNS, with the signs of their columns' tile. */
+    void (*add_signs_f32)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, const float *values,
+                          float *sums);
+    void (*add_signs_f64)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, const double *values,
+                          double *sums);
+    /* Codes of n projections, at most 64: bit j is 1 where number j is not negative. */
+    uint64_t (*bits_f32)(const float *projections, ptrdiff_t n);
+    uint64_t (*bits_f64)(const double *projections, ptrdiff_t n);
+    /* The same as values, one or -one. */
+    void (*values_f32)(const float *projections, ptrdiff_t n, float one, float *out);
+    void (*values_f64)(const double *projections, ptrdiff_t n, double one, double *out);
+} projection_loops;
+
+DECLARE_TABLES(projection)
+
+#endif

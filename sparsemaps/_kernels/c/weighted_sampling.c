@@ -1,0 +1,104 @@
+#include "weighted_sampling.h"
+
+#include <math.h>
+
+#include "random.h"
+#include "simd.h"
+
+/* What is smaller has probability 2^-41; it keeps |t| below 745 * 2^20 < 2^31. */
+static const float smallest_r = 0x1p-20f;
+
+/* Of a batch of columns, ICWS_TILE each, column after column. */
+typedef struct {
+    float r[GROUP_BATCH * ICWS_TILE], inverse_r[GROUP_BATCH * ICWS_TILE];
+    float beta[GROUP_BATCH * ICWS_TILE], q[GROUP_BATCH * ICWS_TILE];
+} icws_parameters;
+
+/* The parameters of n columns. */
+INLINE void draw(const uint64_t *restrict starts, int n, uint64_t first_sample,
+                 icws_parameters *restrict p)
+{
+    uint32_t u[4][GROUP_BATCH * ICWS_TILE], v[GROUP_BATCH * ICWS_TILE];
+    for (int c = 0; c < n; c++) {
+        for (int j = 0; j < ICWS_TILE; j++) {
+            const int i = ICWS_TILE * c + j;
+            uint64_t a = word(starts[c], 2 * (first_sample + (uint64_t)j));
+            uint64_t b = word(starts[c], 2 * (first_sample + (uint64_t)j) + 1);
+            u[0][i] = (uint32_t)(a >> 32);
+            u[1][i] = (uint32_t)a & UINT32_C(0xffffff00);
+            u[2][i] = (uint32_t)(b >> 32);
+            u[3][i] = (uint32_t)b & UINT32_C(0xffffff00);
+            /* The upper 24 bits of each half make a uniform; of the four bytes left, three make
+             * beta: two are in u[0] and u[2] (below their 24 bits), the third is the lowest of a. */
+            v[i] = ((uint32_t)(a >> 32) & 0xff) << 16 | ((uint32_t)(b >> 32) & 0xff) << 8
+                   | ((uint32_t)a & 0xff);
+        }
+    }
+    for (int i = 0; i < ICWS_TILE * n; i++) {
+        float r = -log_f32(open_uniform(u[0][i]) * open_uniform(u[1][i]));
+        float c = -log_f32(open_uniform(u[2][i]) * open_uniform(u[3][i]));
+        float beta = (float)(int32_t)v[i] * 0x1p-24f;
+        r = r < smallest_r ? smallest_r : r;
+        p->r[i] = r;
+        p->inverse_r[i] = 1.0f / r;
+        p->beta[i] = beta;
+        p->q[i] = log_f32(c) + r * (beta - 1.0f);
+    }
+}
+
+static void reset(icws_state *states, ptrdiff_t n)
+{
+    for (ptrdiff_t row = 0; row < n; row++) {
+        for (int j = 0; j < ICWS_TILE; j++) {
+            states[row].least[j] = INFINITY;
+            states[row].position[j] = -1;
+            states[row].t[j] = 0;
+        }
+    }
+}
+
+static void add(uint64_t first_sample, const group_t *group, icws_state *states)
+{
+    enum { N = ICWS_TILE * sizeof(float) / sizeof(lanes_f32) };
+    const uint32_t *slots = group->slots, *ends = group->batch_ends;
+    _Alignas(64) icws_parameters p;
+    uint32_t i = 0;
+    for (ptrdiff_t first = 0; first < group->n_columns; first += GROUP_BATCH) {
+        const ptrdiff_t left = group->n_columns - first;
+        const uint32_t end = *ends++;
+        draw(group->starts + first, left < GROUP_BATCH ? (int)left : GROUP_BATCH, first_sample, &p);
+        while (i < end) {
+            const uint32_t row = slots[i] / GROUP_BATCH;
+            icws_state *state = states + row;
+            lanes_f32 least[N];
+            lanes_i32 position[N], t[N];
+            memcpy(least, state->least, sizeof least);
+            memcpy(position, state->position, sizeof position);
+            memcpy(t, state->t, sizeof t);
+            do {
+                const int c = (int)(slots[i] % GROUP_BATCH);
+                const int32_t here = (int32_t)group->positions[first + c];
+                const lanes_f32 *r = (const lanes_f32 *)(p.r + ICWS_TILE * c);
+                const lanes_f32 *inverse_r = (const lanes_f32 *)(p.inverse_r + ICWS_TILE * c);
+                const lanes_f32 *beta = (const lanes_f32 *)(p.beta + ICWS_TILE * c);
+                const lanes_f32 *q = (const lanes_f32 *)(p.q + ICWS_TILE * c);
+                for (int v = 0; v < N; v++) {
+                    lanes_f32 z = group->logarithms[i] * inverse_r[v] + beta[v];
+                    lanes_i32 floor = LANES_CONVERT(lanes_i32, z); /* towards zero, as yet */
+                    floor += (lanes_i32)(z < LANES_CONVERT(lanes_f32, floor));
+                    lanes_f32 log_a = q[v] - r[v] * LANES_CONVERT(lanes_f32, floor);
+                    lanes_i32 better = (lanes_i32)(log_a < least[v]);
+                    least[v] = lanes_choose_f32(better, log_a, least[v]);
+                    position[v] = lanes_choose_i32(better, (lanes_i32){0} + here, position[v]);
+                    t[v] = lanes_choose_i32(better, floor, t[v]);
+                }
+                i++;
+            } while (i < end && slots[i] / GROUP_BATCH == row);
+            memcpy(state->least, least, sizeof least);
+            memcpy(state->position, position, sizeof position);
+            memcpy(state->t, t, sizeof t);
+        }
+    }
+}
+
+const weighted_sampling_loops TABLE(weighted_sampling) = {.reset = reset, .add = add};
