@@ -122,7 +122,7 @@ def test_kernels_stand_on_nothing_above():
             if found:
                 module = found[1] or found[2]
                 assert re.match(
-                    r"(libc\.|numpy|cpython|(os|decimal)$|sparsemaps\._kernels\.)", module
+                    r"(libc\.|numpy|cpython|(os|decimal|threading)$|sparsemaps\._kernels\.)", module
                 ), f"{path.name} imports {module}"
 
 
