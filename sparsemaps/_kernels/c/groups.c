@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "../sort.h"
+#include "sort.h"
 #include "random.h"
 #include "signed.h"
 
