@@ -15,6 +15,7 @@ map                           kernel                                output
 `RandomBinning`               Laplacian, other mixtures of hats     one-hot CSR, packed codes
 `SignProjection`              acos, acos-chi-square                 one-hot CSR, dense, packed bits
 `KernelProduct`               a sampled map's times another's       CSR, packed codes
+`MinHash`                     Jaccard of sets                       one-hot CSR, packed codes
 `ConsistentWeightedSampling`  min-max, generalized min-max          one-hot CSR, packed codes
 ============================  ====================================  ==============================
 """
@@ -24,6 +25,7 @@ from importlib.metadata import version as _version
 from sparsemaps.count_sketch import CountSketch
 from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct
+from sparsemaps.minhash import MinHash
 from sparsemaps.random_binning import RandomBinning
 from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
@@ -38,6 +40,7 @@ __all__ = [
     "CountSketch",
     "Fastfood",
     "KernelProduct",
+    "MinHash",
     "RandomBinning",
     "RandomFourier",
     "RandomMaclaurin",

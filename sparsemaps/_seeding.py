@@ -27,6 +27,7 @@ STREAMS = {
     "fastfood": 9,
     "tensor_sketch": 11,
     "kernel_product": 12,
+    "minhash": 13,
 }
 """Stream numbers, never reused or renumbered within a scheme."""
 

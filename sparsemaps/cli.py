@@ -56,6 +56,7 @@ def minmax_times_acos_chi2(X, Y=None, *, n_jobs=None):
 
 MAPS = {
     "minmax": sparsemaps.ConsistentWeightedSampling,
+    "minhash": sparsemaps.MinHash,
     "count-sketch": sparsemaps.CountSketch,
     "tensor-sketch": sparsemaps.TensorSketch,
     "maclaurin": sparsemaps.RandomMaclaurin,

@@ -70,6 +70,7 @@ MAPS = {
         {"n_hashes": 20, "distribution": "rademacher"},
         {"n_hashes": 20, "kernel": "acos_chi2", "dense_output": True},
     ],
+    "MinHash": [{"n_hashes": 70}, {"n_hashes": 5, "bits": 3}],
     "ConsistentWeightedSampling": [
         {"n_hashes": 70},
         {"n_hashes": 5, "bits": 3, "t_bits": 2},

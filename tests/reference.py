@@ -217,3 +217,37 @@ def project(key, columns, values, n_projections, distribution):
     ):
         sums = sums + value * entries.astype(values.dtype)
     return sums
+
+
+# ---- MinHash -------------------------------------------------------------------------------------
+
+
+def minhash(key, columns, n_hashes):
+    """The member that each bin keeps of a set, as the definition reads: values are compared as
+    whole numbers, and equal ones by their columns."""
+    columns = np.sort(np.asarray(columns))
+    position_bits = len(columns).bit_length()
+    samples = [None] * n_hashes
+    for t in range(2 * n_hashes):
+        word = words(key, columns, [t])[:, 0]
+        product = (word >> U64(32)) * U64(n_hashes)
+        value = ((product << U64(32)) | (word & U64(0xFFFFFFFF))) >> U64(1)
+        bins = product >> U64(32)
+        if t >= n_hashes:
+            value, bins = word >> U64(1), np.full(len(columns), t - n_hashes)
+        best = {}
+        for column, number, size in zip(columns, bins.tolist(), value.tolist(), strict=True):
+            candidate = (size >> position_bits, int(column))
+            if samples[number] is None and candidate < best.get(number, (2**64, 0)):
+                best[number] = candidate
+        for number, (_, column) in best.items():
+            samples[number] = column
+        if None not in samples:
+            return np.array(samples)
+    raise AssertionError("round k + j fills bin j")
+
+
+def minhash_codes(key, samples, bits):
+    """A hash of each sample, another one for each bin."""
+    steps = np.arange(len(samples), dtype=U64) * U64(0x9E3779B97F4A7C15)
+    return mix64((U64(key) + steps) ^ mix64(samples)) & U64(2**bits - 1)

@@ -28,6 +28,7 @@ FLOORS = [
     {
         "count_sketch",
         "fastfood",
+        "minhash",
         "random_binning",
         "random_fourier",
         "random_maclaurin",

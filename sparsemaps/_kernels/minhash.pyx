@@ -1,0 +1,104 @@
+# MinHash: n_hashes members of each row's set of columns that have values.
+#
+# Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; two 64-bit keys,
+# of the samples and of their codes.
+# Output: the members, or codes made of them; -1 where a row has no member.
+# Cost: O(entries + n_hashes log n_hashes) a row.
+# Reference: Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017; Li & Konig, "b-bit
+# minwise hashing", WWW 2010.
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+
+from sparsemaps._kernels.code_output cimport code_output_t, put_codes, put_no_codes
+from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.types cimport index_t, value_t
+
+cdef extern from "c/minhash.h" nogil:
+    ctypedef struct minhash_scratch:
+        uint64_t *bins
+        uint32_t *filled
+    ctypedef struct minhash_loops:
+        void (*sample)(const void *columns, int itemsize, Py_ssize_t n, uint64_t key, uint64_t k,
+                       minhash_scratch *scratch, int64_t *samples) noexcept nogil
+        void (*codes)(const int64_t *samples, Py_ssize_t k, uint64_t key, int bits,
+                      int64_t *codes) noexcept nogil
+        bint (*any_zero_f32)(const float *values, Py_ssize_t n) noexcept nogil
+        bint (*any_zero_f64)(const double *values, Py_ssize_t n) noexcept nogil
+    const minhash_loops *minhash_at(int level)
+
+cdef const minhash_loops *loops = minhash_at(level)
+
+
+cdef inline bint any_zero(const value_t *values, Py_ssize_t n) noexcept nogil:
+    if value_t is float:
+        return loops.any_zero_f32(values, n)
+    else:
+        return loops.any_zero_f64(values, n)
+
+
+cdef inline Py_ssize_t keep_members(const value_t *values, const index_t *indices, Py_ssize_t n,
+                                    index_t *members) noexcept nogil:
+    """The columns of a row whose values are not 0, and how many there are."""
+    cdef Py_ssize_t i, n_members = 0
+    for i in range(n):
+        members[n_members] = indices[i]
+        n_members += values[i] != 0
+    return n_members
+
+
+cdef inline Py_ssize_t longest(const int64_t[::1] indptr) noexcept nogil:
+    cdef Py_ssize_t row, length = 0
+    for row in range(indptr.shape[0] - 1):
+        length = max(length, indptr[row + 1] - indptr[row])
+    return length
+
+
+cdef enum:
+    WHOLE_SAMPLE = 63  # in place of bits: the member itself is the code
+
+
+def sample_sets(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                uint64_t key, uint64_t code_key, int bits, Py_ssize_t n_hashes, int64_t stride,
+                uint8_t[:, ::1] out, int itemsize):
+    """Write each row's codes of `bits` bits (code_output.pxd), or, with bits = 63, the members."""
+    cdef Py_ssize_t n_rows = out.shape[0], row, n, n_stored = longest(indptr)
+    cdef const index_t *columns
+    cdef index_t *members = <index_t *>malloc((n_stored + 1) * sizeof(index_t))
+    cdef minhash_scratch *scratch = <minhash_scratch *>calloc(1, sizeof(minhash_scratch))
+    cdef uint64_t *bins = <uint64_t *>malloc(n_hashes * sizeof(uint64_t))
+    cdef uint32_t *filled = <uint32_t *>malloc((n_hashes + 1) * sizeof(uint32_t))
+    cdef int64_t *samples = <int64_t *>malloc(n_hashes * sizeof(int64_t))
+    cdef int64_t *codes = <int64_t *>malloc(n_hashes * sizeof(int64_t))
+    cdef code_output_t output
+    try:
+        if (members == NULL or scratch == NULL or bins == NULL or filled == NULL
+                or samples == NULL or codes == NULL):
+            raise MemoryError
+        scratch.bins = bins
+        scratch.filled = filled
+        if n_rows > 0:
+            output = code_output_t(&out[0, 0], out.shape[1], itemsize, n_hashes, bits, stride)
+        with nogil:
+            for row in range(n_rows):
+                n = indptr[row + 1] - indptr[row]
+                if n > 0:
+                    columns = &indices[indptr[row]]
+                    if any_zero(&values[indptr[row]], n):
+                        n = keep_members(&values[indptr[row]], columns, n, members)
+                        columns = members
+                if n == 0:
+                    put_no_codes(&output, row)
+                    continue
+                loops.sample(columns, sizeof(index_t), n, key, n_hashes, scratch, samples)
+                if bits == WHOLE_SAMPLE:
+                    put_codes(&output, row, 0, samples, n_hashes)
+                else:
+                    loops.codes(samples, n_hashes, code_key, bits, codes)
+                    put_codes(&output, row, 0, codes, n_hashes)
+    finally:
+        free(members)
+        free(scratch)
+        free(bins)
+        free(filled)
+        free(samples)
+        free(codes)
