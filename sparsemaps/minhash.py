@@ -8,8 +8,6 @@ from sparsemaps._kernels import minhash as _kernel
 
 LARGEST_N_HASHES = 2**24
 
-_WHOLE_SAMPLE = 63  # bits, for the kernel: the member itself
-
 
 class MinHash(SampledMap):
     r"""MinHash of each row's set of columns: one-hot features of the Jaccard similarity.
@@ -119,7 +117,9 @@ class MinHash(SampledMap):
         out = np.empty((rows.n_rows, self.n_hashes), np.int64)
         self._run(
             rows,
-            lambda block, start, stop: self._sample(block, _WHOLE_SAMPLE, 0, out[start:stop]),
+            lambda block, start, stop: _kernel.minhash_samples(
+                *block, self._keys[0], out[start:stop]
+            ),
         )
         return out
 
@@ -131,11 +131,9 @@ class MinHash(SampledMap):
     def _code_bits(self):
         return self.bits
 
-    def _write_codes(self, block, stride, out):
-        self._sample(block, self.bits, stride, out)
+    @property
+    def _keys(self):
+        return _seeding.keys(self.seed_, "minhash", 2)
 
-    def _sample(self, block, bits, stride, out):
-        keys = _seeding.keys(self.seed_, "minhash", 2)
-        _kernel.sample_sets(
-            *block, *keys, bits, self.n_hashes, stride, out.view(np.uint8), out.itemsize
-        )
+    def _write_codes(self, block, layout, out):
+        _kernel.minhash_codes(*block, *self._keys, self.n_hashes, self.bits, layout, out)

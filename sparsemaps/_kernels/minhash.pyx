@@ -6,10 +6,12 @@
 # Cost: O(entries + n_hashes log n_hashes) a row.
 # Reference: Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017; Li & Konig, "b-bit
 # minwise hashing", WWW 2010.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
 
-from sparsemaps._kernels.code_output cimport code_output_t, put_codes, put_no_codes
+from sparsemaps._kernels.code_output cimport (code_output, code_output_t, put_codes,
+                                              put_no_codes)
 from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.types cimport index_t, value_t
 
@@ -53,52 +55,62 @@ cdef inline Py_ssize_t longest(const int64_t[::1] indptr) noexcept nogil:
     return length
 
 
-cdef enum:
-    WHOLE_SAMPLE = 63  # in place of bits: the member itself is the code
-
-
-def sample_sets(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                uint64_t key, uint64_t code_key, int bits, Py_ssize_t n_hashes, int64_t stride,
-                uint8_t[:, ::1] out, int itemsize):
-    """Write each row's codes of `bits` bits (code_output.pxd), or, with bits = 63, the members."""
-    cdef Py_ssize_t n_rows = out.shape[0], row, n, n_stored = longest(indptr)
+cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+             uint64_t key, uint64_t code_key, Py_ssize_t n_hashes, const code_output_t *output,
+             int64_t *members) except -1:
+    """The samples of each row go to `members`, or their codes to `output`."""
+    cdef Py_ssize_t row, n, n_stored = longest(indptr)
     cdef const index_t *columns
-    cdef index_t *members = <index_t *>malloc((n_stored + 1) * sizeof(index_t))
+    cdef index_t *kept = <index_t *>malloc((n_stored + 1) * sizeof(index_t))
     cdef minhash_scratch *scratch = <minhash_scratch *>calloc(1, sizeof(minhash_scratch))
     cdef uint64_t *bins = <uint64_t *>malloc(n_hashes * sizeof(uint64_t))
     cdef uint32_t *filled = <uint32_t *>malloc((n_hashes + 1) * sizeof(uint32_t))
     cdef int64_t *samples = <int64_t *>malloc(n_hashes * sizeof(int64_t))
     cdef int64_t *codes = <int64_t *>malloc(n_hashes * sizeof(int64_t))
-    cdef code_output_t output
     try:
-        if (members == NULL or scratch == NULL or bins == NULL or filled == NULL
+        if (kept == NULL or scratch == NULL or bins == NULL or filled == NULL
                 or samples == NULL or codes == NULL):
             raise MemoryError
         scratch.bins = bins
         scratch.filled = filled
-        if n_rows > 0:
-            output = code_output_t(&out[0, 0], out.shape[1], itemsize, n_hashes, bits, stride)
         with nogil:
-            for row in range(n_rows):
+            for row in range(indptr.shape[0] - 1):
                 n = indptr[row + 1] - indptr[row]
                 if n > 0:
                     columns = &indices[indptr[row]]
                     if any_zero(&values[indptr[row]], n):
-                        n = keep_members(&values[indptr[row]], columns, n, members)
-                        columns = members
-                if n == 0:
-                    put_no_codes(&output, row)
-                    continue
-                loops.sample(columns, sizeof(index_t), n, key, n_hashes, scratch, samples)
-                if bits == WHOLE_SAMPLE:
-                    put_codes(&output, row, 0, samples, n_hashes)
+                        n = keep_members(&values[indptr[row]], columns, n, kept)
+                        columns = kept
+                if n > 0:
+                    loops.sample(columns, sizeof(index_t), n, key, n_hashes, scratch, samples)
                 else:
-                    loops.codes(samples, n_hashes, code_key, bits, codes)
-                    put_codes(&output, row, 0, codes, n_hashes)
+                    memset(samples, 0xff, n_hashes * sizeof(int64_t))
+                if output == NULL:
+                    memcpy(members + row * n_hashes, samples, n_hashes * sizeof(int64_t))
+                elif n > 0:
+                    loops.codes(samples, n_hashes, code_key, output.bits, codes)
+                    put_codes(output, row, 0, codes, n_hashes)
+                else:
+                    put_no_codes(output, row)
     finally:
-        free(members)
+        free(kept)
         free(scratch)
         free(bins)
         free(filled)
         free(samples)
         free(codes)
+    return 0
+
+
+def minhash_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                  uint64_t key, uint64_t code_key, Py_ssize_t n_hashes, int bits, int layout, out):
+    """Write each row's codes: `bits` bits of a hash of each sample."""
+    cdef code_output_t output = code_output(layout, out, n_hashes, bits)
+    run(values, indices, indptr, key, code_key, n_hashes, &output, NULL)
+
+
+def minhash_samples(const value_t[::1] values, const index_t[::1] indices,
+                    const int64_t[::1] indptr, uint64_t key, int64_t[:, ::1] members):
+    """Write each row's samples: columns."""
+    run(values, indices, indptr, key, 0, members.shape[1], NULL,
+        &members[0, 0] if members.shape[0] > 0 else NULL)
