@@ -121,10 +121,11 @@ class _Task:
     def run(self):
         if not self._begun.acquire(blocking=False):
             return
+        future = self._future  # result() forgets it while this call may still be under way
         try:
-            self._future.set_result(self._function(*self._arguments))
+            future.set_result(self._function(*self._arguments))
         except BaseException as error:
-            self._future.set_exception(error)
+            future.set_exception(error)
         self._arguments = None  # a pool without threads keeps its tasks to the end
 
     def result(self):

@@ -1,6 +1,7 @@
 """Threads over blocks: order, errors, and fewer threads than were asked for."""
 
 import threading
+import time
 
 import pytest
 
@@ -46,3 +47,15 @@ def test_the_first_error_is_raised(monkeypatch, n_started):
     with pytest.raises(ValueError, match="block 5"):
         next(results)
     assert found == [0, 1, 2, 3, 4]
+
+
+def test_an_error_that_is_waited_for():
+    """A thread fails while its result is being asked for already."""
+
+    def fail(i):
+        time.sleep(0.002)
+        raise ValueError(f"block {i}")
+
+    for _ in range(20):
+        with pytest.raises(ValueError, match="block 0"):
+            _threads.run(fail, [(i,) for i in range(6)], 3)
