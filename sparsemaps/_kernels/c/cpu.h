@@ -42,8 +42,8 @@ static inline uint32_t saved_registers(void)
  * the level, and its system must save the level's registers. */
 static inline int machine_level(void)
 {
-    const uint32_t popcnt = 1u << 23, osxsave = 1u << 27;                      /* leaf 1, ecx */
-    const uint32_t bmi = 1u << 3, avx2 = 1u << 5, bmi2 = 1u << 8;              /* leaf 7, ebx */
+    const uint32_t popcnt = 1u << 23, osxsave = 1u << 27;         /* leaf 1, ecx */
+    const uint32_t bmi = 1u << 3, avx2 = 1u << 5, bmi2 = 1u << 8; /* leaf 7, ebx */
     const uint32_t avx512f = 1u << 16, avx512dq = 1u << 17, avx512cd = 1u << 28;
     const uint32_t avx512bw = 1u << 30, avx512vl = 1u << 31;
     const uint32_t for_avx2 = bmi | avx2 | bmi2;

@@ -18,11 +18,12 @@
 #include "levels.h"
 #include "random.h"
 
-enum {
-    DART_PARTS = 24,       /* of an entry that are looked at: those below have 4^-24 of its darts */
-    DART_LOWEST_PART = 64, /* below the row's largest weight; entries beyond have 4^-64 of its darts */
-    DART_WORDS = 3,        /* of one dart */
-};
+/* Parts of an entry that are looked at: those below have 4^-24 of its darts. */
+enum { DART_PARTS = 24 };
+/* Below the row's largest weight; entries beyond have 4^-64 of its darts. */
+enum { DART_LOWEST_PART = 64 };
+/* Words of one dart. */
+enum { DART_WORDS = 3 };
 
 typedef struct {
     double rank;

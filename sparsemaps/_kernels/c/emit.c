@@ -25,8 +25,7 @@ static ptrdiff_t compact_f32(const float *numbers, ptrdiff_t n, float *values, i
     return n_out;
 }
 
-static ptrdiff_t compact_f64(const double *numbers, ptrdiff_t n, double *values,
-                             int32_t *positions)
+static ptrdiff_t compact_f64(const double *numbers, ptrdiff_t n, double *values, int32_t *positions)
 {
     const __m256i step = _mm256_set1_epi32(8);
     __m256i position = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);

@@ -36,13 +36,14 @@ static inline int whole_number(const svm_text *text, const char *p, const char *
 
 /* A number followed by a blank, `#`, line end, or `also`. Returns its end, or NULL. */
 INLINE const char *number(const svm_text *text, const char *p, const char *end, char also,
-                                 int to_float, double *value)
+                          int to_float, double *value)
 {
     const char *stop = end - p >= LONGEST_PLAIN ? read_plain(p, text->powers, value) : NULL;
     if (!stop)
         stop = read_decimal(p, end, text->powers, value);
-    if (stop && (stop == end || *stop == ' ' || *stop == '\n' || *stop == also || is_blank(*stop)
-                 || *stop == '#')
+    if (stop
+        && (stop == end || *stop == ' ' || *stop == '\n' || *stop == also || is_blank(*stop)
+            || *stop == '#')
         && !(to_float && between_floats(*value)))
         return stop;
     stop = p;

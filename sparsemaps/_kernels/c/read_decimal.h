@@ -96,7 +96,7 @@ INLINE int eight_digits(const char *p, uint64_t *w)
     others = (digits | (digits + EVERY_BYTE(0x76))) & EVERY_BYTE(0x80);
     int n = others ? __builtin_ctzll(others) / 8 : 8;
     digits = digits << (32 - 4 * n) << (32 - 4 * n); /* zeros lead; a shift by 64 is undefined */
-    digits = digits * 10 + (digits >> 8); /* tens and ones, in every other byte */
+    digits = digits * 10 + (digits >> 8);            /* tens and ones, in every other byte */
     digits = ((digits & EVERY_BYTE_OF_FOUR) * (100 + (UINT64_C(1000000) << 32))
               + ((digits >> 16) & EVERY_BYTE_OF_FOUR) * (1 + (UINT64_C(10000) << 32)))
              >> 32;
@@ -200,8 +200,8 @@ static inline const char *read_decimal(const char *p, const char *end, const wid
     }
     double result = 0.0;
     if (w >> 53 == 0 && q >= -22 && q <= 22) { /* both exact, so one rounding */
-        result = q < 0 ? (double)(int64_t)w / EXACT_POWERS[-q]
-                       : (double)(int64_t)w * EXACT_POWERS[q];
+        result =
+            q < 0 ? (double)(int64_t)w / EXACT_POWERS[-q] : (double)(int64_t)w * EXACT_POWERS[q];
     } else if (w != 0) {
         uint64_t bits;
         if (!decimal_to_double(w, q, powers, &bits))

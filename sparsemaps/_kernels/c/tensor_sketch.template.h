@@ -61,15 +61,15 @@ static ptrdiff_t NAME(list_joined)(const uint32_t *buckets, const VALUE *values,
                    products);
         for (ptrdiff_t i = 0; i < n_here; i++)
             n_listed += NAME(list_joined)(buckets + width, values + width, width, n, n_factors - 1,
-                                          n_buckets, joined[i], products[i],
-                                          out_buckets + n_listed, out_values + n_listed);
+                                          n_buckets, joined[i], products[i], out_buckets + n_listed,
+                                          out_values + n_listed);
     }
     return n_listed;
 }
 
 static void NAME(list_tuples)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
-                              ptrdiff_t n, int n_factors, uint32_t n_buckets,
-                              uint32_t *out_buckets, VALUE *out_values)
+                              ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t *out_buckets,
+                              VALUE *out_values)
 {
     NAME(list_joined)(buckets, values, width, n, n_factors, n_buckets, 0, (VALUE)1.0, out_buckets,
                       out_values);
