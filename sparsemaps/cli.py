@@ -1,145 +1,95 @@
 """The ``sparsemaps`` command: LIBSVM files in, LIBSVM files out.
 
-Each map is a subcommand of ``map``, each exact kernel one of ``kernel``, and each of their
-parameters an option, read off the signature of what makes them: a new one is there by its line in
-`MAPS` or `KERNELS`.
+Options, help and exit codes. Each map is a subcommand of ``map``, each exact kernel one of
+``kernel``; they are listed in `sparsemaps._options`. What they do is in `sparsemaps._commands`.
 """
 
 import argparse
 import contextlib
-import inspect
-import os
+import importlib
 import re
 import shlex
 import signal
 import sys
 import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
 import sparsemaps
-from sparsemaps import _seeding, kernels, libsvm
-from sparsemaps.libsvm import _gram, _summary
+from sparsemaps._options import (
+    DEMO_EXAMPLES,
+    INFO_EXAMPLES,
+    KERNEL_EXAMPLES,
+    KERNELS,
+    MAP_EXAMPLES,
+    MAPS,
+    Kind,
+    Option,
+    integer,
+)
 
-
-def minmax_times_signs(
-    *, n_hashes=256, bits=8, t_bits=0, kernel="acos", distribution=None, random_state, n_jobs
-):
-    """Min-max times acos (or acos_chi2) kernel, as one-hot samples."""
-    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
-    signs = sparsemaps.SignProjection(kernel=kernel, n_hashes=n_hashes, distribution=distribution)
-    return sparsemaps.KernelProduct(maps=(sampled, signs), random_state=random_state, n_jobs=n_jobs)
-
-
-def minmax_times_fourier(
-    *, n_hashes=256, bits=8, t_bits=0, kernel="rbf", gamma=1.0, nu=1.5, random_state, n_jobs
-):
-    """Min-max times Gaussian kernel (or another of the fourier map)."""
-    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
-    fourier = sparsemaps.RandomFourier(kernel=kernel, gamma=gamma, nu=nu, n_components=n_hashes)
-    return sparsemaps.KernelProduct(
-        maps=(sampled, fourier), random_state=random_state, n_jobs=n_jobs
-    )
-
-
-def minmax_times_acos(X, Y=None, *, n_jobs=None):
-    """Min-max times acos kernel."""
-    product = kernels.min_max_kernel(X, Y, n_jobs=n_jobs)
-    product *= kernels.acos_kernel(X, Y, n_jobs=n_jobs)
-    return product
-
-
-def minmax_times_acos_chi2(X, Y=None, *, n_jobs=None):
-    """Min-max times acos-chi-square kernel."""
-    product = kernels.min_max_kernel(X, Y, n_jobs=n_jobs)
-    product *= kernels.acos_chi2_kernel(X, Y, n_jobs=n_jobs)
-    return product
-
-
-MAPS = {
-    "minmax": sparsemaps.ConsistentWeightedSampling,
-    "minhash": sparsemaps.MinHash,
-    "count-sketch": sparsemaps.CountSketch,
-    "tensor-sketch": sparsemaps.TensorSketch,
-    "maclaurin": sparsemaps.RandomMaclaurin,
-    "fourier": sparsemaps.RandomFourier,
-    "fastfood": sparsemaps.Fastfood,
-    "binning": sparsemaps.RandomBinning,
-    "signs": sparsemaps.SignProjection,
-    "minmax-signs": minmax_times_signs,
-    "minmax-fourier": minmax_times_fourier,
-}
-
-KERNELS = {
-    "minmax": kernels.min_max_kernel,
-    "generalized-minmax": kernels.generalized_min_max_kernel,
-    "chi2": kernels.chi2_similarity,
-    "acos": kernels.acos_kernel,
-    "acos-chi2": kernels.acos_chi2_kernel,
-    "normalized-rbf": kernels.normalized_rbf_kernel,
-    "folded-rbf": kernels.folded_rbf_kernel,
-    "laplacian": kernels.laplacian_kernel,
-    "cauchy": kernels.cauchy_kernel,
-    "matern": kernels.matern_kernel,
-    "minmax-acos": minmax_times_acos,
-    "minmax-acos-chi2": minmax_times_acos_chi2,
-}
-
-# Of a stream, the seed must be known and the output is sparse text; rows are what files give, and
-# functions nothing that an option can.
-_NOT_OPTIONS = ("random_state", "n_jobs", "dense_output", "X", "Y", "pitch_density")
+__all__ = ["main", "make_parser"]
 
 BAD_INPUT = 2
 BY_SIGNAL = 128  # plus the signal's number, as shells have it
+
+_FILE = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
+"""How shtab's completions name files."""
 
 
 # ---- the program ---------------------------------------------------------------------------------
 
 
-def main(arguments=None):
-    """Run the command; returns its exit status."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    options = _parser().parse_args(arguments)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit status.
+
+    Bad options raise SystemExit, as argparse does. The streams of the process stay as they are.
+    """
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    options = make_parser().parse_args(arguments)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
         with _signals_raise():
-            options.run(options)
+            from sparsemaps import _commands  # here, as help takes no time without it
+
+            getattr(_commands, options.run)(options)
         return 0
     except BrokenPipeError:  # the reader has left; there is nobody to tell
-        status = BY_SIGNAL + 13
-    except (OSError, ValueError, MemoryError) as error:
-        print(f"sparsemaps: {_reason(error)}", file=sys.stderr)
-        status = BAD_INPUT
+        return BY_SIGNAL + 13
+    except (OSError, ValueError, MemoryError, ImportError) as error:
+        print(f"sparsemaps: {_reason(error, options)}", file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
         print("sparsemaps: interrupted", file=sys.stderr)
-        status = BY_SIGNAL + signal.SIGINT
+        return BY_SIGNAL + signal.SIGINT
     except _Signalled as ended:
         print("sparsemaps: terminated", file=sys.stderr)
-        status = BY_SIGNAL + ended.number
-    _abandon_output()
-    return status
+        return BY_SIGNAL + ended.number
 
 
 class _Signalled(BaseException):
     """A signal that asks the program to end, once what it has begun is put away."""
 
-    def __init__(self, number):
+    def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
 
 
 @contextlib.contextmanager
-def _signals_raise():
+def _signals_raise() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may have handlers
         return
 
-    def end(number, frame):
+    def end(number: int, frame: Any) -> None:
         raise _Signalled(number)
 
     names = ("SIGTERM", "SIGHUP")  # Windows has one of them
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {
         number: signal.signal(number, end)
-        for number in (getattr(signal, name, None) for name in names)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL
+        for number in numbers
+        if signal.getsignal(number) is signal.SIG_DFL
     }
     try:
         yield
@@ -148,203 +98,260 @@ def _signals_raise():
             signal.signal(number, handler)
 
 
-def _abandon_output():
-    """Python would try again, and complain, when it flushes standard output at its end."""
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _reason(error):
+def _reason(error: BaseException, options: argparse.Namespace) -> str:
+    """What went wrong, in one line that speaks of options where the library has parameters."""
     if isinstance(error, MemoryError):
         return "out of memory"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return " ".join(str(error).split())
+    message = " ".join(str(error).split())
+    names = "|".join(sorted(_option_names(options), reverse=True))
+
+    def with_value(found: re.Match[str]) -> str:
+        value = found[2].strip("'")
+        return _flag(found[1]) + ("" if value == "True" else f" {value}")
+
+    message = re.sub(rf"(?<![\w-])({names})=('[^']*'|[\w.+-]+)", with_value, message)
+    message = re.sub(rf"^({names})(?= must | is | are )", lambda found: _flag(found[1]), message)
+    # Advice to set a parameter that is no option here helps nobody.
+    return "; ".join(part for part in message.split("; ") if not re.match(r"\w+=True ", part))
+
+
+def _option_names(options: argparse.Namespace) -> set[str]:
+    """The parameters that are options of a command."""
+    kind = MAPS.get(getattr(options, "map_name", "")) or KERNELS.get(
+        getattr(options, "kernel_name", "")
+    )
+    return {*vars(options), *(option.name for option in (kind.options if kind else ()))}
 
 
 # ---- options -------------------------------------------------------------------------------------
 
 
-def _parser():
-    parser = argparse.ArgumentParser(
+class _Parser(argparse.ArgumentParser):
+    """Errors are one line, and help keeps the lines of examples."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(**options)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"sparsemaps: {message} (see {self.prog} --help)\n")
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> NoReturn:
+        from sparsemaps import _seeding
+
+        version = f"{sparsemaps.__version__} (random numbers: scheme {_seeding.SCHEME})"
+        print(f"sparsemaps {version}")
+        parser.exit()
+
+
+class _Completion(argparse.Action):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, *rest: Any
+    ) -> NoReturn:
+        try:
+            shtab = importlib.import_module("shtab")
+        except ImportError:
+            parser.error("--print-completion needs the package shtab: pip install shtab")
+        print(shtab.complete(parser, shell=values))
+        parser.exit()
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the command's options."""
+    parser = _Parser(
         prog="sparsemaps",
         description="Random feature maps of sparse data, for linear learners.",
         epilog="Exit status: 0 done; 2 bad options, parameters, input or files, with one line that "
-        "says what; 128 + n ended by signal n (130 Ctrl-C, 141 closed pipe, 143 terminated).",
+        "says what;\n128 + n ended by signal n (130 Ctrl-C, 141 closed pipe, 143 terminated).",
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     parser.add_argument(
-        "--version",
-        action="version",
-        version=f"sparsemaps {sparsemaps.__version__} (random numbers: scheme {_seeding.SCHEME})",
+        "--print-completion",
+        action=_Completion,
+        choices=("bash", "zsh", "tcsh"),
+        help="print a script of completions for a shell, and leave; needs the package shtab",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    demo = commands.add_parser("demo", help="show the maps at work, on data that is there")
-    demo.add_argument(
-        "-o", "--output", default="sparsemaps-demo", help="folder to write LIBSVM files to"
-    )
-    demo.set_defaults(run=_demo)
-
-    maps = commands.add_parser("map", help="map the rows of LIBSVM files")
-    kinds = maps.add_subparsers(required=True, metavar="MAP")
-    for name, make in MAPS.items():
-        _add_map(kinds, name, make)
-
-    grams = commands.add_parser(
-        "kernel", help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4"
-    )
-    kinds = grams.add_subparsers(required=True, metavar="KERNEL")
-    for name, function in KERNELS.items():
-        _add_kernel(kinds, name, function)
-
-    info = commands.add_parser("info", help="say what is in a LIBSVM file")
-    info.add_argument("input", metavar="FILE", help="LIBSVM file, or - for standard input")
-    _add_n_jobs(info)
-    info.set_defaults(run=_info)
+    for add in (_add_demo, _add_maps, _add_kernels, _add_info):
+        add(commands)
     return parser
 
 
-def _add_kind(kinds, name, make):
-    return kinds.add_parser(
-        name,
-        help=make.__doc__.splitlines()[0].lstrip(":").replace("%", "%%"),
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+def _add_demo(commands: Any) -> None:
+    demo = commands.add_parser(
+        "demo",
+        help="show the maps at work, on data that every installation has",
+        description="Every map beside its exact kernel: accuracy, time and size. No network.",
+        epilog=DEMO_EXAMPLES,
     )
+    demo.add_argument(
+        "-o", "--output", default="sparsemaps-demo", type=_name, metavar="DIRECTORY",
+        help="where to write LIBSVM files (default: sparsemaps-demo)",
+    )  # fmt: skip
+    demo.set_defaults(run="demo")
 
 
-def _add_map(kinds, name, make):
-    parser = _add_kind(kinds, name, make)
-    parser.add_argument(
-        "inputs", nargs="+", metavar="INPUT", help="LIBSVM file (.gz, .bz2, .xz), or - for a pipe"
+def _add_maps(commands: Any) -> None:
+    maps = commands.add_parser(
+        "map",
+        help="map the rows of LIBSVM files",
+        description="Map the rows of LIBSVM files. sparsemaps map MAP --help lists the options.",
     )
-    _add_output(parser)
-    parser.add_argument("--seed", type=int, default=0, help="the same for train and test files")
-    parser.add_argument(
+    kinds = maps.add_subparsers(required=True, metavar="MAP")
+    for name, kind in MAPS.items():
+        parser = _add_kind(kinds, name, kind, MAP_EXAMPLES)
+        _add_map_options(parser)
+        parser.add_argument(
+            "--seed", type=integer, default=0, help="of the random numbers (default: 0)"
+        )
+        parser.set_defaults(run="map", map_name=name)
+
+
+def _add_map_options(parser: argparse.ArgumentParser) -> None:
+    """What all maps have in common."""
+    inputs = parser.add_argument(
+        "inputs", nargs="+", metavar="INPUT",
+        help="LIBSVM file (.gz, .bz2, .xz), directory or pattern of them, or - for a pipe; labels "
+        "and qid: are carried through, comments are not",
+    )  # fmt: skip
+    inputs.complete = _FILE  # type: ignore[attr-defined]
+    _add_output(
+        parser, "file to write (.gz, .bz2, .xz), directory for one output an input, or - for a pipe"
+    )
+    _add_reading(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format", choices=("svmlight", "npy", "npz"), default="svmlight",
+        help="LIBSVM text, packed codes as a NumPy array with labels in OUTPUT.labels.npy, or a "
+        "CSR matrix of SciPy (default: svmlight)",
+    )  # fmt: skip
+    group.add_argument(
         "--ones", action="store_true", help="write one-hot features as 1, without their factor"
     )
-    parser.add_argument(
+    group.add_argument(
         "--header",
         action="store_true",
         help="begin with a comment that is this command; LIBSVM's programs read no comments",
     )
-    _add_parameters(parser, make)
-    parser.set_defaults(run=_map, make=make)
-
-
-def _add_kernel(kinds, name, function):
-    parser = _add_kind(kinds, name, function)
-    parser.add_argument("train", metavar="TRAIN", help="LIBSVM file (.gz, .bz2, .xz), or -")
-    parser.add_argument(
-        "test", metavar="TEST", nargs="?", help="rows to write, against those of TRAIN; else TRAIN"
+    group.add_argument("--comments", action="store_true", help="keep the comments of the inputs")
+    group = parser.add_argument_group("many files: OUTPUT is a directory")
+    group.add_argument(
+        "--resume", action="store_true", help="skip what a run of the same command has finished"
     )
-    _add_output(parser)
-    _add_parameters(parser, function)
-    parser.set_defaults(run=_kernel, function=function)
+    group.add_argument(
+        "--shard", type=_shard, metavar="I/N", help="map each N-th input, from the I-th on"
+    )
 
 
-def _add_output(parser):
-    parser.add_argument(
-        "-o", "--output", required=True,
-        help="file to write (.gz, .bz2, .xz), or - for standard output",
+def _add_kernels(commands: Any) -> None:
+    grams = commands.add_parser(
+        "kernel",
+        help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
+        description="Write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4.",
+    )
+    kinds = grams.add_subparsers(required=True, metavar="KERNEL")
+    for name, kind in KERNELS.items():
+        parser = _add_kind(kinds, name, kind, KERNEL_EXAMPLES)
+        train = parser.add_argument(
+            "train", metavar="TRAIN", help="LIBSVM file (.gz, .bz2, .xz), or - for a pipe"
+        )
+        test = parser.add_argument(
+            "test", metavar="TEST", nargs="?", help="rows to write, against those of TRAIN; "
+            "without it those of TRAIN",
+        )  # fmt: skip
+        train.complete = test.complete = _FILE  # type: ignore[attr-defined]
+        _add_output(parser, "file to write (.gz, .bz2, .xz), or - for a pipe")
+        _add_reading(parser)
+        parser.set_defaults(run="kernel", kernel_name=name)
+
+
+def _add_info(commands: Any) -> None:
+    info = commands.add_parser(
+        "info",
+        help="say what is in a file",
+        description="Rows, columns, entries, values and labels of a file.",
+        epilog=INFO_EXAMPLES,
+    )
+    file = info.add_argument(
+        "input", metavar="FILE",
+        help="LIBSVM file (.gz, .bz2, .xz), .npy or .npz of sparsemaps map, or - for a pipe",
     )  # fmt: skip
+    file.complete = _FILE  # type: ignore[attr-defined]
+    _add_n_jobs(info)
+    info.set_defaults(run="info")
+
+
+def _add_kind(kinds: Any, name: str, kind: Kind, examples: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = kinds.add_parser(
+        name,
+        help=kind.about,
+        description=kind.about[0].upper() + kind.about[1:] + ".",
+        epilog=examples.format(name=name),
+    )
+    for option in kind.options:
+        _add_option(parser, option)
+    return parser
+
+
+def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
+    """An option of a map or kernel; what is not given is left to what it makes."""
+    about = option.help
+    if option.default is not None and option.default is not False:
+        about += f" (default: {option.default})"
+    how: dict[str, Any] = {"default": argparse.SUPPRESS, "dest": option.name, "help": about}
+    if option.kind is bool:
+        how["action"] = argparse.BooleanOptionalAction
+    elif isinstance(option.kind, tuple):
+        how["choices"] = option.kind
+    else:
+        how |= {"type": option.kind, "metavar": option.name.upper()}
+    parser.add_argument(_flag(option.name), **how)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _add_output(parser: argparse.ArgumentParser, about: str) -> None:
+    output = parser.add_argument("-o", "--output", required=True, type=_name, help=about)
+    output.complete = _FILE  # type: ignore[attr-defined]
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
     _add_n_jobs(parser)
     parser.add_argument(
-        "--zero-based", action="store_true", help="columns count from 0 in what is read, not from 1"
+        "--zero-based", action="store_true", help="indices count from 0 in what is read, not from 1"
+    )
+    parser.add_argument(
+        "--max-line-bytes", type=integer, default=2**30, metavar="N",
+        help="a longer line is an error (default: 2**30)",
+    )  # fmt: skip
+
+
+def _add_n_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--n-jobs", type=integer, default=1, metavar="N",
+        help="threads; -1 for all processors (default: 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        help="show a bar on standard error; by default if that is a terminal",
     )
 
 
-def _add_n_jobs(parser):
-    parser.add_argument("--n-jobs", type=int, default=1, help="threads; -1 for all processors")
-
-
-def _add_parameters(parser, make):
-    """The parameters of a class or function as options."""
-    for parameter in inspect.signature(make).parameters.values():
-        if parameter.name in _NOT_OPTIONS:
-            continue
-        option = "--" + parameter.name.replace("_", "-")
-        about = _help(make, parameter.name)
-        how = {"default": parameter.default, "dest": parameter.name, "help": about}
-        if isinstance(parameter.default, bool):
-            parser.add_argument(option, action=argparse.BooleanOptionalAction, **how)
-        else:
-            parser.add_argument(option, type=_value, **how)
-
-
-def _help(make, name):
-    """The values that the documentation of `make` allows a parameter, or its first sentence."""
-    found = re.search(rf"^{name} : (.*)\n((?:    .*\n)+)", inspect.getdoc(make) or "", re.MULTILINE)
-    if not found:
-        return " "  # not nothing: then argparse would leave out the default
-    if found[1].startswith("{"):
-        about = found[1].rpartition(", default")[0]
-    else:
-        about = re.split(r"[.:;](?=\s)", " ".join(found[2].split()))[0].rstrip(".")
-    return re.sub(r":\w+:|`| \[\d\]_", "", about).replace("%", "%%")
-
-
-def _value(text):
-    """What an option's text means: a number, numbers with commas between them, or a word."""
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    if "," in text:
-        with contextlib.suppress(ValueError):
-            return tuple(float(part) for part in text.split(","))
+def _name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name must not be empty")
     return text
 
 
-def _parameters(options, make):
-    names = inspect.signature(make).parameters
-    return {name: getattr(options, name) for name in names if name not in _NOT_OPTIONS}
-
-
-# ---- what it does --------------------------------------------------------------------------------
-
-
-def _demo(options):
-    from sparsemaps import _demo
-
-    _demo.run(options.output)
-
-
-def _map(options):
-    parameters = _parameters(options, options.make)
-    if "dense_output" in inspect.signature(options.make).parameters:
-        parameters["dense_output"] = False
-    made = options.make(**parameters, random_state=options.seed, n_jobs=None)
-    files = libsvm.map_svmlight_file(
-        made,
-        options.inputs,
-        options.output,
-        zero_based=options.zero_based,
-        ones=options.ones,
-        header=options.command if options.header else False,
-        n_jobs=options.n_jobs,
-    )
-    for file in files:
-        if not file.n_rows and not file.skipped:
-            name = "standard input" if file.input == "-" else file.input
-            print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
-
-
-def _kernel(options):
-    parameters = _parameters(options, options.function)
-
-    def function(X, Y):
-        return options.function(X, Y, **parameters)
-
-    _gram.write_kernel_file(
-        function,
-        options.train,
-        options.test,
-        options.output,
-        zero_based=options.zero_based,
-        n_jobs=options.n_jobs,
-    )
-
-
-def _info(options):
-    for line in _summary.summarize(options.input, n_jobs=options.n_jobs):
-        print(line)
-    sys.stdout.flush()  # here, where an error is still ours to tell
+def _shard(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise argparse.ArgumentTypeError(f"expected I/N with 1 <= I <= N, got {text!r}")
+    return int(found[1]), int(found[2])

@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from conftest import map_classes, random_csr
 
 import sparsemaps
-from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
+from sparsemaps import ConsistentWeightedSampling, CountSketch, _commands, cli
+from sparsemaps._options import KERNELS, MAPS
 from sparsemaps.libsvm import _files, dump_svmlight_file, load_svmlight_file
 from sparsemaps.libsvm._blocks import cut_lines
 
@@ -112,7 +113,7 @@ def test_each_sketch(file, tmp_path, name, new_map):
 
 
 def test_every_map_is_a_command():
-    made = (make(random_state=0, n_jobs=1) for make in cli.MAPS.values())
+    made = (_commands._load(kind.make)(random_state=0) for kind in MAPS.values())
     assert {type(one).__name__ for one in made} == {
         name for name in sparsemaps.__all__ if isinstance(getattr(sparsemaps, name), type)
     }
@@ -268,13 +269,13 @@ def test_coefficients(file, tmp_path):
     np.testing.assert_array_equal(Z.toarray(), series.fit_transform(X))
 
 
-@pytest.mark.parametrize("name", cli.KERNELS)
+@pytest.mark.parametrize("name", KERNELS)
 def test_kernel(file, tmp_path, name):
     """Each row's number, then its kernel with every row of TRAIN, in full precision."""
     X, y = load_svmlight_file(file, zero_based=False)
     test = tmp_path / "test.svm"
     dump_svmlight_file(X[5:8], y[5:8], test, zero_based=False)
-    function = cli.KERNELS[name]
+    function = _commands._load(KERNELS[name].make)
     for inputs, rows in (([file], slice(None)), ([file, test], slice(5, 8))):
         out = tmp_path / "out"
         done = command("kernel", name, *inputs, "-o", out)
@@ -290,7 +291,7 @@ def test_bad_kernels(file, tmp_path):
     out = tmp_path / "out"
     done = command("kernel", "laplacian", "--gamma", -1, file, "-o", out)
     assert done.returncode == 2
-    assert done.stderr.startswith(b"sparsemaps: gamma must be a finite number above 0, got -1")
+    assert done.stderr.startswith(b"sparsemaps: --gamma must be a finite number above 0, got -1")
     done = command("kernel", "minmax", file, tmp_path / "none", "-o", out)
     assert done.stderr.decode() == f"sparsemaps: {tmp_path / 'none'}: No such file or directory\n"
     assert not out.exists()
@@ -298,7 +299,7 @@ def test_bad_kernels(file, tmp_path):
 
 def test_bad_parameters(file, tmp_path):
     done = command("map", "minmax", "--bits", 40, file, "-o", tmp_path / "out")
-    assert done.stderr == b"sparsemaps: bits must be from 1 to 16, got 40\n"
+    assert done.stderr == b"sparsemaps: --bits must be from 1 to 16, got 40\n"
     assert done.returncode == 2
     assert command("map", "minmax", "--bits", "x", file, "-o", tmp_path / "out").returncode == 2
     assert command("map", "nonsense").returncode == 2

@@ -40,7 +40,8 @@ FLOORS = [
     {"_variance"},
     {"_kernel_error"},
     {"approximation"},
-    {"_demo", "__init__"},
+    {"_demo", "__init__", "_options"},
+    {"_commands"},
     {"cli"},
     {"__main__"},
 ]

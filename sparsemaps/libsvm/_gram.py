@@ -53,7 +53,7 @@ def write_kernel_file(
         block = sp.csr_array((K.ravel(), np.tile(np.arange(n_train + 1), len(K)), ends))
         return format_rows(block, one_label_each(y[start:stop]), zero_based=True)
 
-    function(X[:1], X_train[:1])  # bad parameters end it here
+    function(X[:0], X_train[:0])  # bad parameters end it here
     for path, matrix in zip(paths, loaded[::2], strict=True):
         _check_rows(function, path, matrix, step, zero_based)
     blocks = [(start, min(start + step, X.shape[0])) for start in range(0, X.shape[0], step)]

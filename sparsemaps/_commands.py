@@ -1,0 +1,137 @@
+"""What the subcommands of ``sparsemaps`` do with their options."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import sparsemaps
+from sparsemaps import kernels, libsvm
+from sparsemaps._options import KERNELS, MAPS, Kind
+from sparsemaps.libsvm import _gram, _summary
+
+
+def _load(path: str) -> Callable[..., Any]:
+    """What ``module:name`` names."""
+    module, _, name = path.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _given(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
+    """The parameters of a map or kernel that the command gives."""
+    return {
+        option.name: getattr(options, option.name)
+        for option in kind.options
+        if hasattr(options, option.name)
+    }
+
+
+def make_map(options: argparse.Namespace) -> Any:
+    """The map that the options of ``map`` describe."""
+    kind = MAPS[options.map_name]
+    parameters = _given(options, kind)
+    if options.map_name == "tensor-sketch":
+        parameters["dense_output"] = False  # the same numbers, without the zeros
+    return _load(kind.make)(**parameters, random_state=options.seed)
+
+
+def demo(options: argparse.Namespace) -> None:
+    """``sparsemaps demo``."""
+    from sparsemaps import _demo
+
+    _demo.run(options.output)
+
+
+def map(options: argparse.Namespace) -> None:
+    """``sparsemaps map``."""
+    files = libsvm.map_svmlight_file(
+        make_map(options),
+        options.inputs,
+        options.output,
+        zero_based=options.zero_based,
+        ones=options.ones,
+        format=options.format,
+        header=options.command if options.header else False,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+        comments=options.comments,
+        resume=options.resume,
+        shard=options.shard,
+        max_line_bytes=options.max_line_bytes,
+    )
+    for file in files:
+        if not file.n_rows and not file.skipped:
+            name = "standard input" if file.input == "-" else file.input
+            print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
+
+
+def kernel(options: argparse.Namespace) -> None:
+    """``sparsemaps kernel``."""
+    kind = KERNELS[options.kernel_name]
+    n_rows = _gram.write_kernel_file(
+        partial(_load(kind.make), **_given(options, kind)),
+        options.train,
+        options.test,
+        options.output,
+        zero_based=options.zero_based,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+        max_line_bytes=options.max_line_bytes,
+    )
+    if not n_rows:
+        print(f"sparsemaps: {options.test or options.train}: there are no rows", file=sys.stderr)
+
+
+def info(options: argparse.Namespace) -> None:
+    """``sparsemaps info``."""
+    lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
+    for line in lines:
+        print(line)
+    sys.stdout.flush()  # here, where an error can still be told
+
+
+# ---- maps and kernels that are several of the library's ------------------------------------------
+
+
+def minmax_times_signs(
+    *,
+    n_hashes: int = 256,
+    bits: int = 8,
+    t_bits: int = 0,
+    kernel: str = "acos",
+    distribution: str | None = None,
+    random_state: int,
+) -> Any:
+    """Min-max times acos (or acos-chi-square) kernel."""
+    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
+    signs = sparsemaps.SignProjection(kernel=kernel, n_hashes=n_hashes, distribution=distribution)
+    return sparsemaps.KernelProduct(maps=(sampled, signs), random_state=random_state)
+
+
+def minmax_times_fourier(
+    *,
+    n_hashes: int = 256,
+    bits: int = 8,
+    t_bits: int = 0,
+    kernel: str = "rbf",
+    gamma: float = 1.0,
+    nu: float = 1.5,
+    random_state: int,
+) -> Any:
+    """Min-max times Gaussian kernel (or another of the map fourier)."""
+    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
+    fourier = sparsemaps.RandomFourier(kernel=kernel, gamma=gamma, nu=nu, n_components=n_hashes)
+    return sparsemaps.KernelProduct(maps=(sampled, fourier), random_state=random_state)
+
+
+def minmax_times_acos(X: Any, Y: Any = None) -> Any:
+    """Min-max times acos kernel."""
+    return kernels.min_max_kernel(X, Y) * kernels.acos_kernel(X, Y)
+
+
+def minmax_times_acos_chi2(X: Any, Y: Any = None) -> Any:
+    """Min-max times acos-chi-square kernel."""
+    return kernels.min_max_kernel(X, Y) * kernels.acos_chi2_kernel(X, Y)
