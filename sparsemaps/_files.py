@@ -186,10 +186,11 @@ class Text:
 
 
 @contextlib.contextmanager
-def atomic_output(path: Any) -> Iterator[IO[bytes]]:
+def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
     """A binary file object for `path`, which appears only when all went well; "-" is a pipe.
 
-    The name's ending says whether it is compressed. What cannot be renamed into place, a device or
+    The name's ending says whether it is compressed. Without `synced`, it may be empty after a loss
+    of power, and costs less. What cannot be renamed into place, a device or
     a named pipe, is written to as it is.
     """
     path = os.fspath(path)
@@ -211,7 +212,7 @@ def atomic_output(path: Any) -> Iterator[IO[bytes]]:
         with _Unpublished(target) as hidden:
             with _compressed(hidden.file, os.path.splitext(path)[1]) as compressed:
                 yield compressed
-            hidden.publish()
+            hidden.publish(synced)
 
 
 class _Unpublished:
@@ -251,9 +252,10 @@ class _Unpublished:
             if error[0] is not None:
                 self._remove()
 
-    def publish(self) -> None:
+    def publish(self, synced: bool) -> None:
         self.file.flush()
-        os.fsync(self.file.fileno())
+        if synced:  # else a loss of power could leave the name without the content
+            os.fsync(self.file.fileno())
         if not self._is_named:
             self._name()
         if os.path.exists(self._target):
@@ -261,7 +263,6 @@ class _Unpublished:
         if os.name == "nt":  # which renames no open file
             self.file.close()
         os.replace(self._temporary, self._target)
-        _sync_folder(self._folder)
 
     def _name(self) -> None:
         """Give an unnamed file its temporary name."""
@@ -302,16 +303,6 @@ def _in_proc(descriptor: int) -> str:
     return f"/proc/self/fd/{descriptor}"
 
 
-def _sync_folder(folder: str) -> None:
-    """Make a new name in a folder last, where the system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 @contextlib.contextmanager
 def _compressed(file: IO[bytes], ending: str) -> Iterator[IO[bytes]]:
     """What is written goes to `file`, compressed as the ending of a name says."""
@@ -337,7 +328,7 @@ def refuse_inputs_as_outputs(inputs: Iterable[Any], outputs: Iterable[Any]) -> N
     read = {}
     for path in inputs:
         if (identity := _identity(path)) is not None:
-            read[identity] = path
+            read[identity] = "standard input" if path is sys.stdin else path
     for path in outputs:
         identity = _identity(path)
         if identity in read:

@@ -256,7 +256,7 @@ def _map_each(
                 _remove(output + ".qids.npy")
             done += job.run([path], output, bar)
             record |= {"n_rows": done[-1].n_rows, "output_size": os.path.getsize(output)}
-            with _files.atomic_output(output + _RECORD) as file:
+            with _files.atomic_output(output + _RECORD, synced=False) as file:
                 file.write(json.dumps(record, indent=1).encode() + b"\n")
     return done
 
@@ -267,10 +267,10 @@ def _finished(job: _Job, path: str, output: str) -> int | None:
         with open(output + _RECORD, "rb") as file:
             found = json.load(file)
         size = os.path.getsize(output)
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):  # or an empty record, after a loss of power
         return None
-    except ValueError as error:
-        raise ValueError(f"{output}{_RECORD} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        return None
     record = job.record(path)
     for part in ("map", "options"):
         if found.get(part) != json.loads(json.dumps(record[part])):

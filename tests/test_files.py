@@ -1,0 +1,513 @@
+"""Files: complete or not there, never an input; lines and bytes are bounded; many of them."""
+
+import gzip
+import io
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import random_csr
+
+from sparsemaps import (
+    ConsistentWeightedSampling,
+    CountSketch,
+    KernelProduct,
+    RandomMaclaurin,
+    SignProjection,
+    _files,
+)
+from sparsemaps.libsvm import (
+    _files as _map_files,
+)
+from sparsemaps.libsvm import (
+    dump_svmlight_file,
+    load_svmlight_file,
+    map_svmlight_file,
+)
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="not as on POSIX systems")
+
+
+def cws(**parameters):
+    parameters = {"n_hashes": 5, "bits": 3, "random_state": 0, **parameters}
+    return ConsistentWeightedSampling(**parameters)
+
+
+def mapped(text, new_map=None, **options):
+    out = io.BytesIO()
+    map_svmlight_file(new_map or cws(), io.BytesIO(text), out, **options)
+    return out.getvalue()
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "in.svm"
+    dump_svmlight_file(random_csr(), np.arange(40) % 3, path, zero_based=False)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of files with different rows."""
+    (tmp_path / "in").mkdir()
+    for i in range(7):
+        X = random_csr(n_rows=10 + i, seed=i)
+        dump_svmlight_file(X, np.arange(10 + i), tmp_path / "in" / f"p{i}.svm", zero_based=False)
+    return tmp_path / "in"
+
+
+# ---- output that is complete or not there --------------------------------------------------------
+
+
+@pytest.fixture(params=["unnamed", "named"])
+def each_way(request, monkeypatch):
+    """With and without files that have no name."""
+    if request.param == "named":
+        monkeypatch.setattr(_files, "_open_unnamed", lambda folder: None)
+
+
+def test_nothing_is_there_before_the_end(tmp_path, each_way):
+    path = tmp_path / "out"
+    with _files.atomic_output(path) as file:
+        file.write(b"content")
+        assert not path.exists()
+    assert path.read_bytes() == b"content"
+    with pytest.raises(KeyboardInterrupt), _files.atomic_output(path) as file:  # noqa: PT012
+        file.write(b"more")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"content"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_signal_while_the_file_is_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "_open_unnamed", lambda folder: None)
+    make = os.open
+
+    def interrupted(path, flags, *mode):
+        os.close(make(path, flags, *mode))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", interrupted)
+        with pytest.raises(KeyboardInterrupt), _files.atomic_output(tmp_path / "out"):
+            pass
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_system_that_cannot_name_a_file_later(tmp_path, monkeypatch):
+    def refuse(*arguments, **options):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with _files.atomic_output(tmp_path / "out") as file:
+        file.write(b"x" * 10**6)
+    assert (tmp_path / "out").read_bytes() == b"x" * 10**6
+    assert os.listdir(tmp_path) == ["out"]
+
+
+@posix
+def test_the_umask_is_kept(tmp_path, each_way):
+    """It decides the permissions, and is never changed, not even for a moment."""
+    before = os.umask(0o027)
+    try:
+        with _files.atomic_output(tmp_path / "out"):
+            found = os.umask(0o027)
+        assert found == 0o027
+        assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
+    finally:
+        os.umask(before)
+
+
+def test_umask_is_not_called(tmp_path, monkeypatch, each_way):
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("umask is the whole process'"))
+    with _files.atomic_output(tmp_path / "out"):
+        pass
+
+
+def test_the_longest_name(tmp_path, each_way):
+    for name in ("x" * 250 + ".svm", "x" * 255):
+        with _files.atomic_output(tmp_path / name) as file:
+            file.write(b"1")
+        assert (tmp_path / name).read_bytes() == b"1"
+
+
+def test_no_name():
+    with pytest.raises(ValueError, match="must not be empty"), _files.atomic_output(""):
+        pass
+
+
+def test_synced_before_it_has_its_name(tmp_path, monkeypatch, each_way):
+    calls = []
+    for name in ("fsync", "replace"):
+        call = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda *args, name=name, call=call: (calls.append(name), call(*args))[1]
+        )
+    with _files.atomic_output(tmp_path / "out"):
+        pass
+    assert calls[:2] == ["fsync", "replace"]
+
+
+def test_the_same_content_is_the_same_file(tmp_path):
+    """Compressed files hold no time and no name."""
+    for ending in ("gz", "bz2", "xz"):
+        paths = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]
+        for path in paths:
+            with _files.atomic_output(path) as file:
+                file.write(b"content" * 100)
+            time.sleep(0.01)
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("block_bytes", [1, 3, 8, 9, 100])
+def test_long_lines(block_bytes):
+    """A line of exactly the limit is fine, one more byte is not, wherever blocks are cut."""
+    for text, n_allowed in ((b"12345678\n1\n12345678", 8), (b"1\n123456789\n1\n", 9)):
+        with _files.open_text(io.BytesIO(text), n_allowed) as lines:
+            assert b"".join(lines.blocks(block_bytes)) == text
+        with _files.open_text(io.BytesIO(text), n_allowed - 1) as lines:  # noqa: SIM117
+            with pytest.raises(_files.LineTooLong):
+                list(lines.blocks(block_bytes))
+
+
+def test_a_bomb(tmp_path):
+    """A small compressed file with a line that would fill the memory."""
+    path = tmp_path / "bomb.svm.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"1 1:1\n1 1:1")
+        for _ in range(64):
+            file.write(b"0" * 2**20)
+    with pytest.raises(ValueError, match=r"bomb.svm.gz: line 2 is longer than max_line_bytes="):
+        load_svmlight_file(path, max_line_bytes=2**20)
+    with pytest.raises(ValueError, match=r"line 2 is longer than max_line_bytes="):
+        map_svmlight_file(cws(), path, tmp_path / "out", max_line_bytes=2**20)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+# ---- mapping -------------------------------------------------------------------------------------
+
+
+def test_labels_and_query_ids_are_carried_through():
+    text = b"1 qid:7 1:2 # one\n-2.5 qid:-9223372036854775808 3:1\r\n\n# c\n0 qid:0\n"
+    lines = mapped(text).splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        [b"1", b"qid:7"], [b"-2.5", b"qid:-9223372036854775808"], [b"0", b"qid:0"],
+    ]  # fmt: skip
+    plain = mapped(b"1 1:2\n-2.5 3:1\n0\n").splitlines()
+    assert [line.split()[2:] for line in lines] == [line.split()[1:] for line in plain]
+    lines = mapped(b"3,1 1:2\n 3:1\n2\n", CountSketch(n_components=4, random_state=0)).splitlines()
+    assert [line.split(b" ")[0] for line in lines] == [b"3,1", b"", b"2"]
+
+
+def test_comments():
+    text = b"# first\n1 1:2 # one\n2 3:1\n\n3 # three\r\n#last"
+    kept = mapped(text, comments=True)
+    plain = mapped(text)
+    assert b"#" not in plain
+    assert [line.partition(b"#")[2] for line in kept.splitlines()] == [
+        b" first", b" one", b"", b" three", b"last",
+    ]  # fmt: skip
+    assert load_svmlight_file(io.BytesIO(kept))[1].tolist() == [1, 2, 3]
+    without = b"\n".join(
+        line.split(b"#")[0].rstrip() for line in kept.splitlines() if line[0] != ord("#")
+    )
+    assert without.split() == plain.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"1 1:1\n1:2 3:4\n", "line 2, column 1: expected a number as label; found '1:2'"),
+        (b"1 1:1\n1 2:-3\n", "line 2, index 2: the value -3 is negative"),
+        (b"1 1:1\n\n# c\n1 2:nan\n", "line 4, index 2: the value is NaN"),
+        (b"1 qid:1 1:1\n1 2:3\n", "line 2 has no qid"),
+        (b"1 1:1\n1 +0:3\n", "line 2, column 3: indices count from 1 unless zero_based=True"),
+        (b"1 1:1\n1 -0:3\n", "line 2, column 3: indices count from 1"),
+        (b"\x1f\x8b\x08\n\x00", "compressed by gzip"),
+        (b"BZh91AY", "compressed by bzip2"),
+        (b"\xfd7zXZ\x00", "compressed by xz"),
+        ("\ufeff1 1:1".encode(), "byte order mark"),
+        ("1 1:1".encode("utf-16"), "UTF-16"),
+        ("1 1:1".encode("utf-16-le"), "UTF-16"),
+        (b"label,a,b\n1,2,3\n", "looks like CSV"),
+        (b"1;2;3\n", "looks like CSV"),
+    ],
+)
+def test_errors_name_the_line(text, message):
+    with pytest.raises(ValueError, match=message):
+        mapped(text)
+
+
+def test_parameters(tmp_path):
+    for options, message in (
+        ({"format": "csv"}, "format must be"),
+        ({"format": "npy"}, "format='npy' needs a file"),
+        ({"resume": True}, "a directory"),
+        ({"shard": (1, 2)}, "a directory"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"max_line_bytes": 0}, "max_line_bytes must be"),
+        ({"zero_based": "no"}, "zero_based must be True or False"),
+        ({"ones": True, "new_map": CountSketch()}, "ones=True is for maps with one-hot"),
+        ({"format": "npy", "new_map": CountSketch()}, "is for maps with codes"),
+        ({"format": "npy", "comments": True}, "comments=True is for"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            mapped(b"1 1:1\n", **options)
+    for shard in ((0, 2), (3, 2), (1,), "1/2", 3):
+        with pytest.raises(ValueError, match="shard"):
+            map_svmlight_file(cws(), [__file__], tmp_path, shard=shard)
+
+
+def test_fitted_maps_know_their_width():
+    fitted = cws().fit(random_csr(n_columns=30))
+    mapped(b"1 30:1\n", fitted)
+    with pytest.raises(ValueError, match="line 2: index 31, but the map was fitted to 30 columns"):
+        mapped(b"1 30:1\n1 31:1\n", fitted)
+
+
+def test_maps_stay_as_they_are():
+    given = cws()
+    mapped(b"1 1:1\n", given)
+    assert not hasattr(given, "seed_")
+
+
+def test_header():
+    text = mapped(b"1 1:1\n", header=True)
+    assert text.startswith(b"# ConsistentWeightedSampling(bits=3, n_hashes=5, random_state=0)\n1 ")
+
+
+MAPS = {
+    "codes": cws(),
+    "bits": SignProjection(n_hashes=11, random_state=0),
+    "product": KernelProduct(random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("block_bytes", [200, 2**19])
+def test_npy(file, tmp_path, monkeypatch, name, block_bytes):
+    """Packed codes as `encode` gives them, memory-mapped."""
+    monkeypatch.setattr(_map_files, "BLOCK_BYTES", block_bytes)
+    out = tmp_path / "codes.npy"
+    X, y = load_svmlight_file(file, zero_based=False, n_features=300)
+    (done,) = map_svmlight_file(MAPS[name], file, out, format="npy", n_jobs=2)
+    assert done.n_rows == 40
+    codes = np.load(out, mmap_mode="r")
+    expected = MAPS[name].fit_transform(X)  # fits
+    np.testing.assert_array_equal(codes, MAPS[name].encode(X), strict=True)
+    np.testing.assert_array_equal(np.load(f"{out}.labels.npy"), y, strict=True)
+    assert not os.path.exists(f"{out}.qids.npy")
+    out = tmp_path / "matrix.npz"
+    map_svmlight_file(MAPS[name], [file, file], out, format="npz")
+    Z = sp.load_npz(out)
+    assert isinstance(Z, sp.csr_array)
+    assert (sp.vstack([expected, expected]) != Z).nnz == 0
+    assert Z.shape[1] == expected.shape[1]
+    with np.load(out) as arrays:
+        np.testing.assert_array_equal(arrays["labels"], np.concatenate([y, y]), strict=True)
+
+
+def test_query_ids_of_arrays(tmp_path):
+    text = io.BytesIO(b"1 qid:3 1:1\n0 qid:4 2:1\n")
+    map_svmlight_file(cws(), text, tmp_path / "a.npy", format="npy")
+    assert np.load(tmp_path / "a.npy.qids.npy").tolist() == [3, 4]
+    text.seek(0)
+    map_svmlight_file(cws(), text, tmp_path / "a.npz", format="npz")
+    assert np.load(tmp_path / "a.npz")["query_ids"].tolist() == [3, 4]
+    with pytest.raises(ValueError, match="several labels"):
+        map_svmlight_file(cws(), io.BytesIO(b"1,2 1:1\n"), tmp_path / "b.npy", format="npy")
+    inputs = [io.BytesIO(b"1 qid:3 1:1\n"), io.BytesIO(b"1 1:1\n")]
+    with pytest.raises(ValueError, match="1 of 2 rows have a qid"):
+        map_svmlight_file(cws(), inputs, tmp_path / "b.npy", format="npy")
+    with pytest.raises(ValueError, match="not compressed"):
+        map_svmlight_file(cws(), text, tmp_path / "b.npy.gz", format="npy")
+    h01 = RandomMaclaurin(n_components=4, h01=True, random_state=0)
+    with pytest.raises(ValueError, match="width of the output"):
+        map_svmlight_file(h01, io.BytesIO(b"1 1:1\n"), tmp_path / "b.npz", format="npz")
+    assert sorted(os.listdir(tmp_path)) == ["a.npy", "a.npy.labels.npy", "a.npy.qids.npy", "a.npz"]
+
+
+def test_nothing_to_map(tmp_path):
+    for format in ("svmlight", "npy", "npz"):
+        out = tmp_path / f"out.{format}"
+        (done,) = map_svmlight_file(cws(), io.BytesIO(b"\n# none\n"), out, format=format)
+        assert done.n_rows == 0
+    assert (tmp_path / "out.svmlight").read_bytes() == b""
+    assert np.load(tmp_path / "out.npy").shape == (0, 2)
+    assert sp.load_npz(tmp_path / "out.npz").shape == (0, 40)
+
+
+# ---- inputs and outputs --------------------------------------------------------------------------
+
+
+@posix
+def test_an_input_is_no_output(file, tmp_path):
+    """By whatever name; nothing is written, and the input stays."""
+    before = file.read_bytes()
+    os.link(file, tmp_path / "hard")
+    os.symlink(file, tmp_path / "soft")
+    (tmp_path / "folder").mkdir()
+    os.symlink(tmp_path, tmp_path / "folder" / "up")
+    for output in (file, tmp_path / "hard", tmp_path / "soft", tmp_path / "folder/up/in.svm"):
+        with pytest.raises(ValueError, match="is the input"):
+            map_svmlight_file(cws(), file, output)
+    with pytest.raises(ValueError, match="is the input"):
+        map_svmlight_file(cws(), [file, tmp_path / "soft"], tmp_path, resume=True)
+    with pytest.raises(ValueError, match="is the input"), open(file, "rb") as opened:
+        map_svmlight_file(cws(), opened, file)
+    assert file.read_bytes() == before
+    assert not (tmp_path / "in.svm.json").exists()
+
+
+def outputs(directory):
+    return {path.name: path.read_bytes() for path in sorted(Path(directory).iterdir())}
+
+
+def test_one_output_for_each_input(folder, tmp_path):
+    done = map_svmlight_file(cws(), folder, f"{tmp_path}/out/")
+    assert [os.path.basename(one.output) for one in done] == [f"p{i}.svm" for i in range(7)]
+    assert [one.n_rows for one in done] == list(range(10, 17))
+    together = io.BytesIO()
+    map_svmlight_file(cws(), str(folder / "p*.svm"), together)
+    each = [Path(one.output).read_bytes() for one in done]
+    assert b"".join(each) == together.getvalue()
+    # Its outputs are inputs in turn, without what is beside them.
+    again = map_svmlight_file(CountSketch(n_components=4), tmp_path / "out", f"{tmp_path}/two/")
+    assert len(again) == 7
+    shards = [
+        map_svmlight_file(cws(), folder, f"{tmp_path}/sharded/", shard=(i, 3)) for i in (1, 2, 3)
+    ]
+    assert [len(shard) for shard in shards] == [3, 2, 2]
+    found, expected = outputs(tmp_path / "sharded"), outputs(tmp_path / "out")
+    assert found == expected
+
+
+def test_names_of_outputs(tmp_path, folder):
+    X = random_csr()
+    for name in ("a.svm.gz", "b.xz"):
+        dump_svmlight_file(X, np.zeros(40), tmp_path / name)
+    inputs = [tmp_path / "a.svm.gz", tmp_path / "b.xz"]
+    done = map_svmlight_file(cws(), inputs, f"{tmp_path}/o/", format="npy", zero_based=True)
+    assert [os.path.basename(one.output) for one in done] == ["a.svm.npy", "b.npy"]
+    with pytest.raises(ValueError, match="have the same output"):
+        map_svmlight_file(cws(), [folder / "p1.svm", folder / ".." / "in" / "p1.svm"], tmp_path)
+    with pytest.raises(ValueError, match="inputs that are files"):
+        map_svmlight_file(cws(), io.BytesIO(b"1 1:1\n"), tmp_path)
+    with pytest.raises(ValueError, match="there are no files"):
+        map_svmlight_file(cws(), str(tmp_path / "none*"), tmp_path / "out")
+
+
+def test_resume(folder, tmp_path):
+    out = f"{tmp_path}/out/"
+    broken = folder / "p3.svm"
+    good = broken.read_bytes()
+    broken.write_bytes(good + b"1 x:1\n")
+    with pytest.raises(ValueError, match=r"p3\.svm: line 14, column 3"):
+        map_svmlight_file(cws(), folder, out)
+    kept = outputs(out)
+    assert sorted(kept) == [f"p{i}.svm{end}" for i in range(3) for end in ("", ".json")]
+    broken.write_bytes(good)
+    done = map_svmlight_file(cws(), folder, out, resume=True)
+    assert [one.skipped for one in done] == [True] * 3 + [False] * 4
+    assert [one.n_rows for one in done] == list(range(10, 17))
+    undisturbed = f"{tmp_path}/undisturbed/"
+    map_svmlight_file(cws(), folder, undisturbed)
+    found, expected = (
+        {name: text for name, text in outputs(path).items() if name.endswith(".svm")}
+        for path in (out, undisturbed)
+    )
+    assert found == expected
+    # An input that has changed is mapped again, an output that has been cut too.
+    broken.write_bytes(good + good)
+    (Path(out) / "p5.svm").write_bytes(b"")
+    done = map_svmlight_file(cws(), folder, out, resume=True)
+    assert [i for i, one in enumerate(done) if not one.skipped] == [3, 5]
+
+
+@pytest.mark.parametrize(
+    ("new_map", "options", "message"),
+    [
+        (cws(bits=4), {}, "bits 3, now 4"),
+        (cws(random_state=1), {}, "now"),
+        (CountSketch(random_state=0), {}, "now CountSketch"),
+        (cws(), {"ones": True}, "ones False, now True"),
+        (cws(), {"zero_based": True}, "zero_based False, now True"),
+    ],
+)
+def test_resume_of_another_map(folder, tmp_path, new_map, options, message):
+    """An error, before anything is written, and not a mix."""
+    out = f"{tmp_path}/out/"
+    map_svmlight_file(cws(), folder, out, shard=(3, 7))
+    before = outputs(out)
+    with pytest.raises(ValueError, match=message):
+        map_svmlight_file(new_map, folder, out, resume=True, **options)
+    assert outputs(out) == before
+
+
+@pytest.mark.parametrize("record", ["", "{", "[]"])
+def test_a_record_that_is_no_record(folder, tmp_path, record):
+    """As a loss of power may leave it: the output is made again."""
+    out = f"{tmp_path}/out/"
+    map_svmlight_file(cws(), folder, out, shard=(1, 7))
+    (Path(out) / "p0.svm.json").write_text(record)
+    done = map_svmlight_file(cws(), folder, out, shard=(1, 7), resume=True)
+    assert [one.skipped for one in done] == [False]
+
+
+def test_many_inputs(tmp_path):
+    """No handle stays open: more files than a process may have."""
+    resource = pytest.importorskip("resource")
+    (tmp_path / "in").mkdir()
+    for i in range(120):
+        (tmp_path / "in" / f"{i:03}").write_bytes(b"%d 1:%d\n" % (i, i + 1))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (60, limits[1]))
+    try:
+        out = tmp_path / "all"
+        map_svmlight_file(cws(), tmp_path / "in", out)
+        map_svmlight_file(cws(), tmp_path / "in", f"{tmp_path}/each/")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert load_svmlight_file(out)[1].tolist() == list(range(120))
+    assert len(os.listdir(tmp_path / "each")) == 240
+
+
+@posix
+def test_killed_at_any_moment(folder, tmp_path):
+    """Whatever is there is complete; going on gives what an undisturbed run gives."""
+    for i in range(7):
+        path = folder / f"p{i}.svm"
+        path.write_bytes(path.read_bytes() * 100)
+    out = tmp_path / "out"
+    arguments = [
+        sys.executable, "-m", "sparsemaps", "map", "minmax", "--n-hashes", "5", "--bits", "3",
+        str(folder), "-o", f"{out}/", "--resume",
+    ]  # fmt: skip
+    map_svmlight_file(cws(), folder, f"{tmp_path}/undisturbed/")
+    expected = outputs(tmp_path / "undisturbed")
+    n_done = 0
+    for _ in range(2):
+        program = subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60
+        while len(list(out.glob("*.svm"))) <= n_done and time.monotonic() < deadline:
+            time.sleep(0.001)
+        program.send_signal(signal.SIGKILL)
+        program.communicate()
+        n_done = len(list(out.glob("*.svm")))
+        for name, text in outputs(out).items():
+            assert name.endswith((".svm", ".json"))
+            assert name.endswith(".json") or text == expected[name]
+    subprocess.run(arguments, check=True, cwd=tmp_path)
+    for name, text in outputs(out).items():
+        assert name.endswith(".json") or text == expected[name]
+    assert outputs(out).keys() == expected.keys()
