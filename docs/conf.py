@@ -1,12 +1,64 @@
 """Sphinx: ``sphinx-build -W docs docs/_build``."""
 
+import sys
+import warnings
+from pathlib import Path
+
 import sparsemaps
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "sparsemaps"
 author = "the sparsemaps developers"
+copyright = "the sparsemaps developers"
 version = release = sparsemaps.__version__
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
-exclude_patterns = ["_build"]
+
+extensions = [
+    "mathml",  # in _extensions
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "results/cells", "results/*-*.md", "gallery/README.rst"]
+templates_path = ["_templates"]
 myst_heading_anchors = 3
 numpydoc_show_class_members = False
-html_theme = "alabaster"
+numpydoc_xref_param_type = False
+autosummary_generate = True
+autosummary_generate_overwrite = True
+autodoc_typehints = "none"  # the docstrings say types and shapes
+
+html_theme = "pydata_sphinx_theme"
+html_math_renderer = "mathml"
+html_title = "sparsemaps"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": [],
+    "footer_end": [],
+    "header_links_before_dropdown": 5,
+}
+html_sidebars = {"install": [], "changelog": []}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"__init__\.py",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "remove_config_comments": True,
+    "min_reported_time": 5,
+}
+
+warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive.*")

@@ -7,15 +7,21 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from experiments import datasets, features, nonlinear, polynomial, report, runner
+from experiments import datasets, features, guide, nonlinear, polynomial, report, runner
 
-EXPERIMENTS = [*polynomial.EXPERIMENTS, *features.EXPERIMENTS, *nonlinear.EXPERIMENTS]
+EXPERIMENTS = [
+    *guide.EXPERIMENTS,
+    *polynomial.EXPERIMENTS,
+    *features.EXPERIMENTS,
+    *nonlinear.EXPERIMENTS,
+]
 
 PAPERS = {
     "pham": "N. Pham, R. Pagh, Fast and scalable polynomial kernels via explicit feature maps, "
     "KDD 2013",
     "rahimi": "A. Rahimi, B. Recht, Random features for large-scale kernel machines, NIPS 2007",
     "fastfood": "Q. Le, T. Sarlós, A. Smola, Fastfood, ICML 2013",
+    "guide": "The user guide's measurements",
     "li": "P. Li, A comparison study of nonlinear kernels, arXiv 1603.06541",
 }
 
@@ -98,7 +104,8 @@ def main(arguments: list[str] | None = None) -> None:
     with plt.rc_context(report.STYLE):
         for experiment in experiments:
             experiment.write(options, results)
-    given = [arg if arg != asked.data else "DIRECTORY" for arg in arguments or sys.argv[1:]]
+    names = {asked.data: "DIRECTORY", str(asked.results): "RESULTS"}
+    given = [names.get(argument, argument) for argument in arguments or sys.argv[1:]]
     write_index(options, shlex.join(["python", "-m", "experiments", *given]))
 
 

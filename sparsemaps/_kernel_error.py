@@ -12,6 +12,7 @@ from sparsemaps import _sklearn, _variance, kernels
 from sparsemaps.count_sketch import CountSketch
 from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct
+from sparsemaps.minhash import MinHash
 from sparsemaps.random_binning import RandomBinning
 from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
@@ -144,6 +145,7 @@ def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
         square_x=squares[first],
         square_y=squares[second],
         overlap=upper(sample.power(2) @ sample.power(2).T),
+        peak=_peaks(sample, first, second),
     )
     return kernel, pairs
 
@@ -159,6 +161,8 @@ def exact_kernel(fitted: Any, X: Any) -> Any:
     if isinstance(fitted, ConsistentWeightedSampling):
         gram = kernels.generalized_min_max_kernel if fitted.signed else kernels.min_max_kernel
         return gram(X)
+    if isinstance(fitted, MinHash):
+        return kernels.min_max_kernel((X != 0).astype(X.dtype))
     if isinstance(fitted, SignProjection):
         chi2 = fitted.kernel == "acos_chi2"
         K = kernels.acos_chi2_kernel(X) if chi2 else kernels.acos_kernel(X)
@@ -183,6 +187,17 @@ def exact_kernel(fitted: Any, X: Any) -> Any:
     if isinstance(fitted, CountSketch):
         return (X @ X.T).toarray()
     raise ValueError(f"there is no exact kernel for {fitted!r}")
+
+
+def _peaks(sample: Any, first: Any, second: Any) -> Array:
+    """For each pair, the sum of (x_i - y_i)^4 over the squared sum of (x_i - y_i)^2."""
+    cubes, fourth = sample.power(3) @ sample.T, sample.power(2) @ sample.power(2).T
+    own = np.asarray(sample.power(4).sum(axis=1)).reshape(-1)
+    fourths = own[first] + own[second] + 6 * upper(fourth) - 4 * (upper(cubes) + upper(cubes.T))
+    squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
+    distances = squares[first] + squares[second] - 2 * upper(sample @ sample.T)
+    peaks = np.divide(fourths, distances**2, out=np.zeros_like(fourths), where=distances > 0)
+    return np.asarray(peaks.clip(0, 1), dtype=np.float64)
 
 
 def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:

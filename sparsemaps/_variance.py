@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sparsemaps.count_sketch import CountSketch
 from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct
+from sparsemaps.minhash import MinHash
 from sparsemaps.random_binning import RandomBinning
 from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
@@ -43,6 +44,8 @@ class Pairs:
     """The squared length of y."""
     overlap: Array
     """The sum of x_i^2 y_i^2."""
+    peak: Array
+    """The sum of v_i^4 over the squared sum of v_i^2, with v = x - y: from 0, spread out, to 1."""
 
 
 Moments = tuple[Array, Array]
@@ -80,7 +83,7 @@ def of_any_pair(random_map: Any) -> Moments:
         doubled = kernel**4
     else:
         doubled = kernel  # the others do not grow with the distance: this is their bound
-    return of_pairs(random_map, Pairs(kernel, doubled, inner, ones, ones, 0 * ones))
+    return of_pairs(random_map, Pairs(kernel, doubled, inner, ones, ones, 0 * ones, 0 * ones))
 
 
 def _sampled(kernel: Array, by_chance: float) -> Moments:
@@ -90,6 +93,11 @@ def _sampled(kernel: Array, by_chance: float) -> Moments:
 
 def _weighted_sampling(cws: Any, pairs: Pairs) -> Moments:
     return _sampled(pairs.kernel, chance_of_codes(cws))
+
+
+def _minhash(minhash: Any, pairs: Pairs) -> Moments:
+    """The variance of independent samples; that of MinHash is at most this."""
+    return _sampled(pairs.kernel, float(2.0**-minhash.bits))
 
 
 def chance_of_codes(cws: Any) -> float:
@@ -142,12 +150,36 @@ def _folded(gamma: float, pairs: Pairs) -> Moments:
 
 
 def _fastfood(fastfood: Any, pairs: Pairs) -> Moments:
-    """One pair's variance, as if the pairs of a block were independent."""
+    """One pair's variance, and for the Gaussian kernel by Hadamard transforms what the pairs of a
+    block have in common.
+
+    Two projections of a block have a correlation that is the transform of the squares of a random
+    vector. To the leading order in it, the cosines of a whole block add
+    ``exp(-v^2) v^4 (1 - 2 peak)``, with v the distance times the root of 2 gamma. This is not
+    published; the published bound is many times larger from v = 1/2 on.
+    """
     if (getattr(fastfood, "hash_dim_", None) or fastfood.hash_dim) is not None:
         raise UnknownVarianceError(
             "there is no variance formula for Fastfood where hash_dim shortens rows first"
         )
-    return 0 * pairs.kernel, 1 + pairs.doubled - 2 * pairs.kernel**2
+    independent = 1 + pairs.doubled - 2 * pairs.kernel**2
+    if fastfood.kernel != "rbf" or fastfood.transform_type != "hadamard":
+        return 0 * pairs.kernel, independent
+    squared = pairs.kernel**2  # exp(-v^2)
+    logarithm = np.log(squared, out=np.zeros_like(squared), where=squared > 0)
+    common = squared * logarithm**2 * (1 - 2 * pairs.peak)
+    return 0 * pairs.kernel, independent + _share_of_block(fastfood) * common
+
+
+def _share_of_block(fastfood: Any) -> float:
+    """How many of the other projections of its block a projection meets, as a share of all."""
+    n_columns = getattr(fastfood, "n_features_in_", None)
+    if n_columns is None:
+        return 1.0
+    width = 1 << max(int(n_columns - 1).bit_length(), 1)
+    n_pairs = max(1, fastfood.n_components // 2)
+    whole, rest = divmod(n_pairs, width)
+    return float((whole * width * (width - 1) + rest * (rest - 1)) / (n_pairs * (width - 1)))
 
 
 def _count_sketch(_: Any, pairs: Pairs) -> Moments:
@@ -199,6 +231,7 @@ _FORMULAS: dict[type, Callable[[Any, Pairs], Moments]] = {
     CountSketch: _count_sketch,
     Fastfood: _fastfood,
     KernelProduct: _product,
+    MinHash: _minhash,
     RandomBinning: _binning,
     RandomFourier: _fourier,
     RandomMaclaurin: _maclaurin,

@@ -140,8 +140,9 @@ def min_components(
     sketch by fully random hashes, up to terms of order ``1 / n_components**2``: with
     :math:`a = \\langle x, y \\rangle^2`, :math:`b = \\|x\\|^2 \\|y\\|^2 - o`, :math:`c = a - o` and
     :math:`o = \\sum_i x_i^2 y_i^2` it is
-    :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood` the pairs of a block count as
-    independent.
+    :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood` by Hadamard transforms it includes
+    what the projections of a block have in common, to the leading order: up to twice the variance
+    of independent ones. With "fft" or "matern" they count as independent.
 
     What has no published formula is left out: the bias of 0-bit samples (`t_bits` = 0) and of the
     acos-chi2 kernel, and signs of "rademacher" vectors. `kernel_error` shows it. Errors of sketches

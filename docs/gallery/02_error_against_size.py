@@ -1,0 +1,56 @@
+"""
+How large: error against size, beside theory
+============================================
+
+`kernel_error` measures a map against its exact kernel; the dashed lines are what the maps'
+published variances say. Where codes of few bits agree by chance, more samples do not help.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_digits
+from sklearn.preprocessing import normalize
+
+from sparsemaps import (
+    ConsistentWeightedSampling,
+    CountSketch,
+    Fastfood,
+    RandomBinning,
+    RandomFourier,
+    SignProjection,
+    TensorSketch,
+)
+from sparsemaps.approximation import kernel_error, min_components
+
+X, _ = load_digits(return_X_y=True)
+X = normalize(X)
+sizes = [32, 128, 512, 2048]
+maps = {
+    "CountSketch": lambda k: CountSketch(n_components=k),
+    "TensorSketch": lambda k: TensorSketch(n_components=k),
+    "RandomFourier": lambda k: RandomFourier(n_components=k),
+    "Fastfood": lambda k: Fastfood(n_components=k),
+    "RandomBinning": lambda k: RandomBinning(n_grids=k, gamma=0.3, n_bins=2**12),
+    "SignProjection": lambda k: SignProjection(n_hashes=k),
+    "min-max, 8 bits": lambda k: ConsistentWeightedSampling(n_hashes=k),
+    "min-max, 4 bits": lambda k: ConsistentWeightedSampling(n_hashes=k, bits=4),
+}
+
+# %%
+# A map for an error of 0.05, with probability 95 %, for the worst pair of rows:
+
+for make in (RandomFourier(), SignProjection(), ConsistentWeightedSampling(bits=12)):
+    print(type(make).__name__, min_components(make, 0.05))
+
+# %%
+
+figure, axes = plt.subplots(2, 4, figsize=(9, 5), sharex=True, sharey=True, layout="constrained")
+for ax, (name, make) in zip(axes.flat, maps.items()):
+    errors = [kernel_error(make(k), X, n_pairs=2000, n_seeds=5, random_state=0) for k in sizes]
+    ax.loglog(sizes, [error.rmse for error in errors], "o", markersize=4)
+    ax.loglog(sizes, [error.theory_rmse for error in errors], "k--", linewidth=1)
+    ax.set_title(name, fontsize=10)
+    ax.set_xticks(sizes, [str(size) for size in sizes])
+    ax.minorticks_off()
+figure.supxlabel("components")
+figure.supylabel("root mean square error of the kernel")
+plt.show()

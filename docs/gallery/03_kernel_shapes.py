@@ -1,0 +1,45 @@
+"""
+The kernels' shapes, exact and estimated
+========================================
+
+Two rows are turned, or moved, against each other. Lines are the exact kernels, points the inner
+products of 512 features.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sparsemaps import RandomBinning, RandomFourier, SignProjection, TensorSketch
+
+size = 512
+angles = np.linspace(0, np.pi, 40)
+turned = np.column_stack([np.cos(angles), np.sin(angles)])
+distances = np.linspace(0, 3, 40)
+moved = np.column_stack([distances, np.zeros(40)])
+
+same = {"n_components": size, "random_state": 0}
+panels = [
+    ("by the angle, in degrees", np.degrees(angles), turned, [
+        ("polynomial, ⟨x, y⟩²", TensorSketch(**same), np.cos(angles) ** 2),
+        ("acos", SignProjection(n_hashes=size, random_state=0), 1 - angles / np.pi),
+    ]),
+    ("by the distance", distances, moved, [
+        ("Gaussian", RandomFourier(**same), np.exp(-(distances**2))),
+        ("Laplacian", RandomBinning(n_grids=size, random_state=0), np.exp(-distances)),
+        ("Cauchy", RandomFourier(kernel="cauchy", **same), 1 / (1 + distances**2)),
+    ]),
+]  # fmt: skip
+
+# %%
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+for ax, (title, x, rows, kernels) in zip(axes, panels):
+    for color, (name, features, exact) in enumerate(kernels):
+        Z = features.fit_transform(rows)
+        estimate = Z[:1] @ Z.T
+        estimate = estimate.toarray() if hasattr(estimate, "toarray") else estimate
+        ax.plot(x, exact, color=f"C{color}", linewidth=1.2, label=name)
+        ax.plot(x, estimate.ravel(), ".", color=f"C{color}", markersize=4)
+    ax.set(xlabel=title, ylabel="kernel")
+    ax.legend()
+plt.show()

@@ -1,0 +1,42 @@
+"""
+Regression by Fourier, Fastfood and binning
+===========================================
+
+Ridge regression on random features fits functions that a linear model cannot. `RandomFourier` and
+`Fastfood` give smooth fits; `RandomBinning` gives steps, which follow jumps better.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+from sparsemaps import Fastfood, RandomBinning, RandomFourier
+
+rng = np.random.default_rng(0)
+x = np.sort(rng.uniform(0, 6, 200))[:, None]
+
+
+def truth(x):
+    return np.where(x < 3, np.sin(3 * x), 1.5 - 0.4 * x).ravel()
+
+
+y = truth(x) + rng.normal(scale=0.2, size=200)
+maps = {
+    "RandomFourier": RandomFourier(n_components=512, gamma=5, random_state=0),
+    "Fastfood": Fastfood(n_components=512, gamma=5, random_state=0),
+    "RandomBinning": RandomBinning(n_grids=512, n_bins=2**8, gamma=1, random_state=0),
+}
+grid = np.linspace(0, 6, 600)[:, None]
+
+# %%
+
+figure, axes = plt.subplots(1, 3, figsize=(9, 3.2), sharey=True, layout="constrained")
+for ax, (name, features) in zip(axes, maps.items()):
+    model = make_pipeline(features, Ridge(alpha=0.3)).fit(x, y)
+    error = np.sqrt(np.mean((model.predict(grid) - truth(grid)) ** 2))
+    ax.plot(x, y, ".", color="lightgray", markersize=4)
+    ax.plot(grid, truth(grid), color="black", linewidth=0.8)
+    ax.plot(grid, model.predict(grid), linewidth=1.5)
+    ax.set_title(f"{name}\nerror {error:.3f}", fontsize=10)
+plt.show()

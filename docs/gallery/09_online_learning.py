@@ -1,0 +1,47 @@
+"""
+Learning from a stream
+======================
+
+A map learns nothing from data, so that each block of a stream can be mapped when it comes.
+`iter_svmlight_file` reads a LIBSVM file in blocks of bounded size; a linear model learns from them
+one after the other.
+"""
+
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import normalize
+
+from sparsemaps import ConsistentWeightedSampling
+from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file
+
+X, y = load_digits(return_X_y=True)
+X_test, y_test = X[1200:], y[1200:]
+cws = ConsistentWeightedSampling(n_hashes=512, random_state=0).fit(X[:1])
+models = {
+    "min-max features": (SGDClassifier(alpha=1e-5, random_state=0), cws.transform),
+    "pixels": (SGDClassifier(random_state=0), normalize),
+}
+curves = {name: [] for name in models}
+seen = []
+with tempfile.TemporaryDirectory() as directory:
+    path = Path(directory) / "digits.svm"
+    dump_svmlight_file(X[:1200], y[:1200], path, zero_based=False)
+    for block, labels in iter_svmlight_file(path, n_features=64, block_bytes=2**14):
+        seen.append(block.shape[0] + (seen[-1] if seen else 0))
+        for name, (model, prepare) in models.items():
+            model.partial_fit(prepare(block), labels, classes=np.arange(10))
+            curves[name].append(100 * model.score(prepare(X_test), y_test))
+
+# %%
+
+figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
+for name, values in curves.items():
+    ax.plot(seen, values, "o-", markersize=3, label=name)
+ax.set(xlabel="rows seen", ylabel="test accuracy, %", title="one pass over a stream")
+ax.legend(loc="lower right")
+plt.show()
