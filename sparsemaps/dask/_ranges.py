@@ -1,0 +1,166 @@
+"""Inputs on any file system, and the ranges of bytes that tasks read of them."""
+
+import contextlib
+import glob
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import fsspec
+import fsspec.utils
+
+from sparsemaps import _files
+
+_READ_BYTES = 2**22
+
+T = TypeVar("T")
+
+
+class Input(NamedTuple):
+    """A file: where it is, how large it is, and what changes when its content does."""
+
+    path: str
+    size: int
+    version: str
+
+
+class ByteRange(NamedTuple):
+    """The lines of a file that begin after byte `start` and up to byte `start + length`, that of
+    byte 0 among those of the first range. A `length` of -1 takes the whole file."""
+
+    path: str
+    start: int
+    length: int
+    storage_options: Mapping[str, Any] | None
+
+
+def find_inputs(inputs: Any, storage_options: Mapping[str, Any] | None) -> list[Input]:
+    """The files that `inputs` stand for.
+
+    A directory stands for its files in the order of their names, but for hidden ones; a pattern
+    for the files that match.
+    """
+    if isinstance(inputs, (str, os.PathLike)):
+        inputs = [inputs]
+    found: list[Input] = []
+    for given in inputs:
+        if not isinstance(given, (str, os.PathLike)):
+            raise TypeError(f"inputs must be paths or URLs, got {type(given).__name__}")
+        found += _find(os.fspath(given), storage_options)
+    if not found:
+        raise ValueError("inputs: there are no files")
+    return found
+
+
+def _find(given: str, storage_options: Mapping[str, Any] | None) -> list[Input]:
+    fs, path = fsspec.core.url_to_fs(given, **(storage_options or {}))
+    try:
+        about = fs.info(path)
+    except FileNotFoundError:
+        if not glob.has_magic(path):
+            raise FileNotFoundError(2, os.strerror(2), given) from None
+        infos = [info for _, info in sorted(fs.glob(path, detail=True).items())]
+    else:
+        if about["type"] != "directory":
+            return [_describe(fs, about)]
+        infos = sorted(fs.ls(path, detail=True), key=lambda info: str(info["name"]))
+        infos = [info for info in infos if not os.path.basename(info["name"]).startswith(".")]
+    files = [_describe(fs, info) for info in infos if info["type"] == "file"]
+    if not files:
+        raise ValueError(f"{given}: there are no files")
+    return files
+
+
+def _describe(fs: Any, info: Mapping[str, Any]) -> Input:
+    # Each file system has its own name for what changes with the content.
+    marks = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
+    version = next((str(info[mark]) for mark in marks if info.get(mark) is not None), "")
+    return Input(full_name(fs, info["name"]), int(info["size"]), version)
+
+
+def full_name(fs: Any, path: str) -> str:
+    """What names a path on whatever machine; a path of this machine stays a plain path."""
+    return path if is_local(fs) else str(fs.unstrip_protocol(path))
+
+
+def is_local(fs: Any) -> bool:
+    """Whether a file system is the operating system's."""
+    return "file" in ((fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol)
+
+
+def cut(
+    inputs: Iterable[Input], partition_bytes: int, storage_options: Mapping[str, Any] | None
+) -> list[ByteRange]:
+    """Ranges that together have each line once, in order.
+
+    Ranges of a file differ in length by one byte at most. A compressed file is one range, as it
+    can be read from its beginning only.
+    """
+    ranges = []
+    for path, size, _ in inputs:
+        if size <= partition_bytes or fsspec.utils.infer_compression(path):
+            ranges.append(ByteRange(path, 0, -1, storage_options))
+            continue
+        n = -(-size // partition_bytes)
+        ends = [size * i // n for i in range(n + 1)]
+        ranges += [
+            ByteRange(path, start, stop - start, storage_options)
+            for start, stop in itertools.pairwise(ends)
+        ]
+    return ranges
+
+
+def blocks(range: ByteRange) -> Iterator[bytes]:
+    """The text of a range, in pieces of whole lines."""
+    with (
+        fsspec.open(range.path, "rb", compression="infer", **(range.storage_options or {})) as file,
+        _files.open_text(file) as text,
+    ):
+        yield from text.blocks(_READ_BYTES, range.start, range.length)
+
+
+def read_lines(range: ByteRange, read: Callable[[Any], T]) -> T:
+    """``read(file)`` for a file object that has the lines of a range.
+
+    A ValueError of it counts lines from the beginning of the file, and names the file.
+    """
+    try:
+        with contextlib.closing(blocks(range)) as texts:
+            return read(_Lines(texts))
+    except ValueError as error:
+        failure = error
+    if range.start > 0:
+        # The same again, after empty lines in place of those that come before.
+        before = range._replace(start=0, length=range.start)
+        n_before = sum(text.count(b"\n") for text in blocks(before))
+        with contextlib.closing(blocks(range)) as texts:
+            try:
+                read(_Lines(itertools.chain(_empty_lines(n_before), texts)))
+            except ValueError as error:
+                failure = error
+    raise ValueError(f"{range.path}: {failure}") from failure
+
+
+def _empty_lines(n: int) -> Iterator[bytes]:
+    while n > 0:
+        yield b"\n" * min(n, _READ_BYTES)
+        n -= _READ_BYTES
+
+
+class _Lines:
+    """Pieces of text as a file object."""
+
+    def __init__(self, texts: Iterator[bytes]) -> None:
+        self._texts, self._left = texts, memoryview(b"")
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            return b"".join([self._left, *self._texts])
+        while not self._left:
+            try:
+                self._left = memoryview(next(self._texts))
+            except StopIteration:
+                return b""
+        part, self._left = self._left[:size], self._left[size:]
+        return bytes(part)

@@ -1,0 +1,522 @@
+"""Rows on Dask: the same bytes as on one machine, whatever is lost on the way."""
+
+import bz2
+import gzip
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import assert_same, random_csr
+from sklearn.base import clone
+
+from sparsemaps import ConsistentWeightedSampling, CountSketch
+from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file, map_svmlight_file
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+fsspec = pytest.importorskip("fsspec")
+
+import dask.array as da  # noqa: E402
+
+import sparsemaps.dask as sd  # noqa: E402
+
+# Clusters that come and go leave sockets that Python warns of.
+pytestmark = pytest.mark.filterwarnings("default")
+
+CWS = ConsistentWeightedSampling(n_hashes=16, bits=4, random_state=0)
+
+
+def write(path, n_rows=60, seed=0):
+    X = random_csr(n_rows, seed=seed)
+    dump_svmlight_file(X, np.arange(n_rows) % 3, str(path), zero_based=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Files with all that a LIBSVM file may have; one is compressed, one has no row."""
+    folder = tmp_path_factory.mktemp("inputs")
+    write(folder / "a.svm")
+    text = write(folder / "b.svm", 40, seed=1).read_bytes()
+    odd = b"\n\n# a comment\n  # another\n" + text.replace(b"\n", b"\r\n\n \t\n", 9) + b"1 3:1 7:2"
+    (folder / "b.svm").write_bytes(odd)
+    (folder / "c.svm.gz").write_bytes(gzip.compress(text))
+    (folder / "d.svm").write_bytes(b"")
+    (folder / "e.svm.bz2").write_bytes(bz2.compress(text))
+    write(folder / "f.svm", 20, seed=2)
+    return sorted(map(str, folder.iterdir()))
+
+
+def on_one_machine(path, inputs, map=CWS, **options):
+    map_svmlight_file(map, inputs, str(path), **options)
+    return Path(path).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def expected(inputs, tmp_path_factory):
+    return on_one_machine(tmp_path_factory.mktemp("expected") / "out.svm", inputs)
+
+
+def joined(parts):
+    return b"".join(Path(part).read_bytes() for part in parts)
+
+
+# ---- files to files ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("partition_bytes", [97, 1000, 4099, 2**26])
+def test_parts_are_what_one_machine_writes(inputs, expected, tmp_path, partition_bytes):
+    parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=partition_bytes)
+    assert joined(parts) == expected
+    assert parts == sorted(parts)
+    assert len(parts) == sum(
+        1 if path.endswith(("gz", "bz2")) else max(1, -(-os.path.getsize(path) // partition_bytes))
+        for path in inputs
+    )
+    assert set(os.listdir(tmp_path / "out")) == {*map(os.path.basename, parts), "_sparsemaps.json"}
+
+
+@pytest.mark.parametrize("partition_bytes", range(1, 9))
+def test_any_cut_of_short_lines(tmp_path, partition_bytes):
+    (tmp_path / "in").write_bytes(b"1 1:1\n\n0 2:3\n#\n1 1:2 3:4\n2\n0 1:1")
+    expected = on_one_machine(tmp_path / "expected", tmp_path / "in")
+    parts = sd.map_files(CWS, tmp_path / "in", tmp_path / "out", partition_bytes=partition_bytes)
+    assert joined(parts) == expected
+
+
+def test_options_and_query_ids(tmp_path):
+    (tmp_path / "in").write_bytes(b"1,2 qid:3 0:1 4:2 # kept\n3 qid:3 2:1\n" * 9)
+    for options in ({"zero_based": True, "ones": True}, {"zero_based": True, "comments": True}):
+        expected = on_one_machine(tmp_path / "expected", tmp_path / "in", **options)
+        out = tmp_path / "-".join(options)
+        parts = sd.map_files(CWS, tmp_path / "in", out, partition_bytes=50, **options)
+        assert joined(parts) == expected
+
+
+def test_codes(inputs, tmp_path):
+    expected = tmp_path / "out.npy"
+    on_one_machine(expected, inputs, format="npy")
+    parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=500, format="npy")
+    for ending in ("", ".labels.npy"):
+        arrays = [np.load(part + ending) for part in parts]
+        np.testing.assert_array_equal(np.concatenate(arrays), np.load(str(expected) + ending))
+
+
+def test_csr(inputs, tmp_path):
+    on_one_machine(tmp_path / "out.npz", inputs, format="npz")
+    parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=500, format="npz")
+    assert_same(
+        sp.vstack([sp.load_npz(part) for part in parts], "csr"),
+        sp.csr_array(sp.load_npz(tmp_path / "out.npz")),
+    )
+
+
+def test_other_file_systems(inputs, expected):
+    fs = fsspec.filesystem("memory")
+    for path in inputs:
+        fs.put_file(path, "/rows/" + os.path.basename(path))
+    parts = sd.map_files(CWS, "memory://rows", "memory://mapped", partition_bytes=800)
+    assert b"".join(fs.cat_file(part) for part in parts) == expected
+    assert len(fs.ls("/mapped")) == len(parts) + 1
+    X, _ = sd.read_svmlight("memory://rows/*.svm", n_features=300, partition_bytes=800)
+    assert X.shape[0] == 60 + 41 + 20
+
+
+def test_directories_and_patterns_are_sorted(inputs, expected, tmp_path):
+    folder = os.path.dirname(inputs[0])
+    assert joined(sd.map_files(CWS, folder, tmp_path / "1")) == expected
+    assert joined(sd.map_files(CWS, folder + "/*.svm*", tmp_path / "2")) == expected
+
+
+# ---- what is there already -----------------------------------------------------------------------
+
+
+def test_resume_makes_what_is_missing(inputs, expected, tmp_path):
+    out = tmp_path / "out"
+    parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
+    before = {part: os.stat(part).st_mtime_ns for part in parts}
+    missing = parts[1::3]
+    for part in missing:
+        os.unlink(part)
+    (out / ".part-000001.svm.0123.tmp").write_bytes(b"half")
+    assert sd.map_files(CWS, inputs, out, partition_bytes=500) == parts
+    assert joined(parts) == expected
+    assert {part for part in parts if os.stat(part).st_mtime_ns == before[part]} == {*parts} - {
+        *missing
+    }
+    assert len(os.listdir(out)) == len(parts) + 1
+
+
+def test_another_call_is_an_error_and_not_a_mix(inputs, expected, tmp_path):
+    out = tmp_path / "out"
+    parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
+    other = ConsistentWeightedSampling(n_hashes=16, bits=4, random_state=1)
+    for arguments, options, reason in [
+        ((other, inputs), {}, "random_state"),
+        ((CWS, inputs[:-1]), {}, "n_parts|inputs"),
+        ((CWS, inputs), {"partition_bytes": 501}, "partition_bytes was 500, and is 501 now"),
+        ((CWS, inputs), {"ones": True}, "ones"),
+        ((CWS, inputs), {"format": "npy"}, "format was 'svmlight', and is 'npy' now"),
+    ]:
+        with pytest.raises(ValueError, match=f"parts of another call.*{reason}"):
+            sd.map_files(*arguments, out, **{"partition_bytes": 500, **options})
+    assert joined(parts) == expected
+    again = sd.map_files(CWS, inputs, out, partition_bytes=1000, resume=False)
+    assert len(again) < len(parts)
+    assert joined(again) == expected
+    assert len(os.listdir(out)) == len(again) + 1
+
+
+def test_a_changed_input_is_an_error(tmp_path):
+    write(tmp_path / "in")
+    sd.map_files(CWS, tmp_path / "in", tmp_path / "out")
+    os.utime(tmp_path / "in", ns=(1, 1))
+    with pytest.raises(ValueError, match="have changed since"):
+        sd.map_files(CWS, tmp_path / "in", tmp_path / "out")
+
+
+def test_a_directory_with_parts_of_unknown_origin(inputs, tmp_path):
+    (tmp_path / "part-000000.svm").write_bytes(b"precious")
+    for resume in (True, False):
+        with pytest.raises(ValueError, match=r"no _sparsemaps\.json"):
+            sd.map_files(CWS, inputs, tmp_path, resume=resume)
+    assert (tmp_path / "part-000000.svm").read_bytes() == b"precious"
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+def test_a_corrupt_line_in_one_of_50_files(tmp_path):
+    text = write(tmp_path / "00").read_bytes()
+    for number in range(50):
+        (tmp_path / f"{number:02d}").write_bytes(text)
+    lines = text.split(b"\n")
+    lines[41] = b"1 5:1 4:1"
+    (tmp_path / "33").write_bytes(b"\n".join(lines))
+    inputs = [tmp_path / f"{number:02d}" for number in range(50)]
+    with pytest.raises(ValueError, match=r"33: line 42, column 7: indices must be sorted"):
+        sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
+    with pytest.raises(ValueError, match=r"33: line 42, column 7: indices must be sorted"):
+        sd.read_svmlight(inputs, n_features=300, partition_bytes=1000)[0].compute()
+    (tmp_path / "good").write_bytes(text)
+    complete = {
+        Path(part).read_bytes()
+        for part in sd.map_files(CWS, tmp_path / "good", tmp_path / "1", partition_bytes=1000)
+    }
+    there = list((tmp_path / "out").glob("part-*"))
+    assert all(part.read_bytes() in complete for part in there)
+    assert not list((tmp_path / "out").glob(".*"))
+    # Once the line is repaired, the input has changed: nothing is mixed.
+    (tmp_path / "33").write_bytes(text)
+    with pytest.raises(ValueError, match="have changed since"):
+        sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
+
+
+def test_values_that_the_map_does_not_take(tmp_path):
+    (tmp_path / "in").write_bytes(b"1 1:1\n" * 99 + b"\n1 3:-1\n" + b"1 1:1\n" * 99)
+    with pytest.raises(ValueError, match=r"in: line 101, index 3: .*-1"):
+        sd.map_files(CWS, tmp_path / "in", tmp_path / "out", partition_bytes=100)
+
+
+def test_damaged_gzip(tmp_path):
+    (tmp_path / "in.gz").write_bytes(gzip.compress(write(tmp_path / "in").read_bytes())[:-20])
+    with pytest.raises(ValueError, match=r"in\.gz: cannot be decompressed"):
+        sd.map_files(CWS, tmp_path / "in.gz", tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*part-*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"format": "csv"}, ValueError, "format must be"),
+        ({"partition_bytes": 0}, ValueError, "partition_bytes must be from 1"),
+        ({"resume": 1}, ValueError, "resume must be True or False"),
+        ({"header": True}, TypeError, "unexpected keyword argument 'header'"),
+        ({"map": CountSketch(), "ones": True}, ValueError, "ones=True is for maps with one-hot"),
+        ({"map": CountSketch(), "format": "npy"}, ValueError, "format='npy' is for maps with"),
+        ({"inputs": []}, ValueError, "there are no files"),
+        ({"inputs": "/no/such/file"}, FileNotFoundError, "/no/such/file"),
+        ({"inputs": "/no/such/*.svm"}, ValueError, "there are no files"),
+        ({"inputs": [3]}, TypeError, "inputs must be paths or URLs, got int"),
+    ],
+)
+def test_bad_arguments(inputs, tmp_path, arguments, error, message):
+    arguments = {"map": CWS, "inputs": inputs, "directory": tmp_path / "out", **arguments}
+    with pytest.raises(error, match=message):
+        sd.map_files(**arguments)
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_the_extra():
+    code = "import sys; sys.modules['dask'] = None; import sparsemaps.dask"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: sparsemaps.dask needs Dask")
+    assert 'pip install "sparsemaps[dask]"' in last
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("partition_bytes", [53, 1000, 2**26])
+def test_read(inputs, partition_bytes):
+    X, y = sd.read_svmlight(inputs, n_features=300, partition_bytes=partition_bytes)
+    loaded = [load_svmlight_file(path, n_features=300) for path in inputs]
+    assert X.chunks[0] == y.chunks[0]
+    assert 0 not in X.chunks[0]
+    assert X.shape == (60 + 41 + 40 + 0 + 40 + 20, 300)
+    computed_X, computed_y = dask.compute(X, y)
+    assert_same(sp.csr_array(computed_X), sp.csr_array(sp.vstack([X for X, _ in loaded], "csr")))
+    np.testing.assert_array_equal(computed_y, np.concatenate([y for _, y in loaded]))
+    block = X.blocks[0].compute()
+    assert sp.issparse(block)
+    assert block.shape[0] == X.chunks[0][0]
+    assert X._meta.format == "csr"
+
+
+def test_read_without_counting(inputs):
+    X, y = sd.read_svmlight(inputs, n_features=300, partition_bytes=999, count_rows=False)
+    assert np.isnan(X.shape[0])
+    y.compute_chunk_sizes()
+    assert y.shape == (201,)
+
+
+def test_read_nothing(tmp_path):
+    (tmp_path / "in").write_bytes(b"# no rows\n")
+    X, y = sd.read_svmlight(tmp_path / "in", n_features=3)
+    assert X.compute().shape == (0, 3)
+    assert y.compute().shape == (0,)
+
+
+def test_an_input_that_changes_between_counting_and_reading(tmp_path):
+    write(tmp_path / "in")
+    X, _ = sd.read_svmlight(tmp_path / "in", n_features=300)
+    with open(tmp_path / "in", "ab") as file:
+        file.write(b"1 1:1\n")
+    with pytest.raises(ValueError, match="in has changed since its rows were counted"):
+        X.compute()
+
+
+def test_width_is_checked(inputs):
+    X, _ = sd.read_svmlight(inputs[0], n_features=10)
+    with pytest.raises(ValueError, match=r"a\.svm: .*features"):
+        X.compute()
+
+
+@pytest.mark.parametrize("container", [sp.csr_matrix, sp.csr_array, np.asarray])
+def test_every_map(new_map, container):
+    rows = random_csr(23, 40, density=0.2)
+    whole = rows.toarray() if container is np.asarray else container(rows)
+    blocks = [whole[:10], whole[10:11], whole[11:]]
+    X = da.concatenate(
+        [da.from_array(block, chunks=block.shape, asarray=False) for block in blocks]
+    )
+    fitted = new_map().fit(whole)
+    Z = sd.transform(fitted, X)
+    expected = fitted.transform(whole)
+    computed = Z.compute(scheduler="synchronous")
+    assert type(computed) is type(expected) or container is np.asarray
+    assert_same(sp.csr_array(computed), sp.csr_array(expected))
+    assert Z.shape == expected.shape
+    assert Z.dtype == expected.dtype
+    assert sp.issparse(Z._meta) == sp.issparse(expected)
+    if hasattr(fitted, "encode"):
+        codes = sd.encode(fitted, X)
+        np.testing.assert_array_equal(codes.compute(scheduler="sync"), fitted.encode(whole))
+
+
+def test_unfitted_maps_are_copied_and_blocks_of_unknown_length_are_fine(inputs):
+    X, _ = sd.read_svmlight(inputs, n_features=300, partition_bytes=999, count_rows=False)
+    map = ConsistentWeightedSampling(n_hashes=8)
+    Z = sd.transform(map, X).compute()
+    assert Z.shape == (201, 8 * 256)
+    assert not hasattr(map, "seed_")
+
+
+def test_columns_in_several_chunks_are_joined():
+    X = np.abs(np.random.default_rng(0).normal(size=(9, 20)))
+    map = clone(CWS).fit(X)
+    Z = sd.transform(map, da.from_array(X, chunks=(4, 6)))
+    assert_same(sp.csr_array(Z.compute()), sp.csr_array(map.transform(X)))
+
+
+def test_bad_arrays():
+    with pytest.raises(ValueError, match="X must be a two-dimensional Dask array, got ndarray"):
+        sd.transform(CWS, np.ones((3, 3)))
+    with pytest.raises(ValueError, match="X must be a two-dimensional Dask array"):
+        sd.transform(CWS, da.ones(3))
+    with pytest.raises(ValueError, match="CountSketch has no codes"):
+        sd.encode(CountSketch(), da.ones((3, 3)))
+    X = np.ones((9, 3))
+    X[7, 1] = np.nan
+    with pytest.raises(ValueError, match=r"block 1 of X, whose first row is 4: .*NaN in row 3"):
+        sd.transform(CWS, da.from_array(X, chunks=(4, 3))).compute()
+
+
+def test_parallel_post_fit():
+    wrappers = pytest.importorskip("dask_ml.wrappers")
+    from sklearn.datasets import load_digits
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.pipeline import make_pipeline
+
+    X, y = load_digits(return_X_y=True)
+    pipeline = make_pipeline(
+        ConsistentWeightedSampling(n_hashes=64, random_state=0), SGDClassifier(random_state=0)
+    )
+    model = wrappers.ParallelPostFit(pipeline).fit(X[:500], y[:500])
+    predicted = model.predict(da.from_array(X, chunks=(300, -1))).compute()
+    np.testing.assert_array_equal(predicted, pipeline.predict(X))
+    sparse = da.from_array(sp.csr_matrix(X), chunks=X.shape, asarray=False)
+    np.testing.assert_array_equal(model.predict(sparse).compute(), predicted)
+
+
+# ---- clusters of processes -----------------------------------------------------------------------
+
+
+def cluster(n_workers, **options):
+    return distributed.LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, **options
+    )
+
+
+def test_two_processes(inputs, expected, tmp_path):
+    with cluster(2) as workers, distributed.Client(workers) as client:
+        parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=700, client=client)
+        assert joined(parts) == expected
+        X, _ = sd.read_svmlight(inputs, n_features=300, partition_bytes=700)
+        codes = sd.encode(CWS, X).compute()
+        (tmp_path / "bad").write_bytes(b"1 1:1\n" * 99 + b"x 1:1\n")
+        with pytest.raises(ValueError, match="bad: line 100, column 1: expected a number as label"):
+            sd.map_files(CWS, tmp_path / "bad", tmp_path / "out2", partition_bytes=100)
+    rows = sp.vstack([load_svmlight_file(path, n_features=300)[0] for path in inputs], "csr")
+    np.testing.assert_array_equal(codes, clone(CWS).fit(rows).encode(rows))
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """An input that takes two workers some seconds, in about 40 parts."""
+    folder = tmp_path_factory.mktemp("large")
+    rng = np.random.default_rng(0)
+    X = sp.random_array((4000, 10**6), density=1e-4, rng=rng, format="csr")
+    X.data += 0.01
+    dump_svmlight_file(X, rng.integers(0, 2, 4000), str(folder / "in.svm"), zero_based=False)
+    map = ConsistentWeightedSampling(n_hashes=1024, random_state=0)
+    partition_bytes = os.path.getsize(folder / "in.svm") // 40
+    return (
+        map,
+        folder / "in.svm",
+        partition_bytes,
+        on_one_machine(folder / "out", folder / "in.svm", map),
+    )
+
+
+def wait_for_parts(out, n, seconds=60):
+    end = time.monotonic() + seconds
+    while len(list(out.glob("part-*"))) < n:
+        assert time.monotonic() < end, "the job makes no parts"
+        time.sleep(0.005)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_any_number_of_workers(inputs, expected, tmp_path, n_workers):
+    with cluster(n_workers) as workers, distributed.Client(workers):
+        for partition_bytes in (211, 1500, 2**26):
+            out = tmp_path / str(partition_bytes)
+            parts = sd.map_files(CWS, inputs, out, partition_bytes=partition_bytes)
+            assert joined(parts) == expected
+
+
+@pytest.mark.cluster
+def test_workers_that_are_killed(large, tmp_path):
+    map, path, partition_bytes, expected = large
+    out = tmp_path / "out"
+    killed = []
+
+    def kill(workers):
+        for n_parts in (3, 12):
+            wait_for_parts(out, n_parts)
+            pid = list(workers.workers.values())[len(killed)].pid
+            os.kill(pid, signal.SIGKILL)
+            killed.append((pid, len(list(out.glob("part-*")))))
+
+    with cluster(2) as workers, distributed.Client(workers):
+        killer = threading.Thread(target=kill, args=(workers,))
+        killer.start()
+        parts = sd.map_files(map, path, out, partition_bytes=partition_bytes)
+        killer.join()
+    assert len(killed) == 2
+    assert all(n_parts < len(parts) for _, n_parts in killed)
+    assert joined(parts) == expected
+    assert len(os.listdir(out)) == len(parts) + 1
+
+
+JOB = """
+import sys
+from distributed import Client, LocalCluster
+import sparsemaps.dask
+from sparsemaps import ConsistentWeightedSampling
+
+if __name__ == "__main__":
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        sparsemaps.dask.map_files(
+            ConsistentWeightedSampling(n_hashes=1024, random_state=0),
+            sys.argv[1], sys.argv[2], partition_bytes=int(sys.argv[3]),
+        )
+"""
+
+
+@pytest.mark.cluster
+def test_a_job_that_is_killed_and_started_again(large, tmp_path):
+    map, path, partition_bytes, expected = large
+    out = tmp_path / "out"
+    (tmp_path / "job.py").write_text(JOB)
+    command = [sys.executable, "-P", tmp_path / "job.py", path, out, str(partition_bytes)]
+    there = 0
+    for more in (2, 5):
+        job = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+        wait_for_parts(out, there + more)
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+        there = len(list(out.glob("part-*")))
+    before = {part: os.stat(part).st_mtime_ns for part in out.glob("part-*")}
+    parts = sd.map_files(map, path, out, partition_bytes=partition_bytes)
+    assert len(before) < len(parts)
+    assert joined(parts) == expected
+    assert all(os.stat(part).st_mtime_ns == time for part, time in before.items())
+    assert len(os.listdir(out)) == len(parts) + 1
+
+
+def leave_little_memory():
+    """Enough for the worker to speak with the scheduler, too little for a block of rows."""
+    n_pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = n_pages * resource.getpagesize() + 2**21
+    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+def test_a_worker_without_memory(tmp_path):
+    text = write(tmp_path / "in").read_bytes()
+    wide = b" ".join(b"%d:1" % column for column in range(1, 3_000_001))
+    (tmp_path / "in").write_bytes(text + b"1 " + wide + b"\n" + text)
+    map, out = CountSketch(n_components=16, random_state=0), tmp_path / "out"
+    expected = on_one_machine(tmp_path / "expected", tmp_path / "in", map)
+    with cluster(1) as workers, distributed.Client(workers) as client:
+        client.gather(client.map(abs, range(20)))  # so that its threads have been started
+        client.run(leave_little_memory)
+        with pytest.raises((MemoryError, distributed.KilledWorker)):
+            sd.map_files(map, tmp_path / "in", out, partition_bytes=2**20)
+    there = list(out.glob("part-*"))
+    parts = sd.map_files(map, tmp_path / "in", out, partition_bytes=2**20)
+    assert len(there) < len(parts)
+    assert joined(parts) == expected
+    assert len(os.listdir(out)) == len(parts) + 1
