@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from sparsemaps._kernels.emit cimport check_room, emit_entries, emit_sums
-from sparsemaps._kernels.hashing cimport add_sketches, hash_entries, in_whole_steps
+from sparsemaps._kernels.hashing cimport add_sketches, hash_entries
 from sparsemaps._kernels.sort cimport pair_t
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
@@ -32,7 +32,7 @@ def count_sketch_csr(const value_t[::1] values, const index_t[::1] indices,
 
     A row has at most min(its entries, n_buckets) values. Returns how many there are.
     """
-    cdef Py_ssize_t row, n, n_stored = 0, most = 0, width = 0, n_out = 0, taken
+    cdef Py_ssize_t row, n, n_stored = 0, most = 0, n_out = 0, taken
     cdef bint summed = False
     # Up to here a row is shorter to sort than n_buckets sums are to look through.
     cdef Py_ssize_t sortable = n_buckets // 16
@@ -48,9 +48,8 @@ def count_sketch_csr(const value_t[::1] values, const index_t[::1] indices,
         else:
             most = max(most, n)
     check_room(n_stored, out_values.shape[0], out_columns.shape[0])
-    width = in_whole_steps(most)
-    entries = <value_t *>malloc(max(width, 1) * sizeof(value_t))
-    buckets = <uint32_t *>malloc(max(width, 1) * sizeof(uint32_t))
+    entries = <value_t *>malloc(max(most, 1) * sizeof(value_t))
+    buckets = <uint32_t *>malloc(max(most, 1) * sizeof(uint32_t))
     pairs = <pair_t *>malloc(2 * max(most, 1) * sizeof(pair_t))
     if summed:
         sums = <value_t *>calloc(n_buckets, sizeof(value_t))
@@ -67,7 +66,7 @@ def count_sketch_csr(const value_t[::1] values, const index_t[::1] indices,
                     taken = emit_sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
                 elif n > 0:
                     hash_entries(&key[0], 1, &values[indptr[row]], <value_t>1.0,
-                                 &indices[indptr[row]], n, n_buckets, width, buckets, entries)
+                                 &indices[indptr[row]], n, n_buckets, n, buckets, entries)
                     taken = emit_entries(buckets, <const value_t *>entries, n, n_buckets, pairs,
                                          &out_values[n_out], &out_columns[n_out])
                 out_lengths[row] = <out_index_t>taken

@@ -5,8 +5,6 @@ from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.types cimport index_t, value_t
 
 cdef extern from "c/hashing.h" nogil:
-    enum:
-        HASH_STEP
     ctypedef struct hashing_loops:
         void (*add_sketches_f32_i32)(const uint64_t *keys, Py_ssize_t n_keys, const float *values,
                                      float scale, const int32_t *columns, Py_ssize_t n,
@@ -41,11 +39,6 @@ cdef extern from "c/hashing.h" nogil:
                                      uint64_t n_buckets, Py_ssize_t width, uint32_t *buckets,
                                      double *signed_values) noexcept nogil
     const hashing_loops *hashing_at(int level)
-
-
-cdef inline Py_ssize_t in_whole_steps(Py_ssize_t n) noexcept nogil:
-    """How long arrays are that take the hashes of n entries."""
-    return (n + HASH_STEP - 1) // HASH_STEP * HASH_STEP
 
 
 cdef inline void add_sketches(const uint64_t *keys, Py_ssize_t n_keys, const value_t *values,

@@ -16,12 +16,14 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from sparsemaps._kernels.emit cimport check_room, emit_entries, emit_sums
-from sparsemaps._kernels.hashing cimport HASH_STEP, add_sketches, hash_entries, in_whole_steps
+from sparsemaps._kernels.hashing cimport add_sketches, hash_entries
 from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.sort cimport pair_t
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
 cdef extern from "c/tensor_sketch.h" nogil:
+    enum:
+        TUPLE_STEP
     ctypedef struct tensor_sketch_loops:
         void (*add_tuples_f32)(const uint32_t *buckets, const float *values, Py_ssize_t width,
                                Py_ssize_t n, int n_factors, uint32_t n_buckets,
@@ -62,6 +64,10 @@ cdef struct factors_t:
     void *repeated        # (2, n_buckets), if factors are to be convolved
 
 
+cdef Py_ssize_t in_whole_steps(Py_ssize_t n) noexcept nogil:
+    return (n + TUPLE_STEP - 1) // TUPLE_STEP * TUPLE_STEP
+
+
 cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_t n_buckets,
                       double scale, double extra, const int64_t[::1] indptr,
                       const int32_t[::1] n_summed, size_t itemsize) except -1:
@@ -99,8 +105,8 @@ cdef void load_row(factors_t *factors, const value_t *values, const index_t *col
     """Buckets and signed values of a row's entries under each factor."""
     cdef value_t extra = <value_t>factors.extra
     cdef value_t *into = <value_t *>factors.values
-    cdef value_t extra_values[HASH_STEP]
-    cdef uint32_t extra_buckets[HASH_STEP]
+    cdef value_t extra_value = 0
+    cdef uint32_t extra_bucket = 0
     cdef int factor
     cdef Py_ssize_t i, first
     factors.n = n + (factors.extra != 0)
@@ -111,9 +117,9 @@ cdef void load_row(factors_t *factors, const value_t *values, const index_t *col
         first = factor * factors.width
         if factors.extra != 0:
             hash_entries(factors.keys + 3 * factor, 1, &extra, <value_t>1.0, &EXTRA_COLUMN, 1,
-                         factors.n_buckets, HASH_STEP, extra_buckets, extra_values)
-            factors.buckets[first + n] = extra_buckets[0]
-            into[first + n] = extra_values[0]
+                         factors.n_buckets, 1, &extra_bucket, &extra_value)
+            factors.buckets[first + n] = extra_bucket
+            into[first + n] = extra_value
         for i in range(first + factors.n, first + factors.width):
             factors.buckets[i] = 0
             into[i] = 0
@@ -229,8 +235,8 @@ def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int6
             summed = True
     check_room(n_stored, out_values.shape[0], out_columns.shape[0])
     open_factors(&factors, keys, n_buckets, scale, extra, indptr, n_summed, sizeof(value_t))
-    tuple_values = <value_t *>malloc((most + HASH_STEP) * sizeof(value_t))
-    tuple_buckets = <uint32_t *>malloc((most + HASH_STEP) * sizeof(uint32_t))
+    tuple_values = <value_t *>malloc((most + TUPLE_STEP) * sizeof(value_t))
+    tuple_buckets = <uint32_t *>malloc((most + TUPLE_STEP) * sizeof(uint32_t))
     pairs = <pair_t *>malloc(2 * max(most, 1) * sizeof(pair_t))
     if summed:
         sums = <value_t *>calloc(n_buckets, sizeof(value_t))

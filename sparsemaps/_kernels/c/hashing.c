@@ -3,56 +3,91 @@
 #include <string.h>
 
 #include "random.h"
+#include "simd.h"
 
-enum { HASH_AT_ONCE = 128 };
+/* Columns in a vector; entries and keys that are hashed before they are added. */
+enum { HASH_STEP = 8, HASH_AT_ONCE = 128, HASH_KEYS = 2 };
 
-/* Buckets and signs (0 for +1, 1 for -1) of mixed columns under one key. */
-INLINE void hash_mixed(const uint64_t *restrict key, const uint64_t *restrict mixed, ptrdiff_t n,
-                       uint64_t n_buckets, uint32_t *restrict buckets, uint32_t *restrict signs)
+/* What all hashes of columns have in common: `mix64` of each. */
+INLINE lanes_u64 hash_mix(lanes_u64 x)
 {
-    const uint64_t k[3] = {key[0], key[1], key[2]};
-    for (ptrdiff_t i = 0; i < n; i += HASH_STEP) {
-        for (ptrdiff_t j = i; j < i + HASH_STEP; j++) {
-            uint64_t hash = pair_multiply(k, mixed[j]);
-            buckets[j] = hash_bucket(hash, n_buckets);
-            signs[j] = hash_sign(hash);
-        }
-    }
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
 }
 
-/* Flip the sign of `value` where `sign` is 1: an exclusive or, no branch on a hashed bit. */
-INLINE float sign_f32(float value, uint32_t sign)
+/* `pair_multiply` of each. */
+INLINE lanes_u64 hash_lanes(const uint64_t *key, lanes_u64 mixed)
 {
-    return bits_to_float(float_to_bits(value) ^ (sign << 31));
+    return (key[0] + (mixed >> 32)) * (key[1] + (mixed & UINT32_MAX)) + key[2];
 }
 
-INLINE double sign_f64(double value, uint32_t sign)
+/* `hash_bucket` of each. */
+INLINE void hash_buckets(lanes_u64 hashes, uint64_t n_buckets, uint32_t *buckets)
 {
-    return bits_to_double(double_to_bits(value) ^ (uint64_t)sign << 63);
+    half_lanes_u32 found = LANES_CONVERT(half_lanes_u32, ((hashes >> 32) * n_buckets) >> 32);
+    memcpy(buckets, &found, sizeof found);
+}
+
+/* Values with their signs: negated where `hash_sign` is 1, by an exclusive or. */
+INLINE float sign_f32(float value, uint64_t hash)
+{
+    return bits_to_float(float_to_bits(value) ^ hash_sign(hash) << 31);
+}
+
+INLINE double sign_f64(double value, uint64_t hash)
+{
+    return bits_to_double(double_to_bits(value) ^ (uint64_t)hash_sign(hash) << 63);
+}
+
+INLINE void signs_f32(half_lanes_f32 values, lanes_u64 hashes, float *signed_values)
+{
+    half_lanes_u32 signs = LANES_CONVERT(half_lanes_u32, hashes & (UINT64_C(1) << 31));
+    values = LANES_BITS(half_lanes_f32, LANES_BITS(half_lanes_u32, values) ^ signs);
+    memcpy(signed_values, &values, sizeof values);
+}
+
+INLINE void signs_f64(lanes_f64 values, lanes_u64 hashes, double *signed_values)
+{
+    lanes_u64 signs = (hashes & (UINT64_C(1) << 31)) << 32;
+    values = LANES_BITS(lanes_f64, LANES_BITS(lanes_u64, values) ^ signs);
+    memcpy(signed_values, &values, sizeof values);
 }
 
 #define NAME(function) function##_f32_i32
+#define VALUES half_lanes_f32
+#define COLUMNS half_lanes_i32
 #define VALUE float
 #define INDEX int32_t
 #define SIGN sign_f32
+#define SIGNS signs_f32
 #include "hashing.template.h"
 
 #define NAME(function) function##_f32_i64
+#define VALUES half_lanes_f32
+#define COLUMNS lanes_i64
 #define VALUE float
 #define INDEX int64_t
 #define SIGN sign_f32
+#define SIGNS signs_f32
 #include "hashing.template.h"
 
 #define NAME(function) function##_f64_i32
+#define VALUES lanes_f64
+#define COLUMNS half_lanes_i32
 #define VALUE double
 #define INDEX int32_t
 #define SIGN sign_f64
+#define SIGNS signs_f64
 #include "hashing.template.h"
 
 #define NAME(function) function##_f64_i64
+#define VALUES lanes_f64
+#define COLUMNS lanes_i64
 #define VALUE double
 #define INDEX int64_t
 #define SIGN sign_f64
+#define SIGNS signs_f64
 #include "hashing.template.h"
 
 const hashing_loops TABLE(hashing) = {

@@ -9,10 +9,6 @@
 
 #include "levels.h"
 
-/* Columns are hashed in whole steps, so that a short row has no scalar remainder: arrays that take
- * hashes have room for whole steps, and the surplus is not to be used. */
-enum { HASH_STEP = 16 };
-
 typedef struct {
     /* Add the count sketch of n entries, each value times `scale`, under each of n_keys keys: that
      * of key k to sums + k * stride. Entries are added in order. */
@@ -29,7 +25,7 @@ typedef struct {
                                  double scale, const int64_t *columns, ptrdiff_t n,
                                  uint64_t n_buckets, double *sums, ptrdiff_t stride);
     /* Buckets of n entries, and their values times `scale` with their signs: those under key k from
-     * k * width on. `width` is at least n in whole steps. */
+     * k * width on. */
     void (*hash_entries_f32_i32)(const uint64_t *keys, ptrdiff_t n_keys, const float *values,
                                  float scale, const int32_t *columns, ptrdiff_t n,
                                  uint64_t n_buckets, ptrdiff_t width, uint32_t *buckets,

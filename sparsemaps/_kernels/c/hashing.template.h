@@ -1,38 +1,36 @@
-/* Included once for each pair of types: VALUE, INDEX, SIGN for the function that gives a value its
- * sign, and NAME(function) for the functions' names. */
+/* Included once for each pair of types: VALUE, INDEX, VALUES and COLUMNS for vectors of HASH_STEP of
+ * them, SIGN and SIGNS for the functions that give a value and VALUES their signs, and
+ * NAME(function) for the functions' names. */
 
-/* What all hashes of n <= HASH_AT_ONCE columns have in common. */
-INLINE void NAME(mix)(const INDEX *restrict columns, ptrdiff_t n, uint64_t *restrict mixed)
+/* Buckets and signed values of n entries under each key: those under key k from k * width on. */
+INLINE void NAME(hash)(const uint64_t *keys, ptrdiff_t n_keys, const VALUE *values, VALUE scale,
+                       const INDEX *columns, ptrdiff_t n, uint64_t n_buckets, ptrdiff_t width,
+                       uint32_t *buckets, VALUE *signed_values)
 {
-    INDEX last[HASH_STEP] = {0};
-    ptrdiff_t i = 0;
-    for (; i + HASH_STEP <= n; i += HASH_STEP)
-        for (int j = 0; j < HASH_STEP; j++)
-            mixed[i + j] = mix64((uint64_t)columns[i + j]);
-    if (i < n) {
-        memcpy(last, columns + i, (size_t)(n - i) * sizeof(INDEX));
-        for (int j = 0; j < HASH_STEP; j++)
-            mixed[i + j] = mix64((uint64_t)last[j]);
+    if (n < HASH_STEP) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            uint64_t mixed = mix64((uint64_t)columns[i]);
+            for (ptrdiff_t k = 0; k < n_keys; k++) {
+                uint64_t hash = pair_multiply(keys + 3 * k, mixed);
+                buckets[k * width + i] = hash_bucket(hash, n_buckets);
+                signed_values[k * width + i] = SIGN(scale * values[i], hash);
+            }
+        }
+        return;
     }
-}
-
-static void NAME(add_sketches)(const uint64_t *keys, ptrdiff_t n_keys, const VALUE *values,
-                               VALUE scale, const INDEX *columns, ptrdiff_t n, uint64_t n_buckets,
-                               VALUE *sums, ptrdiff_t stride)
-{
-    uint64_t mixed[HASH_AT_ONCE];
-    uint32_t buckets[HASH_AT_ONCE], signs[HASH_AT_ONCE];
-    VALUE signed_values[HASH_AT_ONCE];
-    for (ptrdiff_t first = 0; first < n; first += HASH_AT_ONCE) {
-        ptrdiff_t n_here = n - first < HASH_AT_ONCE ? n - first : HASH_AT_ONCE;
-        NAME(mix)(columns + first, n_here, mixed);
+    for (ptrdiff_t first = 0; first < n; first += HASH_STEP) {
+        /* The last step takes entries of the one before again, so that there is no remainder. */
+        ptrdiff_t start = first + HASH_STEP <= n ? first : n - HASH_STEP;
+        COLUMNS here;
+        VALUES scaled;
+        memcpy(&here, columns + start, sizeof here);
+        memcpy(&scaled, values + start, sizeof scaled);
+        lanes_u64 mixed = hash_mix(LANES_CONVERT(lanes_u64, here));
+        scaled = scale * scaled;
         for (ptrdiff_t k = 0; k < n_keys; k++) {
-            VALUE *restrict sums_here = sums + k * stride;
-            hash_mixed(keys + 3 * k, mixed, n_here, n_buckets, buckets, signs);
-            for (ptrdiff_t i = 0; i < n_here; i++)
-                signed_values[i] = SIGN(scale * values[first + i], signs[i]);
-            for (ptrdiff_t i = 0; i < n_here; i++)
-                sums_here[buckets[i]] += signed_values[i];
+            lanes_u64 hashes = hash_lanes(keys + 3 * k, mixed);
+            hash_buckets(hashes, n_buckets, buckets + k * width + start);
+            SIGNS(scaled, hashes, signed_values + k * width + start);
         }
     }
 }
@@ -41,16 +39,26 @@ static void NAME(hash_entries)(const uint64_t *keys, ptrdiff_t n_keys, const VAL
                                VALUE scale, const INDEX *columns, ptrdiff_t n, uint64_t n_buckets,
                                ptrdiff_t width, uint32_t *buckets, VALUE *signed_values)
 {
-    uint64_t mixed[HASH_AT_ONCE];
-    uint32_t signs[HASH_AT_ONCE];
+    NAME(hash)(keys, n_keys, values, scale, columns, n, n_buckets, width, buckets, signed_values);
+}
+
+static void NAME(add_sketches)(const uint64_t *keys, ptrdiff_t n_keys, const VALUE *values,
+                               VALUE scale, const INDEX *columns, ptrdiff_t n, uint64_t n_buckets,
+                               VALUE *sums, ptrdiff_t stride)
+{
+    uint32_t buckets[HASH_KEYS * HASH_AT_ONCE];
+    VALUE signed_values[HASH_KEYS * HASH_AT_ONCE];
     for (ptrdiff_t first = 0; first < n; first += HASH_AT_ONCE) {
         ptrdiff_t n_here = n - first < HASH_AT_ONCE ? n - first : HASH_AT_ONCE;
-        NAME(mix)(columns + first, n_here, mixed);
         for (ptrdiff_t k = 0; k < n_keys; k++) {
-            VALUE *restrict out = signed_values + k * width + first;
-            hash_mixed(keys + 3 * k, mixed, n_here, n_buckets, buckets + k * width + first, signs);
-            for (ptrdiff_t i = 0; i < n_here; i++)
-                out[i] = SIGN(scale * values[first + i], signs[i]);
+            ptrdiff_t slot = k % HASH_KEYS * HASH_AT_ONCE;
+            VALUE *restrict sums_here = sums + k * stride;
+            if (slot == 0)
+                NAME(hash)(keys + 3 * k, n_keys - k < HASH_KEYS ? n_keys - k : HASH_KEYS,
+                           values + first, scale, columns + first, n_here, n_buckets, HASH_AT_ONCE,
+                           buckets, signed_values);
+            for (ptrdiff_t i = slot; i < slot + n_here; i++)
+                sums_here[buckets[i]] += signed_values[i];
         }
     }
 }
@@ -58,4 +66,7 @@ static void NAME(hash_entries)(const uint64_t *keys, ptrdiff_t n_keys, const VAL
 #undef NAME
 #undef VALUE
 #undef INDEX
+#undef VALUES
+#undef COLUMNS
 #undef SIGN
+#undef SIGNS

@@ -8,7 +8,8 @@
  * members two have equal values with a probability of about n^3 / 2^64. */
 #define OPEN (UINT64_C(1) << 63)
 #define EMPTY UINT64_MAX
-#define STEP UINT64_C(0x9e3779b97f4a7c15) /* from one word of a column to the next, as in random.h */
+#define STEP                                                                                       \
+    UINT64_C(0x9e3779b97f4a7c15) /* from one word of a column to the next, as in random.h */
 
 enum { SHORT = 128 }; /* rounds of fewer members are hashed several at once */
 

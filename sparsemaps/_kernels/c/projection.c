@@ -117,8 +117,8 @@ static void sign_starts_i64(uint64_t key, const int64_t *indices, ptrdiff_t n, u
         7, 6, 5, 4, 3, 2, 1, 0
 _Alignas(64) static const uint32_t shifts_f32[PROJECTION_TILE] = {DOWN_FROM_31, DOWN_FROM_31};
 _Alignas(64) static const uint64_t shifts_f64[PROJECTION_TILE] = {
-    63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,
-    47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, DOWN_FROM_31};
+    63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,          47,
+    46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, DOWN_FROM_31};
 
 #define NAME(name) name##_f32
 #define VALUE float

@@ -7,12 +7,7 @@
 
 #include "groups.h"
 
-enum {
-    PROJECTION_NORMAL,
-    PROJECTION_CAUCHY,
-    PROJECTION_LAPLACE,
-    PROJECTION_RADEMACHER
-};
+enum { PROJECTION_NORMAL, PROJECTION_CAUCHY, PROJECTION_LAPLACE, PROJECTION_RADEMACHER };
 
 /* Components handled together. Of a word come two of them, one in each half of the tile; or, of
  * Rademacher vectors, all. */

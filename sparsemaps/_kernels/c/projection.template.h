@@ -28,8 +28,8 @@ static void NAME(add)(int distribution, uint64_t tile, const group_t *group, VAL
             for (int v = 0; v < N; v++)
                 here[v] = of_row[v];
             do {
-                const LANES *column
-                    = (const LANES *)(columns + PROJECTION_TILE * (slots[i] % GROUP_BATCH));
+                const LANES *column =
+                    (const LANES *)(columns + PROJECTION_TILE * (slots[i] % GROUP_BATCH));
                 for (int v = 0; v < N; v++)
                     here[v] += values[i] * column[v];
                 i++;

@@ -58,8 +58,8 @@ static void take_codes(uint64_t first_grid, uint64_t grid_words, int bits, const
                        int64_t *codes)
 {
     for (int j = 0; j < BINNING_TILE; j++)
-        codes[j] = (int64_t)(mix64(sums[j] + word(grid_words, first_grid + (uint64_t)j))
-                             >> (64 - bits));
+        codes[j] =
+            (int64_t)(mix64(sums[j] + word(grid_words, first_grid + (uint64_t)j)) >> (64 - bits));
 }
 
 const random_binning_loops TABLE(random_binning) = {

@@ -22,6 +22,11 @@ typedef int64_t lanes_i64 __attribute__((vector_size(LANE_BYTES), may_alias));
 typedef uint32_t lanes_u32 __attribute__((vector_size(LANE_BYTES), may_alias));
 typedef uint64_t lanes_u64 __attribute__((vector_size(LANE_BYTES), may_alias));
 
+/* Numbers of 32 bits, as many as there are of 64 bits in LANE_BYTES. */
+typedef float half_lanes_f32 __attribute__((vector_size(LANE_BYTES / 2), may_alias));
+typedef int32_t half_lanes_i32 __attribute__((vector_size(LANE_BYTES / 2), may_alias));
+typedef uint32_t half_lanes_u32 __attribute__((vector_size(LANE_BYTES / 2), may_alias));
+
 /* The same at any address. */
 typedef float lanes_f32_anywhere __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
 typedef double lanes_f64_anywhere __attribute__((vector_size(LANE_BYTES), aligned(8), may_alias));

@@ -1,6 +1,5 @@
 #include "tensor_sketch.h"
 
-#include "hashing.h"
 #include "simd.h"
 
 enum { TUPLES_AT_ONCE = 128 };

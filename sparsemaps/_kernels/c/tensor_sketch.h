@@ -1,7 +1,7 @@
 /* Tensor sketch of one row: sums over tuples of entries, and convolutions with entries.
  *
  * A row has n entries in each of n_factors factors: those of factor k are (buckets[k * width + i],
- * values[k * width + i]), in whole steps of HASH_STEP, of which the surplus has the value 0. A
+ * values[k * width + i]), in whole steps of TUPLE_STEP, of which the surplus has the value 0. A
  * tuple takes one entry of each factor: its bucket is the sum of theirs modulo n_buckets, its value
  * the product of theirs. */
 #ifndef SPARSEMAPS_TENSOR_SKETCH_H
@@ -12,13 +12,15 @@
 
 #include "levels.h"
 
+enum { TUPLE_STEP = 16 };
+
 typedef struct {
     /* Add all tuples to the sums of their buckets, in lexicographic order. */
     void (*add_tuples_f32)(const uint32_t *buckets, const float *values, ptrdiff_t width,
                            ptrdiff_t n, int n_factors, uint32_t n_buckets, float *sums);
     void (*add_tuples_f64)(const uint32_t *buckets, const double *values, ptrdiff_t width,
                            ptrdiff_t n, int n_factors, uint32_t n_buckets, double *sums);
-    /* All tuples in lexicographic order, into arrays of n ** n_factors + HASH_STEP. */
+    /* All tuples in lexicographic order, into arrays of n ** n_factors + TUPLE_STEP. */
     void (*list_tuples_f32)(const uint32_t *buckets, const float *values, ptrdiff_t width,
                             ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t *out_buckets,
                             float *out_values);
