@@ -42,7 +42,7 @@ def demo(options: argparse.Namespace) -> None:
     """``sparsemaps demo``."""
     from sparsemaps import _demo
 
-    _demo.run(options.output)
+    _demo.run(options.output, options.plot)
 
 
 def map(options: argparse.Namespace) -> None:

@@ -1,9 +1,9 @@
 """``sparsemaps demo``: what the maps do for a linear learner, on data that every installation has.
 
-Two tasks. Handwritten digits, bundled in scikit-learn: dense, low-dimensional, small enough for the
-exact kernel. And texts: the documentation strings of Python's standard library and of the installed
-scientific packages, of which the package is to be told; each is the counts of its character
-trigrams, hashed to 2**24 columns as in web-spam classification.
+Two scenes. Handwritten digits, bundled in scikit-learn: every map beside its exact kernel. And
+texts: the documentation strings of Python's standard library and of the installed scientific
+packages, of which the package is to be told from how often each of the 256 bytes occurs, as in
+web-spam classification by unigrams.
 """
 
 import ast
@@ -24,6 +24,7 @@ from sparsemaps.count_sketch import CountSketch
 from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct
 from sparsemaps.libsvm import dump_svmlight_file
+from sparsemaps.minhash import MinHash
 from sparsemaps.random_binning import RandomBinning
 from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
@@ -36,7 +37,6 @@ BITS = 8
 N_COMPONENTS = 1024
 DEGREE = 3
 GAMMA, LAPLACIAN_GAMMA = 2.0, 0.3
-HASH_DIM = 2**13
 PACKAGES = ("numpy", "scipy", "sklearn")
 TEXTS_EACH = 1200
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
@@ -46,11 +46,12 @@ class Task(NamedTuple):
     """A classification task, split."""
 
     title: str
+    short: str
     X_train: sp.csr_array
     y_train: np.ndarray
     X_test: sp.csr_array
     y_test: np.ndarray
-    exact: bool  # small enough for the exact kernel
+    all_maps: bool  # every map, or the min-max kernel's alone
 
 
 class Result(NamedTuple):
@@ -69,7 +70,9 @@ def digits():
     X, y = load_digits(return_X_y=True)
     is_test = np.arange(len(y)) % 3 == 2
     X = sp.csr_array(X)
-    return Task("handwritten digits", X[~is_test], y[~is_test], X[is_test], y[is_test], exact=True)
+    title = "1. Handwritten digits: 8 x 8 pixels"
+    parts = X[~is_test], y[~is_test], X[is_test], y[is_test]
+    return Task(title, "handwritten digits", *parts, all_maps=True)
 
 
 def docstrings(path):
@@ -85,11 +88,9 @@ def docstrings(path):
             yield text[:LONGEST_TEXT].encode(errors="replace")
 
 
-def trigram_counts(text):
-    """Columns and counts of a text's trigrams: 24 bits, spread by an odd multiplier."""
-    letters = np.frombuffer(text.lower(), np.uint8).astype(np.uint32)
-    trigrams = (letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]
-    return np.unique((trigrams * np.uint32(0x9E3779B1)) & 0xFFFFFF, return_counts=True)
+def byte_counts(text):
+    """How often each of the 256 bytes occurs in a text."""
+    return np.bincount(np.frombuffer(text, np.uint8), minlength=256)
 
 
 def sources():
@@ -125,26 +126,19 @@ def texts():
                     if text in seen or found == TEXTS_EACH:
                         continue
                     seen.add(text)
-                    rows.append(trigram_counts(text))
+                    rows.append(byte_counts(text))
                     labels.append(label)
                     for_test.append(number % 3 == 2)
                     found += 1
                     bar.update()
                 if found == TEXTS_EACH:
                     break
-    columns, counts = zip(*rows, strict=True)
-    indptr = np.cumsum([0] + [len(c) for c in columns]).astype(np.int32)
-    X = sp.csr_array(
-        (
-            np.concatenate(counts).astype(np.float64),
-            np.concatenate(columns).astype(np.int32),
-            indptr,
-        ),
-        shape=(len(rows), 2**24),
-    )
+    X = sp.csr_array(np.array(rows, float))
     y, for_test = np.array(labels), np.array(for_test)
-    title = "texts: which package is it from? (" + ", ".join(n for n, _ in all_sources) + ")"
-    return Task(title, X[~for_test], y[~for_test], X[for_test], y[for_test], exact=False)
+    names = ", ".join(name for name, _ in all_sources)
+    title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
+    parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
+    return Task(title, "texts by their bytes", *parts, all_maps=False)
 
 
 def timed(function):
@@ -153,21 +147,21 @@ def timed(function):
     return function(), time.perf_counter() - start
 
 
-def linear(task):
-    """A linear SVM on the rows themselves."""
+def linear(task, how, scale):
+    """A linear SVM on the rows themselves, scaled."""
     _, _, LinearSVC, _ = _sklearn.learners()
-    X = task.X_train
+    X, X_test = scale(task.X_train), scale(task.X_test)
     model, seconds = timed(lambda: LinearSVC(random_state=0).fit(X, task.y_train))
     row_bytes = X.nnz / X.shape[0] * (X.data.itemsize + X.indices.itemsize)
-    accuracy = model.score(task.X_test, task.y_test)
-    return Result("linear SVM, rows of unit length", accuracy, None, seconds, row_bytes)
+    accuracy = model.score(X_test, task.y_test)
+    return Result(f"linear SVM, {how}", accuracy, None, seconds, row_bytes)
 
 
 def exact(task, name, gram):
     """An SVM on an exact kernel, of which `gram` makes the matrix."""
     _, SVC, _, _ = _sklearn.learners()
     (K, K_test), map_seconds = timed(lambda: (gram(task.X_train), gram(task.X_test, task.X_train)))
-    model, seconds = timed(lambda: SVC(kernel="precomputed", C=10.0).fit(K, task.y_train))
+    model, seconds = timed(lambda: SVC(kernel="precomputed").fit(K, task.y_train))
     accuracy = model.score(K_test, task.y_test)
     return Result(f"exact {name} kernel, SVM", accuracy, map_seconds, seconds, 8.0 * len(K))
 
@@ -190,28 +184,40 @@ def mapped(task, name, features):
     return Result(f"{name}, linear SVM", accuracy, map_seconds, seconds, row_bytes)
 
 
+def columns_to_one(X):
+    """A function that divides columns by the largest values of those of `X`."""
+    largest = X.max(axis=0).toarray().reshape(-1)
+    by = sp.diags_array(1 / np.where(largest > 0, largest, 1))
+    return lambda Y: sp.csr_array(Y @ by)
+
+
 def steps(task):
-    """What the rows of a task's table are, as functions: each kernel, exact and by its maps.
-
-    The kernels of inner products take rows of unit length, and so does the linear SVM.
-    """
+    """What the rows of a task's table are, as functions: exact kernels, each with its maps."""
     *_, normalize = _sklearn.learners()
-    unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
     common = {"random_state": 0, "n_jobs": -1}
-    polynomial = {"degree": DEGREE, "coef0": 1.0, "n_components": N_COMPONENTS, **common}
-    count_sketch = CountSketch(n_components=N_COMPONENTS, dense_output=True, **common)
-
-    yield lambda: linear(unit)
-    yield lambda: mapped(unit, f"CountSketch, {N_COMPONENTS}", count_sketch)
-    if task.exact:
-        yield lambda: exact(task, "min-max", kernels.min_max_kernel)
+    yield lambda: linear(task, "rows of unit length", normalize)
+    if not task.all_maps:
+        yield lambda: linear(task, "columns to at most 1", columns_to_one(task.X_train))
+    yield lambda: exact(task, "min-max", kernels.min_max_kernel)
     for n_hashes in N_HASHES:
         cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, **common)
         yield lambda cws=cws: mapped(task, f"ConsistentWeightedSampling, {cws.n_hashes}", cws)
+    if task.all_maps:
+        yield from other_steps(task, common)
+
+
+def other_steps(task, common):
+    """The same for the other kernels. Those of inner products take rows of unit length."""
+    *_, normalize = _sklearn.learners()
+    unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
+    polynomial = {"degree": DEGREE, "coef0": 1.0, "n_components": N_COMPONENTS, **common}
+    count_sketch = CountSketch(n_components=N_COMPONENTS, dense_output=True, **common)
+    yield lambda: mapped(unit, f"CountSketch, {N_COMPONENTS}", count_sketch)
+    minhash = MinHash(n_hashes=N_COMPONENTS, bits=BITS, **common)
+    yield lambda: mapped(task, f"MinHash, {N_COMPONENTS}", minhash)
     exact_polynomial = partial(kernels.polynomial_kernel, degree=DEGREE, gamma=1, coef0=1)
     gaussian = {"gamma": GAMMA, "n_components": N_COMPONENTS, **common}
     laplacian = {"gamma": LAPLACIAN_GAMMA, **common}
-    hash_dim = HASH_DIM if task.X_train.shape[1] > HASH_DIM else None
     cws = ConsistentWeightedSampling(n_hashes=N_COMPONENTS, bits=BITS)
     product = KernelProduct(maps=(cws, SignProjection(n_hashes=N_COMPONENTS)), **common)
     named = {
@@ -219,7 +225,7 @@ def steps(task):
         "Gaussian": (
             partial(kernels.rbf_kernel, gamma=GAMMA),
             RandomFourier(**gaussian),
-            Fastfood(hash_dim=hash_dim, **gaussian),
+            Fastfood(**gaussian),
         ),
         "Laplacian": (
             partial(kernels.laplacian_kernel, gamma=LAPLACIAN_GAMMA),
@@ -232,8 +238,7 @@ def steps(task):
         ),
     }
     for name, (gram, *maps) in named.items():
-        if task.exact:
-            yield lambda name=name, gram=gram: exact(unit, name, gram)
+        yield lambda name=name, gram=gram: exact(unit, name, gram)
         for features in maps:
             label = f"{type(features).__name__}, {N_COMPONENTS}"
             yield lambda label=label, features=features: mapped(unit, label, features)
@@ -245,7 +250,7 @@ def results(task):
 
 
 def table(task, rows):
-    """The results of a task as lines of text."""
+    """The results of a task as lines of text, and what to see in them."""
     n, d = task.X_train.shape
     yield f"{task.title}"
     density = task.X_train.nnz / n
@@ -257,7 +262,60 @@ def table(task, rows):
             f"  {row.name:44} {row.accuracy:9.1%} {map_seconds:>8} {row.train_seconds:9.2f} "
             f"{row.row_bytes:10.0f}"
         )
+    yield from seen(rows)
     yield ""
+
+
+def seen(rows):
+    """What a table shows, in sentences."""
+
+    def best(start):
+        return max(
+            (row for row in rows if row.name.startswith(start)), key=lambda row: row.accuracy
+        )
+
+    plain, kernel, features = (
+        best("linear SVM, "),
+        best("exact min-max kernel"),
+        best("ConsistentWeightedSampling"),
+    )
+    yield (
+        f"  What to see: a linear SVM gets {plain.accuracy:.1%} on the rows, and "
+        f"{features.accuracy:.1%} on {features.row_bytes:.0f} bytes of a map for each;"
+    )
+    yield (
+        f"  the exact min-max kernel, whose matrix holds {kernel.row_bytes:.0f} bytes a row, gets "
+        f"{kernel.accuracy:.1%}."
+    )
+
+
+def draw(tables, path):
+    """Accuracy against bytes a row, as a picture."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("--plot needs matplotlib: pip install sparsemaps[plot]") from error
+    from matplotlib import colormaps
+
+    colors = colormaps["tab20"].colors
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    for ax, (task, rows) in zip(figure.subplots(1, len(tables)), tables, strict=True):
+        series = {}
+        for row in rows:
+            name = row.name.partition(",")[0]
+            series.setdefault(name, []).append((row.row_bytes, 100 * row.accuracy))
+        for number, (name, points) in enumerate(series.items()):
+            color = colors[number % len(colors)]
+            style = {"color": color, "marker": "o", "linewidth": 1, "label": name}
+            if name.startswith("exact"):
+                style |= {"marker": "s", "markerfacecolor": "none"}
+            elif name.startswith("linear"):
+                style |= {"color": "black", "marker": "*", "linewidth": 0, "markersize": 9}
+            ax.semilogx(*zip(*sorted(points), strict=True), **style)
+        ax.set(xlabel="bytes a row", ylabel="test accuracy, %", title=task.short)
+        ax.grid(alpha=0.25)
+        ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path)
 
 
 def write(task, directory):
@@ -274,11 +332,16 @@ def write(task, directory):
     yield f"  predict {test} {model} {directory / 'texts.predicted'}"
 
 
-def run(directory, say=print):
-    """Run the demonstration; LIBSVM files go to `directory`."""
+def run(directory, plot=None, say=print):
+    """Run the demonstration; LIBSVM files go to `directory`, a picture to `plot`."""
+    tables = []
     for make in (digits, texts):
         task = make()
-        for line in table(task, results(task)):
+        tables.append((task, results(task)))
+        for line in table(*tables[-1]):
             say(line)
     for line in write(task, Path(directory)):
         say(line)
+    if plot is not None:
+        draw(tables, plot)
+        say(f"Written: {plot}, accuracy against bytes a row.")

@@ -192,6 +192,10 @@ def _add_demo(commands: Any) -> None:
         "-o", "--output", default="sparsemaps-demo", type=_name, metavar="DIRECTORY",
         help="where to write LIBSVM files (default: sparsemaps-demo)",
     )  # fmt: skip
+    demo.add_argument(
+        "--plot", type=_name, metavar="FILE.svg",
+        help="draw accuracy against bytes a row as well; needs matplotlib",
+    )  # fmt: skip
     demo.set_defaults(run="demo")
 
 
