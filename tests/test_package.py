@@ -50,6 +50,7 @@ FLOORS = [
 # The modules of packages, lowest first: each imports from those before it only.
 PACKAGES = {
     "dask": ["_graphs", "_ranges", "_arrays", "_files", "__init__"],
+    "kernels": ["_functions", "_gram", "_similarity", "_distance", "__init__"],
     "libsvm": [
         "_parse",
         "_blocks",
@@ -62,7 +63,7 @@ PACKAGES = {
         "_gram",
         "_summary",
         "__init__",
-    ]
+    ],
 }
 
 

@@ -9,20 +9,26 @@
 from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.types cimport index_t, value_t
 
-cdef extern from "random.h" nogil:
+cdef extern from "c/random.h" nogil:
     uint64_t column_start(uint64_t key, uint64_t column)
     uint64_t word(uint64_t start, uint64_t counter)
 
-cdef extern from "fastfood.h" nogil:
-    void wht_f32(float *values, Py_ssize_t n)
-    void wht_f64(double *values, Py_ssize_t n)
-    void fastfood_f32(const float *x, Py_ssize_t n, const int8_t *signs, const int32_t *permutation,
-                      const float *normals, float *scratch, float *out)
-    void fastfood_f64(const double *x, Py_ssize_t n, const int8_t *signs,
-                      const int32_t *permutation, const float *normals, double *scratch,
-                      double *out)
+cdef extern from "c/fastfood.h" nogil:
+    ctypedef struct fastfood_loops:
+        void (*wht_f32)(float *values, Py_ssize_t n) noexcept nogil
+        void (*wht_f64)(double *values, Py_ssize_t n) noexcept nogil
+        void (*block_f32)(const float *x, Py_ssize_t n, const int8_t *signs,
+                          const int32_t *permutation, const float *normals, float *scratch,
+                          float *out) noexcept nogil
+        void (*block_f64)(const double *x, Py_ssize_t n, const int8_t *signs,
+                          const int32_t *permutation, const float *normals, double *scratch,
+                          double *out) noexcept nogil
+    const fastfood_loops *fastfood_at(int level)
+
+cdef const fastfood_loops *loops = fastfood_at(level)
 
 
 def walsh_hadamard(value_t[:, ::1] rows):
@@ -31,19 +37,24 @@ def walsh_hadamard(value_t[:, ::1] rows):
     with nogil:
         for row in range(rows.shape[0]):
             if value_t is float:
-                wht_f32(&rows[row, 0], rows.shape[1])
+                loops.wht_f32(&rows[row, 0], rows.shape[1])
             else:
-                wht_f64(&rows[row, 0], rows.shape[1])
+                loops.wht_f64(&rows[row, 0], rows.shape[1])
 
 
 def spread(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
            value_t[:, ::1] out):
-    """The rows that `indptr` delimits into rows of zeros."""
+    """The rows that `indptr` delimits into rows of zeros.
+
+    Columns that another thread has put out of range since they were checked are left out."""
     cdef Py_ssize_t row, i
+    cdef uint64_t column, n_columns = out.shape[1]
     with nogil:
         for row in range(out.shape[0]):
             for i in range(indptr[row], indptr[row + 1]):
-                out[row, indices[i]] = values[i]
+                column = <uint64_t>indices[i]
+                if column < n_columns:
+                    out[row, <Py_ssize_t>column] = values[i]
 
 
 def permute(uint64_t key, uint64_t column, int32_t[::1] out):
@@ -70,9 +81,9 @@ def multiply(const value_t[:, ::1] rows, const int8_t[:, ::1] signs,
         for row in range(rows.shape[0]):
             for block in range(signs.shape[0]):
                 if value_t is float:
-                    fastfood_f32(&rows[row, 0], n, &signs[block, 0], &permutations[block, 0],
-                                 &normals[block, 0], scratch, &out[row, block * n])
+                    loops.block_f32(&rows[row, 0], n, &signs[block, 0], &permutations[block, 0],
+                                    &normals[block, 0], scratch, &out[row, block * n])
                 else:
-                    fastfood_f64(&rows[row, 0], n, &signs[block, 0], &permutations[block, 0],
-                                 &normals[block, 0], scratch, &out[row, block * n])
+                    loops.block_f64(&rows[row, 0], n, &signs[block, 0], &permutations[block, 0],
+                                    &normals[block, 0], scratch, &out[row, block * n])
     free(scratch)

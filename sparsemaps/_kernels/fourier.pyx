@@ -7,17 +7,22 @@
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.types cimport value_t
 
-cdef extern from "fourier.h" nogil:
-    void paired_f32(const float *projections, const float *scales, Py_ssize_t n, float factor,
-                    float *out)
-    void paired_f64(const double *projections, const double *scales, Py_ssize_t n, double factor,
-                    double *out)
-    void cosines_f32(const float *projections, const float *scales, const float *phases,
-                     Py_ssize_t n, float factor, float *out)
-    void cosines_f64(const double *projections, const double *scales, const double *phases,
-                     Py_ssize_t n, double factor, double *out)
+cdef extern from "c/fourier.h" nogil:
+    ctypedef struct fourier_loops:
+        void (*paired_f32)(const float *projections, const float *scales, Py_ssize_t n,
+                           float factor, float *out) noexcept nogil
+        void (*paired_f64)(const double *projections, const double *scales, Py_ssize_t n,
+                           double factor, double *out) noexcept nogil
+        void (*cosines_f32)(const float *projections, const float *scales, const float *phases,
+                            Py_ssize_t n, float factor, float *out) noexcept nogil
+        void (*cosines_f64)(const double *projections, const double *scales, const double *phases,
+                            Py_ssize_t n, double factor, double *out) noexcept nogil
+    const fourier_loops *fourier_at(int level)
+
+cdef const fourier_loops *loops = fourier_at(level)
 
 
 def features(const value_t[:, ::1] projections, const value_t[::1] scales,
@@ -25,22 +30,23 @@ def features(const value_t[:, ::1] projections, const value_t[::1] scales,
     """The first `n_pairs` projections give a pair each, the others a cosine with their phase; of
     more projections than scales, the surplus is left out. `out` may be `projections`."""
     cdef Py_ssize_t row, n = scales.shape[0], n_single = n - n_pairs
-    cdef value_t *turning = <value_t *>malloc(n * sizeof(value_t))
-    if turning == NULL:
+    # A copy of a row's projections, as `out` may overwrite them.
+    cdef value_t *copy = <value_t *>malloc(n * sizeof(value_t))
+    if copy == NULL:
         raise MemoryError
     with nogil:
         for row in range(projections.shape[0]):
-            memcpy(turning, &projections[row, 0], n * sizeof(value_t))
+            memcpy(copy, &projections[row, 0], n * sizeof(value_t))
             if value_t is float:
                 if n_pairs:
-                    paired_f32(turning, &scales[0], n_pairs, factor, &out[row, 0])
+                    loops.paired_f32(copy, &scales[0], n_pairs, factor, &out[row, 0])
                 if n_single:
-                    cosines_f32(turning + n_pairs, &scales[n_pairs], &phases[n_pairs], n_single,
-                                factor, &out[row, 2 * n_pairs])
+                    loops.cosines_f32(copy + n_pairs, &scales[n_pairs], &phases[n_pairs],
+                                      n_single, factor, &out[row, 2 * n_pairs])
             else:
                 if n_pairs:
-                    paired_f64(turning, &scales[0], n_pairs, factor, &out[row, 0])
+                    loops.paired_f64(copy, &scales[0], n_pairs, factor, &out[row, 0])
                 if n_single:
-                    cosines_f64(turning + n_pairs, &scales[n_pairs], &phases[n_pairs], n_single,
-                                factor, &out[row, 2 * n_pairs])
-    free(turning)
+                    loops.cosines_f64(copy + n_pairs, &scales[n_pairs], &phases[n_pairs],
+                                      n_single, factor, &out[row, 2 * n_pairs])
+    free(copy)

@@ -1,2 +1,0 @@
-/* For the loops that are not in c/ yet. */
-#include "c/aligned.h"

@@ -1,0 +1,22 @@
+/* Functions of each number of an array. */
+#ifndef SPARSEMAPS_FUNCTIONS_H
+#define SPARSEMAPS_FUNCTIONS_H
+
+#include <stddef.h>
+
+#include "levels.h"
+
+typedef struct {
+    /* Of n numbers, in place: e^x; arccos(x) of -1 <= x <= 1; ln(1 + x^2). */
+    void (*exp)(double *x, ptrdiff_t n);
+    void (*acos)(double *x, ptrdiff_t n);
+    void (*log_one_plus_square)(double *x, ptrdiff_t n);
+    /* The sum of weight[k] exp(-x rate[k]) over n_terms terms, a multiple of 8, for each of n numbers
+     * x >= 0. The rates fall. */
+    void (*mixture)(double *x, ptrdiff_t n, const double *weights, const double *rates,
+                    ptrdiff_t n_terms);
+} functions_loops;
+
+DECLARE_TABLES(functions)
+
+#endif

@@ -1,0 +1,21 @@
+/* Included once for each kind: TERM(u, v), what a common column adds, 0 where u is 0; NAME for the
+ * function's name. */
+
+static void NAME(const double *table, const double *values, const int32_t *columns,
+                 const int64_t *indptr, ptrdiff_t n_rows, double *out)
+{
+    for (ptrdiff_t row = 0; row < n_rows; row++) {
+        lanes_f64 sums[GRAM_VECTORS] = {0};
+        for (int64_t i = indptr[row]; i < indptr[row + 1]; i++) {
+            const lanes_f64_anywhere *u =
+                (const lanes_f64_anywhere *)(table + GRAM_LANES * (ptrdiff_t)columns[i]);
+            const lanes_f64 v = (lanes_f64){0} + values[i];
+            for (int j = 0; j < GRAM_VECTORS; j++)
+                sums[j] += TERM((lanes_f64)u[j], v);
+        }
+        memcpy(out + GRAM_LANES * row, sums, sizeof sums);
+    }
+}
+
+#undef NAME
+#undef TERM

@@ -1,0 +1,74 @@
+# Functions of each number of an array, with the same bits on every platform (c/elementary.h).
+#
+# Input and output: an array of float64, changed in place. Cost: O(numbers).
+from sparsemaps._kernels.levels cimport level
+
+cdef extern from "c/functions.h" nogil:
+    ctypedef struct functions_loops:
+        void (*exp)(double *x, Py_ssize_t n) noexcept nogil
+        void (*acos)(double *x, Py_ssize_t n) noexcept nogil
+        void (*log_one_plus_square)(double *x, Py_ssize_t n) noexcept nogil
+        void (*mixture)(double *x, Py_ssize_t n, const double *weights, const double *rates,
+                        Py_ssize_t n_terms) noexcept nogil
+    const functions_loops *functions_at(int level)
+
+cdef extern from "c/quantiles.h" nogil:
+    double gamma_quantile_f64 "gamma_quantile"(double shape, double p)
+    double cosine_quantile_f64 "cosine_quantile"(double dimension, double p)
+    double exp_f64(double x)
+    double log_f64(double x)
+
+cdef const functions_loops *loops = functions_at(level)
+
+
+def exp(double[::1] x):
+    """e^x."""
+    with nogil:
+        if x.shape[0] > 0:
+            loops.exp(&x[0], x.shape[0])
+
+
+def acos(double[::1] x):
+    """arccos(x), of -1 <= x <= 1."""
+    with nogil:
+        if x.shape[0] > 0:
+            loops.acos(&x[0], x.shape[0])
+
+
+def log_one_plus_square(double[::1] x):
+    """ln(1 + x^2)."""
+    with nogil:
+        if x.shape[0] > 0:
+            loops.log_one_plus_square(&x[0], x.shape[0])
+
+
+def mixture(double[::1] x, const double[::1] weights, const double[::1] rates):
+    """The sum of weights * exp(-x * rates), of x >= 0; the rates fall, a multiple of 8 of them."""
+    with nogil:
+        if x.shape[0] > 0:
+            loops.mixture(&x[0], x.shape[0], &weights[0], &rates[0], rates.shape[0])
+
+
+def power(double[::1] x, double exponent):
+    """x^exponent, of x > 0, for exponents from 0 to 1."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            x[i] = exp_f64(exponent * log_f64(x[i]))
+
+
+def gamma_quantile(double shape, double[::1] p):
+    """Quantiles of the gamma distribution of scale 1, for probabilities 0 < p < 1."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(p.shape[0]):
+            p[i] = gamma_quantile_f64(shape, p[i])
+
+
+def cosine_quantile(double dimension, double[::1] p):
+    """Quantiles of the cosine of the angle between a fixed direction and a uniform one, for
+    probabilities 0 < p < 1."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(p.shape[0]):
+            p[i] = cosine_quantile_f64(dimension, p[i])

@@ -1,0 +1,50 @@
+"""Exact kernels: Gram matrices between the rows of two sparse matrices.
+
+For support vector machines with a precomputed kernel (``SVC(kernel="precomputed")``, LIBSVM's
+``-t 4``), and for seeing how near a map comes. Neither matrix is made dense, and beside the result
+a thread holds a few megabytes. Products of kernels are products of these arrays.
+
+All functions here have the same bits on every platform (docs/promise.md), but for
+`polynomial_kernel` and `rbf_kernel`, which are scikit-learn's.
+
+>>> import numpy as np
+>>> from sparsemaps.kernels import acos_kernel, min_max_kernel
+>>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+>>> min_max_kernel(X)
+array([[1. , 0.5],
+       [0.5, 1. ]])
+>>> (min_max_kernel(X) * acos_kernel(X)).round(3)
+array([[1.   , 0.422],
+       [0.422, 1.   ]])
+"""
+
+from sparsemaps._sklearn import polynomial_kernel, rbf_kernel
+from sparsemaps.kernels._distance import (
+    cauchy_kernel,
+    folded_rbf_kernel,
+    laplacian_kernel,
+    matern_kernel,
+    normalized_rbf_kernel,
+)
+from sparsemaps.kernels._similarity import (
+    acos_chi2_kernel,
+    acos_kernel,
+    chi2_similarity,
+    generalized_min_max_kernel,
+    min_max_kernel,
+)
+
+__all__ = [
+    "acos_chi2_kernel",
+    "acos_kernel",
+    "cauchy_kernel",
+    "chi2_similarity",
+    "folded_rbf_kernel",
+    "generalized_min_max_kernel",
+    "laplacian_kernel",
+    "matern_kernel",
+    "min_max_kernel",
+    "normalized_rbf_kernel",
+    "polynomial_kernel",
+    "rbf_kernel",
+]

@@ -1,0 +1,248 @@
+"""Exact kernels of how far two rows are from one another."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsemaps import _validation
+from sparsemaps._kernels import gram as _common
+from sparsemaps.kernels._functions import exp, log_one_plus_square, matern
+from sparsemaps.kernels._gram import Array, GramKernel, gram, of_cosines, values_of
+
+_LARGEST_NU = 10_000
+_LARGEST_SCALED = 1e300  # so that differences of two such values are finite
+
+
+def normalized_rbf_kernel(
+    X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None
+) -> Array:
+    r""":math:`e^{-\gamma (1 - \rho)}`, :math:`\rho` the cosine of the angle between two rows.
+
+    For rows of unit length it is `rbf_kernel` with ``gamma / 2``. The cosine with an empty row is
+    0.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    gamma : float, default=1.0
+        Above 0.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
+        values are so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import normalized_rbf_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> normalized_rbf_kernel(X).round(3)
+    array([[1.   , 0.889],
+           [0.889, 1.   ]])
+    """
+    gamma = _check_gamma(gamma)
+    return of_cosines(X, Y, n_jobs, lambda rho: exp(gamma * (rho - 1)), one_of_itself=True)
+
+
+def folded_rbf_kernel(
+    X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None
+) -> Array:
+    r"""Folded RBF :math:`\frac12 e^{-\gamma (1 - \rho)} + \frac12 e^{-\gamma (1 + \rho)}`.
+
+    :math:`\rho` is the cosine of the angle between two rows; with an empty row it is 0.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    gamma : float, default=1.0
+        Above 0.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
+        values are so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import folded_rbf_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> folded_rbf_kernel(X).round(3)
+    array([[0.568, 0.52 ],
+           [0.52 , 0.568]])
+    """
+    gamma = _check_gamma(gamma)
+    return of_cosines(
+        X, Y, n_jobs, lambda rho: (exp(gamma * (rho - 1)) + exp(-gamma * (rho + 1))) / 2
+    )
+
+
+def laplacian_kernel(
+    X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None
+) -> Array:
+    r""":math:`e^{-\gamma \|u - v\|_1}`.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    gamma : float, default=1.0
+        Above 0. scikit-learn's default is ``1 / n_features``.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
+        values are so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import laplacian_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> laplacian_kernel(X).round(3)
+    array([[1.   , 0.018],
+           [0.018, 1.   ]])
+    """
+    gamma = _check_gamma(gamma)
+    kernel = GramKernel(
+        _common.ABSOLUTE,
+        np.abs,
+        lambda sums, u, v: exp(-gamma * np.maximum(u + v + sums, 0)),
+        one_of_itself=True,
+    )
+    return gram(X, Y, n_jobs, kernel)
+
+
+def cauchy_kernel(X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None) -> Array:
+    r""":math:`\prod_i 1 / (1 + \gamma^2 (u_i - v_i)^2)`.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    gamma : float, default=1.0
+        Above 0.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
+        values are so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import cauchy_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> cauchy_kernel(X).round(3)
+    array([[1.   , 0.062],
+           [0.062, 1.   ]])
+    """
+    gamma = _check_gamma(gamma)
+    kernel = GramKernel(
+        _common.CAUCHY,
+        log_one_plus_square,
+        lambda sums, u, v: exp(-np.maximum(u + v + sums, 0)),
+        prepare=lambda block: (gamma * values_of(block)).clip(-_LARGEST_SCALED, _LARGEST_SCALED),
+        one_of_itself=True,
+    )
+    return gram(X, Y, n_jobs, kernel)
+
+
+def matern_kernel(
+    X: Any, Y: Any = None, *, gamma: float = 1.0, nu: float = 1.5, n_jobs: int | None = None
+) -> Array:
+    r"""Matern kernel of smoothness `nu` and length scale :math:`1 / \sqrt{2 \gamma}`.
+
+    :math:`\frac{2^{1 - \nu}}{\Gamma(\nu)} s^\nu K_\nu(s)` with :math:`s = 2 \sqrt{\nu \gamma} \|u -
+    v\|`. For large `nu` it comes near `rbf_kernel`.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    gamma : float, default=1.0
+        Above 0.
+    nu : float, default=1.5
+        Smoothness, above 0, at most 10,000. 0.5, 1.5 and 2.5 cost least.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
+        values are so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import matern_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> matern_kernel(X).round(3)
+    array([[1.   , 0.044],
+           [0.044, 1.   ]])
+    """
+    gamma = _check_gamma(gamma)
+    nu = _validation.check_real("nu", nu, 0, open_low=True)
+    if nu > _LARGEST_NU:
+        raise ValueError(f"nu must be at most {_LARGEST_NU}, got {nu}")
+    of_squares = matern(nu)
+
+    def finish(sums: Array, u: Array, v: Array) -> Array:
+        return of_squares(nu * gamma * np.maximum(u + v - 2 * sums, 0))
+
+    return gram(X, Y, n_jobs, GramKernel(_common.DOT, np.square, finish, one_of_itself=True))
+
+
+def _check_gamma(gamma: Any) -> float:
+    return _validation.check_real("gamma", gamma, 0, open_low=True)

@@ -1,0 +1,81 @@
+"""Functions of all numbers of an array, with the same bits on every platform."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._kernels import functions as _functions
+
+Array = np.ndarray[Any, Any]
+
+
+def each(function: Any, x: Array) -> Array:
+    """A function of `sparsemaps._kernels.functions` of each number, in place where it can be."""
+    x = np.ascontiguousarray(x, float)
+    function(x.reshape(-1))
+    return x
+
+
+def exp(x: Array) -> Array:
+    return each(_functions.exp, x)
+
+
+def log_one_plus_square(x: Array) -> Array:
+    return each(_functions.log_one_plus_square, x)
+
+
+def acos(x: Array) -> Array:
+    return each(_functions.acos, x)
+
+
+def matern(nu: float) -> Callable[[Array], Array]:
+    """The Matern kernel as a function of q = nu * gamma * (squared distance)."""
+    if nu in (0.5, 1.5, 2.5):
+
+        def closed_form(q: Array) -> Array:
+            s = 2 * np.sqrt(q)
+            return exp(-s) * {0.5: 1, 1.5: 1 + s, 2.5: 1 + s + s * s / 3}[nu]
+
+        return closed_form
+    weights, rates = matern_mixture(nu)
+
+    def mixture(q: Array) -> Array:
+        same = q == 0
+        _functions.mixture(q.reshape(-1), weights, rates)
+        q[same] = 1
+        return q
+
+    return mixture
+
+
+def matern_mixture(nu: float) -> tuple[Array, Array]:
+    r"""Weights and rates of exponentials of -q whose sum is the Matern kernel.
+
+    The kernel is a mixture of Gaussians: with v of the Gamma distribution of shape nu, the mean of
+    :math:`e^{-q / v}`. As an integral over t = ln v, it is summed by the trapezoidal rule, whose
+    error falls exponentially as steps get smaller.
+    """
+    # The integrand's width is about 1 / sqrt(nu), where that is below 1.
+    halvings = max(math.frexp(nu / 8)[1], 0)
+    step = 2.0 ** (-3 - (halvings + 1) // 2)
+    low, high = -745.0, 8.0
+    if nu > 64:  # all that counts is near ln(nu)
+        near = 0.693 * math.frexp(nu)[1]
+        low, high = near - 8.0, near + 6.0
+    t = step * np.arange(math.ceil(low / step), math.floor(high / step) + 1)
+    v = exp(t.copy())
+    exponents = nu * t - v
+    peak = int(np.argmax(exponents))
+    exponents -= exponents[peak]
+    # Terms of large v count where the kernel is small: there the others vanish.
+    kept = exponents > np.where(np.arange(len(t)) > peak, -740.0, -46.0)
+    weights, rates = exp(exponents[kept]), 1 / v[kept]
+    total = math.fsum(weights)
+    if kept[0]:  # what lies below t[0] counts where q is 0 only: a geometric series
+        ratio = float(exp(np.array([-nu * step]))[0])
+        total += weights[0] * ratio / (1 - ratio) if ratio < 1 else math.inf
+    padding = -len(weights) % 8
+    weights = np.concatenate([np.zeros(padding), weights / total])
+    return weights, np.concatenate([np.full(padding, rates[0]), rates])

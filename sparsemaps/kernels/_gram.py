@@ -1,0 +1,212 @@
+"""Gram matrices of sparse rows: blocks of rows, threads, and what a kernel is made of."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps import _sklearn, _threads, _validation
+from sparsemaps._kernels import gram as _kernel
+from sparsemaps._validation import Block, Rows
+from sparsemaps.kernels._functions import Array
+
+_BLOCK_ENTRIES = 2**14
+_BLOCK_ROWS = 512
+"""Largest size of a block of rows: sums of all pairs of two blocks are held by each thread."""
+
+_LARGEST_LOOKUP = 2**20
+_LARGEST_SUM = np.finfo(float).max / 8
+
+
+@dataclass(frozen=True)
+class GramKernel:
+    """A kernel as a function of a sum over the common columns of two rows and of a sum over each.
+
+    The Gram matrix is ``finish(sums, u, v)``: `sums` are over common columns, u (a column) and v (a
+    row) over the entries of each row alone. `finish` may change `sums` and return it.
+    """
+
+    common: int
+    """What a common column adds: a constant of `sparsemaps._kernels.gram`."""
+
+    alone: Callable[[Array], Array]
+    """What an entry adds to its row's own sum, of an array of values."""
+
+    finish: Callable[[Array, Array, Array], Array]
+
+    prepare: Callable[[Block], Array] = lambda block: values_of(block)
+    """The values of a block that are summed, as float64."""
+
+    nonnegative: str | None = None
+    """Where values must be >= 0, the sentence that says so."""
+
+    one_of_itself: bool = False
+    """Whether a row's kernel with itself is 1 by definition, which rounding should not spoil."""
+
+
+def values_of(block: Block) -> Array:
+    """A copy of a block's values, as float64."""
+    return block.values[block.indptr[0] : block.indptr[-1]].astype(float)
+
+
+def sums_of_rows(block: Block, values: Array) -> Array:
+    """The sum of each row's `values`, in the order of the entries."""
+    rows = np.repeat(np.arange(len(block.indptr) - 1), np.diff(block.indptr))
+    return np.bincount(rows, values, minlength=len(block.indptr) - 1)
+
+
+def scaled_to_sum_one(block: Block) -> Array:
+    """A block's values >= 0, divided by the sum of their row."""
+    values = values_of(block)
+    values /= np.repeat(sums_of_rows(block, values), np.diff(block.indptr))
+    return values
+
+
+def scaled_by_powers_of_two(block: Block) -> Array:
+    """A block's values, the largest of each row between 1/2 and 1: their squares are in range, and
+    scaling by a power of two rounds nothing."""
+    values = values_of(block)
+    lengths = np.diff(block.indptr)
+    filled = lengths > 0
+    largest = np.zeros(len(lengths))
+    starts = block.indptr[:-1][filled] - block.indptr[0]
+    largest[filled] = np.maximum.reduceat(abs(values), starts) if len(values) else 0.0
+    return np.ldexp(values, -np.repeat(np.frexp(largest)[1], lengths))
+
+
+def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
+    """The Gram matrix of `kernel` between the rows of `X` and of `Y`, or of `X` itself."""
+    rows = _open(X, "X", kernel.nonnegative)
+    others = rows if Y is None else _open(Y, "Y", kernel.nonnegative)
+    if rows.n_columns != others.n_columns:
+        raise ValueError(
+            f"X and Y must have as many columns, got {rows.n_columns} and {others.n_columns}"
+        )
+    u = _row_sums(rows, "X", kernel)
+    v = u if Y is None else _row_sums(others, "Y", kernel)
+    out = np.empty((rows.n_rows, others.n_rows), np.result_type(rows.dtype, others.dtype))
+    blocks, other_blocks = list(_cut(rows)), list(_cut(others))
+
+    def fill(start: int, stop: int) -> None:
+        columns = _Columns(rows.block(start, stop), rows.n_columns, kernel)
+        for other, end in other_blocks:
+            if Y is not None or other >= start:  # what is below the diagonal is copied
+                sums = columns.sums(others.block(other, end))
+                out[start:stop, other:end] = kernel.finish(sums, u[start:stop, None], v[other:end])
+
+    def mirror(start: int, stop: int) -> None:
+        out[start:stop, :start] = out[:start, start:stop].T
+
+    _threads.run(fill, blocks, n_jobs)
+    if Y is None:
+        _threads.run(mirror, blocks, n_jobs)
+        if kernel.one_of_itself:
+            filled = np.flatnonzero(u)
+            out[filled, filled] = 1.0
+    return out
+
+
+def of_cosines(
+    X: Any, Y: Any, n_jobs: int | None, function: Callable[[Array], Array], *,
+    one_of_itself: bool = False,
+) -> Array:  # fmt: skip
+    """``function(rho)`` of the cosines of all angles."""
+
+    def finish(sums: Array, u: Array, v: Array) -> Array:
+        lengths = np.sqrt(u) * np.sqrt(v)
+        return function((sums / np.where(lengths > 0, lengths, 1)).clip(-1, 1))
+
+    kernel = GramKernel(
+        _kernel.DOT, np.square, finish,
+        prepare=scaled_by_powers_of_two, one_of_itself=one_of_itself,
+    )  # fmt: skip
+    return gram(X, Y, n_jobs, kernel)
+
+
+class _Columns:
+    """A block of rows with its columns numbered, to be summed with other blocks.
+
+    All arrays are copies of the block's: what another thread does to the matrix in the meantime
+    cannot make an index wrong.
+    """
+
+    def __init__(self, block: Block, n_columns: int, kernel: GramKernel) -> None:
+        self._kernel = kernel
+        first, last = block.indptr[0], block.indptr[-1]
+        columns, numbers = np.unique(block.indices[first:last], return_inverse=True)
+        self._rows = kernel.prepare(block), numbers.astype(np.int32), block.indptr - first
+        self._table = np.zeros(_kernel.LANES * max(len(columns), 1))
+        self._number = _lookup(columns, n_columns)
+
+    def sums(self, block: Block) -> Array:
+        """For all pairs of rows, the sum over their common columns."""
+        first, last = block.indptr[0], block.indptr[-1]
+        numbers = self._number(block.indices[first:last])
+        values = self._kernel.prepare(block)
+        known = (numbers >= 0) & (values != 0)
+        before = np.concatenate([[0], np.cumsum(known)])
+        if not known.all():
+            values, numbers = values[known], numbers[known]
+        others = values, numbers, before[block.indptr - first]
+        out = np.empty((len(self._rows[2]) - 1, len(block.indptr) - 1))
+        _kernel.sum_common(self._kernel.common, *self._rows, *others, self._table, out)
+        return out
+
+
+def _open(X: Any, name: str, nonnegative: str | None) -> Rows:
+    if sp.issparse(X):
+        if X.ndim == 2 and X.shape[1] == 0:
+            raise ValueError(f"{name} must have at least one column, got none")
+        return _validation.open_rows(X, nonnegative)
+    X = _sklearn.check_array(
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,  # Rows does, and names the row
+        ensure_min_samples=0,
+        input_name=name,
+    )
+    if sp.issparse(X):  # data frames of sparse columns become that
+        return _validation.open_rows(X, nonnegative)
+    return Rows(X, nonnegative)
+
+
+def _cut(rows: Rows) -> Iterator[tuple[int, int]]:
+    """Blocks of a bounded number of entries and of rows."""
+    for start, stop in _threads.cut_rows(rows.n_rows, rows.work_before, 1, _BLOCK_ENTRIES):
+        for first in range(start, stop, _BLOCK_ROWS):
+            yield first, min(first + _BLOCK_ROWS, stop)
+
+
+def _lookup(columns: Array, n_columns: int) -> Callable[[Array], Array]:
+    """A function from columns to their numbers among `columns`, or -1."""
+    if n_columns <= _LARGEST_LOOKUP:
+        table = np.full(n_columns, -1, np.int32)
+        table[columns] = np.arange(len(columns), dtype=np.int32)
+        return lambda indices: table[indices]
+
+    def search(indices: Array) -> Array:
+        if not len(columns):
+            return np.full(len(indices), -1, np.int32)
+        numbers = np.searchsorted(columns, indices).clip(max=len(columns) - 1)
+        return np.where(columns[numbers] == indices, numbers, -1).astype(np.int32)
+
+    return search
+
+
+def _row_sums(rows: Rows, name: str, kernel: GramKernel) -> Array:
+    """The sum of each row alone."""
+    sums = np.zeros(rows.n_rows)
+    for start, stop in _cut(rows):
+        block = rows.block(start, stop)
+        with np.errstate(over="ignore"):
+            sums[start:stop] = sums_of_rows(block, kernel.alone(kernel.prepare(block)))
+        if not (sums[start:stop] <= _LARGEST_SUM).all():
+            row = start + int(np.argmin(sums[start:stop] <= _LARGEST_SUM))
+            raise ValueError(
+                f"the values in row {row} of {name} are too large: a sum over them, or over their "
+                f"squares, is beyond {_LARGEST_SUM:.2g}"
+            )
+    return sums

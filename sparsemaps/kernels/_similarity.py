@@ -1,0 +1,221 @@
+"""Exact kernels of what two rows share: min-max, chi-square and angles."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._kernels import gram as _common
+from sparsemaps.kernels._functions import acos
+from sparsemaps.kernels._gram import Array, GramKernel, gram, of_cosines, scaled_to_sum_one
+
+_NONNEGATIVE = "this kernel takes values >= 0"
+
+
+def min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+    r"""Min-max kernel :math:`\sum_i \min(u_i, v_i) / \sum_i \max(u_i, v_i)` of rows >= 0.
+
+    For binary rows it is the Jaccard similarity. An empty row has 0 with any other.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows, all values >= 0. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a matrix is not sound or not finite, or has negative values, or if a row's values are
+        so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import min_max_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> min_max_kernel(X).round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    kernel = GramKernel(
+        _common.MINIMUM, np.abs, _min_max, nonnegative=_NONNEGATIVE, one_of_itself=True
+    )
+    return gram(X, Y, n_jobs, kernel)
+
+
+def generalized_min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+    r"""Min-max kernel of rows of both signs.
+
+    Each column becomes one of its positive values and one of the sizes of its negative ones.
+    An empty row has 0 with any other.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
+        values are so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import generalized_min_max_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> generalized_min_max_kernel(X).round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    kernel = GramKernel(_common.SIGNED_MINIMUM, np.abs, _min_max, one_of_itself=True)
+    return gram(X, Y, n_jobs, kernel)
+
+
+def chi2_similarity(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+    r"""Chi-square similarity :math:`\sum_i 2 u_i v_i / (u_i + v_i)` of rows >= 0.
+
+    Rows are taken as they are; of rows that sum to 1 it is at most 1.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows, all values >= 0. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a matrix is not sound or not finite, or has negative values, or if a row's values are
+        so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import chi2_similarity
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> chi2_similarity(X).round(3)
+    array([[6.   , 4.762],
+           [4.762, 6.   ]])
+    """
+    kernel = GramKernel(
+        _common.CHI_SQUARE, np.abs, lambda sums, u, v: 2 * sums, nonnegative=_NONNEGATIVE
+    )
+    return gram(X, Y, n_jobs, kernel)
+
+
+def acos_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+    r""":math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the cosine of the angle between two rows.
+
+    The cosine with an empty row is 0.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
+        values are so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import acos_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> acos_kernel(X).round(3)
+    array([[1.   , 0.844],
+           [0.844, 1.   ]])
+    """
+    return of_cosines(X, Y, n_jobs, _acos, one_of_itself=True)
+
+
+def acos_chi2_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+    r""":math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the chi-square similarity of scaled rows.
+
+    Rows are scaled to sum 1; with an empty row :math:`\rho` is 0.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows, all values >= 0. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a matrix is not sound or not finite, or has negative values, or if a row's values are
+        so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import acos_chi2_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> acos_chi2_kernel(X).round(3)
+    array([[1.   , 0.792],
+           [0.792, 1.   ]])
+    """
+    kernel = GramKernel(
+        _common.CHI_SQUARE,
+        np.abs,
+        lambda sums, u, v: _acos((2 * sums).clip(max=1)),
+        prepare=scaled_to_sum_one,
+        nonnegative=_NONNEGATIVE,
+        one_of_itself=True,
+    )
+    return gram(X, Y, n_jobs, kernel)
+
+
+def _acos(rho: Array) -> Array:
+    return 1 - acos(rho) / np.pi
+
+
+def _min_max(least: Array, u: Array, v: Array) -> Array:
+    largest = u + v - least
+    return np.divide(least, largest, out=np.zeros_like(least), where=largest > 0)
