@@ -20,7 +20,7 @@ MAX_LINE_BYTES = 2**30
 _READ_BYTES = 2**26
 """Largest size of one call to a file's ``read``."""
 
-_READERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_READERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     # Without name and time: the same content makes the same file.

@@ -102,7 +102,11 @@ def _open_sparse(X, name):
 def _open_csr(X, name):
     n_rows, n_columns = X.shape
     values, indices, indptr = _checked_compressed(X, name, n_rows)
-    return Csr(native(values), native(indices), indptr, (n_rows, n_columns))
+    if values.dtype.kind == "u":  # the largest would become negative numbers
+        values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    else:
+        values = native(values)
+    return Csr(values, native(indices), indptr, (n_rows, n_columns))
 
 
 def _open_csc(X, name):

@@ -7,6 +7,7 @@ import os
 import struct
 import subprocess
 import sys
+import time
 from io import BytesIO, StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -210,6 +211,118 @@ def test_bad_options(options, message):
         load(b"1 1:1", **options)
 
 
+@pytest.mark.parametrize("zero_first", [b"1 +0:1", b"1 -0:1", b"2 00:3 4:1", b"1 qid:0 0:1"])
+def test_index_zero_however_it_is_written(zero_first):
+    text = b"1 10:1 20:1 # 0:1\n" + zero_first + b"\n"
+    with pytest.raises(ValueError, match=r"line 2, column .: indices count from 1"):
+        load(text, zero_based=False)
+    assert load(text, zero_based=True)[0].indices[2] == 0
+
+
+def test_the_largest_index():
+    """2**63 - 1 is a column where indices count from 1; from 0 no matrix is that wide."""
+    text = b"1 1:1 9223372036854775807:2"
+    X, _ = load(text, zero_based=False)
+    assert X.shape == (1, 2**63 - 1)
+    assert X.indices.tolist() == [0, 2**63 - 2]
+    (block,) = iter_svmlight_file(BytesIO(text))
+    assert block[0].shape == (1, 2**63 - 1)
+    message = "index 9223372036854775807 counted from 0 needs 9223372036854775808 columns"
+    with pytest.raises(ValueError, match=message):
+        load(text, zero_based=True)
+    with pytest.raises(ValueError, match=message):
+        list(iter_svmlight_file(BytesIO(text), zero_based=True))
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 2**70])
+def test_the_largest_parameters(number):
+    text = b"1 1:1\n0 3:1\n"
+    largest = number < 2**63
+
+    def tried(**options):
+        if largest:
+            return load(text, zero_based=True, **options)
+        with pytest.raises(ValueError, match=f"{next(iter(options))} must be from"):
+            load(text, zero_based=True, **options)
+
+    if largest:
+        assert tried(n_features=number)[0].shape == (2, number)
+        assert tried(offset=number, n_features=9)[0].shape[0] == 0
+        assert tried(length=number, n_features=9)[0].shape[0] == 2
+        (block,) = iter_svmlight_file(BytesIO(text), block_bytes=number)
+        assert block[1].tolist() == [1, 0]
+    else:
+        for name in ("n_features", "offset", "length", "max_line_bytes"):
+            tried(**{name: number})
+        with pytest.raises(ValueError, match="block_bytes must be from"):
+            iter_svmlight_file(BytesIO(text), block_bytes=number)
+
+
+def test_numpy_integers():
+    """Of any width, without overflow."""
+    text = b"".join(b"%d 1:1\n" % i for i in range(10, 60))
+    kind = np.int8
+    X, y = load(text, offset=kind(100), length=kind(100), n_features=kind(3))
+    assert y.tolist() == load(text, offset=100, length=100, n_features=3)[1].tolist()
+    assert X.shape == (len(y), 3)
+    blocks = list(iter_svmlight_file(BytesIO(text), block_bytes=kind(100), n_features=kind(3)))
+    assert sum(len(y) for _, y in blocks) == 50
+    assert load_svmlight_file(BytesIO(text), max_line_bytes=kind(100))[0].shape[0] == 50
+
+
+def test_query_ids_of_every_size():
+    text = b"1 qid:-9223372036854775808 1:1\n1 qid:9223372036854775807 1:1\n"
+    _, _, qids = load(text, query_id=True)
+    assert qids.tolist() == [-(2**63), 2**63 - 1]
+    assert dumped([[1.0], [1.0]], [1, 1], query_id=qids, zero_based=False) == text
+    for number in (b"-9223372036854775809", b"9223372036854775808"):
+        with pytest.raises(ValueError, match="expected qid: and an integer"):
+            load(b"1 qid:" + number)
+
+
+@pytest.mark.parametrize("n_digits", [800, 5000, 100_000])
+def test_long_decimals_halfway_between_floats(n_digits):
+    """However many digits decide, and beyond the limit that Python has for integers."""
+    half = "1.000000059604644775390625"
+    tail = "0" * (n_digits - 30)
+    for digits, expected in (
+        (half + tail, 1.0),
+        (half + tail + "1", 1.00000011920928955078125),
+        (half[:-1] + "4" + "9" * len(tail), 1.0),
+    ):
+        for sign in ("", "-"):
+            X, _ = load(f"1 1:{sign}{digits}".encode(), dtype=np.float32)
+            assert X.data[0] == float(sign + "1") * expected
+            X, _ = load(f"1 1:{sign}{digits}".encode())
+            assert X.data[0] == float(sign + digits)
+
+
+def read_for_30_seconds(text, dtype):
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        list(iter_svmlight_file(BytesIO(text), block_bytes=2**30, dtype=dtype))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ctrl_c_while_decimals_are_slow(dtype):
+    """It ends the reading of a block, wherever it comes."""
+    import signal
+    import threading
+
+    number = b"1.000000059604644775390625" + b"0" * 3000
+    text = b"1 " + b" ".join(b"%d:" % i + number for i in range(1, 20_000)) + b"\n"
+    main = threading.main_thread().ident
+    for delay in (0.02, 0.1):
+        timer = threading.Timer(delay, lambda: signal.pthread_kill(main, signal.SIGINT))
+        timer.start()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                read_for_30_seconds(text, dtype)
+        finally:
+            timer.join()
+
+
 def test_bad_files(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_svmlight_file(tmp_path / "none.svm")
@@ -393,6 +506,81 @@ def test_stored_zeros_are_written():
 def test_bad_dumps(X, y, options, message):
     with pytest.raises(ValueError, match=message):
         dumped(X, y, **options)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "message"),
+    [
+        (np.array([[2**63 + 5]], np.uint64), [1], {}, "X must have integers of at most 2..63 - 1"),
+        (
+            sp.csr_array(np.array([[2**63 + 5]], np.uint64)), [1], {},
+            "X must have integers of at most",
+        ),
+        ([[1]], np.array([2**63 + 5], np.uint64), {}, "y must have integers of at most 2"),
+        ([[1]], np.array([2**53 + 1]), {}, "y must have labels that float64 holds exactly"),
+        ([[1]], [1], {"query_id": [1.7]}, "query_id must be whole numbers .*, got 1.7 in row 0"),
+        ([[1], [1]], [1, 1], {"query_id": [0, np.nan]}, "query_id must be .*, got nan in row 1"),
+        ([[1]], [1], {"query_id": [np.inf]}, "query_id must be"),
+        ([[1]], [1], {"query_id": [1e19]}, "query_id must be"),
+        ([[1]], [1], {"query_id": np.array([2**63], np.uint64)}, "query_id must be"),
+        ([[1]], [1], {"query_id": [2**70]}, "query_id must be"),
+        ([[1]], [1], {"query_id": ["1"]}, "query_id must be integers"),
+        ([[1]], [1], {"zero_based": "auto"}, "zero_based must be True or False"),
+        ([[1]], [1], {"multilabel": 1}, "multilabel must be True or False"),
+    ],
+)  # fmt: skip
+def test_numbers_that_cannot_be_written(X, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        dumped(X, y, **options)
+
+
+def test_whole_query_ids_of_every_type():
+    for qids in ([7.0, -3.0], np.array([7, -3], np.int8), np.array([7.0, -3.0], np.float32)):
+        assert dumped([[1], [2]], [1, 1], query_id=qids) == b"1 qid:7 0:1\n1 qid:-3 0:2\n"
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices"),
+    [
+        ([0, 20000, 3], [0, 1, 2]),
+        ([0, 2, 20000], [0, 1, 2]),
+        ([0, 2, 1], [0, 1, 2]),
+        ([1, 2, 3], [0, 1, 2]),
+        ([0, -5, 3], [0, 1, 2]),
+        ([0, 3], [0, 1, 2]),
+        ([0, 1, 3], [0, 1, -7]),
+        ([0, 1, 3], [0, 1, 10]),
+    ],
+)
+@pytest.mark.parametrize("kind", [float, np.float32, int, bool, np.uint8])
+def test_unsound_matrices(indptr, indices, kind):
+    X = sp.csr_matrix((2, 10), dtype=kind)
+    X.data, X.indices, X.indptr = np.ones(3, kind), np.array(indices), np.array(indptr)
+    with pytest.raises(ValueError, match=r"X(\.indptr| has row)"):
+        dumped(X, [1, 2])
+    with pytest.raises(ValueError, match=r"y(\.indptr| has row)"):
+        dumped(np.ones((2, 1)), X, multilabel=True)
+
+
+def test_the_kernel_bounds_what_it_reads():
+    """Its memory is sized by the rows that it is given, and it reads within the arrays."""
+    from sparsemaps._kernels import libsvm as kernel
+
+    values, indices = np.ones(3), np.arange(3)
+    ends, none = np.arange(1, 3), np.empty(0, np.int64)
+    assert kernel.format_rows(values, indices, np.array([0, 1, 3]), np.ones(2), ends, none, 1)
+    for indptr in ([0, 20000, 3], [0, 2, 4], [-1, 2, 3], [2, 1, 3]):
+        with pytest.raises(ValueError, match="indptr must not fall"):
+            kernel.format_rows(values, indices, np.array(indptr), np.ones(2), ends, none, 1)
+    indptr = np.array([0, 1, 3])
+    for label_ends in ([1, 3], [2, 1], [-1, 2]):
+        with pytest.raises(ValueError, match="label_ends must not fall"):
+            kernel.format_rows(values, indices, indptr, np.ones(2), np.array(label_ends), none, 1)
+    for label_ends, qids in ((np.array([1]), none), (ends, np.array([1]))):
+        with pytest.raises(ValueError, match="expected labels and qids of 2 rows"):
+            kernel.format_rows(values, indices, indptr, np.ones(2), label_ends, qids, 1)
+    codes = np.zeros((2, 0), np.int32)
+    assert kernel.format_codes(codes, 8, 1.0, np.ones(2), ends, none, 1) == b"1 \n1 \n"
 
 
 entries = st.dictionaries(st.integers(0, 2**62), finite, max_size=4)

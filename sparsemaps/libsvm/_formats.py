@@ -143,7 +143,7 @@ class NpzFormat(OutputFormat):
             ("labels", labels),
             ("query_ids", qids),
         ):
-            self._parts[name].write(np.ascontiguousarray(array))
+            self._parts[name].write(np.ascontiguousarray(array).data)
         self._n_rows += Z.shape[0]
         self._n_stored += Z.nnz
         self._n_qids += len(qids)
@@ -188,7 +188,7 @@ class _GrowingNpy:
         self._file.write(_npy_header(self._dtype, (0,)))
 
     def append(self, array: Array) -> None:
-        self._file.write(np.ascontiguousarray(array, self._dtype))
+        self._file.write(np.ascontiguousarray(array, self._dtype).data)
         self.n += len(array)
 
     def finish(self, *row_shape: int) -> None:

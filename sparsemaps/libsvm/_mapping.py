@@ -107,7 +107,8 @@ class FittedMap:
 
     def codes(self, block: Block, zero_based: bool) -> Array:
         """The codes of each row as numbers, -1 in rows without."""
-        return self._checked(self.map._codes_any_width, block, zero_based)
+        codes: Array = self._checked(self.map._codes_any_width, block, zero_based)
+        return codes
 
     def packed(self, block: Block, zero_based: bool) -> Array:
         """The codes of each row, packed."""
@@ -120,7 +121,8 @@ class FittedMap:
             )
             return out
 
-        return self._checked(encode, block, zero_based)
+        codes: Array = self._checked(encode, block, zero_based)
+        return codes
 
     def features(self, block: Block, zero_based: bool) -> Any:
         """The output as CSR."""
