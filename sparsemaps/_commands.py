@@ -47,6 +47,9 @@ def demo(options: argparse.Namespace) -> None:
 
 def map(options: argparse.Namespace) -> None:
     """``sparsemaps map``."""
+    if options.dask is not None:
+        _map_on_dask(options)
+        return
     files = libsvm.map_svmlight_file(
         make_map(options),
         options.inputs,
@@ -66,6 +69,26 @@ def map(options: argparse.Namespace) -> None:
         if not file.n_rows and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
             print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
+
+
+def _map_on_dask(options: argparse.Namespace) -> None:
+    if not options.output.endswith("/"):
+        raise ValueError("--dask needs an output directory, whose name ends in a slash")
+    if options.header or options.shard is not None:
+        raise ValueError("--dask goes without --header and --shard")
+    try:
+        from sparsemaps.dask import _command
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    names = ("zero_based", "ones", "format", "comments", "resume", "max_line_bytes")
+    _command.run(
+        make_map(options),
+        options.inputs,
+        options.output,
+        options.dask,
+        options.n_jobs,
+        {name: getattr(options, name) for name in names},
+    )
 
 
 def kernel(options: argparse.Namespace) -> None:

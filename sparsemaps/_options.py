@@ -224,6 +224,8 @@ examples:
       from a pipe to a pipe
   sparsemaps map {name} parts/ -o mapped/ --resume --shard 1/8
       one output for each file, an eighth of them; go on where a run has ended
+  sparsemaps map {name} parts/ -o mapped/ --resume --dask tcp://scheduler:8786
+      on a Dask cluster, which may lose workers
 """
 
 KERNEL_EXAMPLES = """\

@@ -249,6 +249,12 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--shard", type=_shard, metavar="I/N", help="map each N-th input, from the I-th on"
     )
+    group.add_argument(
+        "--dask", nargs="?", const="", metavar="SCHEDULER",
+        help="write one part for each 64 MB, on a Dask cluster: address of its scheduler, or its "
+        "file; without SCHEDULER, --n-jobs processes of this machine. Put it last, or before "
+        "another option",
+    )  # fmt: skip
 
 
 def _add_kernels(commands: Any) -> None:

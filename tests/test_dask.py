@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -17,7 +18,7 @@ import scipy.sparse as sp
 from conftest import assert_same, random_csr
 from sklearn.base import clone
 
-from sparsemaps import ConsistentWeightedSampling, CountSketch
+from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file, map_svmlight_file
 
 dask = pytest.importorskip("dask")
@@ -398,6 +399,47 @@ def test_two_processes(inputs, expected, tmp_path):
             sd.map_files(CWS, tmp_path / "bad", tmp_path / "out2", partition_bytes=100)
     rows = sp.vstack([load_svmlight_file(path, n_features=300)[0] for path in inputs], "csr")
     np.testing.assert_array_equal(codes, clone(CWS).fit(rows).encode(rows))
+
+
+COMMAND = [sys.executable, "-P", "-m", "sparsemaps"]
+
+
+@pytest.mark.cluster
+def test_the_command(inputs, tmp_path):
+    options = ["map", "minmax", "--n-hashes", "16", "--bits", "4", *inputs]
+    subprocess.run([*COMMAND, *options, "-o", tmp_path / "one"], check=True)
+    expected = (tmp_path / "one").read_bytes()
+    with cluster(2) as workers:
+        for name, dask_options in {
+            "here": ["--dask", "--n-jobs", "2"],
+            "there": ["--dask", workers.scheduler_address],
+        }.items():
+            out = f"{tmp_path / name}/"
+            done = subprocess.run([*COMMAND, *options, "-o", out, *dask_options])
+            assert done.returncode == 0
+            assert joined(sorted(Path(out).glob("part-*"))) == expected
+    (tmp_path / "bad").write_bytes(b"1 1:1\nx\n")
+    done = subprocess.run(
+        [*COMMAND, "map", "minmax", tmp_path / "bad", "-o", f"{tmp_path}/out/", "--dask"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert re.fullmatch(r"sparsemaps: .*bad: line 2, column 1: expected a number.*\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "out"], "--dask needs an output directory, whose name ends in a slash"),
+        (["-o", "out/", "--shard", "1/2"], "--dask goes without --header and --shard"),
+    ],
+)
+def test_what_the_command_cannot_do(inputs, tmp_path, monkeypatch, capsys, options, message):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["map", "minmax", inputs[0], *options, "--dask"]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture(scope="module")

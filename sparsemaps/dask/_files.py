@@ -9,8 +9,8 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-import dask
 import fsspec
+from dask.delayed import delayed
 
 from sparsemaps import libsvm
 from sparsemaps._validation import check_bool, check_choice, check_int
@@ -142,7 +142,7 @@ def map_files(
         for part, name in zip(ranges, names, strict=True)
         if name + _ENDINGS[format][0] not in done
     ]
-    job = dask.delayed(_Job(map, parts, format, options), traverse=False)
+    job = delayed(_Job(map, parts, format, options), traverse=False)
     for_each(to_do, _run, job=job).compute(**({} if client is None else {"scheduler": client}))
     parts.end()
     return [parts.full_name(name + _ENDINGS[format][0]) for name in names]

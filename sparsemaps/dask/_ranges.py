@@ -4,7 +4,7 @@ import contextlib
 import glob
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import fsspec
@@ -111,7 +111,7 @@ def cut(
     return ranges
 
 
-def blocks(range: ByteRange) -> Iterator[bytes]:
+def blocks(range: ByteRange) -> Generator[bytes, None, None]:
     """The text of a range, in pieces of whole lines."""
     with (
         fsspec.open(range.path, "rb", compression="infer", **(range.storage_options or {})) as file,

@@ -1,0 +1,43 @@
+"""``sparsemaps map ... --dask``."""
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import distributed
+
+from sparsemaps import _threads
+from sparsemaps.dask._files import map_files
+
+
+@contextlib.contextmanager
+def connect(scheduler: str, n_jobs: int) -> Iterator[Any]:
+    """A client of the scheduler with an address or a file; of one made here if that is empty."""
+    if scheduler:
+        by = "scheduler_file" if os.path.isfile(scheduler) else "address"
+        with distributed.Client(**{by: scheduler}) as client:
+            yield client
+        return
+    with (
+        distributed.LocalCluster(
+            n_workers=_threads.resolve_n_jobs(n_jobs),
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,  # an error is told once, by the command
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def run(
+    map: Any, inputs: Any, directory: str, scheduler: str, n_jobs: int, options: Mapping[str, Any]
+) -> None:
+    """Map files on a cluster. What only Dask raises becomes a ValueError."""
+    try:
+        with connect(scheduler, n_jobs) as client:
+            map_files(map, inputs, directory, client=client, **options)
+    except (distributed.KilledWorker, ImportError) as error:  # fsspec asks for s3fs and others
+        raise ValueError(str(error)) from error
