@@ -25,7 +25,8 @@ from sparsemaps import _sklearn, _threads, _validation
 from sparsemaps._kernels import codes as _kernel
 from sparsemaps.libsvm import _write
 
-_BITS = (1, 2, 4, 8, 16)
+_BLOCK_QUERIES = 256
+"""Rows that are compared with all others by one call of a kernel."""
 
 _BLOCK_CODES = 2**16
 """Codes that are written to a file together: 0.5 to 3 MB."""
@@ -64,7 +65,7 @@ def hamming(A, B, *, n_jobs=None):
            [3, 0]], dtype=int32)
     """
     A, B = _check_pair(A, B)
-    return _count(A, B, _kernel.HAMMING, 8 * A.shape[1], 0, n_jobs)
+    return _count(A, B, 1, 8 * A.shape[1], False, n_jobs)
 
 
 def collisions(A, B, bits, *, n_hashes=None, n_jobs=None):
@@ -76,8 +77,8 @@ def collisions(A, B, bits, *, n_hashes=None, n_jobs=None):
         Packed codes.
     B : ndarray of uint8, shape (n_B, n_bytes)
         Packed codes of the same length.
-    bits : {1, 2, 4, 8, 16}
-        Bits of a code.
+    bits : int
+        Bits of a code, 1 to 24. Those of a width that is no power of two take longer.
     n_hashes : int or None, default=None
         How many codes a row has. None is as many as its bytes hold; say it where that is more, as
         the zeros at the end of a row would count as codes that agree.
@@ -105,12 +106,8 @@ def collisions(A, B, bits, *, n_hashes=None, n_jobs=None):
            [2, 3]], dtype=int32)
     """
     A, B = _check_pair(A, B)
-    if bits not in _BITS:
-        raise ValueError(f"bits must be 1, 2, 4, 8 or 16, got {bits!r}")
-    n_hashes = _check_n_hashes(A, bits, n_hashes)
-    n_bits = n_hashes * bits
-    surplus = -(-n_bits // 64) * (64 // bits) - n_hashes  # zeros up to the end of the last word
-    return _count(A, B, int(bits), n_bits, surplus, n_jobs)
+    bits = _validation.check_int("bits", bits, 1, 24)
+    return _count(A, B, bits, _check_n_hashes(A, bits, n_hashes), True, n_jobs)
 
 
 def kernel_from_collisions(counts, n_hashes, bits, *, return_std=False):
@@ -334,15 +331,21 @@ def _check_n_hashes(codes, bits, n_hashes):
     return _validation.check_int("n_hashes", n_hashes, 1, most)
 
 
-def _count(A, B, bits, n_bits, surplus, n_jobs):
+def _count(A, B, bits, n_hashes, agreeing, n_jobs):
     out = np.empty((len(A), len(B)), np.int32)
-    row_work = len(B) * (n_bits // 64 + 4) // 8
-    blocks = _threads.cut_rows(len(A), lambda row: row * row_work, _threads.resolve_n_jobs(n_jobs))
     _threads.run(
         lambda start, stop: _kernel.count_pairs(
-            A[start:stop], B, bits, n_bits, surplus, out[start:stop]
+            A[start:stop], B, bits, n_hashes, agreeing, out[start:stop]
         ),
-        blocks,
+        cut_queries(len(A), n_jobs),
         n_jobs,
     )
     return out
+
+
+def cut_queries(n_rows, n_jobs):
+    """Ranges of rows that are compared with all others by one thread at a time: long enough that
+    preparing the others costs little."""
+    n_threads = _threads.resolve_n_jobs(n_jobs)
+    step = _BLOCK_QUERIES if n_threads == 1 else min(_BLOCK_QUERIES, -(-n_rows // n_threads))
+    return [(start, min(start + step, n_rows)) for start in range(0, n_rows, max(step, 1))]

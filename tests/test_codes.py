@@ -35,7 +35,7 @@ def test_hamming(n_a, n_b, n_bytes):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("bits", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 5, 7, 8, 11, 12, 16])
 @pytest.mark.parametrize("n_bytes", [2, 6, 8, 10, 64, 520, 600])
 def test_collisions(bits, n_bytes):
     A, B = random_codes(20, n_bytes), random_codes(13, n_bytes, seed=1)
@@ -178,7 +178,7 @@ A = np.zeros((2, 4), np.uint8)
         (lambda: codes.hamming(A, A[0]), r"B must be .*, got shape \(4,\) of uint8"),
         (lambda: codes.hamming(A[:, :0], A[:, :0]), "at least one byte"),
         (lambda: codes.hamming(A, A[:, :3]), "rows of one length, got 4 and 3 bytes"),
-        (lambda: codes.collisions(A, A, 3), "bits must be 1, 2, 4, 8 or 16, got 3"),
+        (lambda: codes.collisions(A, A, 25), "bits must be from 1 to 24, got 25"),
         (lambda: codes.collisions(A, A, 8, n_hashes=5), "n_hashes must be from 1 to 4, got 5"),
         (lambda: codes.collisions(A, A, 8, n_jobs=0), "n_jobs must be None or a non-zero integer"),
         (lambda: codes.unpack(A, 25), "bits must be from 1 to 24, got 25"),

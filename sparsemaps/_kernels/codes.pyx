@@ -2,7 +2,8 @@
 # np.packbits(..., bitorder="little") lays bits out.
 #
 # Packing and unpacking: O(codes). Comparing all pairs of rows: O(words) a pair, 64 bits a word.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from sparsemaps._kernels.code_output cimport code_output, code_output_t, put_codes, put_no_codes
 from sparsemaps._kernels.levels cimport level
@@ -11,25 +12,13 @@ cdef extern from "c/aligned.h" nogil:
     void *aligned(size_t size)
     void release_aligned(void *memory)
 
-cdef extern from "c/codes.h" nogil:
-    enum:
-        CODES_LANES
-        CODES_HAMMING
-    ctypedef uint64_t lanes_u64
-    ctypedef struct codes_loops:
-        void (*count_rows)(int bits, const uint64_t *rows, Py_ssize_t n_rows,
-                           const lanes_u64 *others, Py_ssize_t n_words,
-                           lanes_u64 *counts) noexcept nogil
-    const codes_loops *codes_at(int level)
-    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
+cdef extern from "c/cpu.h" nogil:
+    bint machine_has_vpopcntdq()
 
-cdef const codes_loops *loops = codes_at(level)
-
-HAMMING = CODES_HAMMING
-
-# Rows that are compared with CODES_LANES others before the next ones come.
-cdef enum:
-    CODES_TILE = 64
+loops = codes_at(level)
+count_tile = loops.count_tile
+if machine_has_vpopcntdq() and loops.count_tile_vpopcntdq != NULL:
+    count_tile = loops.count_tile_vpopcntdq
 
 
 def write(const int32_t[:, ::1] codes, int bits, int layout, out):
@@ -69,49 +58,101 @@ def unpack(const uint8_t[:, ::1] codes, int bits, int32_t[:, ::1] out):
                 n_waiting -= bits
 
 
-cdef inline uint64_t word_of(const uint8_t[:, ::1] codes, Py_ssize_t row, Py_ssize_t w,
-                             Py_ssize_t n_bits) noexcept nogil:
-    """64 bits of a row as a word; what is beyond its `n_bits` bits is 0."""
-    cdef Py_ssize_t left = n_bits - 64 * w
-    cdef uint64_t word = load_word(&codes[row, 8 * w], (left + 7) // 8)
-    if left < 64:
-        word &= (<uint64_t>1 << left) - 1
-    return word
+# Sizes of a tile and of the queries, in words: together they stay in the second cache.
+cdef enum:
+    TILE_WORDS = 4096
+    QUERY_WORDS = 8192
 
 
-def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_ssize_t n_bits,
-                int32_t surplus, int32_t[:, ::1] out):
-    """For all pairs of rows, how many codes agree in their first `n_bits` bits, less `surplus`; or
-    how many bits differ, for HAMMING."""
-    cdef Py_ssize_t n_words = (n_bits + 63) // 64, first = 0, other, n_rows, n_others, i, w, lane
-    cdef uint64_t *rows = <uint64_t *>aligned(CODES_TILE * n_words * sizeof(uint64_t))
-    cdef uint64_t *others = <uint64_t *>aligned(CODES_LANES * n_words * sizeof(uint64_t))
-    cdef uint64_t *counts = <uint64_t *>aligned(CODES_TILE * CODES_LANES * sizeof(uint64_t))
+cdef int open_tiles(tiles_t *tiles, Py_ssize_t n_codes, int bits) except -1:
+    """Allocate; also after a MemoryError the caller closes them."""
+    tiles.width = field_width(bits)
+    tiles.bits = bits
+    tiles.n_codes = n_codes
+    tiles.n_words = words_of_row(n_codes, bits)
+    tiles.max_rows = max(CODES_LANES, min(256, TILE_WORDS // tiles.n_words)
+                         // CODES_LANES * CODES_LANES)
+    tiles.max_queries = max(4, min(256, QUERY_WORDS // tiles.n_words))
+    tiles.queries = <uint64_t *>aligned(tiles.max_queries * tiles.n_words * sizeof(uint64_t))
+    tiles.tile = <uint64_t *>aligned(tiles.max_rows * tiles.n_words * sizeof(uint64_t))
+    tiles.limits = <uint32_t *>aligned(tiles.max_queries * sizeof(uint32_t))
+    tiles.counts = <uint32_t *>aligned(QUERIES_TOGETHER * tiles.max_rows * sizeof(uint32_t))
+    tiles.selected = <uint32_t *>aligned(tiles.max_rows * sizeof(uint32_t))
+    if (tiles.queries == NULL or tiles.tile == NULL or tiles.limits == NULL
+            or tiles.counts == NULL or tiles.selected == NULL):
+        raise MemoryError
+    memset(tiles.tile, 0, tiles.max_rows * tiles.n_words * sizeof(uint64_t))
+    memset(tiles.limits, 0xff, tiles.max_queries * sizeof(uint32_t))
+    return 0
+
+
+cdef void close_tiles(tiles_t *tiles) noexcept nogil:
+    release_aligned(tiles.queries)
+    release_aligned(tiles.tile)
+    release_aligned(tiles.limits)
+    release_aligned(tiles.counts)
+    release_aligned(tiles.selected)
+
+
+cdef void put_queries(tiles_t *tiles, const uint8_t *codes, Py_ssize_t row_bytes,
+                      Py_ssize_t n_rows) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in range(n_rows):
+        widen_row(codes + row * row_bytes, tiles.n_codes, tiles.bits, 1,
+                  tiles.queries + row * tiles.n_words)
+
+
+cdef void put_tile(tiles_t *tiles, const uint8_t *codes, Py_ssize_t row_bytes,
+                   Py_ssize_t n_rows) noexcept nogil:
+    cdef Py_ssize_t row, group
+    for row in range(n_rows):
+        group = row // CODES_LANES * CODES_LANES
+        widen_row(codes + row * row_bytes, tiles.n_codes, tiles.bits, CODES_LANES,
+                  tiles.tile + group * tiles.n_words + (row - group))
+
+
+cdef void count_tiles(tiles_t *tiles, Py_ssize_t first, Py_ssize_t n_queries,
+                      Py_ssize_t n_rows) noexcept nogil:
+    """counts[q * max_rows + row], how many codes differ, for at most QUERIES_TOGETHER queries from
+    `first` on and the tile's first rows."""
+    count_tile(tiles.width, tiles.queries + first * tiles.n_words, n_queries, tiles.limits + first,
+               <lanes_u64 *>tiles.tile, (n_rows + CODES_LANES - 1) // CODES_LANES, tiles.n_words,
+               tiles.counts, tiles.max_rows)
+
+
+def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_ssize_t n_codes,
+                bint agreeing, int32_t[:, ::1] out):
+    """For all pairs of rows, how many of the first `n_codes` codes agree, or else differ."""
+    cdef Py_ssize_t first, n_queries, some, n_some, start, n_rows, q, row
+    cdef uint32_t *counts
+    cdef int32_t *to
+    cdef tiles_t tiles
+    if a.shape[0] == 0 or b.shape[0] == 0:
+        return
+    memset(&tiles, 0, sizeof(tiles))
     try:
-        if rows == NULL or others == NULL or counts == NULL:
-            raise MemoryError
+        open_tiles(&tiles, n_codes, bits)
         with nogil:
+            first = 0
             while first < a.shape[0]:
-                n_rows = min(a.shape[0] - first, <Py_ssize_t>CODES_TILE)
-                for i in range(n_rows):
-                    for w in range(n_words):
-                        rows[i * n_words + w] = word_of(a, first + i, w, n_bits)
-                other = 0
-                while other < b.shape[0]:
-                    n_others = min(b.shape[0] - other, <Py_ssize_t>CODES_LANES)
-                    for lane in range(CODES_LANES):
-                        for w in range(n_words):
-                            others[w * CODES_LANES + lane] = word_of(
-                                b, other + min(lane, n_others - 1), w, n_bits)
-                    loops.count_rows(bits, rows, n_rows, <lanes_u64 *>others, n_words,
-                                     <lanes_u64 *>counts)
-                    for i in range(n_rows):
-                        for lane in range(n_others):
-                            out[first + i, other + lane] = (
-                                <int32_t>counts[i * CODES_LANES + lane] - surplus)
-                    other += CODES_LANES
-                first += CODES_TILE
+                n_queries = min(a.shape[0] - first, tiles.max_queries)
+                put_queries(&tiles, &a[first, 0], a.shape[1], n_queries)
+                start = 0
+                while start < b.shape[0]:
+                    n_rows = min(b.shape[0] - start, tiles.max_rows)
+                    put_tile(&tiles, &b[start, 0], b.shape[1], n_rows)
+                    some = 0
+                    while some < n_queries:
+                        n_some = min(n_queries - some, <Py_ssize_t>QUERIES_TOGETHER)
+                        count_tiles(&tiles, some, n_some, n_rows)
+                        for q in range(n_some):
+                            counts = tiles.counts + q * tiles.max_rows
+                            to = &out[first + some + q, start]
+                            for row in range(n_rows):
+                                to[row] = <int32_t>(n_codes - counts[row] if agreeing
+                                                    else counts[row])
+                        some += n_some
+                    start += n_rows
+                first += n_queries
     finally:
-        release_aligned(rows)
-        release_aligned(others)
-        release_aligned(counts)
+        close_tiles(&tiles)

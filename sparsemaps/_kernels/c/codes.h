@@ -1,6 +1,7 @@
-/* How many codes of two rows agree, or how many bits differ, for one row against CODES_LANES others.
+/* How many codes of two rows differ: rows of codes against a tile of other rows, and row by row.
  *
- * Words of the others lie side by side, so that a vector holds the same word of each. */
+ * Codes lie in fields of 1, 2, 4, 8, 16 or 32 bits, one behind the other in 64-bit words; codes of
+ * another width are given the next wider fields. What is left of the last word is 0. */
 #ifndef SPARSEMAPS_CODES_H
 #define SPARSEMAPS_CODES_H
 
@@ -10,13 +11,27 @@
 #include "levels.h"
 #include "simd.h"
 
+/* Rows of a tile stand in groups of CODES_LANES, word by word: a vector holds the same word of
+ * each. */
 enum { CODES_LANES = sizeof(lanes_u64) / sizeof(uint64_t) };
-enum { CODES_HAMMING = 0 }; /* in place of bits: count the bits that differ */
+
+/* Words after which a comparison may end early. */
+enum { CODES_RUN = 16 };
+
+/* counts[q * stride + row]: how many fields differ between query q (n_words words each) and a row of
+ * the tile; or some number above limits[q] where it is above. */
+typedef void (*count_tile_t)(int width, const uint64_t *queries, ptrdiff_t n_queries,
+                             const uint32_t *limits, const lanes_u64 *tile, ptrdiff_t n_groups,
+                             ptrdiff_t n_words, uint32_t *counts, ptrdiff_t stride);
 
 typedef struct {
-    /* Counts of each of n_rows rows (n_words words each) against the CODES_LANES others. */
-    void (*count_rows)(int bits, const uint64_t *rows, ptrdiff_t n_rows, const lanes_u64 *others,
-                       ptrdiff_t n_words, lanes_u64 *counts);
+    count_tile_t count_tile;
+    /* The same for processors with VPOPCNTDQ, or NULL. */
+    count_tile_t count_tile_vpopcntdq;
+    /* How many fields differ between two rows of n vectors. */
+    uint32_t (*count_pair)(int width, const lanes_u64 *a, const lanes_u64 *b, ptrdiff_t n);
+    /* The rows whose count is below the limit, of n; returns how many there are. */
+    ptrdiff_t (*select)(const uint32_t *counts, ptrdiff_t n, uint32_t limit, uint32_t *selected);
 } codes_loops;
 
 DECLARE_TABLES(codes)
@@ -32,6 +47,47 @@ INLINE uint64_t load_word(const uint8_t *bytes, ptrdiff_t n)
     for (ptrdiff_t i = 0; i < n; i++)
         word |= (uint64_t)bytes[i] << (8 * i);
     return word;
+}
+
+/* The width of fields for codes of `bits` bits. */
+static inline int field_width(int bits)
+{
+    int width = 1;
+    while (width < bits)
+        width *= 2;
+    return width;
+}
+
+static inline ptrdiff_t words_of_row(ptrdiff_t n_codes, int bits)
+{
+    return (n_codes * field_width(bits) + 63) / 64;
+}
+
+/* The words of a row of packed codes, each `step` words from the one before. */
+static inline void widen_row(const uint8_t *codes, ptrdiff_t n_codes, int bits, ptrdiff_t step,
+                             uint64_t *words)
+{
+    const int width = field_width(bits);
+    const ptrdiff_t n_words = words_of_row(n_codes, bits);
+    if (width == bits) {
+        for (ptrdiff_t w = 0; w < n_words; w++) {
+            ptrdiff_t left = n_codes * bits - 64 * w;
+            uint64_t word = load_word(codes + 8 * w, (left + 7) / 8);
+            words[w * step] = left < 64 ? word & ((UINT64_C(1) << left) - 1) : word;
+        }
+        return;
+    }
+    for (ptrdiff_t w = 0; w < n_words; w++) {
+        uint64_t word = 0;
+        for (ptrdiff_t field = 0; field < 64 / width; field++) {
+            ptrdiff_t code = w * (64 / width) + field, bit = code * bits;
+            if (code >= n_codes)
+                break;
+            uint64_t found = load_word(codes + bit / 8, (bit % 8 + bits + 7) / 8) >> bit % 8;
+            word |= (found & ((UINT64_C(1) << bits) - 1)) << field * width;
+        }
+        words[w * step] = word;
+    }
 }
 
 #endif

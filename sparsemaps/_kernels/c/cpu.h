@@ -63,10 +63,25 @@ static inline int machine_level(void)
     return (seventh[1] & for_avx512) == for_avx512 && (saved & zmm) == zmm ? AVX512 : AVX2;
 }
 
+/* Whether a machine of the level AVX512 counts the bits of vectors by one instruction. */
+static inline int machine_has_vpopcntdq(void)
+{
+    uint32_t seventh[4];
+    if (machine_level() != AVX512)
+        return 0;
+    cpuid(7, seventh);
+    return seventh[2] >> 14 & 1;
+}
+
 #else
 static inline int machine_level(void)
 {
     return BASELINE;
+}
+
+static inline int machine_has_vpopcntdq(void)
+{
+    return 0;
 }
 #endif
 

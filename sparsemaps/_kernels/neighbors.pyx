@@ -1,0 +1,331 @@
+# Search among packed codes: the nearest rows, rows within a distance, and pairs found by hashing.
+#
+# Input: packed codes (codes.pyx) of `n_codes` codes of `bits` bits a row; which rows have samples.
+# Output: keys of 64 bits; a row without samples is in none.
+# Cost: comparing all pairs, O(words) a pair, less where a comparison can end early; by hashing,
+# O(rows) a band and O(words) a pair that shares a bucket.
+# Reference: Indyk & Motwani, "Approximate nearest neighbors", STOC 1998; Leskovec, Rajaraman &
+# Ullman, "Mining of massive datasets", 3.4 (banding).
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from sparsemaps._kernels.codes cimport (QUERIES_TOGETHER, close_tiles, count_tiles, lanes_u64,
+                                        loops, open_tiles, put_queries, put_tile, tiles_t, widen_row)
+
+cdef extern from "c/aligned.h" nogil:
+    void *aligned(size_t size)
+    void release_aligned(void *memory)
+
+cdef extern from "c/codes.h" nogil:
+    enum:
+        CODES_LANES
+    int field_width(int bits)
+    Py_ssize_t words_of_row(Py_ssize_t n_codes, int bits)
+    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
+
+cdef extern from "c/random.h" nogil:
+    uint64_t mix64(uint64_t x)
+
+# A key of the nearest rows has the number of codes that differ above the number of the row, so that
+# keys are in the order of the answer.
+ROW_BITS = 39
+
+cdef enum:
+    KEY_ROW_BITS = 39
+
+
+cdef inline void replace_largest(uint64_t *heap, Py_ssize_t n, uint64_t key) noexcept nogil:
+    """`key` in place of the root of a heap whose largest key is its root."""
+    cdef Py_ssize_t at = 0, child = 1
+    while child < n:
+        if child + 1 < n and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= key:
+            break
+        heap[at] = heap[child]
+        at = child
+        child = 2 * at + 1
+    heap[at] = key
+
+
+def top_k(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits, Py_ssize_t n_codes,
+          const uint8_t[::1] sampled, int64_t first_row, uint64_t[:, ::1] keys):
+    """The keys of each query's nearest rows, as heaps; rows count from `first_row`.
+
+    What `keys` hold already competes. Rows come in ascending order, so that among equal ones the
+    first stay.
+    """
+    cdef Py_ssize_t k = keys.shape[1], first, n_queries, some, n_some, start, n_rows, q, i, n_found
+    cdef uint32_t *counts
+    cdef uint32_t row
+    cdef uint64_t *heap
+    cdef uint64_t key
+    cdef tiles_t tiles
+    if queries.shape[0] == 0 or codes.shape[0] == 0:
+        return
+    memset(&tiles, 0, sizeof(tiles))
+    try:
+        open_tiles(&tiles, n_codes, bits)
+        with nogil:
+            first = 0
+            while first < queries.shape[0]:
+                n_queries = min(queries.shape[0] - first, tiles.max_queries)
+                put_queries(&tiles, &queries[first, 0], queries.shape[1], n_queries)
+                for q in range(n_queries):
+                    tiles.limits[q] = <uint32_t>(keys[first + q, 0] >> KEY_ROW_BITS)
+                start = 0
+                while start < codes.shape[0]:
+                    n_rows = min(codes.shape[0] - start, tiles.max_rows)
+                    put_tile(&tiles, &codes[start, 0], codes.shape[1], n_rows)
+                    some = 0
+                    while some < n_queries:
+                        n_some = min(n_queries - some, <Py_ssize_t>QUERIES_TOGETHER)
+                        count_tiles(&tiles, some, n_some, n_rows)
+                        for q in range(n_some):
+                            counts = tiles.counts + q * tiles.max_rows
+                            n_found = loops.select(counts, n_rows, tiles.limits[some + q],
+                                                   tiles.selected)
+                            if n_found == 0:
+                                continue
+                            heap = &keys[first + some + q, 0]
+                            for i in range(n_found):
+                                row = tiles.selected[i]
+                                key = (<uint64_t>counts[row] << KEY_ROW_BITS
+                                       | <uint64_t>(first_row + start + row))
+                                if key < heap[0] and sampled[start + row]:
+                                    replace_largest(heap, k, key)
+                            tiles.limits[some + q] = <uint32_t>(heap[0] >> KEY_ROW_BITS)
+                        some += n_some
+                    start += n_rows
+                first += n_queries
+    finally:
+        close_tiles(&tiles)
+
+
+def within(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits,
+           Py_ssize_t n_codes, const uint8_t[::1] sampled, uint32_t max_differing,
+           uint32_t[::1] rows, uint32_t[::1] others, uint32_t[::1] differing):
+    """The pairs of a query and a row of which at most so many codes differ; how many there are.
+
+    The three outputs hold as many as there are pairs.
+    """
+    cdef Py_ssize_t first, n_queries, some, n_some, start, n_rows, q, i, n_found, n = 0
+    cdef uint32_t *counts
+    cdef uint32_t row
+    cdef tiles_t tiles
+    if queries.shape[0] == 0 or codes.shape[0] == 0:
+        return 0
+    memset(&tiles, 0, sizeof(tiles))
+    try:
+        open_tiles(&tiles, n_codes, bits)
+        for q in range(tiles.max_queries):
+            tiles.limits[q] = max_differing
+        with nogil:
+            first = 0
+            while first < queries.shape[0]:
+                n_queries = min(queries.shape[0] - first, tiles.max_queries)
+                put_queries(&tiles, &queries[first, 0], queries.shape[1], n_queries)
+                start = 0
+                while start < codes.shape[0]:
+                    n_rows = min(codes.shape[0] - start, tiles.max_rows)
+                    put_tile(&tiles, &codes[start, 0], codes.shape[1], n_rows)
+                    some = 0
+                    while some < n_queries:
+                        n_some = min(n_queries - some, <Py_ssize_t>QUERIES_TOGETHER)
+                        count_tiles(&tiles, some, n_some, n_rows)
+                        for q in range(n_some):
+                            counts = tiles.counts + q * tiles.max_rows
+                            n_found = loops.select(counts, n_rows, max_differing + 1,
+                                                   tiles.selected)
+                            for i in range(n_found):
+                                row = tiles.selected[i]
+                                if sampled[start + row]:
+                                    rows[n] = <uint32_t>(first + some + q)
+                                    others[n] = <uint32_t>(start + row)
+                                    differing[n] = counts[row]
+                                    n += 1
+                        some += n_some
+                    start += n_rows
+                first += n_queries
+    finally:
+        close_tiles(&tiles)
+    return n
+
+
+# ---- hashing -------------------------------------------------------------------------------------
+
+
+cdef inline Py_ssize_t row_of(uint64_t key) noexcept nogil:
+    return <Py_ssize_t>(key & <uint64_t>0xffffffffU)
+
+
+cdef inline uint64_t bits_at(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
+    """At most 56 bits of a row, from `bit` on."""
+    cdef uint64_t word = load_word(row + bit // 8, (bit % 8 + n_bits + 7) // 8)
+    return word >> bit % 8 & ((<uint64_t>1 << n_bits) - 1)
+
+
+cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
+    cdef uint64_t hashed = 0
+    cdef Py_ssize_t done = 0, some
+    while done < n_bits:
+        some = min(n_bits - done, <Py_ssize_t>56)
+        hashed = mix64(hashed ^ (bits_at(row, bit + done, some) + <uint64_t>0x9e3779b97f4a7c15U))
+        done += some
+    return hashed
+
+
+def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t bit,
+              Py_ssize_t n_bits, uint64_t first_row, uint32_t part, uint32_t n_parts,
+              uint64_t[::1] keys):
+    """For rows with samples, 32 bits of a hash of some of their bits, above the row's number; how
+    many there are. Only rows are taken whose hash lies in one of `n_parts` parts."""
+    cdef Py_ssize_t row, n = 0
+    cdef uint64_t hashed
+    with nogil:
+        for row in range(codes.shape[0]):
+            if sampled[row]:
+                hashed = hash_bits(&codes[row, 0], bit, n_bits)
+                if (hashed & <uint64_t>0xffffffffU) * n_parts >> 32 == part:
+                    keys[n] = hashed >> 32 << 32 | (first_row + row)
+                    n += 1
+    return n
+
+
+cdef struct pair_t:
+    int width
+    int bits
+    Py_ssize_t n_codes
+    Py_ssize_t n_vectors
+    uint64_t *a
+    uint64_t *b
+
+
+cdef int open_pair(pair_t *pair, Py_ssize_t n_codes, int bits) except -1:
+    cdef Py_ssize_t n_bytes
+    pair.width = field_width(bits)
+    pair.bits = bits
+    pair.n_codes = n_codes
+    pair.n_vectors = (words_of_row(n_codes, bits) + CODES_LANES - 1) // CODES_LANES
+    n_bytes = pair.n_vectors * CODES_LANES * sizeof(uint64_t)
+    pair.a = <uint64_t *>aligned(n_bytes)
+    pair.b = <uint64_t *>aligned(n_bytes)
+    if pair.a == NULL or pair.b == NULL:
+        raise MemoryError
+    memset(pair.a, 0, n_bytes)
+    memset(pair.b, 0, n_bytes)
+    return 0
+
+
+cdef inline uint32_t differing_codes(pair_t *pair, const uint8_t *b) noexcept nogil:
+    """How many codes of the row in `a` differ from those of the row `b`."""
+    widen_row(b, pair.n_codes, pair.bits, 1, pair.b)
+    return loops.count_pair(pair.width, <lanes_u64 *>pair.a, <lanes_u64 *>pair.b, pair.n_vectors)
+
+
+def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
+                   const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes,
+                   uint32_t max_differing, Py_ssize_t max_bucket, int64_t[::1] state,
+                   uint64_t[::1] pairs):
+    """The pairs of rows in one bucket of which at most so many codes differ; how many there are.
+
+    `keys` are sorted; rows from len(codes) on are those of `others`, and pairs are within `codes`
+    if `others` is empty, or else one of each. A pair is the smaller row above the larger one, of 32
+    bits each. A row is compared with at most `max_bucket` rows before it. If `pairs` is full, the
+    next call goes on where `state` says, (bucket, row, row); it is done when state[1] = len(keys).
+    """
+    cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], n = 0, split, stop
+    cdef Py_ssize_t n_codes_rows = codes.shape[0], n_keys = keys.shape[0]
+    cdef bint two = others.shape[0] > 0
+    cdef Py_ssize_t row, other
+    cdef pair_t pair
+    memset(&pair, 0, sizeof(pair))
+    try:
+        open_pair(&pair, n_codes, bits)
+        with nogil:
+            while p < n_keys:
+                if keys[p] >> 32 != keys[bucket] >> 32:
+                    bucket = p
+                row = row_of(keys[p])
+                stop = p
+                if two:
+                    # Rows of `codes` come first in a bucket.
+                    stop = bucket
+                    if row >= n_codes_rows:
+                        while stop < p and row_of(keys[stop]) < n_codes_rows:
+                            stop += 1
+                if q < 0:
+                    q = max(bucket, stop - max_bucket)
+                if q < stop:
+                    if two:
+                        widen_row(&others[row - n_codes_rows, 0], n_codes, bits, 1, pair.a)
+                    else:
+                        widen_row(&codes[row, 0], n_codes, bits, 1, pair.a)
+                while q < stop and n < pairs.shape[0]:
+                    other = row_of(keys[q])
+                    if differing_codes(&pair, &codes[other, 0]) <= max_differing:
+                        pairs[n] = <uint64_t>other << 32 | <uint64_t>row
+                        n += 1
+                    q += 1
+                if q < stop:
+                    break
+                q = -1
+                p += 1
+    finally:
+        release_aligned(pair.a)
+        release_aligned(pair.b)
+    state[0] = bucket
+    state[1] = p
+    state[2] = q
+    return n
+
+
+def find_copies(const uint64_t[::1] keys, const uint8_t[:, ::1] codes, Py_ssize_t max_bucket,
+                uint8_t[::1] kept, int64_t[::1] first_of):
+    """Of rows with the same codes, those beyond `max_bucket` are no longer `kept`, and `first_of`
+    says which the first such row is."""
+    cdef Py_ssize_t p, first = 0, n_same = 0, byte, n_bytes = codes.shape[1]
+    cdef Py_ssize_t row, first_row
+    cdef const uint8_t *a
+    cdef const uint8_t *b
+    with nogil:
+        for p in range(keys.shape[0]):
+            if keys[p] >> 32 != keys[first] >> 32:
+                first = p
+                n_same = 0
+            row = row_of(keys[p])
+            first_row = row_of(keys[first])
+            a = &codes[first_row, 0]
+            b = &codes[row, 0]
+            byte = 0
+            while byte < n_bytes and a[byte] == b[byte]:
+                byte += 1
+            if byte == n_bytes:
+                n_same += 1
+                if n_same > max_bucket:
+                    kept[row] = 0
+                    first_of[row] = first_row
+
+
+def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
+                    const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, int64_t[::1] out):
+    """How many codes of each pair differ; pairs as in `verify_buckets`."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t other, before = -1
+    cdef pair_t pair
+    memset(&pair, 0, sizeof(pair))
+    try:
+        open_pair(&pair, n_codes, bits)
+        with nogil:
+            for i in range(pairs.shape[0]):
+                if <Py_ssize_t>(pairs[i] >> 32) != before:
+                    before = <Py_ssize_t>(pairs[i] >> 32)
+                    widen_row(&codes[before, 0], n_codes, bits, 1, pair.a)
+                other = row_of(pairs[i])
+                if others.shape[0] > 0:
+                    out[i] = differing_codes(&pair, &others[other - codes.shape[0], 0])
+                else:
+                    out[i] = differing_codes(&pair, &codes[other, 0])
+    finally:
+        release_aligned(pair.a)
+        release_aligned(pair.b)
