@@ -21,19 +21,25 @@ map                           kernel                                output
 """
 
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
-from sparsemaps.count_sketch import CountSketch
-from sparsemaps.fastfood import Fastfood
-from sparsemaps.kernel_product import KernelProduct
-from sparsemaps.minhash import MinHash
-from sparsemaps.random_binning import RandomBinning
-from sparsemaps.random_fourier import RandomFourier
-from sparsemaps.random_maclaurin import RandomMaclaurin
-from sparsemaps.sign_projection import SignProjection
-from sparsemaps.tensor_sketch import TensorSketch
-from sparsemaps.weighted_sampling import ConsistentWeightedSampling
+from sparsemaps import _catalogue
 
-__version__ = _version("sparsemaps")
+if TYPE_CHECKING:
+    from sparsemaps import approximation, codes, kernels, libsvm
+    from sparsemaps._config import from_config
+    from sparsemaps._versions import show_versions
+    from sparsemaps.count_sketch import CountSketch
+    from sparsemaps.fastfood import Fastfood
+    from sparsemaps.kernel_product import KernelProduct
+    from sparsemaps.minhash import MinHash
+    from sparsemaps.random_binning import RandomBinning
+    from sparsemaps.random_fourier import RandomFourier
+    from sparsemaps.random_maclaurin import RandomMaclaurin
+    from sparsemaps.sign_projection import SignProjection
+    from sparsemaps.tensor_sketch import TensorSketch
+    from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
 __all__ = [
     "ConsistentWeightedSampling",
@@ -46,4 +52,24 @@ __all__ = [
     "RandomMaclaurin",
     "SignProjection",
     "TensorSketch",
+    "approximation",
+    "codes",
+    "from_config",
+    "kernels",
+    "libsvm",
+    "show_versions",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """Load a name when it is first used, as SciPy and scikit-learn take a second to import."""
+    if name == "__version__":
+        value: _Any = _version("sparsemaps")
+    else:
+        value = _catalogue.load(name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

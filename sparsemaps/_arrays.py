@@ -1,4 +1,4 @@
-"""Arrays to which others are appended."""
+"""Arrays that grow and shrink without a second copy."""
 
 from typing import Any
 
@@ -46,3 +46,15 @@ class GrowingArray:
     def _make_room(self, size: int, dtype: npt.DTypeLike) -> None:
         before, self._array = self._array, np.empty(size, dtype)
         self._array[: self.n] = before[: self.n]
+
+
+def keep_rows(array: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """``array[kept]``, moved up within `array` so that no second one is held."""
+    n_kept = int(np.count_nonzero(kept))
+    if n_kept < len(array):
+        step, end = 4096, 0
+        for start in range(0, len(array), step):
+            moving = array[start : start + step][kept[start : start + step]]
+            array[end : end + len(moving)] = moving
+            end += len(moving)
+    return array[:n_kept]

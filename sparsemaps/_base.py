@@ -1,26 +1,31 @@
-"""What all maps share: scikit-learn's estimator API, the doors, threads, and output containers.
+"""What all maps share: scikit-learn's estimator API, checks, threads, and output containers.
 
-Two kinds of maps stand on it. A plain `SparseMap` says in ``_map`` what its output is. A
-`SampledMap` draws `n_hashes` small integers for each row, and has one-hot and packed output from
-here.
+There are two kinds of maps. A plain `SparseMap` makes its output in ``_transform``. A `SampledMap`
+draws `n_hashes` small integers for each row, and has its one-hot and packed output from here.
 """
 
+import copy
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _seeding, _sklearn, _threads, _validation
-from sparsemaps._arrays import GrowingArray
-from sparsemaps._kernels import projection as _projection
+from sparsemaps import _rows, _seeding, _sklearn, _threads, _validation
+from sparsemaps._arrays import GrowingArray, keep_rows
 from sparsemaps._kernels.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
+from sparsemaps._rows import Block, RowReader
+from sparsemaps._typing import Array, Matrix, MatrixLike
 
-_CHUNK_BYTES = 2**21
-"""Largest size of what a thread holds of its rows before it writes them."""
+T = TypeVar("T")
 
 _PART_SIZE = 2**18
-"""Entries of CSR output that a thread writes before they go to their place."""
+"""Entries of CSR output that a thread writes before they are appended to the output."""
+
+_NOT_IN_CONFIG = ("random_state", "n_jobs")
+"""Parameters that `to_config` leaves out: the seed has an entry of its own."""
 
 
 class SparseMap(
@@ -31,20 +36,63 @@ class SparseMap(
 ):
     """A random feature map: a pure function of (seed, row), the same for every row.
 
-    ``fit`` looks at the shape and checks the data; it learns nothing from them, unless a parameter
-    asks for it (``_learn``). A subclass has
+    ``fit`` draws the seed and makes a frozen copy of the map, with all its parameters as they are
+    then. Everything that uses a fitted map is done by that copy, so that ``set_params`` takes
+    effect at the next ``fit``. A subclass has
 
     - ``_check_parameters()``, which raises where a parameter is not what is allowed;
-    - ``_n_features_out``, the width of the output;
-    - ``_map(rows)``, the output for a `sparsemaps._validation.Rows`;
-    - ``_nonnegative``, where it takes no negative values, the sentence that says how to go on;
-    - ``_shares_columns``, whether larger blocks make its rows cheaper.
+    - ``_width``, the width of the output;
+    - ``_transform(rows)``, the output for a `RowReader`;
+    - ``_exact_kernel(X, Y)``, the kernel that it approximates;
+
+    and, where it differs from what is here,
+
+    - ``_prepare(n_columns, rows)``, which computes once what ``_transform`` needs beside the
+      parameters, and those that depend on the data;
+    - ``_nonnegative_rule``, ``_shares_columns``, ``_n_samples``, ``has_codes``, ``is_one_hot``.
+
+    These methods see the frozen copy as ``self``.
     """
 
-    _nonnegative = None
-    _shares_columns = False
+    n_jobs: int | None
+    random_state: Any
+    seed_: int
+    n_features_in_: int
 
-    def fit(self, X, y=None):
+    _shares_columns: ClassVar[bool] = False
+    """Whether larger blocks of rows are cheaper, because rows share what is made of a column."""
+
+    @property
+    def _nonnegative_rule(self) -> str | None:
+        """Where values must be >= 0, the sentence that tells a user how to go on."""
+        return None
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether the map has ``encode``."""
+        return False
+
+    @property
+    def is_one_hot(self) -> bool:
+        """Whether ``transform`` gives the codes of the map as one-hot features."""
+        return False
+
+    _sparse_components: ClassVar[bool] = False
+    """Whether ``dense_output=True`` is needed for one number for each component in a row."""
+
+    @property
+    def _has_components(self) -> bool:
+        """Whether the output, if dense, is one number for each component."""
+        return True
+
+    @property
+    def _n_samples(self) -> int:
+        """Number of random components that the estimate is a mean of."""
+        return int(self.n_components)  # type: ignore[attr-defined]  # the others override this
+
+    # ---- for users -------------------------------------------------------------------------------
+
+    def fit(self, X: MatrixLike, y: Any = None) -> Self:
         """Check parameters and data, and draw the seed.
 
         Parameters
@@ -66,12 +114,41 @@ class SparseMap(
             kernel needs it, non-negative.
         """
         self._check_parameters()
-        rows = self._open(X, reset=True)
-        self._run(rows, lambda block, start, stop: None)
-        self._learn(rows)
-        return self._draw()
+        rows = self._read_input(X, reset=True)
+        self._for_each_block(rows, lambda block, start, stop: None)  # which checks every entry
+        return self._finish_fit(rows.n_columns, rows)
 
-    def transform(self, X):
+    def fit_any_width(self) -> Self:
+        """Fit the map without data, for rows of any width.
+
+        For streams and files, whose number of columns nobody knows beforehand. ``transform`` then
+        takes matrices of any number of columns, and the map has no ``n_features_in_``. The numbers
+        are those of a map that is fitted to data.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not one of the allowed, or is to be taken from the data.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> from sparsemaps import CountSketch
+        >>> sketch = CountSketch(n_components=8, random_state=0).fit_any_width()
+        >>> sketch.transform(sp.eye_array(2, 5)).shape, sketch.transform(sp.eye_array(3)).shape
+        ((2, 8), (3, 8))
+        """
+        self._check_parameters()
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+        return self._finish_fit(None, None)
+
+    def transform(self, X: MatrixLike) -> Matrix:
         """Map each row of `X`.
 
         Parameters
@@ -91,49 +168,159 @@ class SparseMap(
         ValueError
             As in ``fit``, and if the number of columns is another.
         """
-        return self._align(self._map(self._open_fitted(X)), X)
+        fitted = self._fitted()
+        return fitted._transform(self._read_input(X, reset=False))
 
-    def __sklearn_tags__(self):
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None = None) -> Array:
+        """The exact kernel that the fitted map approximates, for all pairs of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_X, n_features)
+            Rows as ``transform`` takes them; sparse ones are not made dense.
+        Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+            The other rows; None is `X`.
+
+        Returns
+        -------
+        K : ndarray of shape (n_X, n_Y)
+            What the inner products of the rows of ``transform(X)`` and ``transform(Y)`` estimate.
+
+        Raises
+        ------
+        ValueError
+            As in ``transform``.
+        """
+        fitted = self._fitted()
+        X = _validation.sound_matrix(X, "X")
+        Y = X if Y is None else _validation.sound_matrix(Y, "Y")
+        return np.asarray(fitted._exact_kernel(X, Y))
+
+    def to_config(self) -> dict[str, Any]:
+        """What makes this fitted map again, as a dictionary for ``json.dumps``.
+
+        Returns
+        -------
+        config : dict
+            "class" and "parameters" of the map, "seed", "scheme" (the number of the family of
+            random numbers) and "n_features" (None where the map was fitted for any width).
+            Parameters that were taken from the data are there as numbers. `random_state`, `n_jobs`
+            and the names of columns are left out.
+
+        Raises
+        ------
+        ValueError
+            If a parameter has no JSON, such as a function.
+
+        See Also
+        --------
+        sparsemaps.from_config : The way back.
+
+        Examples
+        --------
+        >>> from sparsemaps import CountSketch, from_config
+        >>> config = CountSketch(n_components=8, random_state=3).fit_any_width().to_config()
+        >>> config["class"], config["parameters"], config["seed"], config["n_features"]
+        ('CountSketch', {'dense_output': False, 'n_components': 8}, 3, None)
+        >>> from_config(config).seed_
+        3
+        """
+        fitted = self._fitted()
+        return {
+            **fitted._describe(),
+            "seed": self.seed_,
+            "scheme": _seeding.SCHEME,
+            "n_features": vars(fitted).get("n_features_in_"),
+        }
+
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self._nonnegative is not None
+        tags.input_tags.positive_only = self._nonnegative_rule is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_frozen" in vars(self)
+
+    # ---- what a subclass has ---------------------------------------------------------------------
+
     @abstractmethod
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """Raise a ValueError that names the parameter which is not allowed."""
 
     @property
     @abstractmethod
-    def _n_features_out(self):
+    def _width(self) -> int:
         """Width of the output."""
 
     @abstractmethod
-    def _map(self, rows):
-        """Output for `rows`: an ndarray or a csr_array."""
+    def _transform(self, rows: RowReader) -> Matrix:
+        """Output for `rows`: an ndarray, or CSR of ``rows.container``."""
 
-    def _fit_any_width(self):
-        """Like ``fit``, with no matrix to look at: for streams, whose width nobody knows."""
-        self._check_parameters()
-        self._learn(None)
-        return self._draw()
+    @abstractmethod
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        """The kernel; sparse matrices are sound."""
 
-    def _learn(self, rows):
-        """Keep of `rows`, or of None where there is no matrix, what a parameter asks for."""
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        """Compute what ``_transform`` needs beside the parameters.
 
-    def _transform_any_width(self, X, first_row=0):
-        """The output for a CSR block; errors count its rows from `first_row`."""
-        return self._map(_validation.open_rows(X, self._nonnegative, first_row))
+        Both arguments are None where the width is not known, and `rows` where there are no data.
+        Attributes whose name ends in an underscore become public ones of the fitted map.
+        """
 
-    def _draw(self):
+    def _describe(self) -> dict[str, Any]:
+        """Class and parameters, as JSON has them."""
+        parameters = self.get_params(deep=False).items()
+        return {
+            "class": type(self).__name__,
+            "parameters": {
+                name: _as_json(name, value)
+                for name, value in parameters
+                if name not in _NOT_IN_CONFIG
+            },
+        }
+
+    # ---- fitting ---------------------------------------------------------------------------------
+
+    def _finish_fit(self, n_columns: int | None, rows: RowReader | None) -> Self:
+        """Draw the seed and freeze the map."""
+        vars(self).pop("_frozen", None)
         self.seed_ = _seeding.draw_seed(self.random_state)
+        frozen = copy.copy(self)
+        frozen.random_state = self.seed_
+        for name, value in self.get_params(deep=False).items():
+            if name not in _NOT_IN_CONFIG:
+                # NumPy's numbers become Python's, whose arithmetic does not overflow.
+                value = value.item() if isinstance(value, np.generic) else copy.deepcopy(value)
+                setattr(frozen, name, value)
+        frozen._prepare(n_columns, rows)
+        public = {name: value for name, value in vars(frozen).items() if name.endswith("_")}
+        vars(self).update(public)
+        self._frozen: Self = frozen
         return self
 
-    def _open(self, X, *, reset):
-        """`X`, checked as scikit-learn does, as Rows."""
+    def _fitted(self) -> Self:
+        """The map as it was at ``fit``, with the present number of threads."""
+        if "_frozen" not in vars(self):
+            _sklearn.check_is_fitted(self)
+        fitted = copy.copy(self._frozen)
+        fitted.n_jobs = self.n_jobs
+        return fitted
+
+    @property
+    def _n_features_out(self) -> int:
+        """Width of the output of the fitted map: scikit-learn asks for it by this name."""
+        return self._frozen._width
+
+    # ---- reading ---------------------------------------------------------------------------------
+
+    def _read_input(self, X: MatrixLike, *, reset: bool) -> RowReader:
+        """`X`, with the checks of scikit-learn; its entries are checked when they are read."""
+        # What is read by a fitted map must suit the map as it was at ``fit``.
+        rule = (self if reset else self._frozen)._nonnegative_rule
         if sp.issparse(X):
-            rows = _validation.open_rows(X, self._nonnegative)
+            rows = _rows.open_rows(X, rule)
             self._check_shape(X, reset)
             return rows
         X = _sklearn.validate_data(
@@ -142,31 +329,31 @@ class SparseMap(
             reset=reset,
             accept_sparse="csr",  # data frames of sparse columns become that
             dtype=[np.float64, np.float32],
-            ensure_all_finite=False,  # Rows does, and names the row
+            ensure_all_finite=False,  # RowReader does, and names the row
             ensure_min_samples=1 if reset else 0,
         )
-        if sp.issparse(X):
-            return _validation.open_rows(X, self._nonnegative)
-        return _validation.Rows(X, self._nonnegative)
+        return _rows.open_rows(X, rule) if sp.issparse(X) else _rows.open_dense(X, rule)
 
-    def _check_shape(self, X, reset):
+    def _check_shape(self, X: Any, reset: bool) -> None:
         """What scikit-learn asks of the shape of a sparse matrix."""
-        for length, what, least in zip(
-            X.shape, ("sample(s)", "feature(s)"), (int(reset), 1), strict=True
-        ):
-            if length < least:
+        minima = (("sample(s)", int(reset)), ("feature(s)", 1))
+        for length, (what, minimum) in zip(X.shape, minima, strict=True):
+            if length < minimum:
                 raise ValueError(
                     f"Found array with {length} {what} (shape={X.shape}) while a minimum of "
-                    f"{least} is required by {type(self).__name__}."
+                    f"{minimum} is required by {type(self).__name__}."
                 )
-        _sklearn.validate_data(self, X, reset=reset, skip_check_array=True)
+        known = vars(self)
+        if (
+            reset
+            or "feature_names_in_" in known
+            or known.get("n_features_in_", X.shape[1]) != X.shape[1]
+        ):
+            _sklearn.validate_data(self, X, reset=reset, skip_check_array=True)
 
-    def _open_fitted(self, X):
-        _sklearn.check_is_fitted(self)
-        self._check_parameters()  # they may have been set since
-        return self._open(X, reset=False)
+    # ---- making output ---------------------------------------------------------------------------
 
-    def _run(self, rows, function):
+    def _for_each_block(self, rows: RowReader, function: Callable[[Block, int, int], T]) -> list[T]:
         """Call ``function(block, start, stop)`` for blocks of `rows`; results in order."""
         return _threads.run(
             lambda start, stop: function(rows.block(start, stop), start, stop),
@@ -174,58 +361,57 @@ class SparseMap(
             self.n_jobs,
         )
 
-    def _run_csr(self, rows, most, write, width=None):
+    def _make_csr(
+        self,
+        rows: RowReader,
+        max_entries: Callable[[Array], Array],
+        write: Callable[[Block, Array, Array, Array], int],
+        width: int,
+    ) -> Matrix:
         """CSR output whose rows have as many entries as ``write`` finds.
 
         ``write(block, values, columns, lengths)`` fills rows one behind the other and returns how
-        many entries there are; ``most(lengths)`` says how many rows of so many input entries have
-        at most; `width` is that of the output, if it is not ``_n_features_out``.
+        many entries there are; ``max_entries(lengths)`` gives the largest possible number of
+        entries in the output of rows of so many input entries.
         """
-        width = self._n_features_out if width is None else width
         blocks = [
             (start + first, start + last)
             for start, stop in self._cut(rows)
-            for first, last in _cut_by_size(most(rows.lengths(start, stop)))
+            for first, last in _threads.cut_by_size(
+                max_entries(rows.lengths(start, stop)), _PART_SIZE
+            )
         ]
-        sizes = [int(most(rows.lengths(*block)).sum()) for block in blocks]
-        at_most = sum(sizes)
-        index_type = _validation.index_type(max(at_most, width))
-        values, columns = GrowingArray(rows.dtype, at_most), GrowingArray(index_type, at_most)
+        sizes = [int(max_entries(rows.lengths(*block)).sum()) for block in blocks]
+        capacity, max_size = sum(sizes), max(sizes, default=0)
+        index_type = _validation.index_type(max(capacity, width))
+        values, columns = GrowingArray(rows.dtype, capacity), GrowingArray(index_type, capacity)
         indptr = np.zeros(rows.n_rows + 1, index_type)
-        parts = deque()  # arrays that are free again: new ones would cost their pages each time
+        # Arrays that are free again, as touching new memory costs time.
+        spare: deque[tuple[Array, Array]] = deque()
 
-        def write_block(start, stop):
+        def write_block(start: int, stop: int) -> tuple[tuple[Array, Array], int]:
             block = rows.block(start, stop)
-            if most(np.diff(block.indptr)).sum() > max(sizes):
-                raise ValueError("X has got more entries while it was mapped")
+            if max_entries(np.diff(block.indptr)).sum() > max_size:
+                raise ValueError("X has got more entries while it was read")
             try:
-                part = parts.pop()
+                part = spare.pop()
             except IndexError:
-                part = np.empty(max(sizes), rows.dtype), np.empty(max(sizes), index_type)
+                part = np.empty(max_size, rows.dtype), np.empty(max_size, index_type)
             return part, write(block, *part, indptr[1 + start : 1 + stop])
 
         for part, n in _threads.stream(write_block, blocks, self.n_jobs):
             values.append(part[0][:n])
             columns.append(part[1][:n])
-            parts.append(part)
+            spare.append(part)
         np.cumsum(indptr, out=indptr)
         arrays = values.finish(), columns.finish(), indptr
-        return sp.csr_array(arrays, shape=(rows.n_rows, width))
+        return rows.container(arrays, shape=(rows.n_rows, width))
 
-    def _cut(self, rows):
-        """The blocks (start, stop) of `rows` that ``_run`` takes."""
+    def _cut(self, rows: RowReader) -> list[tuple[int, int]]:
+        """The blocks (start, stop) in which `rows` are read."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)
-        at_most = _threads.BLOCK_ENTRIES * (2 if self._shares_columns else 1)
-        return _threads.cut_rows(rows.n_rows, rows.work_before, n_jobs, at_most)
-
-    @staticmethod
-    def _align(output, X):
-        """A sparse `output` in the container that belongs to `X`."""
-        if not sp.issparse(output):
-            return output
-        if _sklearn.sparse_arrays_asked() or isinstance(X, sp.sparray):
-            return output
-        return sp.csr_matrix(output)
+        max_work = _threads.BLOCK_ENTRIES * (2 if self._shares_columns else 1)
+        return _threads.cut_rows(rows.n_rows, rows.work_before, n_jobs, max_work)
 
 
 class SampledMap(SparseMap):
@@ -241,20 +427,38 @@ class SampledMap(SparseMap):
       columns are -1 in a row that has no sample.
     """
 
+    n_hashes: int
+
     @property
     @abstractmethod
-    def _code_bits(self):
+    def _code_bits(self) -> int:
         """Bits of one code."""
 
     @abstractmethod
-    def _write_codes(self, block, layout, out):
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         """Write the codes of a block's rows into `out`."""
 
     @property
-    def _n_features_out(self):
+    def has_codes(self) -> bool:
+        return True
+
+    @property
+    def is_one_hot(self) -> bool:
+        return True
+
+    @property
+    def _n_samples(self) -> int:
+        return int(self.n_hashes)
+
+    @property
+    def _one_hot_width(self) -> int:
         return self.n_hashes << self._code_bits
 
-    def encode(self, X):
+    @property
+    def _width(self) -> int:
+        return self._one_hot_width
+
+    def encode(self, X: MatrixLike) -> Array:
         """Map each row of `X` to packed codes.
 
         Parameters
@@ -268,42 +472,39 @@ class SampledMap(SparseMap):
             The codes of a row one behind the other, lowest bit first, as
             ``np.packbits(..., bitorder="little")`` lays them out; `bits` includes `t_bits` where a
             map has them. A row that has no sample is all zeros: drop such rows before comparing.
+
+        Raises
+        ------
+        ValueError
+            As in ``transform``.
         """
-        rows = self._open_fitted(X)
-        bits = self._code_bits
-        out = np.empty((rows.n_rows, (self.n_hashes * bits + 7) // 8), np.uint8)
+        fitted = self._fitted()
+        row_bytes = (fitted.n_hashes * fitted._code_bits + 7) // 8
+        return fitted._make_codes(self._read_input(X, reset=False), PACKED, row_bytes, np.uint8)
 
-        self._run(
-            rows, lambda block, start, stop: self._write_codes(block, PACKED, out[start:stop])
+    def _codes_as_numbers(self, X: MatrixLike) -> Array:
+        """The codes of each row as int32, -1 in rows without."""
+        fitted = self._fitted()
+        rows = self._read_input(X, reset=False)
+        return fitted._make_codes(rows, NUMBERS, fitted.n_hashes, np.int32)
+
+    def _make_codes(self, rows: RowReader, layout: int, width: int, dtype: Any) -> Array:
+        out = np.empty((rows.n_rows, width), dtype)
+        self._for_each_block(
+            rows, lambda block, start, stop: self._write_codes(block, layout, out[start:stop])
         )
         return out
 
-    def _codes_any_width(self, X, first_row=0):
-        """The codes of a CSR block as numbers, -1 in rows without; errors count its rows from
-        `first_row`."""
-        rows = _validation.open_rows(X, self._nonnegative, first_row)
-        out = np.empty((rows.n_rows, self.n_hashes), np.int32)
-        self._run(
-            rows, lambda block, start, stop: self._write_codes(block, NUMBERS, out[start:stop])
-        )
-        return out
-
-    def _map(self, rows):
+    def _transform(self, rows: RowReader) -> Matrix:
         columns, indptr, _ = self._one_hot(rows)
         values = np.full(len(columns), 1 / np.sqrt(self.n_hashes), rows.dtype)
-        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, self._n_features_out))
+        return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
 
-    def _one_hot(self, rows):
-        """Where the output's entries stand, as CSR's columns and indptr; which rows have any."""
-        width, n_stored = self._n_features_out, rows.n_rows * self.n_hashes
-        index_type = _validation.index_type(max(width, n_stored))
-        columns = np.empty((rows.n_rows, self.n_hashes), index_type)
-        self._run(
-            rows,
-            lambda block, start, stop: self._write_codes(
-                block, ONE_HOT_COLUMNS, columns[start:stop]
-            ),
-        )
+    def _one_hot(self, rows: RowReader) -> tuple[Array, Array, Array]:
+        """Columns and indptr of the output as CSR; which rows have any entries."""
+        n_stored = rows.n_rows * self.n_hashes
+        index_type = _validation.index_type(max(self._one_hot_width, n_stored))
+        columns = self._make_codes(rows, ONE_HOT_COLUMNS, self.n_hashes, index_type)
         sampled = columns[:, 0] >= 0
         indptr = np.zeros(rows.n_rows + 1, index_type)
         np.cumsum(sampled, out=indptr[1:])
@@ -311,38 +512,14 @@ class SampledMap(SparseMap):
         return keep_rows(columns, sampled).reshape(-1), indptr, sampled
 
 
-def chunks(n_rows, row_bytes):
-    """Ranges of rows, for which scratch of `row_bytes` each stays small."""
-    step = max(1, _CHUNK_BYTES // max(row_bytes, 1))
-    for first in range(0, n_rows, step):
-        yield first, min(first + step, n_rows)
-
-
-def uniforms(key, n):
-    """Uniform numbers in (0, 1), one for each component."""
-    words = np.empty(n, np.uint64)
-    _projection.random_words(key, words)
-    return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
-
-
-def _cut_by_size(sizes):
-    """Ranges of rows whose `sizes` add up to at most `_PART_SIZE`, or of one row."""
-    before = np.concatenate([[0], np.cumsum(sizes)])
-    start = 0
-    while start < len(sizes):
-        stop = np.searchsorted(before, before[start] + _PART_SIZE, side="right") - 1
-        stop = max(int(stop), start + 1)
-        yield start, stop
-        start = stop
-
-
-def keep_rows(array, kept, step=4096):
-    """``array[kept]``, moved up within `array` so that no second one is held."""
-    n_kept = int(np.count_nonzero(kept))
-    if n_kept < len(array):
-        end = 0
-        for start in range(0, len(array), step):
-            moving = array[start : start + step][kept[start : start + step]]
-            array[end : end + len(moving)] = moving
-            end += len(moving)
-    return array[:n_kept]
+def _as_json(name: str, value: Any) -> Any:
+    """A parameter as JSON has it."""
+    if isinstance(value, SparseMap):
+        return value._describe()
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_as_json(name, item) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(f"{name} must be a number, a string or a sequence of them, got {value!r}")

@@ -8,17 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn, _variance, kernels
-from sparsemaps.count_sketch import CountSketch
+from sparsemaps import _sklearn, _variance
 from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct
 from sparsemaps.minhash import MinHash
 from sparsemaps.random_binning import RandomBinning
 from sparsemaps.random_fourier import RandomFourier
-from sparsemaps.random_maclaurin import RandomMaclaurin
-from sparsemaps.sign_projection import SignProjection
-from sparsemaps.tensor_sketch import TensorSketch
-from sparsemaps.weighted_sampling import ConsistentWeightedSampling
 
 Array = npt.NDArray[np.float64]
 
@@ -106,7 +101,7 @@ def size_of(random_map: Any) -> int:
 def resized(random_map: Any, size: int) -> Any:
     """A copy with another number of components."""
     copy = _sklearn.clone(random_map)
-    for part in copy._given() if isinstance(copy, KernelProduct) else [copy]:
+    for part in dict(copy._named_maps()).values() if isinstance(copy, KernelProduct) else [copy]:
         part.set_params(**{size_name(part): size})
     return copy
 
@@ -152,41 +147,7 @@ def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
 
 def exact_kernel(fitted: Any, X: Any) -> Any:
     """The Gram matrix of what a fitted map approximates, at its own parameters."""
-    if hasattr(fitted, "exact_kernel"):
-        return fitted.exact_kernel(X)
-    if isinstance(fitted, KernelProduct):
-        first, second = (exact_kernel(part, X) for part in fitted.maps_)
-        return first * second
-    gamma = getattr(fitted, "gamma_", getattr(fitted, "gamma", None))
-    if isinstance(fitted, ConsistentWeightedSampling):
-        gram = kernels.generalized_min_max_kernel if fitted.signed else kernels.min_max_kernel
-        return gram(X)
-    if isinstance(fitted, MinHash):
-        return kernels.min_max_kernel((X != 0).astype(X.dtype))
-    if isinstance(fitted, SignProjection):
-        chi2 = fitted.kernel == "acos_chi2"
-        K = kernels.acos_chi2_kernel(X) if chi2 else kernels.acos_kernel(X)
-        return 2 * K - 1 if fitted.dense_output else K
-    if isinstance(fitted, TensorSketch):
-        return (gamma * (X @ X.T).toarray() + fitted.coef0) ** fitted.degree
-    if isinstance(fitted, RandomMaclaurin):
-        return np.polyval(fitted._series()[::-1], (X @ X.T).toarray())
-    if isinstance(fitted, RandomBinning) or getattr(fitted, "kernel", "") == "laplacian":
-        return kernels.laplacian_kernel(X, gamma=gamma)
-    if isinstance(fitted, RandomFourier) and fitted.kernel == "cauchy":
-        return kernels.cauchy_kernel(X, gamma=gamma)
-    if isinstance(fitted, RandomFourier) and fitted.kernel == "matern":
-        return kernels.matern_kernel(X, gamma=gamma, nu=fitted.nu)
-    if isinstance(fitted, RandomFourier) and fitted.kernel == "folded_rbf":
-        inner = (X @ X.T).toarray()
-        squares = inner.diagonal()[:, None] + inner.diagonal()
-        near, far = squares - 2 * inner, squares + 2 * inner
-        return (np.exp(-gamma * near / 2) + np.exp(-gamma * far / 2)) / 2
-    if isinstance(fitted, (RandomFourier, Fastfood)) and fitted.kernel == "rbf":
-        return kernels.rbf_kernel(X, gamma=gamma)
-    if isinstance(fitted, CountSketch):
-        return (X @ X.T).toarray()
-    raise ValueError(f"there is no exact kernel for {fitted!r}")
+    return fitted.exact_kernel(X)
 
 
 def _peaks(sample: Any, first: Any, second: Any) -> Array:

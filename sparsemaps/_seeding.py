@@ -1,4 +1,4 @@
-"""The one door for seeds: from ``random_state`` to the 64-bit keys of the kernels.
+"""From ``random_state`` to the 64-bit keys of the kernels.
 
 Every random quantity of a map is a pure function of (seed, stream, column, component). The seed is
 drawn here once, in ``fit``; a stream is a number that tells the maps apart, so that two maps of one
@@ -8,6 +8,10 @@ seed are independent; column and component enter in the kernels (``_kernels/rand
 import numbers
 
 import numpy as np
+import numpy.typing as npt
+
+from sparsemaps._kernels import projection as _projection
+from sparsemaps._typing import Keys, RandomState
 
 SCHEME = 1
 """Number of the family of random numbers, from the keys here to the words in ``random.h``.
@@ -32,7 +36,7 @@ STREAMS = {
 """Stream numbers, never reused or renumbered within a scheme."""
 
 
-def draw_seed(random_state):
+def draw_seed(random_state: RandomState) -> int:
     """One non-negative integer: `random_state` itself, or a draw from it.
 
     None draws from NumPy's global generator, as everywhere in scikit-learn.
@@ -53,7 +57,14 @@ def draw_seed(random_state):
     )
 
 
-def keys(seed, stream, n):
+def keys(seed: int, stream: str, n: int) -> Keys:
     """The `n` uint64 words that key the map `stream` under `seed`."""
     sequence = np.random.SeedSequence(seed, spawn_key=(SCHEME, STREAMS[stream]))
     return sequence.generate_state(n, np.uint64)
+
+
+def uniforms(key: np.uint64, n: int) -> npt.NDArray[np.float64]:
+    """Uniform numbers in (0, 1), one for each component."""
+    words = np.empty(n, np.uint64)
+    _projection.random_words(key, words)
+    return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52

@@ -1,16 +1,45 @@
 """The one place that imports scikit-learn, and only its public names."""
 
+from typing import TYPE_CHECKING, Any
+
 import sklearn
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+if TYPE_CHECKING:
+    # scikit-learn has no annotations. These are what the maps inherit, so that type checkers know
+    # which attributes a map has.
+    from collections.abc import Iterable
+    from typing import Self, TypeVar
+
+    from sparsemaps._typing import Array, Matrix, MatrixLike
+
+    T = TypeVar("T")
+
+    class BaseEstimator:
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def get_metadata_routing(self) -> Any: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+    class TransformerMixin:
+        def fit_transform(self, X: MatrixLike, y: Any = None, **fit_params: Any) -> Matrix: ...
+        def set_output(self, *, transform: str | None = None) -> Self: ...
+
+    class ClassNamePrefixFeaturesOutMixin:
+        def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
+
+    def clone(estimator: T, *, safe: bool = True) -> T: ...
+
+else:
+    from sklearn.base import (
+        BaseEstimator,
+        ClassNamePrefixFeaturesOutMixin,
+        TransformerMixin,
+        clone,
+    )
 
 __all__ = [
     "BaseEstimator",
@@ -29,21 +58,21 @@ __all__ = [
 ]
 
 
-def version():
+def version() -> str:
     """scikit-learn's version."""
-    return sklearn.__version__
+    return str(sklearn.__version__)
 
 
-def sparse_arrays_asked():
+def sparse_arrays_asked() -> bool:
     """Whether scikit-learn's configuration asks for sparse arrays.
 
-    Its default asks for nothing that could be told from "spmatrix", and scikit-learn before 1.9 has
-    no such setting.
+    Its default, "spmatrix", is the same as if nothing had been asked for, and scikit-learn before
+    1.9 has no such setting.
     """
-    return sklearn.get_config().get("sparse_interface") == "sparray"
+    return bool(sklearn.get_config().get("sparse_interface") == "sparray")
 
 
-def learners():
+def learners() -> tuple[Any, ...]:
     """What the demonstration trains, and on what: imported when asked for, as it takes a while."""
     from sklearn.datasets import load_digits
     from sklearn.preprocessing import normalize

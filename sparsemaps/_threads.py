@@ -11,7 +11,14 @@ import operator
 import os
 import threading
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+T = TypeVar("T")
 
 BLOCK_ENTRIES = 2**17
 """Largest size of a block (a single longer row makes a block of its own).
@@ -19,10 +26,13 @@ BLOCK_ENTRIES = 2**17
 Bounds what is held beside input and output; between blocks an interrupt gets through.
 """
 
+_SCRATCH_BYTES = 2**21
+"""Largest size of the scratch memory that a thread holds for some rows at a time."""
+
 _SMALLEST_BLOCK = 2**13  # starting threads for less costs more than it saves
 
 
-def resolve_n_jobs(n_jobs):
+def resolve_n_jobs(n_jobs: Any) -> int:
     """How many threads `n_jobs` means: None is one, -1 all processors, -2 all but one ..."""
     if n_jobs is None:
         return 1
@@ -37,16 +47,23 @@ def resolve_n_jobs(n_jobs):
     return max(1, processors + 1 + int(n_jobs))
 
 
-def cut_rows(n_rows, work_before, n_jobs, at_most=None):
+def cut_rows(
+    n_rows: int,
+    work_before: Callable[[int], int],
+    n_jobs: int,
+    max_work: int | None = None,
+) -> list[tuple[int, int]]:
     """Consecutive ranges (start, stop) of rows that cover all rows.
 
-    ``work_before(row)`` is the work in all rows above `row`, in entries; a block has `at_most` so
-    many (`BLOCK_ENTRIES` for None), but one row at least.
+    ``work_before(row)`` is the work in all rows above `row`, in entries; a block has at most
+    `max_work` (`BLOCK_ENTRIES` for None), but at least one row.
     """
     total = work_before(n_rows)
-    at_most = BLOCK_ENTRIES if at_most is None else at_most
+    max_work = BLOCK_ENTRIES if max_work is None else max_work
     shares = 4 * n_jobs if n_jobs > 1 else 1  # more than threads, so that none is left waiting
-    size = max(_SMALLEST_BLOCK, min(at_most, total // shares))
+    size = max(_SMALLEST_BLOCK, min(max_work, total // shares))
+    if total <= size:
+        return [(0, n_rows)] if n_rows else []
     blocks = []
     start = 0
     while start < n_rows:
@@ -58,7 +75,25 @@ def cut_rows(n_rows, work_before, n_jobs, at_most=None):
     return blocks
 
 
-def run(function, blocks, n_jobs):
+def cut_by_bytes(n_rows: int, row_bytes: int) -> Iterator[tuple[int, int]]:
+    """Ranges of rows for which scratch memory of `row_bytes` each stays small."""
+    step = max(1, _SCRATCH_BYTES // max(row_bytes, 1))
+    for first in range(0, n_rows, step):
+        yield first, min(first + step, n_rows)
+
+
+def cut_by_size(sizes: npt.NDArray[Any], max_size: int) -> Iterator[tuple[int, int]]:
+    """Ranges of rows whose `sizes` add up to at most `max_size`, or of one row."""
+    before = np.concatenate([[0], np.cumsum(sizes)])
+    start = 0
+    while start < len(sizes):
+        stop = int(np.searchsorted(before, before[start] + max_size, side="right")) - 1
+        stop = max(stop, start + 1)
+        yield start, stop
+        start = stop
+
+
+def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any) -> list[T]:
     """Call ``function(start, stop)`` on each block and return the results in order.
 
     The first exception, in the order of the blocks, is raised; blocks not begun by then are
@@ -67,7 +102,9 @@ def run(function, blocks, n_jobs):
     return list(stream(function, blocks, n_jobs))
 
 
-def stream(function, blocks, n_jobs):
+def stream(
+    function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any
+) -> Iterator[T]:
     """Like ``run``, one result after the other: a few are under way or waiting, never more.
 
     `blocks` may be any iterable; it is read as far as it is needed.
@@ -79,9 +116,9 @@ def stream(function, blocks, n_jobs):
             yield function(*block)
         return
     iterator = iter(blocks)
-    failure = None
+    failure: Exception | None = None
     with ThreadPoolExecutor(n_jobs) as pool:
-        waiting = deque()
+        waiting: deque[_Task] = deque()
         try:
             while True:
                 try:
@@ -113,23 +150,26 @@ class _Task:
     nevertheless.
     """
 
-    def __init__(self, function, arguments):
-        self._function, self._arguments = function, arguments
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self._function = function
+        self._arguments: tuple[Any, ...] | None = arguments
         self._begun = threading.Lock()
-        self._future = Future()
+        self._future: Future[Any] | None = Future()
 
-    def run(self):
-        if not self._begun.acquire(blocking=False):
+    def run(self) -> None:
+        # Both are kept here, as result() forgets the future while this call is under way.
+        future, arguments = self._future, self._arguments
+        if future is None or arguments is None or not self._begun.acquire(blocking=False):
             return
-        future = self._future  # result() forgets it while this call may still be under way
         try:
-            future.set_result(self._function(*self._arguments))
+            future.set_result(self._function(*arguments))
         except BaseException as error:
             future.set_exception(error)
         self._arguments = None  # a pool without threads keeps its tasks to the end
 
-    def result(self):
+    def result(self) -> Any:
         """The result, or its exception; asked for once."""
         self.run()
         future, self._future = self._future, None
+        assert future is not None
         return future.result()

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from sparsemaps import _seeding, _validation
+from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._base import SparseMap
 from sparsemaps._kernels import count_sketch as _kernel
+from sparsemaps._rows import RowReader
+from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 
 
 class CountSketch(SparseMap):
@@ -72,35 +74,46 @@ class CountSketch(SparseMap):
     [4.0, 5.0]
     """
 
-    def __init__(self, *, n_components=1024, dense_output=False, random_state=None, n_jobs=None):
+    _sparse_components = True
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 1024,
+        dense_output: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_components = n_components
         self.dense_output = dense_output
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _validation.check_int("n_components", self.n_components, 1, _validation.LARGEST_INT32)
         _validation.check_bool("dense_output", self.dense_output)
 
     @property
-    def _n_features_out(self):
+    def _width(self) -> int:
         return self.n_components
 
-    def _map(self, rows):
+    def _transform(self, rows: RowReader) -> Matrix:
         key = _seeding.keys(self.seed_, "count_sketch", 3)
-        return self._map_dense(rows, key) if self.dense_output else self._map_csr(rows, key)
-
-    def _map_dense(self, rows, key):
-        out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        self._run(
+        if not self.dense_output:
+            return self._make_csr(
+                rows,
+                lambda lengths: lengths.clip(max=self.n_components),
+                lambda block, *out: _kernel.count_sketch_csr(*block, key, self.n_components, *out),
+                self.n_components,
+            )
+        sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
+        self._for_each_block(
             rows,
-            lambda block, start, stop: _kernel.count_sketch_dense(*block, key, out[start:stop]),
+            lambda block, start, stop: _kernel.count_sketch_dense(
+                *block, key, sketches[start:stop]
+            ),
         )
-        return out
+        return sketches
 
-    def _map_csr(self, rows, key):
-        return self._run_csr(
-            rows,
-            lambda lengths: lengths.clip(max=self.n_components),
-            lambda block, *out: _kernel.count_sketch_csr(*block, key, self.n_components, *out),
-        )
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)

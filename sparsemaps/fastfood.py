@@ -1,19 +1,23 @@
 """Fastfood: Gaussian and Matern kernels by fast transforms instead of a random matrix."""
 
 import warnings
+from typing import Any, Literal
 
 import numpy as np
 import scipy.fft
+import scipy.sparse as sp
 from scipy import special
 
-from sparsemaps import _seeding, _validation
-from sparsemaps._base import SparseMap, chunks, uniforms
+from sparsemaps import _seeding, _threads, _validation, kernels
+from sparsemaps._base import SparseMap
 from sparsemaps._kernels import count_sketch as _count_sketch
 from sparsemaps._kernels import fastfood as _kernel
 from sparsemaps._kernels import fourier as _fourier
 from sparsemaps._kernels import projection as _projection
+from sparsemaps._rows import Block, RowReader
+from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 
-WIDEST = 2**17
+MAX_DENSE_WIDTH = 2**17
 """Rows of more columns are not made dense, but count-sketched first."""
 
 DEFAULT_HASH_DIM = 2**14
@@ -122,15 +126,15 @@ class Fastfood(SparseMap):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gamma=1.0,
-        degree=2,
-        n_components=1024,
-        transform_type="hadamard",
-        hash_dim=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        kernel: Literal["rbf", "matern"] = "rbf",
+        gamma: float = 1.0,
+        degree: int = 2,
+        n_components: int = 1024,
+        transform_type: Literal["hadamard", "fft"] = "hadamard",
+        hash_dim: int | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -140,7 +144,7 @@ class Fastfood(SparseMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _validation.check_choice("kernel", self.kernel, ("rbf", "matern"))
         _validation.check_real("gamma", self.gamma, 0, open_low=True)
         _validation.check_int("degree", self.degree, 1, LARGEST_DEGREE)
@@ -150,61 +154,67 @@ class Fastfood(SparseMap):
             _validation.check_int("hash_dim", self.hash_dim, 1, 2**20)
 
     @property
-    def _n_features_out(self):
+    def _width(self) -> int:
         return self.n_components
 
-    def _learn(self, rows):
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         self.hash_dim_ = self.hash_dim
-        if rows is None:
-            if self.hash_dim is None:
-                raise ValueError(
-                    "hash_dim must be given for a stream of rows, whose width is not known"
-                )
-        elif rows.n_columns > WIDEST and self.hash_dim is None:
+        if self.hash_dim is None and n_columns is None:
+            raise ValueError("hash_dim must be given where the width of rows is not known")
+        if self.hash_dim is None and n_columns is not None and n_columns > MAX_DENSE_WIDTH:
             self.hash_dim_ = DEFAULT_HASH_DIM
             warnings.warn(
-                f"rows of {rows.n_columns} columns will be count-sketched to {DEFAULT_HASH_DIM} "
+                f"rows of {n_columns} columns will be count-sketched to {DEFAULT_HASH_DIM} "
                 "first; hash_dim says to how many",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        width = self.hash_dim_ or rows.n_columns
-        self._width = 1 << max(int(width - 1).bit_length(), 1)
-
-    def _draw(self):
-        super()._draw()
+        length = self.hash_dim_ or n_columns or 1
+        self._dense_width = 1 << max(int(length - 1).bit_length(), 1)
         self._blocks = _Blocks(self)
-        return self
 
-    def _map(self, rows):
+    def _describe(self) -> dict[str, Any]:
+        config = super()._describe()
+        if "hash_dim_" in vars(self):
+            config["parameters"]["hash_dim"] = self.hash_dim_
+        return config
+
+    def _transform(self, rows: RowReader) -> Matrix:
         n_pairs = self.n_components // 2
-        if self._blocks.made_of != _Blocks.parameters(self):  # set since fit
-            self._blocks = _Blocks(self)
         blocks = self._blocks
         scales = blocks.scales.astype(rows.dtype, copy=False)
         phases = np.zeros(len(scales), rows.dtype)
         phases[-1] = blocks.last_phase
         features = scales, phases, n_pairs, np.sqrt(2 / self.n_components)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-        row_bytes = rows.dtype.itemsize * (self._width + len(blocks.signs) * self._width)
+        row_bytes = rows.dtype.itemsize * (1 + len(blocks.signs)) * self._dense_width
 
-        def write(block, start, stop):
-            for first, last in chunks(stop - start, row_bytes):
+        def write(block: Block, start: int, stop: int) -> None:
+            for first, last in _threads.cut_by_bytes(stop - start, row_bytes):
                 dense = self._make_dense(block.rows(first, last), rows.dtype)
                 _fourier.features(
                     blocks.multiply(dense), *features, out[start + first : start + last]
                 )
 
-        self._run(rows, write)
+        self._for_each_block(rows, write)
         return out
 
-    def _make_dense(self, block, dtype):
-        dense = np.zeros((len(block.indptr) - 1, self._width), dtype)
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        if self.kernel == "rbf":
+            return kernels.rbf_kernel(X, Y, gamma=self.gamma)
+        # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.
+        products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)
+        squares = _squares(X)[:, None] + _squares(Y) - 2 * products
+        one_point = special.hyp0f1(self._dense_width / 2 + 1, -self.gamma * squares.clip(min=0) / 2)
+        return np.asarray(one_point**self.degree)
+
+    def _make_dense(self, block: Block, dtype: Any) -> Array:
+        dense = np.zeros((len(block.indptr) - 1, self._dense_width), dtype)
         if self.hash_dim_ is None:
             _kernel.spread(*block, dense)
             return dense
         key = self._blocks.sketch_key
-        if self.hash_dim_ == self._width:
+        if self.hash_dim_ == self._dense_width:
             _count_sketch.count_sketch_dense(*block, key, dense)
         else:
             sketch = np.zeros((len(dense), self.hash_dim_), dtype)
@@ -216,18 +226,11 @@ class Fastfood(SparseMap):
 class _Blocks:
     """The random numbers of a map's blocks, and products with them."""
 
-    @staticmethod
-    def parameters(fitted):
-        """What they depend on, beside the seed and the width."""
-        names = ("kernel", "gamma", "degree", "n_components", "transform_type")
-        return tuple(getattr(fitted, name) for name in names)
-
-    def __init__(self, fitted):
-        self.made_of = self.parameters(fitted)
+    def __init__(self, fitted: Fastfood) -> None:
         keys = _seeding.keys(fitted.seed_, "fastfood", 8)
         signs, permutations, normals, lengths, phases = keys[:5].tolist()
         self.sketch_key = keys[5:]
-        width = fitted._width
+        width = fitted._dense_width
         n_vectors = fitted.n_components - fitted.n_components // 2
         n_blocks = -(-n_vectors // width)
         self._fft = fitted.transform_type == "fft"
@@ -249,9 +252,10 @@ class _Blocks:
         scales *= np.sqrt(2 * fitted.gamma) / (2 * np.pi)  # to turns
         self.scales = scales.astype(np.float32)
         # Of the cosine that has no partner, if there is one; rounded as the others' scales are.
-        self.last_phase = np.float32(uniforms(phases, 1)[0] if fitted.n_components % 2 else 0)
+        odd = fitted.n_components % 2
+        self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
 
-    def multiply(self, dense):
+    def multiply(self, dense: Array) -> Array:
         """Each row's products with all blocks, before their scales."""
         out = np.empty((len(dense), self.signs.size), dense.dtype)
         if not self._fft:
@@ -273,14 +277,21 @@ class _Blocks:
         return out
 
 
-def _lengths(fitted, key, n):
+def _squares(X: MatrixLike) -> Array:
+    """The squared length of each row."""
+    if sp.issparse(X):
+        return np.asarray(X.power(2).sum(axis=1)).reshape(-1)
+    return np.square(np.asarray(X, float)).sum(axis=1)
+
+
+def _lengths(fitted: Fastfood, key: np.uint64, n: int) -> Array:
     """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
-    width = fitted._width
+    width = fitted._dense_width
     if fitted.kernel == "rbf":
-        return np.sqrt(2 * special.gammaincinv(width / 2, uniforms(key, n)))
+        return np.sqrt(2 * special.gammaincinv(width / 2, _seeding.uniforms(key, n)))
     # Norms of sums of points in the unit ball: one point after the other is added, in a direction
     # of which only the angle to the sum so far counts.
-    numbers = uniforms(key, 2 * n * fitted.degree).reshape(fitted.degree, 2, n)
+    numbers = _seeding.uniforms(key, 2 * n * fitted.degree).reshape(fitted.degree, 2, n)
     total = np.zeros(n)
     for radius, angle in numbers:
         radius = radius ** (1 / width)

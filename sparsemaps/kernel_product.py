@@ -1,14 +1,25 @@
 """Products of kernels: a sampled map times any other of as many components."""
 
-import numpy as np
-import scipy.sparse as sp
+from collections.abc import Sequence
+from typing import Any, Self, TypeAlias
 
-from sparsemaps import _seeding, _sklearn
-from sparsemaps._base import SampledMap, SparseMap, chunks, keep_rows
+import numpy as np
+
+from sparsemaps import _seeding, _sklearn, _threads
+from sparsemaps._arrays import keep_rows
+from sparsemaps._base import SampledMap, SparseMap
 from sparsemaps._kernels import codes as _codes
 from sparsemaps._kernels.code_output import NUMBERS
+from sparsemaps._rows import Block, RowReader
+from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 from sparsemaps.sign_projection import SignProjection
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
+
+_MAX_CODE_BITS = 24
+
+_Maps: TypeAlias = (
+    tuple[SampledMap, SparseMap] | Sequence[tuple[str, SparseMap]] | Sequence[SparseMap]
+)
 
 
 class KernelProduct(SampledMap):
@@ -21,11 +32,14 @@ class KernelProduct(SampledMap):
 
     Parameters
     ----------
-    maps : tuple of two maps or None, default=None
-        A sampled map (`ConsistentWeightedSampling`, `SignProjection`), and any map whose
+    maps : pair of maps, pair of (name, map), or None, default=None
+        A sampled map (`ConsistentWeightedSampling`, `SignProjection`, ...), and any map whose
         ``n_hashes`` or dense ``n_components`` is the same number. None stands for
         ``(ConsistentWeightedSampling(), SignProjection())``, the min-max times the acos kernel.
-        The maps are not fitted themselves; copies with seeds of their own are.
+        The maps are not fitted themselves; copies with seeds of their own are. Their parameters
+        are reached as ``name__parameter`` by ``set_params`` and so by a grid search; maps without
+        names have their class name in lower case, with "-1" and "-2" behind it where both are of
+        one class, as from scikit-learn's ``make_union``.
     random_state : int, Generator, RandomState or None, default=None
         The seed, or where to draw it from; the two maps' seeds are drawn from it, whatever
         `random_state` they have.
@@ -35,7 +49,7 @@ class KernelProduct(SampledMap):
     Attributes
     ----------
     maps_ : tuple of two maps
-        The fitted copies.
+        The fitted copies, the sampled map first.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -75,97 +89,202 @@ class KernelProduct(SampledMap):
     >>> exact = min_max_kernel(X) * acos_kernel(X)
     >>> bool(np.allclose((Z @ Z.T).toarray(), exact, atol=0.05))
     True
+
+    Both numbers of samples are set together in a grid search:
+
+    >>> sorted(KernelProduct(maps=[("a", sampled), ("b", SignProjection())]).get_params())[:4]
+    ['a', 'a__bits', 'a__method', 'a__n_hashes']
     """
 
     _shares_columns = True
 
-    def __init__(self, *, maps=None, random_state=None, n_jobs=None):
+    def __init__(
+        self,
+        *,
+        maps: _Maps | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.maps = maps
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _given(self):
-        return (ConsistentWeightedSampling(), SignProjection()) if self.maps is None else self.maps
+    # ---- parameters ------------------------------------------------------------------------------
 
-    def _check_parameters(self):
-        maps = self._given()
-        if not (
-            isinstance(maps, (tuple, list))
-            and len(maps) == 2
-            and isinstance(maps[0], SampledMap)
-            and isinstance(maps[1], SparseMap)
-        ):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters of the map and, as ``name__parameter``, of its two maps.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether the parameters of the two maps are there too.
+
+        Returns
+        -------
+        params : dict
+            Parameter names to values.
+        """
+        params = super().get_params(deep=False)
+        if deep and _is_pair(self.maps):
+            for name, part in self._named_maps():
+                params[name] = part
+                for key, value in part.get_params().items():
+                    params[f"{name}__{key}"] = value
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the map, its two maps by name, and theirs as ``name__parameter``.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameter names to values. They take effect at the next ``fit``.
+
+        Returns
+        -------
+        self : object
+            The map.
+
+        Raises
+        ------
+        ValueError
+            If there is no parameter of such a name.
+        """
+        own = {key: params.pop(key) for key in super().get_params(deep=False) if key in params}
+        super().set_params(**own)
+        if not params:
+            return self
+        named = dict(self._named_maps()) if _is_pair(self.maps) else {}
+        for key in [key for key in params if key in named]:
+            named[key] = params.pop(key)
+            self.maps = list(named.items())
+        if self.maps is None:
+            self.maps = list(named.items())
+        for key, value in params.items():
+            name, _, parameter = key.partition("__")
+            if name not in named or not parameter:
+                raise ValueError(
+                    f"Invalid parameter {key!r} for estimator {type(self).__name__}. Valid "
+                    f"parameters are: {[*super().get_params(deep=False), *named]!r}."
+                )
+            named[name].set_params(**{parameter: value})
+        return self
+
+    def _named_maps(self) -> list[tuple[str, Any]]:
+        """The two maps with their names."""
+        if self.maps is None:
+            maps: Any = (ConsistentWeightedSampling(), SignProjection())
+        else:
+            maps = self.maps
+        if all(isinstance(part, tuple) for part in maps):
+            return [(name, part) for name, part in maps]
+        names = [type(part).__name__.lower() for part in maps]
+        if names[0] == names[1]:
+            names = [f"{name}-{number}" for number, name in enumerate(names, start=1)]
+        return list(zip(names, maps, strict=True))
+
+    def _check_parameters(self) -> None:
+        if not _is_pair(self.maps):
             raise ValueError(
                 "maps must be a sampled map and another map of sparsemaps, or None, got "
                 f"{self.maps!r}"
             )
-        for part in maps:
+        names, (sampled, other) = zip(*self._named_maps(), strict=True)
+        if names[0] == names[1] or any("__" in name or not name for name in names):
+            raise ValueError(
+                f"the names of maps must differ and not contain '__', got {names[0]!r} and "
+                f"{names[1]!r}"
+            )
+        reserved = super().get_params(deep=False)
+        if any(name in reserved for name in names):
+            raise ValueError(f"the names of maps must not be one of {sorted(reserved)}")
+        for part in (sampled, other):
             part._check_parameters()
-        sampled, other = maps
-        if getattr(sampled, "dense_output", False):
+        if not sampled.is_one_hot:
             raise ValueError("the first of maps must not have dense_output=True")
-        if getattr(other, "h01", False):
-            raise ValueError("the second of maps must not have h01=True")
-        n_other = other.n_hashes if hasattr(other, "n_hashes") else other.n_components
-        if n_other != sampled.n_hashes:
+        if not other._has_components:
+            raise ValueError(
+                "the second of maps must give codes or one number for each component, got "
+                f"{other!r}"
+            )
+        if other._n_samples != sampled.n_hashes:
             raise ValueError(
                 f"maps must have the same number of components, got {sampled.n_hashes} and "
-                f"{n_other}"
+                f"{other._n_samples}"
             )
-        if _is_coded(other):
+        if other.is_one_hot:
             bits = sampled._code_bits + other._code_bits
-            if bits > _LARGEST_BITS:
+            if bits > _MAX_CODE_BITS:
                 raise ValueError(
-                    f"the codes of maps must have at most {_LARGEST_BITS} bits together, got {bits}"
+                    f"the codes of maps must have at most {_MAX_CODE_BITS} bits together, got "
+                    f"{bits}"
                 )
 
-    def _current(self):
-        """The fitted maps, or what they are to be."""
-        return getattr(self, "maps_", None) or self._given()
+    def _current(self) -> tuple[Any, Any]:
+        """The fitted maps, in the frozen copy; otherwise what they are to be."""
+        if "maps_" in vars(self):
+            return self.maps_
+        (_, sampled), (_, other) = self._named_maps()
+        return sampled, other
 
     @property
-    def n_hashes(self):
+    def n_hashes(self) -> int:  # type: ignore[override]
         """Number of samples."""
-        return self._current()[0].n_hashes
+        return int(self._current()[0].n_hashes)
 
     @property
-    def _nonnegative(self):
-        maps = self._given()
-        if not isinstance(maps, (tuple, list)):
-            return None  # an error elsewhere
-        sentences = (getattr(part, "_nonnegative", None) for part in maps)
-        return next((sentence for sentence in sentences if sentence is not None), None)
+    def _nonnegative_rule(self) -> str | None:
+        if not _is_pair(self.maps):
+            return None  # which is an error elsewhere
+        rules = (part._nonnegative_rule for _, part in self._named_maps())
+        return next((rule for rule in rules if rule is not None), None)
 
     @property
-    def _code_bits(self):
+    def has_codes(self) -> bool:
+        return _is_pair(self.maps) and bool(self._current()[1].is_one_hot)
+
+    @property
+    def _has_components(self) -> bool:
+        return self.has_codes
+
+    @property
+    def is_one_hot(self) -> bool:
+        return self.has_codes
+
+    @property
+    def _code_bits(self) -> int:
         sampled, other = self._current()
-        return sampled._code_bits + (other._code_bits if _is_coded(other) else 0)
+        return int(sampled._code_bits + (other._code_bits if other.is_one_hot else 0))
 
-    def _learn(self, rows):
-        self._copies = tuple(_sklearn.clone(part) for part in self._given())
-        for part in self._copies:
-            part._learn(rows)
+    # ---- fitting and mapping ---------------------------------------------------------------------
 
-    def _draw(self):
-        super()._draw()
-        self.maps_ = self._copies
-        del self._copies
-        for part, seed in zip(
-            self.maps_, _seeding.keys(self.seed_, "kernel_product", 2), strict=True
-        ):
-            part.set_params(random_state=int(seed >> np.uint64(1)), n_jobs=self.n_jobs)
-            if hasattr(part, "dense_output") and not _is_coded(part):
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        keys = _seeding.keys(self.seed_, "kernel_product", 2)
+        fitted = []
+        for (_, part), key in zip(self._named_maps(), keys, strict=True):
+            part = _sklearn.clone(part).set_params(random_state=int(key >> np.uint64(1)))
+            if part._sparse_components:
                 part.set_params(dense_output=True)
-            part._draw()
-            if hasattr(self, "n_features_in_"):
-                part.n_features_in_ = self.n_features_in_
-        return self
+            if n_columns is not None:
+                part.n_features_in_ = n_columns
+            fitted.append(part._finish_fit(n_columns, rows))
+        sampled, other = fitted
+        self.maps_ = sampled, other
 
-    def _has_codes(self):
-        return _is_coded(self._current()[1])
+    def _fitted_maps(self) -> tuple[Any, Any]:
+        sampled, other = (part._fitted() for part in self.maps_)
+        sampled.n_jobs = other.n_jobs = self.n_jobs
+        return sampled, other
 
-    @_sklearn.available_if(_has_codes)
-    def encode(self, X):
+    def _describe(self) -> dict[str, Any]:
+        config = super()._describe()
+        names = [name for name, _ in self._named_maps()]
+        parts = [part._frozen._describe() for part in self.maps_]
+        config["parameters"]["maps"] = [list(pair) for pair in zip(names, parts, strict=True)]
+        return config
+
+    @_sklearn.available_if(lambda self: self.has_codes)
+    def encode(self, X: MatrixLike) -> Array:
         """Map each row of `X` to packed codes: the two maps' side by side.
 
         There where both maps are sampled ones.
@@ -183,9 +302,9 @@ class KernelProduct(SampledMap):
         """
         return super().encode(X)
 
-    def _write_codes(self, block, layout, out):
-        sampled, other = self.maps_
-        for start, stop in chunks(len(out), 4 * self.n_hashes):
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
+        sampled, other = self._fitted_maps()
+        for start, stop in _threads.cut_by_bytes(len(out), 4 * self.n_hashes):
             rows = block.rows(start, stop)
             first, second = np.empty((2, stop - start, self.n_hashes), np.int32)
             sampled._write_codes(rows, NUMBERS, first)
@@ -196,18 +315,29 @@ class KernelProduct(SampledMap):
             first[empty] = -1
             _codes.write(first, self._code_bits, layout, out[start:stop])
 
-    def _map(self, rows):
-        sampled, other = self.maps_
-        if _is_coded(other):
-            return super()._map(rows)
+    def _transform(self, rows: RowReader) -> Matrix:
+        if self.has_codes:
+            return super()._transform(rows)
+        sampled, other = self._fitted_maps()
         columns, indptr, filled = sampled._one_hot(rows)
-        values = keep_rows(other._map(rows), filled).reshape(-1)
-        return sp.csr_array((values, columns, indptr), shape=(rows.n_rows, self._n_features_out))
+        values = keep_rows(other._transform(rows), filled).reshape(-1)
+        return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
+
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        sampled, other = self._fitted_maps()
+        product = sampled._exact_kernel(X, Y)
+        product *= other._exact_kernel(X, Y)
+        return product
 
 
-_LARGEST_BITS = 24
-
-
-def _is_coded(part):
-    """Whether a map's output is its codes."""
-    return isinstance(part, SampledMap) and not getattr(part, "dense_output", False)
+def _is_pair(maps: Any) -> bool:
+    """Whether `maps` is None, or a sampled map and another map, with or without names."""
+    if maps is None:
+        return True
+    if not isinstance(maps, tuple | list) or len(maps) != 2:
+        return False
+    if all(isinstance(part, tuple) and len(part) == 2 for part in maps):
+        if not all(isinstance(name, str) for name, _ in maps):
+            return False
+        maps = [part for _, part in maps]
+    return isinstance(maps[0], SampledMap) and isinstance(maps[1], SparseMap)

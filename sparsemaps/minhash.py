@@ -1,10 +1,15 @@
 """MinHash: the Jaccard similarity of sets as collisions of samples."""
 
-import numpy as np
+from typing import Any
 
-from sparsemaps import _seeding, _validation
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._base import SampledMap
 from sparsemaps._kernels import minhash as _kernel
+from sparsemaps._rows import Block
+from sparsemaps._typing import Array, Keys, MatrixLike, RandomState
 
 LARGEST_N_HASHES = 2**24
 
@@ -89,13 +94,20 @@ class MinHash(SampledMap):
     True
     """
 
-    def __init__(self, *, n_hashes=256, bits=8, random_state=None, n_jobs=None):
+    def __init__(
+        self,
+        *,
+        n_hashes: int = 256,
+        bits: int = 8,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_hashes = n_hashes
         self.bits = bits
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def sample(self, X):
+    def sample(self, X: MatrixLike) -> Array:
         """Draw the whole samples of each row of `X`.
 
         Parameters
@@ -113,27 +125,38 @@ class MinHash(SampledMap):
         ValueError
             As ``transform``.
         """
-        rows = self._open_fitted(X)
-        out = np.empty((rows.n_rows, self.n_hashes), np.int64)
-        self._run(
+        fitted = self._fitted()
+        rows = self._read_input(X, reset=False)
+        key = fitted._keys[0]
+        out = np.empty((rows.n_rows, fitted.n_hashes), np.int64)
+        fitted._for_each_block(
             rows,
-            lambda block, start, stop: _kernel.minhash_samples(
-                *block, self._keys[0], out[start:stop]
-            ),
+            lambda block, start, stop: _kernel.minhash_samples(*block, key, out[start:stop]),
         )
         return out
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _validation.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         _validation.check_int("bits", self.bits, 1, 16)
 
     @property
-    def _code_bits(self):
+    def _code_bits(self) -> int:
         return self.bits
 
     @property
-    def _keys(self):
+    def _keys(self) -> Keys:
         return _seeding.keys(self.seed_, "minhash", 2)
 
-    def _write_codes(self, block, layout, out):
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        return kernels.min_max_kernel(_members(X), _members(Y), n_jobs=self.n_jobs)
+
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         _kernel.minhash_codes(*block, *self._keys, self.n_hashes, self.bits, layout, out)
+
+
+def _members(X: MatrixLike) -> Any:
+    """1 for each entry that is not 0."""
+    sets = sp.csr_array(X, dtype=float, copy=True)
+    sets.sum_duplicates()
+    sets.data = (sets.data != 0).astype(float)
+    return sets

@@ -1,10 +1,15 @@
 """Random binning: kernels that fall with the L1 distance, as collisions in random grids."""
 
-import numpy as np
+from collections.abc import Callable
 
-from sparsemaps import _seeding, _validation
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._base import SampledMap
 from sparsemaps._kernels import random_binning as _kernel
+from sparsemaps._rows import Block, RowReader
+from sparsemaps._typing import Array, MatrixLike, RandomState
 
 LARGEST_N_GRIDS = 2**24
 LARGEST_N_BINS = 2**24
@@ -101,13 +106,13 @@ class RandomBinning(SampledMap):
     def __init__(
         self,
         *,
-        gamma=1.0,
-        n_grids=256,
-        n_bins=2**16,
-        pitch_density=None,
-        random_state=None,
-        n_jobs=None,
-    ):
+        gamma: float = 1.0,
+        n_grids: int = 256,
+        n_bins: int = 2**16,
+        pitch_density: Callable[[Array], Array] | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.gamma = gamma
         self.n_grids = n_grids
         self.n_bins = n_bins
@@ -115,7 +120,7 @@ class RandomBinning(SampledMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _validation.check_real("gamma", self.gamma, 0, open_low=True)
         _validation.check_int("n_grids", self.n_grids, 1, LARGEST_N_GRIDS)
         _validation.check_int("n_bins", self.n_bins, 2, LARGEST_N_BINS)
@@ -125,26 +130,57 @@ class RandomBinning(SampledMap):
             raise ValueError(f"pitch_density must be callable or None, got {self.pitch_density!r}")
 
     @property
-    def n_hashes(self):
+    def n_hashes(self) -> int:  # type: ignore[override]
         """Number of samples: that of grids."""
         return self.n_grids
 
     @property
-    def _code_bits(self):
+    def _code_bits(self) -> int:
         return int(self.n_bins).bit_length() - 1
 
-    def _learn(self, rows):
-        self._inverse_pitches = None
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        self._inverse_pitches: Array | None = None
         if self.pitch_density is not None:
             self._inverse_pitches = 1 / _equally_likely(self.pitch_density, _kernel.N_PITCHES)
 
-    def _write_codes(self, block, layout, out):
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         key = _seeding.keys(self.seed_, "random_binning", 1)[0]
         grids = key, float(self.gamma), self._inverse_pitches, self.n_grids, self._code_bits
         _kernel.bin_rows(*block, *grids, layout, out)
 
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        if self._inverse_pitches is None:
+            return kernels.laplacian_kernel(X, Y, gamma=self.gamma, n_jobs=self.n_jobs)
+        logarithm = _hat_mixture(self._inverse_pitches, self.gamma)
+        X, Y = sp.csr_array(X, dtype=float), sp.csr_array(Y, dtype=float)
+        out = np.empty((X.shape[0], Y.shape[0]))
+        for row in range(X.shape[0]):
+            repeated = X[[row] * Y.shape[0]]
+            difference = abs(repeated - Y)
+            difference.data = logarithm(difference.data)
+            out[row] = np.exp(difference.sum(axis=1))
+        return out
 
-def _equally_likely(density, n):
+
+def _hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Array]:
+    """The logarithm of one column's factor of the kernel, as a function of the difference.
+
+    It is the mean of ``max(0, 1 - gamma * difference / pitch)`` over the pitches.
+    """
+    pitches = np.sort(1 / inverse_pitches)
+    # Of the pitches from each one on, the sum of the inverse ones.
+    sums = np.append(np.cumsum((1 / pitches)[::-1])[::-1], 0.0)
+
+    def logarithm(difference: Array) -> Array:
+        first = np.searchsorted(pitches, gamma * difference, side="right")
+        total = (len(pitches) - first) - gamma * difference * sums[first]
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(total / len(pitches), 0))
+
+    return logarithm
+
+
+def _equally_likely(density: Callable[[Array], Array], n: int) -> Array:
     """The middles of n equally likely parts of a density on (0, inf), in order."""
     # Steps are even in the logarithm, where d p = (density * pitch) d log(pitch).
     logarithms = np.linspace(-50, 50, 2**20 + 1)

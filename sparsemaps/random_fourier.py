@@ -1,12 +1,17 @@
 """Random Fourier features: Gaussian, Laplacian, Cauchy and Matern kernels, and the folded RBF."""
 
+from typing import Any, Literal
+
 import numpy as np
+import scipy.sparse as sp
 from scipy import special
 
-from sparsemaps import _seeding, _validation
-from sparsemaps._base import SparseMap, uniforms
+from sparsemaps import _seeding, _validation, kernels
+from sparsemaps._base import SparseMap
 from sparsemaps._kernels import fourier as _kernel
 from sparsemaps._kernels import projection as _projection
+from sparsemaps._rows import Block, RowReader
+from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 
 _SPECTRA = {
     "rbf": _projection.NORMAL,
@@ -118,14 +123,14 @@ class RandomFourier(SparseMap):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gamma=1.0,
-        nu=1.5,
-        n_components=1024,
-        form="paired",
-        random_state=None,
-        n_jobs=None,
-    ):
+        kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = "rbf",
+        gamma: float | Literal["scale"] = 1.0,
+        nu: float = 1.5,
+        n_components: int = 1024,
+        form: Literal["paired", "offset"] = "paired",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.nu = nu
@@ -134,7 +139,7 @@ class RandomFourier(SparseMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _validation.check_choice("kernel", self.kernel, tuple(_SPECTRA))
         if isinstance(self.gamma, str):
             if self.gamma != "scale":
@@ -148,25 +153,32 @@ class RandomFourier(SparseMap):
         _validation.check_choice("form", self.form, ("paired", "offset"))
 
     @property
-    def _n_features_out(self):
+    def _width(self) -> int:
         return self.n_components
 
-    def _learn(self, rows):
-        if self.gamma == "scale":
-            if rows is None:
-                raise ValueError(
-                    "gamma='scale' needs a whole matrix, of which it takes the variance"
-                )
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        if self.gamma != "scale":
+            self.gamma_ = float(self.gamma)
+        elif rows is None:
+            raise ValueError(
+                "gamma='scale' takes the variance of the data, and there are none here: fit the "
+                "map to a matrix, or give a number"
+            )
+        else:
             variance = _variance(rows)
             self.gamma_ = 1.0 / (rows.n_columns * variance) if variance > 0 else 1.0
-        else:
-            self.gamma_ = float(self.gamma)
 
-    def _n_pairs(self):
+    def _describe(self) -> dict[str, Any]:
+        config = super()._describe()
+        if "gamma_" in vars(self):
+            config["parameters"]["gamma"] = self.gamma_
+        return config
+
+    def _n_pairs(self) -> int:
         paired = self.form == "paired" and self.kernel != "folded_rbf"
         return self.n_components // 2 if paired else 0
 
-    def _scales(self, key, n):
+    def _scales(self, key: np.uint64, n: int) -> Array:
         """For each of n vectors, what its projections are multiplied by, in turns."""
         if self.kernel in ("laplacian", "cauchy"):
             scale = np.full(n, self.gamma_)
@@ -175,16 +187,16 @@ class RandomFourier(SparseMap):
             if self.kernel != "folded_rbf":
                 scale *= np.sqrt(2)
         if self.kernel == "matern":
-            chi_square = 2 * special.gammaincinv(self.nu, uniforms(key, n))
+            chi_square = 2 * special.gammaincinv(self.nu, _seeding.uniforms(key, n))
             scale *= np.sqrt(2 * self.nu / chi_square)
         return scale / (2 * np.pi)
 
-    def _map(self, rows):
+    def _transform(self, rows: RowReader) -> Matrix:
         n_pairs = self._n_pairs()
         n_vectors = self.n_components - n_pairs
         vectors, scales, phases = _seeding.keys(self.seed_, "random_fourier", 3)
         folded = self.kernel == "folded_rbf"
-        turns = np.zeros(n_vectors) if folded else uniforms(phases, n_vectors)
+        turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
         parameters = (
             self._scales(scales, n_vectors).astype(rows.dtype),
             turns.astype(rows.dtype),
@@ -193,16 +205,32 @@ class RandomFourier(SparseMap):
         )
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
-        def write(block, start, stop):
-            here = out[start:stop]
-            _projection.project(*block, vectors, _SPECTRA[self.kernel], n_vectors, here)
-            _kernel.features(here, *parameters, here)
+        def write(block: Block, start: int, stop: int) -> None:
+            features = out[start:stop]  # the projections at first
+            _projection.project(*block, vectors, _SPECTRA[self.kernel], n_vectors, features)
+            _kernel.features(features, *parameters, features)
 
-        self._run(rows, write)
+        self._for_each_block(rows, write)
         return out
 
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        gamma = self.gamma_
+        if self.kernel == "laplacian":
+            return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)
+        if self.kernel == "cauchy":
+            return kernels.cauchy_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)
+        if self.kernel == "matern":
+            return kernels.matern_kernel(X, Y, gamma=gamma, nu=self.nu, n_jobs=self.n_jobs)
+        if self.kernel == "folded_rbf":
+            # For rows of any length, where `kernels.folded_rbf_kernel` scales them to length 1.
+            near = kernels.rbf_kernel(X, Y, gamma=gamma / 2)
+            opposite = -Y if sp.issparse(Y) else -np.asarray(Y)
+            far = kernels.rbf_kernel(X, opposite, gamma=gamma / 2)
+            return (near + far) / 2
+        return kernels.rbf_kernel(X, Y, gamma=gamma)
 
-def _variance(rows, step=1024):
+
+def _variance(rows: RowReader, step: int = 1024) -> float:
     """Variance of all values of a matrix, zeros included: summed in the same parts always."""
     total = squares = 0.0
     for start in range(0, rows.n_rows, step):

@@ -2,13 +2,20 @@
 
 import math
 import numbers
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from sparsemaps import _seeding, _validation
-from sparsemaps._base import SparseMap, chunks
+from sparsemaps import _seeding, _threads, _validation, kernels
+from sparsemaps._base import SparseMap
 from sparsemaps._kernels import projection as _projection
 from sparsemaps._kernels import random_maclaurin as _kernel
+from sparsemaps._rows import Block, RowReader
+from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
+
+_Features: TypeAlias = tuple[np.uint64, Array, Array]
+"""Key of the projections; factor of each feature; where each feature's projections begin."""
 
 LARGEST_DEGREE = 1024
 
@@ -100,15 +107,15 @@ class RandomMaclaurin(SparseMap):
     def __init__(
         self,
         *,
-        kernel="poly",
-        degree=2,
-        gamma=1.0,
-        coef0=0.0,
-        n_components=1024,
-        h01=False,
-        random_state=None,
-        n_jobs=None,
-    ):
+        kernel: Literal["poly", "exp"] | Sequence[float] = "poly",
+        degree: int = 2,
+        gamma: float = 1.0,
+        coef0: float = 0.0,
+        n_components: int = 1024,
+        h01: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -118,7 +125,7 @@ class RandomMaclaurin(SparseMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if isinstance(self.kernel, str):
             _validation.check_choice("kernel", self.kernel, ("poly", "exp"))
         else:
@@ -135,12 +142,22 @@ class RandomMaclaurin(SparseMap):
             )
 
     @property
-    def _n_features_out(self):
-        if self.h01:
-            return 1 + self.n_components + self.n_features_in_
-        return self.n_components
+    def _has_components(self) -> bool:
+        return not self.h01
 
-    def _series(self):
+    @property
+    def _width(self) -> int:
+        if not self.h01:
+            return self.n_components
+        try:
+            return 1 + self.n_components + self.n_features_in_
+        except AttributeError:
+            raise ValueError(
+                "h01=True gives output as wide as the input, whose width is not known after "
+                "fit_any_width"
+            ) from None
+
+    def _series(self) -> Array:
         """a_n gamma^n for n = 0, 1, ..."""
         with np.errstate(over="ignore"):
             if not isinstance(self.kernel, str):
@@ -153,7 +170,7 @@ class RandomMaclaurin(SparseMap):
             gamma = np.float64(self.gamma)
             return np.array([value and value * gamma**n for n, value in enumerate(a)])
 
-    def _draw_features(self, series, dtype):
+    def _draw_features(self, series: Array, dtype: Any) -> tuple[Array, Array]:
         """Each feature's factor, and where its projections begin and end."""
         first = 2 if self.h01 else 0
         degrees = first + np.flatnonzero(series[first:] > 0)
@@ -161,42 +178,62 @@ class RandomMaclaurin(SparseMap):
         firsts = np.zeros(self.n_components + 1, np.int64)
         if len(degrees):
             key = _seeding.keys(self.seed_, "random_maclaurin", 2)[1]
-            words = np.empty(self.n_components, np.uint64)
-            _projection.random_words(key, words)
             # Relative to the lowest degree, so that high ones do not vanish.
             odds = 2.0 ** -(degrees - degrees[0]).astype(float)
             probabilities = odds / odds.sum()
-            uniform = (words >> np.uint64(11)).astype(float) * 2.0**-53
+            uniform = _seeding.uniforms(key, self.n_components)
             drawn = np.searchsorted(np.cumsum(probabilities)[:-1], uniform, side="right")
             variances = series[degrees] / probabilities / self.n_components
             factors[:] = np.sqrt(variances)[drawn]
             np.cumsum(degrees[drawn], out=firsts[1:])
         return factors, firsts
 
-    def _map(self, rows):
+    def _transform(self, rows: RowReader) -> Matrix:
         series = self._series()
         key = _seeding.keys(self.seed_, "random_maclaurin", 2)[0]
         features = (key, *self._draw_features(series, rows.dtype))
         if self.h01:
             exact = (math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0)
-            return self._run_csr(
+            width = 1 + self.n_components + rows.n_columns
+            if width > 2**63 - 1:
+                raise ValueError(
+                    f"h01=True takes at most 2**63 - 2 - n_components columns, got {rows.n_columns}"
+                )
+            return self._make_csr(
                 rows,
                 lambda lengths: lengths + (1 + self.n_components),
                 lambda block, *out: self._write_h01(block, features, exact, *out),
-                width=1 + self.n_components + rows.n_columns,
+                width,
             )
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
-        def write(block, start, stop):
-            for first, last in chunks(stop - start, _row_bytes(features)):
+        def write(block: Block, start: int, stop: int) -> None:
+            for first, last in _threads.cut_by_bytes(stop - start, _row_bytes(features)):
                 _write(block.rows(first, last), features, out[start + first : start + last])
 
-        self._run(rows, write)
+        self._for_each_block(rows, write)
         return out
 
-    def _write_h01(self, block, features, exact, values, columns, lengths):
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)
+        if isinstance(self.kernel, str):
+            products *= self.gamma
+            if self.kernel == "exp":
+                return np.exp(products)
+            return (products + self.coef0) ** self.degree
+        return np.polyval(self._series()[::-1], products)
+
+    def _write_h01(
+        self,
+        block: Block,
+        features: _Features,
+        exact: tuple[float, float],
+        values: Array,
+        columns: Array,
+        lengths: Array,
+    ) -> int:
         n_stored = 0
-        for first, last in chunks(len(lengths), _row_bytes(features)):
+        for first, last in _threads.cut_by_bytes(len(lengths), _row_bytes(features)):
             part = block.rows(first, last)
             dense = np.empty((last - first, self.n_components), values.dtype)
             _write(part, features, dense)
@@ -205,12 +242,12 @@ class RandomMaclaurin(SparseMap):
         return n_stored
 
 
-def _row_bytes(features):
+def _row_bytes(features: _Features) -> int:
     _, factors, firsts = features
     return (int(firsts[-1]) + len(factors)) * factors.itemsize
 
 
-def _write(block, features, out):
+def _write(block: Block, features: _Features, out: Array) -> None:
     """The random features of a few rows."""
     key, factors, firsts = features
     projections = np.empty((len(out), firsts[-1]), out.dtype)
@@ -218,17 +255,17 @@ def _write(block, features, out):
     _kernel.products(projections, factors, firsts, out)
 
 
-def _choose(degree, n, coef0):
+def _choose(degree: int, n: int, coef0: np.float64) -> float:
     """Coefficient of t^n in (t + coef0)^degree."""
     if coef0 == 0:
-        return np.float64(n == degree)
+        return float(n == degree)
     try:
-        return float(math.comb(degree, n)) * coef0 ** (degree - n)
+        return float(float(math.comb(degree, n)) * coef0 ** (degree - n))
     except OverflowError:
-        return np.inf
+        return math.inf
 
 
-def _check_coefficients(kernel):
+def _check_coefficients(kernel: Any) -> None:
     try:
         coefficients = list(kernel)
     except TypeError:

@@ -1,10 +1,14 @@
 """Sign projections: the acos and acos-chi-square kernels as collisions of bits."""
 
+from typing import Any, Literal
+
 import numpy as np
 
-from sparsemaps import _seeding, _validation
+from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._base import SampledMap
 from sparsemaps._kernels import projection as _kernel
+from sparsemaps._rows import Block, RowReader
+from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 
 LARGEST_N_HASHES = 2**24
 
@@ -117,13 +121,13 @@ class SignProjection(SampledMap):
     def __init__(
         self,
         *,
-        kernel="acos",
-        n_hashes=256,
-        distribution=None,
-        dense_output=False,
-        random_state=None,
-        n_jobs=None,
-    ):
+        kernel: Literal["acos", "acos_chi2"] = "acos",
+        n_hashes: int = 256,
+        distribution: Literal["rademacher"] | None = None,
+        dense_output: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.n_hashes = n_hashes
         self.distribution = distribution
@@ -131,7 +135,7 @@ class SignProjection(SampledMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _validation.check_choice("kernel", self.kernel, ("acos", "acos_chi2"))
         _validation.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         if self.distribution is not None:
@@ -141,31 +145,35 @@ class SignProjection(SampledMap):
         _validation.check_bool("dense_output", self.dense_output)
 
     @property
-    def _nonnegative(self):
+    def _nonnegative_rule(self) -> str | None:
         if self.kernel == "acos":
             return None
         return "the acos-chi-square kernel takes values >= 0 (kernel='acos' takes both signs)"
 
     @property
-    def _code_bits(self):
+    def is_one_hot(self) -> bool:
+        return not self.dense_output
+
+    @property
+    def _code_bits(self) -> int:
         return 1
 
     @property
-    def _n_features_out(self):
-        return self.n_hashes if self.dense_output else super()._n_features_out
+    def _width(self) -> int:
+        return self.n_hashes if self.dense_output else self._one_hot_width
 
-    def _vectors(self):
+    def _vectors(self) -> tuple[np.uint64, Any, int]:
         """What the projections are on: key, distribution, and their number."""
         key = _seeding.keys(self.seed_, "sign_projection", 1)[0]
         return key, _DISTRIBUTIONS[self.kernel, self.distribution], self.n_hashes
 
-    def _map(self, rows):
+    def _transform(self, rows: RowReader) -> Matrix:
         if not self.dense_output:
-            return super()._map(rows)
+            return super()._transform(rows)
         out = np.empty((rows.n_rows, self.n_hashes), rows.dtype)
         one = 1 / np.sqrt(self.n_hashes)
 
-        self._run(
+        self._for_each_block(
             rows,
             lambda block, start, stop: _kernel.project(
                 *block, *self._vectors(), out[start:stop], one
@@ -173,5 +181,10 @@ class SignProjection(SampledMap):
         )
         return out
 
-    def _write_codes(self, block, layout, out):
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        kernel = kernels.acos_kernel if self.kernel == "acos" else kernels.acos_chi2_kernel
+        agreement = kernel(X, Y, n_jobs=self.n_jobs)
+        return 2 * agreement - 1 if self.dense_output else agreement
+
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         _kernel.project_to_codes(*block, *self._vectors(), layout, out)

@@ -1,11 +1,19 @@
 """Tensor sketch: polynomial kernels, in a chosen number of columns."""
 
+from typing import Any, Literal, TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 import scipy.fft
 
-from sparsemaps import _seeding, _validation
+from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._base import SparseMap
 from sparsemaps._kernels import tensor_sketch as _kernel
+from sparsemaps._rows import Block, RowReader
+from sparsemaps._typing import Array, Keys, Matrix, MatrixLike, RandomState
+
+_Factors: TypeAlias = tuple[Keys, float, float]
+"""The keys of the factors, the square roots of gamma and coef0."""
 
 LARGEST_DEGREE = 1024
 
@@ -13,7 +21,7 @@ _CHUNK_BYTES = 2**19
 """Largest size of the dense sketches that are transformed at once: they stay in the cache."""
 
 _BYTES_PER_TUPLE = 96
-"""How much of a sketch is turned and added in the time of one tuple."""
+"""How much of a sketch is rotated and added in the time of one tuple."""
 
 _BUTTERFLY_BYTES_PER_TUPLE = 12
 """The same for the n log2(2 n) steps of a Fourier transform."""
@@ -113,18 +121,20 @@ class TensorSketch(SparseMap):
     True
     """
 
+    _sparse_components = True
+
     def __init__(
         self,
         *,
-        degree=2,
-        gamma=1.0,
-        coef0=0.0,
-        n_components=1024,
-        method="auto",
-        dense_output=True,
-        random_state=None,
-        n_jobs=None,
-    ):
+        degree: int = 2,
+        gamma: float = 1.0,
+        coef0: float = 0.0,
+        n_components: int = 1024,
+        method: Literal["auto", "fft", "direct"] = "auto",
+        dense_output: bool = True,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
@@ -134,7 +144,7 @@ class TensorSketch(SparseMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _validation.check_int("degree", self.degree, 1, LARGEST_DEGREE)
         _validation.check_real("gamma", self.gamma, 0, open_low=True)
         _validation.check_real("coef0", self.coef0, 0)
@@ -143,36 +153,43 @@ class TensorSketch(SparseMap):
         _validation.check_bool("dense_output", self.dense_output)
 
     @property
-    def _n_features_out(self):
+    def _width(self) -> int:
         return self.n_components
 
-    @property
-    def _factors(self):
-        """For the kernels: the keys of the factors, the roots of gamma and coef0."""
+    def _factors(self) -> _Factors:
+        """What the kernels need to know of the factors."""
         keys = _seeding.keys(self.seed_, "tensor_sketch", 3 * self.degree).reshape(-1, 3)
         return keys, float(np.sqrt(self.gamma)), float(np.sqrt(self.coef0))
 
-    def _map(self, rows):
-        factors = self._factors
+    def _transform(self, rows: RowReader) -> Matrix:
+        factors = self._factors()
         if not self.dense_output:
-            return self._run_csr(
-                rows, self._most, lambda block, *out: self._sketch_csr(block, factors, *out)
+            return self._make_csr(
+                rows,
+                self._max_entries,
+                lambda block, *out: self._sketch_csr(block, factors, *out),
+                self.n_components,
             )
         out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        self._run(
+        self._for_each_block(
             rows, lambda block, start, stop: self._sketch_dense(block, factors, out[start:stop])
         )
         return out
 
-    def _most(self, lengths):
-        """How many values rows of so many entries have at most."""
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        return kernels.polynomial_kernel(
+            X, Y, degree=self.degree, gamma=self.gamma, coef0=self.coef0
+        )
+
+    def _max_entries(self, lengths: Array) -> Array:
+        """The largest possible number of values of rows of so many entries."""
         if self.method == "fft":
             return np.full(len(lengths), self.n_components)
         with np.errstate(over="ignore"):
             tuples = (lengths + float(self.coef0 != 0)) ** self.degree
         return np.minimum(tuples, self.n_components).astype(np.int64)
 
-    def _sketch_dense(self, block, factors, out):
+    def _sketch_dense(self, block: Block, factors: _Factors, out: Array) -> None:
         block = _without_zeros(block)
         n_summed = self._factors_to_sum(np.diff(block.indptr), out.itemsize)
         _kernel.sketch_dense(*block, *factors, n_summed, out)
@@ -182,7 +199,9 @@ class TensorSketch(SparseMap):
             rows = others[first : first + step]
             out[rows] = self._convolve(block, rows, factors, out.dtype)
 
-    def _sketch_csr(self, block, factors, values, columns, lengths):
+    def _sketch_csr(
+        self, block: Block, factors: _Factors, values: Array, columns: Array, lengths: Array
+    ) -> int:
         block = _without_zeros(block)
         n_summed = self._factors_to_sum(np.diff(block.indptr), values.itemsize)
         n_others = np.cumsum(n_summed == 0)
@@ -199,10 +218,10 @@ class TensorSketch(SparseMap):
             first = last
         return n_stored
 
-    def _chunk_rows(self, array):
+    def _chunk_rows(self, array: Array) -> int:
         return max(1, _CHUNK_BYTES // (self.n_components * array.itemsize))
 
-    def _factors_to_sum(self, lengths, itemsize):
+    def _factors_to_sum(self, lengths: Array, itemsize: int) -> npt.NDArray[np.int32]:
         """For each row, of how many factors tuples are summed; 0 for Fourier transforms."""
         lengths = lengths + (self.coef0 != 0)
         summed = np.full(len(lengths), self.degree, np.int32)
@@ -210,29 +229,29 @@ class TensorSketch(SparseMap):
             summed[:] = 0
             return summed
         # What joining one entry to a sketch of n_components costs, in tuples.
-        turn = self.n_components * itemsize / _BYTES_PER_TUPLE
+        join = self.n_components * itemsize / _BYTES_PER_TUPLE
         tuples = lengths.astype(float)
-        grows = lengths > 1  # the others have at most one tuple, however high the degree
+        growing = lengths > 1  # the others have at most one tuple, however high the degree
         for factor in range(1, self.degree):
-            reached = grows & (tuples >= turn)
+            reached = growing & (tuples >= join)
             summed[reached] = factor
-            grows &= ~reached
-            if not grows.any():
+            growing &= ~reached
+            if not growing.any():
                 break
-            tuples[grows] *= lengths[grows]
+            tuples[growing] *= lengths[growing]
         if self.method == "auto":
             cost = np.where(
-                summed < self.degree, tuples + (self.degree - summed) * turn * lengths, tuples
+                summed < self.degree, tuples + (self.degree - summed) * join * lengths, tuples
             )
             summed[cost > self._transforms(itemsize) + self.degree * lengths] = 0
         return summed
 
-    def _transforms(self, itemsize):
+    def _transforms(self, itemsize: int) -> float:
         """What the Fourier transforms of a row cost, in tuples."""
         steps = self.n_components * np.log2(2 * self.n_components)
-        return (self.degree + 1) * steps * itemsize / _BUTTERFLY_BYTES_PER_TUPLE
+        return float((self.degree + 1) * steps * itemsize / _BUTTERFLY_BYTES_PER_TUPLE)
 
-    def _convolve(self, block, rows, factors, dtype):
+    def _convolve(self, block: Block, rows: Array, factors: _Factors, dtype: Any) -> Array:
         """Sketches of some rows of a block, by Fourier transforms."""
         keys, scale, extra = factors
         shape = (len(rows), self.n_components)
@@ -247,17 +266,18 @@ class TensorSketch(SparseMap):
             _kernel.count_sketches(*block, some, scale, extra, rows, sketches)
             for transform in scipy.fft.rfft(sketches, axis=2):
                 product = transform if product is None else np.multiply(product, transform, product)
-        return scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
+        sketch: Array = scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
+        return sketch
 
 
-def _without_zeros(block):
+def _without_zeros(block: Block) -> Block:
     """The block without explicit zeros, so that they do not sway the choice of the method."""
     first, last = block.indptr[0], block.indptr[-1]
     kept = block.values[first:last] != 0
     if kept.all():
         return block
     before = np.concatenate([[0], np.cumsum(kept)])
-    return _validation.Block.of(
+    return Block.of(
         block.values[first:last][kept],
         block.indices[first:last][kept],
         before[block.indptr - first],

@@ -1,11 +1,15 @@
 """Consistent weighted sampling: the min-max kernel as collisions of samples."""
 
+from typing import Literal
+
 import numpy as np
 
-from sparsemaps import _seeding, _validation
+from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._base import SampledMap
 from sparsemaps._kernels import dart_minhash as _darts
 from sparsemaps._kernels import weighted_sampling as _icws
+from sparsemaps._rows import Block
+from sparsemaps._typing import Array, MatrixLike, RandomState
 
 LARGEST_N_HASHES = 2**24
 
@@ -107,14 +111,14 @@ class ConsistentWeightedSampling(SampledMap):
     def __init__(
         self,
         *,
-        n_hashes=256,
-        bits=8,
-        t_bits=0,
-        method="icws",
-        signed=False,
-        random_state=None,
-        n_jobs=None,
-    ):
+        n_hashes: int = 256,
+        bits: int = 8,
+        t_bits: int = 0,
+        method: Literal["icws", "dart"] = "icws",
+        signed: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_hashes = n_hashes
         self.bits = bits
         self.t_bits = t_bits
@@ -123,7 +127,7 @@ class ConsistentWeightedSampling(SampledMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def sample(self, X):
+    def sample(self, X: MatrixLike) -> tuple[Array, Array]:
         """Draw the whole samples of each row of `X`.
 
         Parameters
@@ -143,22 +147,24 @@ class ConsistentWeightedSampling(SampledMap):
         ValueError
             As ``transform``; and if `signed` and there are more than 2**62 columns.
         """
-        rows = self._open_fitted(X)
-        if self.signed and rows.n_columns > 2**62:
+        fitted = self._fitted()
+        rows = self._read_input(X, reset=False)
+        if fitted.signed and rows.n_columns > 2**62:
             raise ValueError(
                 f"signed samples double the columns: at most 2**62 of them, got {rows.n_columns}"
             )
-        columns = np.empty((rows.n_rows, self.n_hashes), np.int64)
-        t = np.empty((rows.n_rows, self.n_hashes), np.int64)
-        self._run(
+        columns = np.empty((rows.n_rows, fitted.n_hashes), np.int64)
+        t = np.empty((rows.n_rows, fitted.n_hashes), np.int64)
+        draw, key = _SAMPLES[fitted.method], fitted._key
+        fitted._for_each_block(
             rows,
-            lambda block, start, stop: _SAMPLES[self.method](
-                *block, self._key, self.signed, columns[start:stop], t[start:stop]
+            lambda block, start, stop: draw(
+                *block, key, fitted.signed, columns[start:stop], t[start:stop]
             ),
         )
         return columns, t
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _validation.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         _validation.check_int("bits", self.bits, 1, 16)
         _validation.check_int("t_bits", self.t_bits, 0, 8)
@@ -166,7 +172,7 @@ class ConsistentWeightedSampling(SampledMap):
         _validation.check_bool("signed", self.signed)
 
     @property
-    def _nonnegative(self):
+    def _nonnegative_rule(self) -> str | None:
         if self.signed:
             return None
         return (
@@ -176,14 +182,18 @@ class ConsistentWeightedSampling(SampledMap):
         )
 
     @property
-    def _code_bits(self):
+    def _code_bits(self) -> int:
         return self.bits + self.t_bits
 
     @property
-    def _key(self):
+    def _key(self) -> np.uint64:
         stream = "weighted_sampling" if self.method == "icws" else "dart_minhash"
-        return _seeding.keys(self.seed_, stream, 1)[0]
+        return np.uint64(_seeding.keys(self.seed_, stream, 1)[0])
 
-    def _write_codes(self, block, layout, out):
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+        kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
+        return kernel(X, Y, n_jobs=self.n_jobs)
+
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         codes = self.n_hashes, self.bits, self.t_bits, layout, out
         _CODES[self.method](*block, self._key, self.signed, *codes)

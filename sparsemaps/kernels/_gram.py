@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn, _threads, _validation
+from sparsemaps import _rows, _sklearn, _threads
 from sparsemaps._kernels import gram as _kernel
-from sparsemaps._validation import Block, Rows
+from sparsemaps._rows import Block, RowReader
 from sparsemaps.kernels._functions import Array
 
 _BLOCK_ENTRIES = 2**14
@@ -155,25 +155,25 @@ class _Columns:
         return out
 
 
-def _open(X: Any, name: str, nonnegative: str | None) -> Rows:
+def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
     if sp.issparse(X):
         if X.ndim == 2 and X.shape[1] == 0:
             raise ValueError(f"{name} must have at least one column, got none")
-        return _validation.open_rows(X, nonnegative)
+        return _rows.open_rows(X, nonnegative)
     X = _sklearn.check_array(
         X,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
-        ensure_all_finite=False,  # Rows does, and names the row
+        ensure_all_finite=False,  # RowReader does, and names the row
         ensure_min_samples=0,
         input_name=name,
     )
     if sp.issparse(X):  # data frames of sparse columns become that
-        return _validation.open_rows(X, nonnegative)
-    return Rows(X, nonnegative)
+        return _rows.open_rows(X, nonnegative)
+    return RowReader(X, nonnegative)
 
 
-def _cut(rows: Rows) -> Iterator[tuple[int, int]]:
+def _cut(rows: RowReader) -> Iterator[tuple[int, int]]:
     """Blocks of a bounded number of entries and of rows."""
     for start, stop in _threads.cut_rows(rows.n_rows, rows.work_before, 1, _BLOCK_ENTRIES):
         for first in range(start, stop, _BLOCK_ROWS):
@@ -196,7 +196,7 @@ def _lookup(columns: Array, n_columns: int) -> Callable[[Array], Array]:
     return search
 
 
-def _row_sums(rows: Rows, name: str, kernel: GramKernel) -> Array:
+def _row_sums(rows: RowReader, name: str, kernel: GramKernel) -> Array:
     """The sum of each row alone."""
     sums = np.zeros(rows.n_rows)
     for start, stop in _cut(rows):

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from sparsemaps import _files, _threads, _validation
+from sparsemaps import _files, _rows, _threads
 from sparsemaps.libsvm._blocks import BLOCK_BYTES
 from sparsemaps.libsvm._files import check_not_inputs, is_pipe, source
 from sparsemaps.libsvm._parse import rows_of
@@ -78,7 +78,7 @@ def _check_rows(
     for start in range(0, matrix.shape[0], step):
         try:
             function(matrix[start : start + step], matrix[:0])
-        except _validation.EntryError as error:
+        except _rows.EntryError as error:
             row = start + error.row
             place = f"row {row + 1}" if is_pipe(path) else f"line {_line_in_file(path, row)}"
             name = "standard input" if is_pipe(path) else path

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn, _validation
-from sparsemaps._base import SampledMap
-from sparsemaps._kernels.code_output import PACKED
+from sparsemaps import _sklearn
+from sparsemaps._rows import EntryError
 from sparsemaps.libsvm._parse import (
     Array,
     LineError,
@@ -79,10 +78,9 @@ class FittedMap:
 
     def __init__(self, given: Any) -> None:
         if not hasattr(given, "seed_"):
-            given = _sklearn.clone(given)._fit_any_width()
+            given = _sklearn.clone(given).fit_any_width()
         self.map = given
-        self.is_coded = isinstance(given, SampledMap) and not getattr(given, "dense_output", False)
-        self.is_coded = self.is_coded and hasattr(given, "encode")
+        self.is_coded = bool(given.is_one_hot)
         self.n_columns: int | None = getattr(given, "n_features_in_", None)
 
     @property
@@ -92,41 +90,26 @@ class FittedMap:
     @property
     def width(self) -> int:
         """Width of the output."""
-        try:
-            return int(self.map._n_features_out)
-        except AttributeError:
-            raise ValueError(
-                "the width of the output is that of the input, which a stream does not know: "
-                "fit the map to data, or take format='svmlight'"
-            ) from None
+        return int(self.map._n_features_out)
 
     @property
     def n_values(self) -> int:
         """About how many entries a row of the output has."""
-        return int(getattr(self.map, "n_hashes", None) or self.map.n_components)
+        return int(self.map._n_samples)
 
     def codes(self, block: Block, zero_based: bool) -> Array:
         """The codes of each row as numbers, -1 in rows without."""
-        codes: Array = self._checked(self.map._codes_any_width, block, zero_based)
+        codes: Array = self._checked(self.map._codes_as_numbers, block, zero_based)
         return codes
 
     def packed(self, block: Block, zero_based: bool) -> Array:
         """The codes of each row, packed."""
-
-        def encode(X: Any) -> Array:
-            rows = _validation.open_rows(X, self.map._nonnegative)
-            out = np.empty((rows.n_rows, (self.map.n_hashes * self.bits + 7) // 8), np.uint8)
-            self.map._run(
-                rows, lambda rows, start, stop: self.map._write_codes(rows, PACKED, out[start:stop])
-            )
-            return out
-
-        codes: Array = self._checked(encode, block, zero_based)
+        codes: Array = self._checked(self.map.encode, block, zero_based)
         return codes
 
     def features(self, block: Block, zero_based: bool) -> Any:
         """The output as CSR."""
-        return sp.csr_array(self._checked(self.map._transform_any_width, block, zero_based))
+        return sp.csr_array(self._checked(self.map.transform, block, zero_based))
 
     def _checked(self, function: Callable[[Any], Any], block: Block, zero_based: bool) -> Any:
         """``function(X)``, whose errors name the line and the index as they are in the text."""
@@ -139,9 +122,13 @@ class FittedMap:
                 f": index {X.indices[entry] + (not zero_based)}, but the map was fitted to "
                 f"{self.n_columns} columns",
             )
+        if self.n_columns is not None:
+            X = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_columns))
+        elif X.shape[1] == 0:  # rows without entries
+            X = sp.csr_array((X.shape[0], 1))
         try:
             return function(X)
-        except _validation.EntryError as error:
+        except EntryError as error:
             raise LineError(
                 line_of_row(block.text, error.row),
                 f", index {error.column + (not zero_based)}: {error.found}; {error.rule}",
