@@ -18,6 +18,10 @@ map                           kernel                                output
 `MinHash`                     Jaccard of sets                       one-hot CSR, packed codes
 `ConsistentWeightedSampling`  min-max, generalized min-max          one-hot CSR, packed codes
 ============================  ====================================  ==============================
+
+Beside the maps there are the modules `codes` (packed codes), `kernels` (exact kernels), `libsvm`
+(files) and `approximation` (errors and sizes), and the functions `from_config`, which makes a map
+from what its ``to_config`` gave, and `show_versions`. All are imported when they are first used.
 """
 
 from importlib.metadata import version as _version

@@ -400,17 +400,64 @@ def test_not_fitted(new_map, X):
         new_map().transform(X)
 
 
-def test_parameters_set_after_fit_are_checked(new_map, X):
+def test_parameters_are_frozen_at_fit(new_map, X):
+    """set_params takes effect at the next fit, whatever the parameter."""
     fitted = new_map().fit(X)
-    if isinstance(fitted, sparsemaps.KernelProduct):
-        with pytest.raises(ValueError, match=r"maps must be a sampled map .*, got 3"):
-            fitted.set_params(maps=3).transform(X)
+    expected, names = fitted.transform(X), len(fitted.get_feature_names_out())
+    sizes = {"n_components": 12, "n_grids": 12, "n_hashes": 12, "maps": None}
+    name = next(name for name in sizes if name in fitted.get_params())
+    fitted.set_params(**{name: sizes[name]}, random_state=99)
+    assert_same(fitted.transform(X), expected)
+    assert len(fitted.get_feature_names_out()) == names
+    if "gamma" in fitted.get_params():
+        fitted.set_params(gamma=0.7)
+        assert_same(fitted.transform(X), expected)
+    changed = new_map(**{name: sizes[name]}, random_state=99).fit_transform(X)
+    fitted.set_params(**fitted.get_params())
+    if "gamma" not in fitted.get_params():
+        assert_same(fitted.fit(X).transform(X), changed)
+
+
+def test_rows_of_any_width(new_map, X):
+    """The numbers of a map that is fitted without data are those of one that is."""
+    expected = new_map().fit_transform(X)
+    fitted = new_map()
+    if "hash_dim" in fitted.get_params():
+        assert fitted.hash_dim is not None
+    assert fitted.fit(X).fit_any_width() is fitted
+    assert not hasattr(fitted, "n_features_in_")
+    assert_same(fitted.transform(X), expected)
+    for width in (300, 301, 2**40):
+        wide = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+        Z = fitted.transform(wide)
+        assert_same(Z[:, : expected.shape[1]], expected)
+
+
+def test_configuration(new_map, X):
+    parameters = new_map().get_params()
+    if parameters.get("pitch_density") is not None:
+        with pytest.raises(ValueError, match="pitch_density must be a number"):
+            new_map().fit(X).to_config()
         return
-    names = ("n_components", "n_grids", "n_hashes")
-    name = next(name for name in names if name in fitted.get_params())
-    fitted.set_params(**{name: -3})
-    with pytest.raises(ValueError, match=f"{name} must be from 1 to .*, got -3"):
-        fitted.transform(X)
+    for fitted in (new_map().fit(X), new_map().fit_any_width()):
+        config = fitted.to_config()
+        again = sparsemaps.from_config(json.loads(json.dumps(config)))
+        assert type(again) is type(fitted)
+        assert again.to_config() == config
+        assert config["n_features"] == (300 if hasattr(fitted, "n_features_in_") else None)
+        assert_same(again.transform(X), fitted.transform(X))
+
+
+def test_exact_kernel_of_two_matrices(new_map, X):
+    """The same for all containers; of all rows, it is symmetric."""
+    fitted = new_map().fit(X)
+    K = fitted.exact_kernel(X)
+    assert K.shape == (40, 40)
+    np.testing.assert_allclose(K, K.T, atol=1e-12)
+    np.testing.assert_allclose(fitted.exact_kernel(X[:3], X[2:9]), K[:3, 2:9], atol=1e-12)
+    np.testing.assert_allclose(fitted.exact_kernel(X.toarray()), K, atol=1e-12)
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        new_map().exact_kernel(X)
 
 
 # ---- golden values -------------------------------------------------------------------------------

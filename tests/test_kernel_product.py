@@ -170,7 +170,7 @@ def test_maps_get_seeds_of_their_own():
         ((SignProjection(n_hashes=0), SignProjection(n_hashes=0)), "n_hashes must be from 1"),
         (
             (SignProjection(), RandomMaclaurin(n_components=256, h01=True)),
-            "must not have h01=True",
+            "must give codes or one number for each component",
         ),
         (
             (

@@ -20,9 +20,11 @@ DOCS = SOURCES.parent / "docs"
 # Floors, lowest first: a module imports from lower floors only, or from what is listed for it.
 FLOORS = [
     {"_kernels"},
-    {"_arrays", "_files", "_seeding", "_sklearn", "_threads", "_validation"},
-    {"_progress"},
-    {"_base", "kernels"},
+    {"_typing"},
+    {"_arrays", "_catalogue", "_files", "_seeding", "_sklearn", "_threads", "_validation"},
+    {"_progress", "_rows", "_versions"},
+    {"kernels"},
+    {"_base"},
     {"libsvm"},
     {"codes"},
     {
@@ -36,7 +38,7 @@ FLOORS = [
         "tensor_sketch",
         "weighted_sampling",
     },
-    {"kernel_product"},
+    {"_config", "kernel_product"},
     {"_variance"},
     {"_kernel_error"},
     {"approximation"},

@@ -8,7 +8,7 @@ import theorems
 from scipy import stats
 
 from sparsemaps._kernels import projection
-from sparsemaps._validation import open_rows
+from sparsemaps._rows import open_rows
 
 DISTRIBUTIONS = {
     "normal": (projection.NORMAL, stats.norm.cdf),

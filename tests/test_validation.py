@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from matrices import as_csr, as_dict, csr_parts, damaged_csr, set_arrays
 
-from sparsemaps import CountSketch, TensorSketch, _validation
+from sparsemaps import CountSketch, TensorSketch, _rows, _validation
 
 # ---- unsound matrices ----------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ def test_any_damage_is_found(X):
     with pytest.raises(ValueError, match=r"^X\b"):
         _validation.sound_csr(X)
     with pytest.raises(ValueError, match=r"^X\b"):
-        read(_validation.open_rows(X))
+        read(_rows.open_rows(X))
 
 
 def read(rows, step=2):
@@ -55,7 +55,7 @@ def test_sound_matrices_are_read_as_they_are(parts):
     X = as_csr(*parts)
     # Duplicates of small types are summed in that type, as in SciPy.
     expected = as_dict(values, indices, indptr)
-    rows = _validation.open_rows(X)
+    rows = _rows.open_rows(X)
     assert rows.dtype == (np.float32 if values.dtype == np.float32 else np.float64)
     assert read(rows) == expected
     sound = _validation.sound_csr(X)

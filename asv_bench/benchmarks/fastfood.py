@@ -39,10 +39,10 @@ class OneVector:
         return ratio(self.dense, lambda: self.map.transform(self.x), 20)
 
     def track_ratio_products(self, size):
-        return ratio(self.dense, lambda: self.map._blocks.multiply(self.x), 20)
+        return ratio(self.dense, lambda: self.map._frozen._blocks.multiply(self.x), 20)
 
     def track_ratio_parameters(self, size):
-        blocks = self.map._blocks
+        blocks = self.map._frozen._blocks
         arrays = (array for array in vars(blocks).values() if isinstance(array, np.ndarray))
         return self.matrix.nbytes / sum(array.nbytes for array in arrays)
 
