@@ -193,7 +193,8 @@ class SparseMap(
         """
         fitted = self._fitted()
         X = _validation.sound_matrix(X, "X")
-        Y = X if Y is None else _validation.sound_matrix(Y, "Y")
+        if Y is not None:
+            Y = _validation.sound_matrix(Y, "Y")
         return np.asarray(fitted._exact_kernel(X, Y))
 
     def to_config(self) -> dict[str, Any]:
@@ -259,8 +260,8 @@ class SparseMap(
         """Output for `rows`: an ndarray, or CSR of ``rows.container``."""
 
     @abstractmethod
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
-        """The kernel; sparse matrices are sound."""
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+        """The kernel of the rows of `X` and `Y`, None for `X` again; sparse matrices are sound."""
 
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         """Compute what ``_transform`` needs beside the parameters.

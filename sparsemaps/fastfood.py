@@ -199,12 +199,12 @@ class Fastfood(SparseMap):
         self._for_each_block(rows, write)
         return out
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         if self.kernel == "rbf":
             return kernels.rbf_kernel(X, Y, gamma=self.gamma)
         # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.
         products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)
-        squares = _squares(X)[:, None] + _squares(Y) - 2 * products
+        squares = _squares(X)[:, None] + _squares(X if Y is None else Y) - 2 * products
         one_point = special.hyp0f1(self._dense_width / 2 + 1, -self.gamma * squares.clip(min=0) / 2)
         return np.asarray(one_point**self.degree)
 

@@ -323,7 +323,7 @@ class KernelProduct(SampledMap):
         values = keep_rows(other._transform(rows), filled).reshape(-1)
         return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         sampled, other = self._fitted_maps()
         product = sampled._exact_kernel(X, Y)
         product *= other._exact_kernel(X, Y)

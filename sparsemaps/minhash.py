@@ -147,8 +147,10 @@ class MinHash(SampledMap):
     def _keys(self) -> Keys:
         return _seeding.keys(self.seed_, "minhash", 2)
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
-        return kernels.min_max_kernel(_members(X), _members(Y), n_jobs=self.n_jobs)
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+        return kernels.min_max_kernel(
+            _members(X), None if Y is None else _members(Y), n_jobs=self.n_jobs
+        )
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         _kernel.minhash_codes(*block, *self._keys, self.n_hashes, self.bits, layout, out)

@@ -148,11 +148,11 @@ class RandomBinning(SampledMap):
         grids = key, float(self.gamma), self._inverse_pitches, self.n_grids, self._code_bits
         _kernel.bin_rows(*block, *grids, layout, out)
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         if self._inverse_pitches is None:
             return kernels.laplacian_kernel(X, Y, gamma=self.gamma, n_jobs=self.n_jobs)
         logarithm = _hat_mixture(self._inverse_pitches, self.gamma)
-        X, Y = sp.csr_array(X, dtype=float), sp.csr_array(Y, dtype=float)
+        X, Y = (sp.csr_array(rows, dtype=float) for rows in (X, X if Y is None else Y))
         out = np.empty((X.shape[0], Y.shape[0]))
         for row in range(X.shape[0]):
             repeated = X[[row] * Y.shape[0]]

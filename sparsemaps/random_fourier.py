@@ -213,7 +213,7 @@ class RandomFourier(SparseMap):
         self._for_each_block(rows, write)
         return out
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         gamma = self.gamma_
         if self.kernel == "laplacian":
             return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)
@@ -224,6 +224,7 @@ class RandomFourier(SparseMap):
         if self.kernel == "folded_rbf":
             # For rows of any length, where `kernels.folded_rbf_kernel` scales them to length 1.
             near = kernels.rbf_kernel(X, Y, gamma=gamma / 2)
+            Y = X if Y is None else Y
             opposite = -Y if sp.issparse(Y) else -np.asarray(Y)
             far = kernels.rbf_kernel(X, opposite, gamma=gamma / 2)
             return (near + far) / 2

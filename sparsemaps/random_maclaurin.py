@@ -214,7 +214,7 @@ class RandomMaclaurin(SparseMap):
         self._for_each_block(rows, write)
         return out
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)
         if isinstance(self.kernel, str):
             products *= self.gamma

@@ -181,7 +181,7 @@ class SignProjection(SampledMap):
         )
         return out
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         kernel = kernels.acos_kernel if self.kernel == "acos" else kernels.acos_chi2_kernel
         agreement = kernel(X, Y, n_jobs=self.n_jobs)
         return 2 * agreement - 1 if self.dense_output else agreement

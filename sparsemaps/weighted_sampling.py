@@ -190,7 +190,7 @@ class ConsistentWeightedSampling(SampledMap):
         stream = "weighted_sampling" if self.method == "icws" else "dart_minhash"
         return np.uint64(_seeding.keys(self.seed_, stream, 1)[0])
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike) -> Array:
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
         return kernel(X, Y, n_jobs=self.n_jobs)
 
