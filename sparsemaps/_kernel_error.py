@@ -11,8 +11,6 @@ import scipy.sparse as sp
 from sparsemaps import _sklearn, _variance
 from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct
-from sparsemaps.minhash import MinHash
-from sparsemaps.random_binning import RandomBinning
 from sparsemaps.random_fourier import RandomFourier
 
 Array = npt.NDArray[np.float64]

@@ -148,7 +148,7 @@ def fitted(map: Any) -> Any:
     """A map that is fitted: the given one, or a copy for rows of any width."""
     if hasattr(map, "seed_"):
         return map
-    return _sklearn.clone(map)._fit_any_width()
+    return _sklearn.clone(map).fit_any_width()
 
 
 def transform(map: Any, X: Any) -> Any:
