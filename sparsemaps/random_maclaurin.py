@@ -153,8 +153,8 @@ class RandomMaclaurin(SparseMap):
             return 1 + self.n_components + self.n_features_in_
         except AttributeError:
             raise ValueError(
-                "h01=True gives output as wide as the input, whose width is not known after "
-                "fit_any_width"
+                "the width of the output is that of the input with h01=True, and is not known after "
+                "fit_any_width: fit the map to data"
             ) from None
 
     def _series(self) -> Array:
