@@ -109,4 +109,4 @@ def test_the_largest_unsigned_integers():
     """They stay positive."""
     X = sp.csr_array(np.array([[2**63 + 5, 1]], np.uint64))
     assert _validation.sound_matrix(X).data.tolist() == [2**63 + 5, 1]
-    assert _validation.open_rows(X, "values >= 0").block(0, 1).values.tolist() == [2.0**63, 1.0]
+    assert _rows.open_rows(X, "values >= 0").block(0, 1).values.tolist() == [2.0**63, 1.0]
