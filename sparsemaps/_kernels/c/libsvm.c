@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "read_decimal.h"
+#include "separators.h"
 
 INLINE int is_blank(char c)
 {
@@ -100,38 +101,99 @@ static inline const char *read_labels(svm_text *text, const char *p, const char 
     }
 }
 
-/* The entries of a line from p on. */
-INLINE const char *read_entries(svm_text *text, const char *p, const char *end)
+/* One entry from p on, written in any way. Returns its end, or NULL. */
+static const char *read_entry(svm_text *text, const char *p, const char *end, int64_t *index,
+                              double *value)
 {
-    int64_t before = -1;
+    uint64_t digits = 0;
+    const char *colon = read_digits(p, end, &digits);
+    *index = (int64_t)digits;
+    if (colon == p || colon - p > 18 || colon == end || *colon != ':') { /* not plain digits */
+        colon = integer(p, end, index);
+        if (!colon || colon == end || *colon != ':') {
+            colon = p + (p < end && (*p == '-' || *p == '+'));
+            const char *first = colon;
+            while (colon < end && is_digit(*colon))
+                colon++;
+            int too_large = colon > first && colon < end && *colon == ':';
+            return fail(text, too_large ? INDEX_TOO_LARGE : BAD_INDEX, p, end), NULL;
+        }
+    }
+    if (*index < 0)
+        return fail(text, BAD_INDEX, p, end), NULL;
+    const char *stop = number(text, colon + 1, end, ' ', text->to_float, value);
+    if (!stop)
+        return fail(text, BAD_VALUE, p, end), NULL;
+    return stop;
+}
+
+/* One entry index:[-]digits[.digits] from p on, of which LONGEST_PLAIN bytes can be read; `next` are
+ * the offsets of the next separators from `start`. Returns its end and moves `next` beyond it, or
+ * NULL where it is written in another way. */
+INLINE const char *read_plain_entry(const svm_text *text, const char *p, const char *start,
+                                    const uint32_t **next, int64_t *index, double *value)
+{
+    const uint32_t *offset = *next;
+    const char *colon = start + *offset++, *first = colon + 1, *stop = start + *offset++;
+    if (*colon != ':' || colon == p || colon - p > 8)
+        return NULL;
+    int negative = stop == first && *stop == '-';
+    if (negative) {
+        first++;
+        stop = start + *offset++;
+    }
+    ptrdiff_t whole = stop - first, fraction = 0;
+    if (whole > 8)
+        return NULL;
+    uint64_t digits = digits_at(first, whole);
+    if (*stop == '.') {
+        const char *point = stop;
+        stop = start + *offset++;
+        fraction = stop - point - 1;
+        if (whole + fraction > 19)
+            return NULL;
+        digits = append_digits(digits, point + 1, fraction);
+    }
+    if (whole + fraction == 0 || (*stop != ' ' && *stop != '\n'))
+        return NULL;
+    if (!divide_by_power(digits, fraction, text->powers, value))
+        return NULL;
+    *value = negative ? -*value : *value;
+    if (text->to_float && between_floats(*value))
+        return NULL;
+    *index = (int64_t)digits_at(p, colon - p);
+    *next = offset;
+    return stop;
+}
+
+/* Separators that an entry of plain digits has at most: colon, sign, point and blank. */
+enum { PLAIN_SEPARATORS = 4 };
+
+/* The entries of a line from p on. */
+static const char *read_entries(svm_text *text, separators_t *separators, const char *p,
+                                const char *end)
+{
+    int64_t before = -1, n = text->n_entries, index;
+    int64_t *restrict indices = text->indices;
+    double *restrict values = text->values;
+    double value;
     for (;;) {
         p = skip_blanks(p, end);
-        if (p == end || *p == '\n' || *p == '#')
+        if (p == end || *p == '\n' || *p == '#') {
+            text->n_entries = n;
             return p;
-        uint64_t digits = 0;
-        const char *colon = read_digits(p, end, &digits);
-        int64_t index = (int64_t)digits;
-        if (colon == p || colon - p > 18 || colon == end || *colon != ':') { /* not plain digits */
-            colon = integer(p, end, &index);
-            if (!colon || colon == end || *colon != ':') {
-                colon = p + (p < end && (*p == '-' || *p == '+'));
-                const char *first = colon;
-                while (colon < end && is_digit(*colon))
-                    colon++;
-                int too_large = colon > first && colon < end && *colon == ':';
-                return fail(text, too_large ? INDEX_TOO_LARGE : BAD_INDEX, p, end), NULL;
-            }
         }
-        if (index < 0)
-            return fail(text, BAD_INDEX, p, end), NULL;
+        const char *stop = NULL;
+        if (end - p >= LONGEST_PLAIN && hold_separators(separators, p, end, PLAIN_SEPARATORS))
+            stop = read_plain_entry(text, p, separators->start, &separators->next, &index, &value);
+        if (!stop)
+            stop = read_entry(text, p, end, &index, &value);
+        if (!stop)
+            return NULL;
         if (index <= before)
             return fail(text, NOT_ASCENDING, p, end), NULL;
-        double value;
-        const char *stop = number(text, colon + 1, end, ' ', text->to_float, &value);
-        if (!stop)
-            return fail(text, BAD_VALUE, p, end), NULL;
-        text->indices[text->n_entries] = before = index;
-        text->values[text->n_entries++] = value;
+        indices[n] = before = index;
+        values[n++] = value;
         p = stop;
     }
 }
@@ -139,6 +201,8 @@ INLINE const char *read_entries(svm_text *text, const char *p, const char *end)
 /* All lines of [p, end); 1, or 0 at an error. */
 static int read_lines(svm_text *text, const char *p, const char *end)
 {
+    separators_t separators;
+    forget_separators(&separators, p);
     while (p < end) {
         p = skip_blanks(p, end);
         if (p < end && *p != '\n' && *p != '#') {
@@ -155,7 +219,7 @@ static int read_lines(svm_text *text, const char *p, const char *end)
                 text->n_qids++;
                 p = stop;
             }
-            p = read_entries(text, p, end);
+            p = read_entries(text, &separators, p, end);
             if (!p)
                 return 0;
             text->label_ends[text->n_rows] = text->n_labels;

@@ -8,6 +8,7 @@
 #ifndef SPARSEMAPS_READ_DECIMAL_H
 #define SPARSEMAPS_READ_DECIMAL_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -84,6 +85,46 @@ static const uint64_t SMALL_POWERS[9] = {1,      10,      100,      1000,     10
 #define EIGHT_AT_A_TIME 0
 #endif
 
+/* The number of which a word has the digits, the first in its lowest byte. */
+INLINE uint64_t number_of_digits(uint64_t digits)
+{
+    digits = digits * 10 + (digits >> 8); /* tens and ones, in every other byte */
+    return ((digits & EVERY_BYTE_OF_FOUR) * (100 + (UINT64_C(1000000) << 32))
+            + ((digits >> 16) & EVERY_BYTE_OF_FOUR) * (1 + (UINT64_C(10000) << 32)))
+           >> 32;
+}
+
+/* The number that n digits at p make, up to eight of them; eight bytes can be read. */
+INLINE uint64_t digits_at(const char *p, ptrdiff_t n)
+{
+#if EIGHT_AT_A_TIME
+    uint64_t digits;
+    memcpy(&digits, p, sizeof digits);
+    digits ^= EVERY_BYTE(0x30);
+    /* Zeros lead; a shift by 64 is undefined. */
+    return number_of_digits(digits << (32 - 4 * n) << (32 - 4 * n));
+#else
+    uint64_t w = 0;
+    for (ptrdiff_t i = 0; i < n; i++)
+        w = 10 * w + (uint64_t)(p[i] - '0');
+    return w;
+#endif
+}
+
+/* w followed by n digits at p, up to 24 of them, modulo 2^64; all eights of bytes that they begin
+ * can be read. */
+INLINE uint64_t append_digits(uint64_t w, const char *p, ptrdiff_t n)
+{
+    if (n > 8) {
+        ptrdiff_t second = n - 8 < 8 ? n - 8 : 8, third = n - 8 - second;
+        w = w * SMALL_POWERS[8] + digits_at(p, 8);
+        w = w * SMALL_POWERS[second] + digits_at(p + 8, second);
+        n = third;
+        p += 16;
+    }
+    return w * SMALL_POWERS[n] + digits_at(p, n);
+}
+
 /* Append the digits at p, of which eight bytes can be read, to *w; returns how many there are, up
  * to eight. No branch depends on that. */
 INLINE int eight_digits(const char *p, uint64_t *w)
@@ -95,12 +136,7 @@ INLINE int eight_digits(const char *p, uint64_t *w)
     /* The top bit of the first byte above 9 is set; what it carries on does not matter. */
     others = (digits | (digits + EVERY_BYTE(0x76))) & EVERY_BYTE(0x80);
     int n = others ? __builtin_ctzll(others) / 8 : 8;
-    digits = digits << (32 - 4 * n) << (32 - 4 * n); /* zeros lead; a shift by 64 is undefined */
-    digits = digits * 10 + (digits >> 8);            /* tens and ones, in every other byte */
-    digits = ((digits & EVERY_BYTE_OF_FOUR) * (100 + (UINT64_C(1000000) << 32))
-              + ((digits >> 16) & EVERY_BYTE_OF_FOUR) * (1 + (UINT64_C(10000) << 32)))
-             >> 32;
-    *w = *w * SMALL_POWERS[n] + digits;
+    *w = *w * SMALL_POWERS[n] + number_of_digits(digits << (32 - 4 * n) << (32 - 4 * n));
     return n;
 #else
     int n = 0;
@@ -122,6 +158,25 @@ INLINE const char *read_digits(const char *p, const char *end, uint64_t *w)
     for (; p < end && is_digit(*p); p++)
         *w = 10 * *w + (uint64_t)(*p - '0');
     return p;
+}
+
+/* w / 10^q, 0 <= q <= 22, into *value; 0 where 128 bits do not decide how it is rounded. Where there
+ * are as many digits as a double has, whether they make less than 2^53 is random: no branch on it. */
+INLINE int divide_by_power(uint64_t w, ptrdiff_t q, const wide_t *powers, double *value)
+{
+    if (q < 16 && w >> 53 == 0) { /* w and the power are exact: one rounding */
+        *value = (double)(int64_t)w;
+        if (q > 0)
+            *value /= EXACT_POWERS[q];
+    } else if (w == 0) {
+        *value = 0.0;
+    } else {
+        uint64_t bits;
+        if (!decimal_to_double(w, -q, powers, &bits))
+            return 0;
+        memcpy(value, &bits, sizeof *value);
+    }
+    return 1;
 }
 
 enum { LONGEST_PLAIN = 48 };
@@ -148,14 +203,8 @@ INLINE const char *read_plain(const char *p, const wide_t *powers, double *value
     if (digits == 0 || digits > 19 || whole == 8 || (*p | 0x20) == 'e')
         return NULL;
     double result;
-    if (w >> 53 == 0) { /* w and the power are exact: one rounding */
-        result = (double)(int64_t)w / EXACT_POWERS[fraction];
-    } else {
-        uint64_t bits;
-        if (!decimal_to_double(w, -fraction, powers, &bits))
-            return NULL;
-        memcpy(&result, &bits, sizeof result);
-    }
+    if (!divide_by_power(w, fraction, powers, &result))
+        return NULL;
     *value = negative ? -result : result;
     return p;
 }
