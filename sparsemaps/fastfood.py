@@ -8,7 +8,7 @@ import scipy.fft
 import scipy.sparse as sp
 from scipy import special
 
-from sparsemaps import _seeding, _threads, _validation, kernels
+from sparsemaps import _functions, _seeding, _threads, _validation, kernels
 from sparsemaps._base import SparseMap
 from sparsemaps._kernels import count_sketch as _count_sketch
 from sparsemaps._kernels import fastfood as _kernel
@@ -288,14 +288,14 @@ def _lengths(fitted: Fastfood, key: np.uint64, n: int) -> Array:
     """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
     width = fitted._dense_width
     if fitted.kernel == "rbf":
-        return np.sqrt(2 * special.gammaincinv(width / 2, _seeding.uniforms(key, n)))
+        return np.sqrt(2 * _functions.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
     # Norms of sums of points in the unit ball: one point after the other is added, in a direction
     # of which only the angle to the sum so far counts.
     numbers = _seeding.uniforms(key, 2 * n * fitted.degree).reshape(fitted.degree, 2, n)
     total = np.zeros(n)
     for radius, angle in numbers:
-        radius = radius ** (1 / width)
-        cosine = 2 * special.betaincinv((width - 1) / 2, (width - 1) / 2, angle) - 1
+        radius = _functions.root(radius, width)
+        cosine = _functions.cosine_quantile(width, angle)
         squared = total**2 + radius**2 + 2 * total * radius * cosine
         total = np.sqrt(np.maximum(squared, 0))
     return total

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _seeding, _validation, kernels
+from sparsemaps import _functions, _seeding, _validation, kernels
 from sparsemaps._base import SampledMap
 from sparsemaps._kernels import random_binning as _kernel
 from sparsemaps._rows import Block, RowReader
@@ -184,7 +184,7 @@ def _equally_likely(density: Callable[[Array], Array], n: int) -> Array:
     """The middles of n equally likely parts of a density on (0, inf), in order."""
     # Steps are even in the logarithm, where d p = (density * pitch) d log(pitch).
     logarithms = np.linspace(-50, 50, 2**20 + 1)
-    pitches = np.exp(logarithms)
+    pitches = _functions.exp(logarithms)
     found = np.asarray(density(pitches), float)
     if found.shape != pitches.shape or not (found >= 0).all() or not np.isfinite(found).all():
         raise ValueError(
@@ -196,4 +196,9 @@ def _equally_likely(density: Callable[[Array], Array], n: int) -> Array:
         raise ValueError(
             f"pitch_density must integrate to 1, the kernel's value at 0; found {below[-1]:.4g}"
         )
-    return np.exp(np.interp((np.arange(n) + 0.5) / n * below[-1], below, logarithms))
+    # Not np.interp, which compilers may round otherwise on other machines.
+    wanted = (np.arange(n) + 0.5) / n * below[-1]
+    step = np.searchsorted(below, wanted, side="right") - 1
+    fraction = (wanted - below[step]) / (below[step + 1] - below[step])
+    found = logarithms[step] + fraction * (logarithms[step + 1] - logarithms[step])
+    return _functions.exp(found)

@@ -4,9 +4,8 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy import special
 
-from sparsemaps import _seeding, _validation, kernels
+from sparsemaps import _functions, _seeding, _validation, kernels
 from sparsemaps._base import SparseMap
 from sparsemaps._kernels import fourier as _kernel
 from sparsemaps._kernels import projection as _projection
@@ -187,7 +186,7 @@ class RandomFourier(SparseMap):
             if self.kernel != "folded_rbf":
                 scale *= np.sqrt(2)
         if self.kernel == "matern":
-            chi_square = 2 * special.gammaincinv(self.nu, _seeding.uniforms(key, n))
+            chi_square = 2 * _functions.gamma_quantile(self.nu, _seeding.uniforms(key, n))
             scale *= np.sqrt(2 * self.nu / chi_square)
         return scale / (2 * np.pi)
 

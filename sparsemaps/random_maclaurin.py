@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from sparsemaps import _seeding, _threads, _validation, kernels
+from sparsemaps import _functions, _seeding, _threads, _validation, kernels
 from sparsemaps._base import SparseMap
 from sparsemaps._kernels import projection as _projection
 from sparsemaps._kernels import random_maclaurin as _kernel
@@ -168,7 +168,9 @@ class RandomMaclaurin(SparseMap):
                 coef0 = np.float64(self.coef0)
                 a = [_choose(self.degree, n, coef0) for n in range(self.degree + 1)]
             gamma = np.float64(self.gamma)
-            return np.array([value and value * gamma**n for n, value in enumerate(a)])
+            return np.array(
+                [value and value * _functions.whole_power(gamma, n) for n, value in enumerate(a)]
+            )
 
     def _draw_features(self, series: Array, dtype: Any) -> tuple[Array, Array]:
         """Each feature's factor, and where its projections begin and end."""
@@ -260,7 +262,7 @@ def _choose(degree: int, n: int, coef0: np.float64) -> float:
     if coef0 == 0:
         return float(n == degree)
     try:
-        return float(float(math.comb(degree, n)) * coef0 ** (degree - n))
+        return float(math.comb(degree, n)) * _functions.whole_power(float(coef0), degree - n)
     except OverflowError:
         return math.inf
 

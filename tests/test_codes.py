@@ -29,7 +29,7 @@ def as_numbers(A, bits, n_hashes):
 @pytest.mark.parametrize(("n_a", "n_b"), [(1, 1), (3, 17), (70, 9)])
 def test_hamming(n_a, n_b, n_bytes):
     A, B = random_codes(n_a, n_bytes), random_codes(n_b, n_bytes, seed=1)
-    expected = np.bitwise_count(A[:, None] ^ B[None]).sum(axis=2)
+    expected = np.unpackbits(A[:, None] ^ B[None], axis=2).sum(axis=2)
     found = codes.hamming(A, B)
     assert found.dtype == np.int32
     np.testing.assert_array_equal(found, expected)

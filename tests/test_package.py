@@ -21,7 +21,16 @@ DOCS = SOURCES.parent / "docs"
 FLOORS = [
     {"_kernels"},
     {"_typing"},
-    {"_arrays", "_catalogue", "_files", "_seeding", "_sklearn", "_threads", "_validation"},
+    {
+        "_arrays",
+        "_catalogue",
+        "_files",
+        "_functions",
+        "_seeding",
+        "_sklearn",
+        "_threads",
+        "_validation",
+    },
     {"_progress", "_rows", "_versions"},
     {"kernels"},
     {"_base"},
@@ -52,7 +61,7 @@ FLOORS = [
 # The modules of packages, lowest first: each imports from those before it only.
 PACKAGES = {
     "dask": ["_graphs", "_ranges", "_arrays", "_files", "_command", "__init__"],
-    "kernels": ["_functions", "_gram", "_similarity", "_distance", "__init__"],
+    "kernels": ["_matern", "_gram", "_similarity", "_distance", "__init__"],
     "libsvm": [
         "_parse",
         "_blocks",

@@ -49,12 +49,12 @@ def mixture(double[::1] x, const double[::1] weights, const double[::1] rates):
             loops.mixture(&x[0], x.shape[0], &weights[0], &rates[0], rates.shape[0])
 
 
-def power(double[::1] x, double exponent):
-    """x^exponent, of x > 0, for exponents from 0 to 1."""
+def root(double n, double[::1] x):
+    """The n-th root of x > 0."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(x.shape[0]):
-            x[i] = exp_f64(exponent * log_f64(x[i]))
+            x[i] = exp_f64(log_f64(x[i]) / n)
 
 
 def gamma_quantile(double shape, double[::1] p):

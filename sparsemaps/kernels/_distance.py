@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 from sparsemaps import _validation
+from sparsemaps._functions import exp, log_one_plus_square
 from sparsemaps._kernels import gram as _common
-from sparsemaps.kernels._functions import exp, log_one_plus_square, matern
-from sparsemaps.kernels._gram import Array, GramKernel, gram, of_cosines, values_of
+from sparsemaps._typing import Array
+from sparsemaps.kernels._gram import GramKernel, gram, of_cosines, values_of
+from sparsemaps.kernels._matern import matern
 
 _LARGEST_NU = 10_000
 _LARGEST_SCALED = 1e300  # so that differences of two such values are finite

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sparsemaps import _rows, _sklearn, _threads
 from sparsemaps._kernels import gram as _kernel
 from sparsemaps._rows import Block, RowReader
-from sparsemaps.kernels._functions import Array
+from sparsemaps._typing import Array
 
 _BLOCK_ENTRIES = 2**14
 _BLOCK_ROWS = 512

@@ -70,8 +70,8 @@ INLINE double acos_f64(double x)
     /* pi / 2 in two parts: what the first leaves out counts where the angle is small. */
     double inner = x < 0 ? 1.5707963267948966 + (arcsine + 6.123233995736766e-17)
                          : 1.5707963267948966 - (arcsine - 6.123233995736766e-17);
-    double outer = x < 0 ? 3.1415926535897931 - (2.0 * arcsine - 1.2246467991473532e-16)
-                         : 2.0 * arcsine;
+    double outer =
+        x < 0 ? 3.1415926535897931 - (2.0 * arcsine - 1.2246467991473532e-16) : 2.0 * arcsine;
     return near_end ? outer : inner;
 }
 

@@ -14,9 +14,8 @@ typedef struct {
     /* One block of Fastfood up to its scales: H G P H B x into `out`. `scratch` is n long. */
     void (*block_f32)(const float *x, ptrdiff_t n, const int8_t *signs, const int32_t *permutation,
                       const float *normals, float *scratch, float *out);
-    void (*block_f64)(const double *x, ptrdiff_t n, const int8_t *signs,
-                      const int32_t *permutation, const float *normals, double *scratch,
-                      double *out);
+    void (*block_f64)(const double *x, ptrdiff_t n, const int8_t *signs, const int32_t *permutation,
+                      const float *normals, double *scratch, double *out);
 } fastfood_loops;
 
 DECLARE_TABLES(fastfood)

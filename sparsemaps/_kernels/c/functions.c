@@ -37,7 +37,8 @@ static double mixture_one(double x, const double *weights, const double *rates, 
     for (ptrdiff_t k = TERMS * low; k < n_terms; k += TERMS)
         for (int j = 0; j < TERMS; j++)
             sums[j] += weights[k + j] * exp_f64(-x * rates[k + j]);
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3]))
+           + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 static void mixture_each(double *x, ptrdiff_t n, const double *weights, const double *rates,

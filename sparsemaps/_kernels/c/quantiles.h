@@ -27,11 +27,15 @@ static inline double stirling_correction(double a)
     z = 1.0 / (from * from);
     return below
            + (1.0 / 12.0
-              - z * (1.0 / 360.0
-                     - z * (1.0 / 1260.0
-                            - z * (1.0 / 1680.0
-                                   - z * (1.0 / 1188.0
-                                          - z * (691.0 / 360360.0 - z * (1.0 / 156.0)))))))
+              - z
+                    * (1.0 / 360.0
+                       - z
+                             * (1.0 / 1260.0
+                                - z
+                                      * (1.0 / 1680.0
+                                         - z
+                                               * (1.0 / 1188.0
+                                                  - z * (691.0 / 360360.0 - z * (1.0 / 156.0)))))))
                  / from;
 }
 
@@ -85,8 +89,9 @@ static inline double rough_normal_quantile(double p)
 {
     double tail = p < 0.5 ? p : 1.0 - p;
     double t = sqrt(-2.0 * log_f64(tail));
-    double z = t - (2.515517 + t * (0.802853 + t * 0.010328))
-                       / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+    double z = t
+               - (2.515517 + t * (0.802853 + t * 0.010328))
+                     / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
     return p < 0.5 ? -z : z;
 }
 
@@ -183,7 +188,8 @@ static inline double cosine_quantile(double dimension, double p)
         step = next - c;
         c = next;
         step = step < 0.0 ? -step : step;
-        if (step < 1e-8 * c && step < 1e-8 * (1.0 - c)) /* the next one would be below the last bits */
+        if (step < 1e-8 * c
+            && step < 1e-8 * (1.0 - c)) /* the next one would be below the last bits */
             break;
     }
     return tail == 0.5 ? 0.0 : p < 0.5 ? -c : c;

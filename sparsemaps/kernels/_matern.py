@@ -1,33 +1,13 @@
-"""Functions of all numbers of an array, with the same bits on every platform."""
+"""The Matern kernel as a function of distances, with the same bits on every platform."""
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from sparsemaps._kernels import functions as _functions
-
-Array = np.ndarray[Any, Any]
-
-
-def each(function: Any, x: Array) -> Array:
-    """A function of `sparsemaps._kernels.functions` of each number, in place where it can be."""
-    x = np.ascontiguousarray(x, float)
-    function(x.reshape(-1))
-    return x
-
-
-def exp(x: Array) -> Array:
-    return each(_functions.exp, x)
-
-
-def log_one_plus_square(x: Array) -> Array:
-    return each(_functions.log_one_plus_square, x)
-
-
-def acos(x: Array) -> Array:
-    return each(_functions.acos, x)
+from sparsemaps._functions import exp
+from sparsemaps._kernels import functions as _kernel
+from sparsemaps._typing import Array
 
 
 def matern(nu: float) -> Callable[[Array], Array]:
@@ -43,7 +23,7 @@ def matern(nu: float) -> Callable[[Array], Array]:
 
     def mixture(q: Array) -> Array:
         same = q == 0
-        _functions.mixture(q.reshape(-1), weights, rates)
+        _kernel.mixture(q.reshape(-1), weights, rates)
         q[same] = 1
         return q
 

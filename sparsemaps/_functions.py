@@ -1,0 +1,54 @@
+"""Functions of all numbers of an array, with the same bits on every platform (docs/promise.md).
+
+Those of NumPy and SciPy take other code on other processors, and the last bits differ.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._kernels import functions as _kernel
+from sparsemaps._typing import Array
+
+
+def _each(function: Callable[..., None], x: Any, *parameters: float) -> Array:
+    out = np.array(x, dtype=float, order="C")
+    function(*parameters, out.reshape(-1))
+    return out
+
+
+def exp(x: Any) -> Array:
+    """e^x."""
+    return _each(_kernel.exp, x)
+
+
+def acos(x: Any) -> Array:
+    """arccos(x) of -1 <= x <= 1."""
+    return _each(_kernel.acos, x)
+
+
+def log_one_plus_square(x: Any) -> Array:
+    """ln(1 + x^2)."""
+    return _each(_kernel.log_one_plus_square, x)
+
+
+def root(x: Any, n: int) -> Array:
+    """The n-th root of x > 0."""
+    return _each(_kernel.root, x, n)
+
+
+def gamma_quantile(shape: float, p: Any) -> Array:
+    """Quantiles of the Gamma distribution of scale 1, for probabilities 0 < p < 1."""
+    return _each(_kernel.gamma_quantile, p, shape)
+
+
+def cosine_quantile(dimension: int, p: Any) -> Array:
+    """Quantiles of the cosine of the angle between a fixed direction and a uniform one."""
+    return _each(_kernel.cosine_quantile, p, dimension)
+
+
+def whole_power(x: float, n: int) -> float:
+    """x^n for a whole n >= 0, multiplied one after the other."""
+    return math.prod([x] * n, start=1.0)

@@ -1,0 +1,110 @@
+"""The bits of every map and exact kernel are those of tests/golden_bits.json, on every platform.
+
+``python tests/test_golden.py`` writes that file. Its numbers change with a new scheme number only
+(docs/promise.md).
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import MAPS, make
+from digests import digest, inputs, of_kernels, of_maps
+from numpy_features import features
+
+from sparsemaps import kernels
+
+GOLDEN = Path(__file__).with_name("golden_bits.json")
+
+
+def by_library(name, parameters):
+    """Whether a variant's last bits are those of scipy.fft, or of the function it is given."""
+    return (
+        (name == "TensorSketch" and parameters.get("method") != "direct")
+        or parameters.get("transform_type") == "fft"
+        or "pitch_density" in parameters
+    )
+
+
+LEFT_TO_LIBRARIES = {
+    f"{name} {number}"
+    for name, variants in MAPS.items()
+    for number, parameters in enumerate(variants)
+    if by_library(name, parameters)
+}
+
+
+def rational(pitch):
+    """A density of pitches, of additions, multiplications and divisions alone."""
+    above = 1 + pitch * pitch
+    return 2 * pitch / (above * above)
+
+
+EXTRA = [
+    ("TensorSketch", {"n_components": 24, "degree": 4, "coef0": 3.0, "method": "direct"}),
+    ("TensorSketch", {"n_components": 24, "gamma": 0.3, "method": "direct"}),
+    ("RandomMaclaurin", {"n_components": 40, "kernel": "exp", "gamma": 0.3}),
+    ("RandomMaclaurin", {"n_components": 40, "degree": 4, "gamma": 0.7, "coef0": 0.3}),
+    ("RandomFourier", {"n_components": 41, "kernel": "matern", "nu": 0.3, "form": "offset"}),
+    ("RandomFourier", {"n_components": 40, "kernel": "matern", "nu": 40.0}),
+    ("Fastfood", {"n_components": 150, "kernel": "rbf", "hash_dim": 1000}),
+    ("Fastfood", {"n_components": 40, "kernel": "matern", "degree": 5, "hash_dim": 4}),
+    ("RandomBinning", {"n_grids": 40, "pitch_density": rational}),
+]
+
+
+def extra():
+    """Ways through the code that the variants of other tests do not take."""
+    for number, (name, parameters) in enumerate(EXTRA):
+        for shape in ("few columns", "wide"):
+            for dtype in (np.float64, np.float32):
+                X = inputs()[shape].astype(dtype)
+                Z = make(name, **parameters).fit_transform(X)
+                yield f"extra {number}: {name}, {shape}, {np.dtype(dtype)}", Z
+    X = inputs()["few columns"]
+    for nu in (0.2, 0.5, 2.5, 7.0, 300.0):
+        yield f"matern_kernel, nu={nu}", kernels.matern_kernel(X, X[:7], gamma=0.05, nu=nu)
+    for name in ("laplacian_kernel", "cauchy_kernel", "normalized_rbf_kernel"):
+        yield f"{name}, gamma=0.03", getattr(kernels, name)(X, X[:7], gamma=0.03)
+
+
+def found():
+    """The digest of each case, by its name."""
+    cases = {}
+    for name, output in (*of_maps(), *of_kernels(), *extra()):
+        if name.split(",")[0] not in LEFT_TO_LIBRARIES:
+            cases[name] = digest(output)
+    return cases
+
+
+def assert_golden(cases):
+    golden = json.loads(GOLDEN.read_text())
+    assert cases.keys() == golden.keys()
+    assert [name for name in cases if cases[name] != golden[name]] == []
+
+
+def test_golden_bits():
+    assert_golden(found())
+
+
+@pytest.mark.skipif(not features(), reason="NumPy has nothing to choose from here")
+def test_golden_bits_without_choices_of_instruction_sets():
+    environment = {"NPY_DISABLE_CPU_FEATURES": " ".join(features()), "SPARSEMAPS_SIMD": "baseline"}
+    run = subprocess.run(
+        [sys.executable, __file__, "--print"], env={**os.environ, **environment},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert_golden(json.loads(run.stdout))
+
+
+if __name__ == "__main__":
+    text = json.dumps(found(), indent=0)
+    if "--print" in sys.argv:
+        print(text)
+    else:
+        GOLDEN.write_text(text + "\n")
