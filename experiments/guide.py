@@ -28,7 +28,7 @@ MEASURED = [
     ("spambase", "57 frequencies", "max"),
     ("adult_a9a", "binary", ""),
 ]
-TEXTS = ["news20_bydate", "sector", "reuters52", "sms_spam"]
+TEXTS = ["sms_spam", "reuters52", "news20_bydate", "sector"]
 
 
 def _best(Z: Any, y: Any, Z_test: Any, y_test: Any, cs: tuple[float, ...] = (0.1, 1, 10)) -> float:
@@ -163,8 +163,8 @@ def _measured_cells(o: Options) -> list[Cell]:
 
 def _text_cells(o: Options) -> list[Cell]:
     return [
-        Cell(f"{CELLS}:text", {"name": name, "n_rows": _rows(o)}, data=name)
-        for name in (TEXTS[-1:] if o.quick else TEXTS)
+        Cell(f"{CELLS}:text", {"name": name, "n_rows": 1000 if o.quick else None}, data=name)
+        for name in (TEXTS[:1] if o.quick else TEXTS)
     ]
 
 
