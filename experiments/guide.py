@@ -3,6 +3,7 @@
 import warnings
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
@@ -15,6 +16,7 @@ from experiments.runner import Cell, Experiment, Options, Results
 from sparsemaps import ConsistentWeightedSampling, RandomBinning, RandomFourier, kernels
 
 CELLS = "experiments.guide"
+MAPS = {"min-max": "C0", "Gaussian": "C1", "Laplacian": "C2"}
 SIZE = 1024
 
 MEASURED = [
@@ -223,7 +225,40 @@ def _write_measured(o: Options, results: Results) -> None:
         "best of three gammas for Gaussian and Laplacian on standardised columns; one seed."
     )
     header = ["data", "values", "training rows", *keys]
-    report.write_table(o.results / "guide-data", "Where maps pay", header, rows, notes)
+    base = o.results / "guide-data"
+    report.write_table(base, "Where maps pay", header, rows, notes)
+    _draw_measured(o, results, base)
+
+
+def _draw_measured(o: Options, results: Results, base: Any) -> None:
+    """A line for each data set, from linear to the best map, with the exact kernel."""
+    found = {
+        name: (what, r)
+        for cell, (name, what, _) in zip(_measured_cells(o), MEASURED, strict=False)
+        if (r := results(cell)) is not None
+    }
+    if not found:
+        return
+    order = sorted(found, key=lambda n: max(found[n][1][k] for k in MAPS) - found[n][1]["linear"])
+    figure, ax = plt.subplots(figsize=(8, 0.42 * len(order) + 1.2), layout="constrained")
+    for y, name in enumerate(order):
+        r = found[name][1]
+        best = max(r[kind] for kind in MAPS)
+        ax.plot([r["linear"], best], [y, y], color="lightgray", linewidth=5, zorder=1)
+        ax.plot(r["linear"], y, "o", color="gray", markersize=8, label="linear SVM on the rows")
+        for kind, color in MAPS.items():
+            ax.plot(r[kind], y, "o", color=color, markersize=8, label=f"{kind} map, 1,024")
+        if "exact min-max" in r:
+            label = "exact min-max kernel"
+            ax.plot(r["exact min-max"], y, "|", color="black", markersize=16, label=label)
+    ax.set_yticks(range(len(order)), [f"{name}: {found[name][0].split(',')[0]}" for name in order])
+    ax.set(xlabel="test accuracy, %")
+    report.shared_legend(figure, [ax])
+    figure.savefig(base.with_suffix(".svg"), metadata={"Date": None})
+    plt.close(figure)
+    page = base.with_suffix(".md")
+    text = page.read_text(encoding="utf-8")
+    page.write_text(f"{text}\n![Accuracy of maps]({base.name}.svg)\n", encoding="utf-8")
 
 
 def _write_text(o: Options, results: Results) -> None:
