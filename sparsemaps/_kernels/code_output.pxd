@@ -2,6 +2,9 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
+cdef extern from "c/sample_code.h" nogil:
+    int64_t sample_code(uint64_t column, uint64_t t, int bits, int t_bits)
+
 cpdef enum:
     PACKED           # uint8: codes one behind the other in a string of bits, lowest bit first
     NUMBERS          # int32: the codes
@@ -100,19 +103,25 @@ cdef inline void put_no_codes(const code_output_t *output, Py_ssize_t row) noexc
         memset(output.packed + start, 0, output.width)
 
 
-# Where samples (i*, t*) of rows go: whole, or as codes made of the lowest bits of i* with those of
-# t* above them.
+# What t* is held in.
+ctypedef fused t_t:
+    int32_t
+    int64_t
+
+
+# Where samples (i*, t*) of rows go: whole, or as codes made of their lowest bits.
 cdef struct sample_output_t:
-    int64_t *columns      # whole: i*, `n` of a row, and t*; NULL for codes
+    int64_t *columns      # whole: i*, `codes.n` of a row, and t*; NULL for codes
     int64_t *t
-    int t_bits            # of a code, among its `bits`
+    int bits              # of i* in a code
+    int t_bits            # of t* in a code
     code_output_t codes
 
 
 cdef inline sample_output_t samples_as_codes(int layout, out, Py_ssize_t n, int bits,
                                              int t_bits) except *:
-    """Codes of the lowest `bits` of i* and the lowest `t_bits` of t*."""
-    return sample_output_t(NULL, NULL, t_bits, code_output(layout, out, n, bits + t_bits))
+    """Codes of the lowest `bits` of i* with the lowest `t_bits` of t* above them."""
+    return sample_output_t(NULL, NULL, bits, t_bits, code_output(layout, out, n, bits + t_bits))
 
 
 cdef inline sample_output_t whole_samples(int64_t[:, ::1] columns, int64_t[:, ::1] t):
@@ -126,24 +135,14 @@ cdef inline sample_output_t whole_samples(int64_t[:, ::1] columns, int64_t[:, ::
     return output
 
 
-cdef inline void put_samples(const sample_output_t *output, Py_ssize_t row, Py_ssize_t first,
-                             const uint64_t *columns, const int64_t *t, int64_t *codes,
-                             Py_ssize_t n) noexcept nogil:
-    """Write samples `first` and so on of a row, n of them unless there are fewer; `codes` is
-    scratch for n codes."""
-    cdef uint64_t mask = (<uint64_t>1 << (output.codes.bits - output.t_bits)) - 1
-    cdef uint64_t t_mask = (<uint64_t>1 << output.t_bits) - 1
-    cdef int bits = output.codes.bits - output.t_bits
+cdef inline void put_whole_samples(const sample_output_t *output, Py_ssize_t row, Py_ssize_t first,
+                                   const uint64_t *columns, const t_t *t,
+                                   Py_ssize_t n) noexcept nogil:
+    """Write samples `first` and so on of a row, n of them unless there are fewer."""
     cdef Py_ssize_t start = row * output.codes.n + first, j
-    n = min(n, output.codes.n - first)
-    if output.columns != NULL:
-        for j in range(n):
-            output.columns[start + j] = <int64_t>columns[j]
-            output.t[start + j] = t[j]
-        return
-    for j in range(n):
-        codes[j] = <int64_t>(columns[j] & mask | (<uint64_t>t[j] & t_mask) << bits)
-    put_codes(&output.codes, row, first, codes, n)
+    for j in range(min(n, output.codes.n - first)):
+        output.columns[start + j] = <int64_t>columns[j]
+        output.t[start + j] = t[j]
 
 
 cdef inline void put_no_samples(const sample_output_t *output, Py_ssize_t row) noexcept nogil:

@@ -8,8 +8,9 @@ from libc.math cimport INFINITY, ldexp, log
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
-from sparsemaps._kernels.code_output cimport (put_no_samples, put_samples, sample_output_t,
-                                              samples_as_codes, whole_samples)
+from sparsemaps._kernels.code_output cimport (put_codes, put_no_samples, put_whole_samples,
+                                              sample_code, sample_output_t, samples_as_codes,
+                                              whole_samples)
 from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.signed cimport absolute, column_of
 from sparsemaps._kernels.types cimport index_t, value_t
@@ -141,7 +142,12 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
                 columns[j] = column_of(value, index, first + buckets[j].position, signed_)
                 # Neighbours in number and in part differ in the lowest bits.
                 t[j] = buckets[j].number * 2048 + buckets[j].part + 1024
-            put_samples(output, row, 0, columns, t, codes, n_hashes)
+            if output.columns != NULL:
+                put_whole_samples(output, row, 0, columns, t, n_hashes)
+                continue
+            for j in range(n_hashes):
+                codes[j] = sample_code(columns[j], <uint64_t>t[j], output.bits, output.t_bits)
+            put_codes(&output.codes, row, 0, codes, n_hashes)
     free(buckets)
     free(words)
     return 0

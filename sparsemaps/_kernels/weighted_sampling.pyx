@@ -7,8 +7,9 @@
 # Reference: Ioffe 2010; Li, "0-bit consistent weighted sampling", KDD 2015.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from sparsemaps._kernels.code_output cimport (put_no_samples, put_samples, sample_output_t,
-                                              samples_as_codes, whole_samples)
+from sparsemaps._kernels.code_output cimport (put_codes, put_no_samples, put_whole_samples,
+                                              sample_code, sample_output_t, samples_as_codes,
+                                              whole_samples)
 from sparsemaps._kernels.groups cimport group_t, groups_t, next_group, next_part, open_groups
 from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.scratch cimport Scratch, give_back_scratch
@@ -19,8 +20,8 @@ cdef extern from "c/weighted_sampling.h" nogil:
     enum:
         ICWS_TILE
     ctypedef struct icws_state:
-        int32_t *position
-        int32_t *t
+        int32_t position[ICWS_TILE]
+        int32_t t[ICWS_TILE]
     ctypedef struct weighted_sampling_loops:
         void (*reset)(icws_state *states, Py_ssize_t n) noexcept nogil
         void (*add)(uint64_t first_sample, const group_t *group, icws_state *states) noexcept nogil
@@ -34,17 +35,21 @@ cdef inline void emit(const value_t *values, const index_t *indices, bint signed
                       const sample_output_t *output) noexcept nogil:
     """Write a tile of a row's samples; positions count from the first of `values` and `indices`."""
     cdef uint64_t columns[ICWS_TILE]
-    cdef int64_t t[ICWS_TILE]
     cdef int64_t codes[ICWS_TILE]
     cdef Py_ssize_t j
     if state.position[0] < 0:
         if first == 0:
             put_no_samples(output, row)  # all of it
-        return
-    for j in range(ICWS_TILE):
-        columns[j] = column_of(values, indices, <uint32_t>state.position[j], signed_)
-        t[j] = state.t[j]
-    put_samples(output, row, first, columns, t, codes, ICWS_TILE)
+    elif output.columns != NULL:
+        for j in range(ICWS_TILE):
+            columns[j] = column_of(values, indices, <uint32_t>state.position[j], signed_)
+        put_whole_samples(output, row, first, columns, <const int32_t *>state.t, ICWS_TILE)
+    else:
+        for j in range(ICWS_TILE):
+            codes[j] = sample_code(
+                column_of(values, indices, <uint32_t>state.position[j], signed_),
+                <uint64_t>state.t[j], output.bits, output.t_bits)
+        put_codes(&output.codes, row, first, codes, ICWS_TILE)
 
 
 cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,

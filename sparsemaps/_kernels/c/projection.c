@@ -123,15 +123,15 @@ _Alignas(64) static const uint64_t shifts_f64[PROJECTION_TILE] = {
 #define NAME(name) name##_f32
 #define VALUE float
 #define UNSIGNED uint32_t
-#define LANES lanes_f32
-#define BITS lanes_u32
+#define LANES register_f32
+#define BITS register_u32
 #include "projection.template.h"
 
 #define NAME(name) name##_f64
 #define VALUE double
 #define UNSIGNED uint64_t
-#define LANES lanes_f64
-#define BITS lanes_u64
+#define LANES register_f64
+#define BITS register_u64
 #include "projection.template.h"
 
 const projection_loops TABLE(projection) = {

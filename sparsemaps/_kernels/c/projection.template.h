@@ -44,7 +44,8 @@ static void NAME(add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, 
                             VALUE *sums)
 {
     enum { L = sizeof(LANES) / sizeof(VALUE), N = PROJECTION_TILE / L };
-    const BITS zeros = {0}, sign = (zeros + 1) << (8 * sizeof(VALUE) - 1);
+    const BITS zeros = {0};
+    const UNSIGNED sign = (UNSIGNED)1 << (8 * sizeof(VALUE) - 1);
     uint64_t words[PROJECTION_SIGNS];
     LANES here[N];
     for (ptrdiff_t i = 0; i < n; i++)
@@ -52,7 +53,8 @@ static void NAME(add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, 
     for (int v = 0; v < N; v++)
         here[v] = ((const LANES *)sums)[v];
     for (ptrdiff_t i = 0; i < n; i++) {
-        const BITS value = LANES_BITS(BITS, (LANES){0} + values[i]);
+        UNSIGNED value;
+        memcpy(&value, &values[i], sizeof value);
         for (int v = 0; v < N; v++) {
             /* Of a float, the sign is in a half of the word. */
             const int half = sizeof(VALUE) == 4 && L * v >= 32 ? 32 : 0;

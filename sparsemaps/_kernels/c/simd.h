@@ -1,7 +1,7 @@
-/* Vectors of 64 bytes, the one set of vector types of all loops.
+/* Vector types of all loops: of 64 bytes, and of a register.
  *
- * Arrays of single numbers do not stay in registers, vectors do. GCC and clang split vectors of this
- * size where the machine's are shorter, and every element is computed by the same operations. */
+ * Arrays of single numbers do not stay in registers, vectors do. GCC and clang split vectors of 64
+ * bytes where the machine's are shorter, and every element is computed by the same operations. */
 #ifndef SPARSEMAPS_SIMD_H
 #define SPARSEMAPS_SIMD_H
 
@@ -27,6 +27,23 @@ typedef float half_lanes_f32 __attribute__((vector_size(LANE_BYTES / 2), may_ali
 typedef int32_t half_lanes_i32 __attribute__((vector_size(LANE_BYTES / 2), may_alias));
 typedef uint32_t half_lanes_u32 __attribute__((vector_size(LANE_BYTES / 2), may_alias));
 
+/* Vectors as wide as the registers of the level. GCC keeps longer ones in memory instead of several
+ * registers, at a tenth of the speed. Where a vector is not laid out in memory for others to read,
+ * it is one of these. */
+#if defined(__AVX512F__)
+#define REGISTER_BYTES 64
+#elif defined(__AVX2__)
+#define REGISTER_BYTES 32
+#else
+#define REGISTER_BYTES 16
+#endif
+
+typedef float register_f32 __attribute__((vector_size(REGISTER_BYTES), may_alias));
+typedef double register_f64 __attribute__((vector_size(REGISTER_BYTES), may_alias));
+typedef int32_t register_i32 __attribute__((vector_size(REGISTER_BYTES), may_alias));
+typedef uint32_t register_u32 __attribute__((vector_size(REGISTER_BYTES), may_alias));
+typedef uint64_t register_u64 __attribute__((vector_size(REGISTER_BYTES), may_alias));
+
 /* The same at any address. */
 typedef float lanes_f32_anywhere __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
 typedef double lanes_f64_anywhere __attribute__((vector_size(LANE_BYTES), aligned(8), may_alias));
@@ -45,6 +62,16 @@ INLINE lanes_i32 lanes_choose_i32(lanes_i32 mask, lanes_i32 a, lanes_i32 b)
 INLINE lanes_f32 lanes_choose_f32(lanes_i32 mask, lanes_f32 a, lanes_f32 b)
 {
     return (lanes_f32)lanes_choose_i32(mask, (lanes_i32)a, (lanes_i32)b);
+}
+
+INLINE register_i32 register_choose_i32(register_i32 mask, register_i32 a, register_i32 b)
+{
+    return (a & mask) | (b & ~mask);
+}
+
+INLINE register_f32 register_choose_f32(register_i32 mask, register_f32 a, register_f32 b)
+{
+    return (register_f32)register_choose_i32(mask, (register_i32)a, (register_i32)b);
 }
 
 INLINE lanes_f64 lanes_choose_f64(lanes_i64 mask, lanes_f64 a, lanes_f64 b)

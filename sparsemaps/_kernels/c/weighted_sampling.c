@@ -59,38 +59,40 @@ static void reset(icws_state *states, ptrdiff_t n)
 
 static void add(uint64_t first_sample, const group_t *group, icws_state *states)
 {
-    enum { N = ICWS_TILE * sizeof(float) / sizeof(lanes_f32) };
+    enum { N = ICWS_TILE * sizeof(float) / sizeof(register_f32) };
     const uint32_t *slots = group->slots, *ends = group->batch_ends;
+    const float *logarithms = group->logarithms;
     _Alignas(64) icws_parameters p;
     uint32_t i = 0;
     for (ptrdiff_t first = 0; first < group->n_columns; first += GROUP_BATCH) {
         const ptrdiff_t left = group->n_columns - first;
         const uint32_t end = *ends++;
+        const uint32_t *positions = group->positions + first;
         draw(group->starts + first, left < GROUP_BATCH ? (int)left : GROUP_BATCH, first_sample, &p);
         while (i < end) {
             const uint32_t row = slots[i] / GROUP_BATCH;
             icws_state *state = states + row;
-            lanes_f32 least[N];
-            lanes_i32 position[N], t[N];
+            register_f32 least[N];
+            register_i32 position[N], t[N];
             memcpy(least, state->least, sizeof least);
             memcpy(position, state->position, sizeof position);
             memcpy(t, state->t, sizeof t);
             do {
                 const int c = (int)(slots[i] % GROUP_BATCH);
-                const int32_t here = (int32_t)group->positions[first + c];
-                const lanes_f32 *r = (const lanes_f32 *)(p.r + ICWS_TILE * c);
-                const lanes_f32 *inverse_r = (const lanes_f32 *)(p.inverse_r + ICWS_TILE * c);
-                const lanes_f32 *beta = (const lanes_f32 *)(p.beta + ICWS_TILE * c);
-                const lanes_f32 *q = (const lanes_f32 *)(p.q + ICWS_TILE * c);
+                const int32_t here = (int32_t)positions[c];
+                const register_f32 *r = (const register_f32 *)(p.r + ICWS_TILE * c);
+                const register_f32 *inverse_r = (const register_f32 *)(p.inverse_r + ICWS_TILE * c);
+                const register_f32 *beta = (const register_f32 *)(p.beta + ICWS_TILE * c);
+                const register_f32 *q = (const register_f32 *)(p.q + ICWS_TILE * c);
                 for (int v = 0; v < N; v++) {
-                    lanes_f32 z = group->logarithms[i] * inverse_r[v] + beta[v];
-                    lanes_i32 floor = LANES_CONVERT(lanes_i32, z); /* towards zero, as yet */
-                    floor += (lanes_i32)(z < LANES_CONVERT(lanes_f32, floor));
-                    lanes_f32 log_a = q[v] - r[v] * LANES_CONVERT(lanes_f32, floor);
-                    lanes_i32 better = (lanes_i32)(log_a < least[v]);
-                    least[v] = lanes_choose_f32(better, log_a, least[v]);
-                    position[v] = lanes_choose_i32(better, (lanes_i32){0} + here, position[v]);
-                    t[v] = lanes_choose_i32(better, floor, t[v]);
+                    register_f32 z = logarithms[i] * inverse_r[v] + beta[v];
+                    register_i32 floor = LANES_CONVERT(register_i32, z); /* towards zero, as yet */
+                    floor += z < LANES_CONVERT(register_f32, floor);
+                    register_f32 log_a = q[v] - r[v] * LANES_CONVERT(register_f32, floor);
+                    register_i32 better = log_a < least[v];
+                    least[v] = register_choose_f32(better, log_a, least[v]);
+                    position[v] = register_choose_i32(better, (register_i32){0} + here, position[v]);
+                    t[v] = register_choose_i32(better, floor, t[v]);
                 }
                 i++;
             } while (i < end && slots[i] / GROUP_BATCH == row);
