@@ -65,14 +65,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> _Any:
-    """Load a name when it is first used, as SciPy and scikit-learn take a second to import."""
-    if name == "__version__":
-        value: _Any = _version("sparsemaps")
-    else:
-        value = _catalogue.load(name)
-    globals()[name] = value
-    return value
+if TYPE_CHECKING:  # so that a name which does not exist is an error for them
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> _Any:
+        """Load a name when it is first used, as SciPy and scikit-learn take a second to import."""
+        value = _version("sparsemaps") if name == "__version__" else _catalogue.load(name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -60,7 +60,7 @@ def draw_seed(random_state: RandomState) -> int:
 def keys(seed: int, stream: str, n: int) -> Keys:
     """The `n` uint64 words that key the map `stream` under `seed`."""
     sequence = np.random.SeedSequence(seed, spawn_key=(SCHEME, STREAMS[stream]))
-    return sequence.generate_state(n, np.uint64)
+    return sequence.generate_state(n, np.uint64).astype(np.uint64, copy=False)
 
 
 def uniforms(key: np.uint64, n: int) -> npt.NDArray[np.float64]:

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 import sklearn
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.utils import check_array
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
     # scikit-learn has no annotations. These are what the maps inherit, so that type checkers know
     # which attributes a map has.
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Self, TypeVar
 
     from sparsemaps._typing import Array, Matrix, MatrixLike
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
 
     def clone(estimator: T, *, safe: bool = True) -> T: ...
+    def available_if(check: Callable[[Any], bool]) -> Callable[[T], T]: ...
 
 else:
     from sklearn.base import (
@@ -40,6 +40,7 @@ else:
         TransformerMixin,
         clone,
     )
+    from sklearn.utils.metaestimators import available_if
 
 __all__ = [
     "BaseEstimator",

@@ -38,13 +38,14 @@ def resolve_n_jobs(n_jobs: Any) -> int:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}")
+    n_jobs = int(n_jobs)
     if n_jobs > 0:
-        return int(n_jobs)
+        return n_jobs
     if hasattr(os, "sched_getaffinity"):
         processors = len(os.sched_getaffinity(0))
     else:
         processors = os.cpu_count() or 1
-    return max(1, processors + 1 + int(n_jobs))
+    return max(1, processors + 1 + n_jobs)
 
 
 def cut_rows(

@@ -6,7 +6,7 @@ Errors name the parameter, or the row, with the value found and what is allowed.
 import itertools
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -23,9 +23,10 @@ def check_int(name: str, value: Any, low: int, high: int) -> int:
     """`value` as an int from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ValueError(f"{name} must be an integer from {low} to {high}, got {value!r}")
+    value = int(value)
     if not low <= value <= high:
         raise ValueError(f"{name} must be from {low} to {high}, got {value}")
-    return int(value)
+    return value
 
 
 def check_real(name: str, value: Any, low: float, *, open_low: bool = False) -> float:
@@ -174,7 +175,7 @@ def _open_lil(X: Any, name: str) -> Csr:
     return _open_csr(sound, name)
 
 
-_TO_CSR = {
+_TO_CSR: dict[str, Callable[[Any, str], Csr]] = {
     "csr": _open_csr,
     "csc": _open_csc,
     "bsr": _open_bsr,
@@ -271,5 +272,5 @@ def native(array: Array) -> Array:
     """`array` contiguous, of native byte order, and of int32 or int64 if it holds integers."""
     dtype = array.dtype
     if dtype.kind in "iu":
-        dtype = np.int32 if np.can_cast(dtype, np.int32) else np.int64
-    return np.ascontiguousarray(array, dtype=np.dtype(dtype).newbyteorder("="))
+        dtype = np.dtype(np.int32 if np.can_cast(dtype, np.int32) else np.int64)
+    return np.ascontiguousarray(array, dtype=dtype.newbyteorder("="))

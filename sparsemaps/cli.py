@@ -290,7 +290,7 @@ def _add_info(commands: Any) -> None:
         "input", metavar="FILE",
         help="LIBSVM file (.gz, .bz2, .xz), .npy or .npz of sparsemaps map, or - for a pipe",
     )  # fmt: skip
-    file.complete = _FILE  # type: ignore[attr-defined]
+    file.complete = _FILE
     _add_n_jobs(info)
     info.set_defaults(run="info")
 

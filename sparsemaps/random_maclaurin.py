@@ -153,15 +153,15 @@ class RandomMaclaurin(SparseMap):
             return 1 + self.n_components + self.n_features_in_
         except AttributeError:
             raise ValueError(
-                "the width of the output is that of the input with h01=True, and is not known after "
-                "fit_any_width: fit the map to data"
+                "with h01=True the width of the output depends on that of the input, which is not "
+                "known after fit_any_width: fit the map to data"
             ) from None
 
     def _series(self) -> Array:
         """a_n gamma^n for n = 0, 1, ..."""
         with np.errstate(over="ignore"):
             if not isinstance(self.kernel, str):
-                a = [np.float64(value) for value in self.kernel]
+                a = [float(value) for value in self.kernel]
             elif self.kernel == "exp":
                 a = [1.0 / math.factorial(n) for n in range(_TERMS_OF_EXP)]
             else:
@@ -273,7 +273,7 @@ def _check_coefficients(kernel: Any) -> None:
     except TypeError:
         coefficients = []
     if not coefficients or not all(
-        isinstance(a, numbers.Real) and math.isfinite(a) and a >= 0 for a in coefficients
+        isinstance(a, numbers.Real) and math.isfinite(a) and float(a) >= 0 for a in coefficients
     ):
         raise ValueError(
             "kernel must be 'poly', 'exp' or a sequence of coefficients, finite and none negative, "

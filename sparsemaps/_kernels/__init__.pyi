@@ -1,0 +1,4 @@
+# The compiled modules have no annotations.
+from typing import Any
+
+def __getattr__(name: str) -> Any: ...
