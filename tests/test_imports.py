@@ -43,7 +43,7 @@ def test_modules_are_attributes():
 
 def test_names():
     assert set(sparsemaps.__all__) <= set(dir(sparsemaps))
-    with pytest.raises(AttributeError, match="sparsemaps.* has no attribute 'CountSketches'"):
+    with pytest.raises(AttributeError, match=r"sparsemaps.* has no attribute 'CountSketches'"):
         _ = sparsemaps.CountSketches
 
 

@@ -150,7 +150,9 @@ def test_docstring_examples(name):
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
-@pytest.mark.parametrize("name", ["../README.md", "tuning.md", "texts.md", "recipes.md", "libsvm.md"])
+@pytest.mark.parametrize(
+    "name", ["../README.md", "tuning.md", "texts.md", "recipes.md", "libsvm.md"]
+)
 def test_documentation_examples(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     failed, tried = doctest.testfile(str(DOCS / name), module_relative=False, encoding="utf-8")
