@@ -1,7 +1,8 @@
 """Packed codes, as `encode` of the sampled maps gives them: comparing, unpacking, one-hot features.
 
 A row of codes is a string of bits, lowest bit first: `n_hashes` codes of `bits` bits, then zeros up
-to the next byte. Rows that have no sample are all zeros, and compare as if they had codes of zero.
+to the next byte. Rows that have no sample are all zeros, and compare as if they had codes of zero
+here; `PackedCodes` know them, and in `sparsemaps.neighbors` they are nobody's neighbours.
 
 The three nearest neighbours of each digit, itself the first, by the share of codes that agree:
 
@@ -21,9 +22,20 @@ True
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn, _threads, _validation
+from sparsemaps import _packed, _sklearn, _threads, _validation
 from sparsemaps._kernels import codes as _kernel
+from sparsemaps._packed import PackedCodes
 from sparsemaps.libsvm import _write
+
+__all__ = [
+    "PackedCodes",
+    "collisions",
+    "dump_svmlight_file",
+    "hamming",
+    "kernel_from_collisions",
+    "to_csr",
+    "unpack",
+]
 
 _BLOCK_QUERIES = 256
 """Rows that are compared with all others by one call of a kernel."""
@@ -37,10 +49,10 @@ def hamming(A, B, *, n_jobs=None):
 
     Parameters
     ----------
-    A : ndarray of uint8, shape (n_A, n_bytes)
+    A : PackedCodes or ndarray of uint8, shape (n_A, n_bytes)
         Packed codes.
-    B : ndarray of uint8, shape (n_B, n_bytes)
-        Packed codes of the same length.
+    B : PackedCodes or ndarray of uint8, shape (n_B, n_bytes)
+        Packed codes of the same map.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors.
 
@@ -53,7 +65,8 @@ def hamming(A, B, *, n_jobs=None):
     Raises
     ------
     ValueError
-        If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows.
+        If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows, or are
+        `PackedCodes` of maps that differ.
 
     Examples
     --------
@@ -64,21 +77,23 @@ def hamming(A, B, *, n_jobs=None):
     array([[0, 3],
            [3, 0]], dtype=int32)
     """
-    A, B = _check_pair(A, B)
-    return _count(A, B, 1, 8 * A.shape[1], False, n_jobs)
+    packed = any(isinstance(codes, PackedCodes) for codes in (A, B))
+    A, B, bits, n_hashes = _packed.unwrap_pair(("A", "B"), A, B, None if packed else 1, None)
+    return _count(A, B, 1, bits * n_hashes, False, n_jobs)
 
 
-def collisions(A, B, bits, *, n_hashes=None, n_jobs=None):
+def collisions(A, B, bits=None, *, n_hashes=None, n_jobs=None):
     """How many codes agree, for all pairs of rows.
 
     Parameters
     ----------
-    A : ndarray of uint8, shape (n_A, n_bytes)
+    A : PackedCodes or ndarray of uint8, shape (n_A, n_bytes)
         Packed codes.
-    B : ndarray of uint8, shape (n_B, n_bytes)
-        Packed codes of the same length.
-    bits : int
-        Bits of a code, 1 to 24. Those of a width that is no power of two take longer.
+    B : PackedCodes or ndarray of uint8, shape (n_B, n_bytes)
+        Packed codes of the same map.
+    bits : int or None, default=None
+        Bits of a code, 1 to 24; of `PackedCodes` they are known. Codes of a width that is no power
+        of two take longer.
     n_hashes : int or None, default=None
         How many codes a row has. None is as many as its bytes hold; say it where that is more, as
         the zeros at the end of a row would count as codes that agree.
@@ -94,7 +109,8 @@ def collisions(A, B, bits, *, n_hashes=None, n_jobs=None):
     ------
     ValueError
         If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows that holds
-        `n_hashes` codes; or if `bits` is not one of the allowed.
+        `n_hashes` codes, or are `PackedCodes` of maps that differ; or if `bits` is not one of the
+        allowed.
 
     Examples
     --------
@@ -105,12 +121,11 @@ def collisions(A, B, bits, *, n_hashes=None, n_jobs=None):
     array([[3, 2],
            [2, 3]], dtype=int32)
     """
-    A, B = _check_pair(A, B)
-    bits = _validation.check_int("bits", bits, 1, 24)
-    return _count(A, B, bits, _check_n_hashes(A, bits, n_hashes), True, n_jobs)
+    A, B, bits, n_hashes = _packed.unwrap_pair(("A", "B"), A, B, bits, n_hashes)
+    return _count(A, B, bits, n_hashes, True, n_jobs)
 
 
-def kernel_from_collisions(counts, n_hashes, bits, *, return_std=False):
+def kernel_from_collisions(counts, n_hashes, bits=None, *, return_std=False):
     """Estimate the kernel from the number of codes that agree.
 
     Codes of `bits` bits of samples that differ agree by chance with probability ``2 ** -bits``, so
@@ -120,9 +135,10 @@ def kernel_from_collisions(counts, n_hashes, bits, *, return_std=False):
     ----------
     counts : array-like of int
         Collisions, of `n_hashes` codes.
-    n_hashes : int
-        Number of codes.
-    bits : int
+    n_hashes : int or PackedCodes
+        Number of codes; or the codes themselves, which know it, and how often theirs agree by
+        chance: `bits` is not needed then.
+    bits : int or None, default=None
         Bits of a code, 1 to 24. Not for `SignProjection`, whose bits agree at the rate of the acos
         kernel itself, nor while all column numbers are below ``2 ** bits``: nothing agrees by
         chance then, and ``counts / n_hashes`` is the estimate.
@@ -147,30 +163,22 @@ def kernel_from_collisions(counts, n_hashes, bits, *, return_std=False):
     >>> codes.kernel_from_collisions([256, 128, 1], 256, 8).round(3).tolist()
     [1.0, 0.498, 0.0]
     """
+    if isinstance(n_hashes, PackedCodes):
+        return n_hashes.kernel(counts, return_std=return_std)
     n_hashes = _validation.check_int("n_hashes", n_hashes, 1, 2**31 - 1)
     bits = _validation.check_int("bits", bits, 1, 24)
-    counts = np.asarray(counts)
-    if counts.size and not (counts.min() >= 0 and counts.max() <= n_hashes):
-        raise ValueError(
-            f"counts must be from 0 to n_hashes = {n_hashes}, got {counts.min()} to {counts.max()}"
-        )
-    rate = counts / n_hashes
-    by_chance = 2.0**-bits
-    kernel = (rate - by_chance) / (1 - by_chance)
-    if not return_std:
-        return kernel
-    return kernel, np.sqrt(rate * (1 - rate) / n_hashes) / (1 - by_chance)
+    return _packed.kernel_of_counts(counts, n_hashes, 2.0**-bits, return_std)
 
 
-def unpack(codes, bits, *, n_hashes=None):
+def unpack(codes, bits=None, *, n_hashes=None):
     """The codes as numbers.
 
     Parameters
     ----------
-    codes : ndarray of uint8, shape (n_rows, n_bytes)
+    codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
         Packed codes.
-    bits : int
-        Bits of a code, 1 to 24.
+    bits : int or None, default=None
+        Bits of a code, 1 to 24; of `PackedCodes` they are known.
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
 
@@ -186,22 +194,21 @@ def unpack(codes, bits, *, n_hashes=None):
     >>> codes.unpack(np.array([[0b11100100]], dtype=np.uint8), 2)
     array([[0, 1, 2, 3]], dtype=int32)
     """
-    codes = _check_codes("codes", codes)
-    bits = _validation.check_int("bits", bits, 1, 24)
-    out = np.empty((len(codes), _check_n_hashes(codes, bits, n_hashes)), np.int32)
+    codes, bits, n_hashes = _packed.unwrap("codes", codes, bits, n_hashes)
+    out = np.empty((len(codes), n_hashes), np.int32)
     _kernel.unpack(codes, bits, out)
     return out
 
 
-def to_csr(codes, bits, *, n_hashes=None, dtype=np.float64):
+def to_csr(codes, bits=None, *, n_hashes=None, dtype=np.float64):
     """The codes as one-hot features, as ``transform`` of the map gives them.
 
     Parameters
     ----------
-    codes : ndarray of uint8, shape (n_rows, n_bytes)
+    codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
         Packed codes. Rows without samples cannot be told from rows of zeros, and count as such.
-    bits : int
-        Bits of a code, 1 to 24.
+    bits : int or None, default=None
+        Bits of a code, 1 to 24; of `PackedCodes` they are known.
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     dtype : {float64, float32}, default=float64
@@ -222,6 +229,7 @@ def to_csr(codes, bits, *, n_hashes=None, dtype=np.float64):
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float64 or float32, got {dtype}")
+    codes, bits, n_hashes = _packed.unwrap("codes", codes, bits, n_hashes)
     numbers = unpack(codes, bits, n_hashes=n_hashes)
     n_rows, n_hashes = numbers.shape
     width = n_hashes << bits
@@ -234,7 +242,7 @@ def to_csr(codes, bits, *, n_hashes=None, dtype=np.float64):
 
 
 def dump_svmlight_file(
-    codes, y, f, bits, *, n_hashes=None, ones=False, zero_based=True, comment=None, n_jobs=None
+    codes, y, f, bits=None, *, n_hashes=None, ones=False, zero_based=True, comment=None, n_jobs=None
 ):
     """Write the codes as one-hot features with labels, as a LIBSVM file.
 
@@ -243,15 +251,15 @@ def dump_svmlight_file(
 
     Parameters
     ----------
-    codes : ndarray of uint8, shape (n_rows, n_bytes)
+    codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
         Packed codes. Rows without samples cannot be told from rows of zeros, and count as such.
     y : array-like of shape (n_rows,)
         Labels.
     f : str, path-like or file-like
         Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2" or ".xz" is
         compressed. A path appears only when it is complete.
-    bits : int
-        Bits of a code, 1 to 24.
+    bits : int or None, default=None
+        Bits of a code, 1 to 24; of `PackedCodes` they are known.
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     ones : bool, default=False
@@ -282,9 +290,7 @@ def dump_svmlight_file(
     >>> file.getvalue()
     b'1 2:1 8:1\\n-1 3:1 5:1\\n'
     """
-    codes = _check_codes("codes", codes)
-    bits = _validation.check_int("bits", bits, 1, 24)
-    n_hashes = _check_n_hashes(codes, bits, n_hashes)
+    codes, bits, n_hashes = _packed.unwrap("codes", codes, bits, n_hashes)
     _validation.check_bool("ones", ones)
     zero_based = _validation.check_bool("zero_based", zero_based)
     if sp.issparse(y):
@@ -303,32 +309,6 @@ def dump_svmlight_file(
         len(codes), lambda row: row * n_hashes, _threads.resolve_n_jobs(n_jobs), _BLOCK_CODES
     )
     _write.write_lines(f, _write.format_header(comment, zero_based), lines, blocks, n_jobs)
-
-
-def _check_codes(name, codes):
-    codes = np.asarray(codes)
-    if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] == 0:
-        raise ValueError(
-            f"{name} must be a two-dimensional array of uint8 with at least one byte a row, got "
-            f"shape {codes.shape} of {codes.dtype}"
-        )
-    return np.ascontiguousarray(codes)
-
-
-def _check_pair(A, B):
-    A, B = _check_codes("A", A), _check_codes("B", B)
-    if A.shape[1] != B.shape[1]:
-        raise ValueError(
-            f"A and B must have rows of one length, got {A.shape[1]} and {B.shape[1]} bytes"
-        )
-    return A, B
-
-
-def _check_n_hashes(codes, bits, n_hashes):
-    most = 8 * codes.shape[1] // bits
-    if n_hashes is None:
-        return most
-    return _validation.check_int("n_hashes", n_hashes, 1, most)
 
 
 def _count(A, B, bits, n_hashes, agreeing, n_jobs):

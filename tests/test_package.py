@@ -34,6 +34,9 @@ FLOORS = [
     {"_progress", "_rows", "_versions"},
     {"kernels"},
     {"_base"},
+    {"_arrays", "_files", "_seeding", "_sklearn", "_threads", "_validation"},
+    {"_packed", "_progress"},
+    {"_base", "kernels"},
     {"libsvm"},
     {"codes"},
     {
