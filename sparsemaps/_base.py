@@ -8,7 +8,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sparsemaps import _rows, _seeding, _sklearn, _threads, _validation
 from sparsemaps._arrays import GrowingArray, keep_rows
 from sparsemaps._kernels.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
+from sparsemaps._packed import PackedCodes, rows_with_bits
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Matrix, MatrixLike
 
@@ -459,29 +460,58 @@ class SampledMap(SparseMap):
     def _width(self) -> int:
         return self._one_hot_width
 
-    def encode(self, X: MatrixLike) -> Array:
+    @overload
+    def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Array: ...
+
+    @overload
+    def encode(self, X: MatrixLike, *, packed: Literal[True]) -> PackedCodes: ...
+
+    def encode(self, X: MatrixLike, *, packed: bool = False) -> Array | PackedCodes:
         """Map each row of `X` to packed codes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             As in ``transform``.
+        packed : bool, default=False
+            Return `PackedCodes`, which know the map and which rows have samples.
 
         Returns
         -------
-        codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8))
+        codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8)), or PackedCodes
             The codes of a row one behind the other, lowest bit first, as
             ``np.packbits(..., bitorder="little")`` lays them out; `bits` includes `t_bits` where a
-            map has them. A row that has no sample is all zeros: drop such rows before comparing.
+            map has them. A row that has no sample is all zeros.
 
         Raises
         ------
         ValueError
             As in ``transform``.
         """
+        _validation.check_bool("packed", packed)
         fitted = self._fitted()
-        row_bytes = (fitted.n_hashes * fitted._code_bits + 7) // 8
-        return fitted._make_codes(self._read_input(X, reset=False), PACKED, row_bytes, np.uint8)
+        rows = self._read_input(X, reset=False)
+        out = np.empty((rows.n_rows, (fitted.n_hashes * fitted._code_bits + 7) // 8), np.uint8)
+        sampled = np.ones(rows.n_rows, bool)
+
+        def write(block: Block, start: int, stop: int) -> None:
+            fitted._write_codes(block, PACKED, out[start:stop])
+            if packed:
+                fitted._find_samples(block, out[start:stop], sampled[start:stop])
+
+        fitted._for_each_block(rows, write)
+        if not packed:
+            return out
+        return PackedCodes(
+            out, fitted._code_bits, self.to_config(), n_hashes=fitted.n_hashes, sampled=sampled
+        )
+
+    def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
+        """Which rows of a block have samples: of rows whose codes are all 0, their numbers tell."""
+        number = np.empty((1, self.n_hashes), np.int32)
+        for row in np.flatnonzero(~rows_with_bits(codes)):
+            self._write_codes(block.rows(row, row + 1), NUMBERS, number)
+            sampled[row] = number[0, 0] >= 0
 
     def _codes_as_numbers(self, X: MatrixLike) -> Array:
         """The codes of each row as int32, -1 in rows without."""

@@ -11,12 +11,10 @@ import numpy as np
 from scipy import special
 
 from sparsemaps import _files, _seeding, _validation
+from sparsemaps._typing import Array
 
 _FOOTER = struct.Struct("<Q8s")
 _MAGIC = b"SMCODES1"
-
-Array = Any
-"""A NumPy array."""
 
 
 class PackedCodes:

@@ -284,7 +284,7 @@ class KernelProduct(SampledMap):
         return config
 
     @_sklearn.available_if(lambda self: self.has_codes)
-    def encode(self, X: MatrixLike) -> Array:
+    def encode(self, X: MatrixLike, *, packed: bool = False) -> Any:
         """Map each row of `X` to packed codes: the two maps' side by side.
 
         There where both maps are sampled ones.
@@ -293,14 +293,16 @@ class KernelProduct(SampledMap):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             As in ``transform``.
+        packed : bool, default=False
+            Return `PackedCodes`, which know the map and which rows have samples.
 
         Returns
         -------
-        codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8))
+        codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8)), or PackedCodes
             With the bits of both maps, the second one's the lower. A row that has no sample is all
             zeros.
         """
-        return super().encode(X)
+        return super().encode(X, packed=True) if packed else super().encode(X)
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         sampled, other = self._fitted_maps()

@@ -5,10 +5,11 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _functions, _seeding, _validation, kernels
+from sparsemaps import _functions, _seeding, _sklearn, _threads, _validation, kernels
 from sparsemaps._base import SparseMap
 from sparsemaps._kernels import fourier as _kernel
 from sparsemaps._kernels import projection as _projection
+from sparsemaps._packed import PackedCodes
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 
@@ -103,6 +104,8 @@ class RandomFourier(SparseMap):
        section 3.
     .. [2] P. Li, "A comparison study of nonlinear kernels", 2015, section 1.4.
     .. [3] D. Sutherland, J. Schneider, "On the error of random Fourier features", UAI 2015.
+    .. [4] M. Raginsky, S. Lazebnik, "Locality-sensitive binary codes from shift-invariant
+       kernels", NIPS 2009.
 
     Examples
     --------
@@ -211,6 +214,63 @@ class RandomFourier(SparseMap):
 
         self._for_each_block(rows, write)
         return out
+
+    @_sklearn.available_if(lambda self: self.kernel != "folded_rbf")
+    def encode(self, X: MatrixLike, *, packed: bool = False) -> Any:
+        """Map each row of `X` to packed codes: one bit for each component.
+
+        Bit j is 1 where component j of the offset form, ``cos(<omega_j, x> + b_j)``, is not
+        negative, whatever `form` is. Bits of two rows agree with probability
+        ``1/2 + 4/pi**2 * sum(K((2 m + 1) Delta) / (2 m + 1)**2 for m = 0, 1, ...)`` [4]_, which
+        for "rbf" and "laplacian" ``sparsemaps.codes.kernel_from_collisions`` solves for the kernel.
+        "folded_rbf" has no codes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As in ``transform``.
+        packed : bool, default=False
+            Return `PackedCodes`, which know the map; ``kernel_from_collisions`` needs them.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_samples, ceil(n_components / 8)), or PackedCodes
+            Lowest bit first. Every row has samples, also one without entries.
+
+        Raises
+        ------
+        ValueError
+            As in ``transform``.
+        """
+        _validation.check_bool("packed", packed)
+        fitted = self._fitted()
+        rows = self._read_input(X, reset=False)
+        out = np.empty((rows.n_rows, (fitted.n_components + 7) // 8), np.uint8)
+        fitted._for_each_block(
+            rows,
+            lambda block, start, stop: fitted._write_signs(block, rows.dtype, out[start:stop]),
+        )
+        if not packed:
+            return out
+        return PackedCodes(
+            out, 1, self.to_config(), n_hashes=fitted.n_components, sampled=np.ones(len(out), bool)
+        )
+
+    def _write_signs(self, block: Block, dtype: Any, out: Array) -> None:
+        n = self.n_components
+        vectors, scales, phases = _seeding.keys(self.seed_, "random_fourier", 3)
+        parameters = (
+            self._scales(scales, n).astype(dtype),
+            _seeding.uniforms(phases, n).astype(dtype),
+            0,
+            1.0,
+        )
+        for start, stop in _threads.cut_by_bytes(len(out), n * np.dtype(dtype).itemsize):
+            rows = block.rows(start, stop)
+            features = np.empty((stop - start, n), dtype)  # the projections at first
+            _projection.project(*rows, vectors, _SPECTRA[self.kernel], n, features)
+            _kernel.features(features, *parameters, features)
+            out[start:stop] = np.packbits(features >= 0, axis=1, bitorder="little")
 
     def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         gamma = self.gamma_

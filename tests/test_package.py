@@ -32,11 +32,10 @@ FLOORS = [
         "_validation",
     },
     {"_progress", "_rows", "_versions"},
+    {"_arrays", "_catalogue", "_files", "_seeding", "_sklearn", "_threads", "_validation"},
+    {"_packed", "_progress", "_rows", "_versions"},
     {"kernels"},
     {"_base"},
-    {"_arrays", "_files", "_seeding", "_sklearn", "_threads", "_validation"},
-    {"_packed", "_progress"},
-    {"_base", "kernels"},
     {"libsvm"},
     {"codes"},
     {
