@@ -2,14 +2,15 @@
 
 import argparse
 import importlib
+import json
 import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import sparsemaps
-from sparsemaps import kernels, libsvm
-from sparsemaps._options import KERNELS, MAPS, Kind
+from sparsemaps import _files, kernels, libsvm
+from sparsemaps._options import KERNELS, MAPS, SAVED, Kind
 from sparsemaps.libsvm import _gram, _summary
 
 
@@ -30,12 +31,37 @@ def _given(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
 
 
 def make_map(options: argparse.Namespace) -> Any:
-    """The map that the options of ``map`` describe."""
+    """The map that the options of ``map`` describe, fitted for rows of any width."""
+    if options.config is not None:
+        return _saved_map(options)
     kind = MAPS[options.map_name]
     parameters = _given(options, kind)
     if options.map_name == "tensor-sketch":
         parameters["dense_output"] = False  # the same numbers, without the zeros
-    return _load(kind.make)(**parameters, random_state=options.seed)
+    return _load(kind.make)(**parameters, random_state=options.seed).fit_any_width()
+
+
+def _saved_map(options: argparse.Namespace) -> Any:
+    """The map of --config, which no other option describes."""
+    if options.map_name != SAVED:
+        kind = MAPS[options.map_name]
+        given = sorted(_given(options, kind))
+        if given:
+            raise ValueError(f"{given[0]} is in the file of --config; leave out the option")
+    with open(options.config, "rb") as file:
+        text = file.read()
+    try:
+        saved = sparsemaps.from_config(json.loads(text))
+        if options.map_name != SAVED and type(saved) is not _class_of(kind):
+            raise ValueError(f"the map is {type(saved).__name__}, not that of {options.map_name}")
+    except ValueError as error:
+        raise ValueError(f"{options.config}: {error}") from error
+    return saved
+
+
+def _class_of(kind: Kind) -> type:
+    made = _load(kind.make)
+    return made if isinstance(made, type) else sparsemaps.KernelProduct
 
 
 def demo(options: argparse.Namespace) -> None:
@@ -47,11 +73,15 @@ def demo(options: argparse.Namespace) -> None:
 
 def map(options: argparse.Namespace) -> None:
     """``sparsemaps map``."""
+    made = make_map(options)
+    if options.save_config is not None:
+        with _files.atomic_output(options.save_config) as out:
+            out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
     if options.dask is not None:
-        _map_on_dask(options)
+        _map_on_dask(options, made)
         return
     files = libsvm.map_svmlight_file(
-        make_map(options),
+        made,
         options.inputs,
         options.output,
         zero_based=options.zero_based,
@@ -71,7 +101,7 @@ def map(options: argparse.Namespace) -> None:
             print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
 
 
-def _map_on_dask(options: argparse.Namespace) -> None:
+def _map_on_dask(options: argparse.Namespace, made: Any) -> None:
     if not options.output.endswith("/"):
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     if options.header or options.shard is not None:
@@ -82,7 +112,7 @@ def _map_on_dask(options: argparse.Namespace) -> None:
         raise ValueError(str(error)) from error
     names = ("zero_based", "ones", "format", "comments", "resume", "max_line_bytes")
     _command.run(
-        make_map(options),
+        made,
         options.inputs,
         options.output,
         options.dask,

@@ -61,10 +61,10 @@ _T_BITS = Option("t_bits", integer, 0, "bits of the weight that a sample keeps, 
 _ACOS = Option("kernel", ("acos", "acos_chi2"), "acos", "kernel of the signs")
 _DISTRIBUTION = Option(
     "distribution",
-    ("normal", "cauchy", "rademacher"),
+    ("rademacher",),
     None,
-    "random numbers of the projections; by default those of the kernel; rademacher is cheaper, "
-    "for acos",
+    "random signs for the projections of the kernel acos, which are cheaper; by default the "
+    "random numbers that the kernel asks for",
 )
 _FOURIER = ("rbf", "laplacian", "cauchy", "matern", "folded_rbf")
 _FOURIER_KERNEL = Option("kernel", _FOURIER, "rbf", "the kernel; rbf is the Gaussian")
@@ -215,6 +215,9 @@ KERNELS = {
         "sparsemaps._commands:minmax_times_acos_chi2", "min-max times acos-chi-square kernel", ()
     ),
 }
+
+SAVED = "saved"
+"""Stands in place of the name of a map for one that comes from a file."""
 
 MAP_EXAMPLES = """\
 examples:

@@ -23,6 +23,7 @@ from sparsemaps._options import (
     KERNELS,
     MAP_EXAMPLES,
     MAPS,
+    SAVED,
     Kind,
     Option,
     integer,
@@ -46,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Bad options raise SystemExit, as argparse does. The streams of the process stay as they are.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
+        arguments = ["map", SAVED, *arguments[1:]]
     options = make_parser().parse_args(arguments)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
@@ -212,7 +215,18 @@ def _add_maps(commands: Any) -> None:
         parser.add_argument(
             "--seed", type=integer, default=0, help="of the random numbers (default: 0)"
         )
+        parser.add_argument("--config", metavar="FILE", help="the map that --save-config has saved")
         parser.set_defaults(run="map", map_name=name)
+    saved = kinds.add_parser(
+        SAVED,
+        help="the map of a file that --save-config has written; map --config FILE is short for it",
+        description="The map of a file that --save-config has written.",
+        epilog="examples:\n  sparsemaps map minmax train.svm -o train.mapped --save-config map.json"
+        "\n  sparsemaps map --config map.json test.svm -o test.mapped\n",
+    )
+    saved.add_argument("--config", metavar="FILE", required=True, help="file of the map")
+    _add_map_options(saved)
+    saved.set_defaults(run="map", map_name=SAVED)
 
 
 def _add_map_options(parser: argparse.ArgumentParser) -> None:
@@ -242,6 +256,9 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
         help="begin with a comment that is this command; LIBSVM's programs read no comments",
     )
     group.add_argument("--comments", action="store_true", help="keep the comments of the inputs")
+    group.add_argument(
+        "--save-config", metavar="FILE", help="write the map to FILE, for --config with other files"
+    )
     group = parser.add_argument_group("many files: OUTPUT is a directory")
     group.add_argument(
         "--resume", action="store_true", help="skip what a run of the same command has finished"

@@ -1,7 +1,10 @@
 """The ``sparsemaps`` command."""
 
+import argparse
 import gzip
+import inspect
 import io
+import json
 import os
 import re
 import shutil
@@ -452,6 +455,187 @@ def test_as_a_program(file):
             )
             assert (done.returncode, done.stderr) == (0, b"")
             assert done.stdout == command(*arguments).stdout
+
+
+def test_options_are_the_parameters():
+    """Every parameter that a file can use is an option, with the class's default."""
+    left_out = {"random_state", "n_jobs", "dense_output", "pitch_density", "X", "Y"}
+    for kind in [*MAPS.values(), *KERNELS.values()]:
+        parameters = inspect.signature(_commands._load(kind.make)).parameters
+        defaults = {name: one.default for name, one in parameters.items() if name not in left_out}
+        assert {option.name: option.default for option in kind.options} == defaults, kind.make
+
+
+def test_choices_are_what_the_maps_take():
+    for name, kind in MAPS.items():
+        for option in kind.options:
+            for choice in option.kind if isinstance(option.kind, tuple) else ():
+                given = [_options_flag(option.name), choice, "-o", "-", "-"]
+                extra = ["--hash-dim", 4] if name == "fastfood" else []
+                assert command("map", name, *extra, *given).returncode == 0, (name, choice)
+
+
+def _options_flag(name):
+    return "--" + name.replace("_", "-")
+
+
+def test_streams_of_the_caller_stay(file, tmp_path):
+    """Whatever goes wrong: only the program's own process may lose its output."""
+    for arguments in (["map", "minmax", tmp_path / "none", "-o", "-"], ["info", tmp_path / "none"]):
+        before = os.fstat(1).st_ino, sys.stdout
+        assert cli.main([str(argument) for argument in arguments]) == 2
+        assert (os.fstat(1).st_ino, sys.stdout) == before
+
+
+def test_errors_are_one_line_that_speaks_of_options(tmp_path):
+    source = tmp_path / "in"
+    source.write_bytes(b"1 1:1\n1 3:-2\n")
+    for arguments, message in (
+        (["minmax"], "in: line 2, index 3: the value -2 is negative; the min-max kernel takes "
+         "values >= 0; --signed takes both signs"),
+        (["minmax-signs"], "the min-max kernel takes values >= 0; HashingVectorizer gives"),
+        (["minmax", "--n-hashes", 0], "--n-hashes must be from 1 to"),
+        (["minmax", "--signed", "--zero-based", "--bits", 33], "--bits must be from"),
+        (["count-sketch", "--ones"], "--ones is for maps with one-hot output"),
+        (["count-sketch", "--format", "npy"], "--format npy"),
+        (["fastfood"], "--hash-dim must be given"),
+        (["minmax", "--max-line-bytes", 4], "line 1 is longer than --max-line-bytes 4"),
+        (["minmax", "--resume"], "directory"),
+        (["minmax", "--shard", "3/2"], "expected I/N with 1 <= I <= N, got '3/2'"),
+        (["minmax", "--bits", "x"], "argument --bits: invalid integer value: 'x'"),
+        (["nonsense"], "invalid choice: 'nonsense'"),
+        (["minmax", "--config", tmp_path / "none"], "none: No such file or directory"),
+    ):  # fmt: skip
+        done = command("map", *arguments, source, "-o", tmp_path / "out")
+        error = done.stderr.decode()
+        assert done.returncode == 2
+        assert error.count("\n") == 1
+        assert error.startswith("sparsemaps: ")
+        assert message in error
+    assert os.listdir(tmp_path) == ["in"]
+    done = command("map", "minmax", source, "-o", "")
+    assert b"the name must not be empty" in done.stderr
+    source.write_bytes(b"1 1:1\n\n# c\n1 3:-2\n")
+    for paths in ([source], [tmp_path / "good", source]):
+        (tmp_path / "good").write_bytes(b"1 1:1\n")
+        done = command("kernel", "minmax", *paths, "-o", tmp_path / "out")
+        assert f"{source}: line 4, index 3: the value -2 is negative" in done.stderr.decode()
+
+
+def test_an_empty_input_is_said(tmp_path):
+    (tmp_path / "in").write_bytes(b"# nothing\n")
+    done = command("map", "minmax", tmp_path / "in", "-o", tmp_path / "out")
+    assert done.returncode == 0
+    assert done.stderr.decode() == f"sparsemaps: {tmp_path / 'in'}: there are no rows\n"
+    done = command("map", "minmax", "-", "-o", "-")
+    assert done.stderr == b"sparsemaps: standard input: there are no rows\n"
+
+
+def test_an_input_is_no_output(file):
+    before = file.read_bytes()
+    done = command("map", "minmax", file, "-o", file)
+    assert done.returncode == 2
+    assert b"is the input" in done.stderr
+    done = command("kernel", "minmax", file, "-o", file)
+    assert b"is the input" in done.stderr
+    assert file.read_bytes() == before
+
+
+def test_a_saved_map(file, tmp_path):
+    """The map of one command in the next: other options could not say it otherwise."""
+    saved, out = tmp_path / "map.json", tmp_path / "out"
+    options = ["--n-hashes", 7, "--bits", 2, "--seed", 5]
+    first = command("map", "minmax", *options, "--save-config", saved, file, "-o", "-")
+    assert first.returncode == 0
+    again = command("map", "--config", saved, file, "-o", "-")
+    assert again.stdout == first.stdout
+    assert command("map", "minmax", "--config", saved, file, "-o", "-").stdout == first.stdout
+    fitted = sparsemaps.from_config(json.loads(saved.read_text()))
+    assert (fitted.n_hashes, fitted.bits, fitted.seed_) == (7, 2, 5)
+    for arguments, message in (
+        (["minmax", "--config", saved, "--bits", 3], b"is in the file of --config"),
+        (["signs", "--config", saved], b"the map is ConsistentWeightedSampling, not that of signs"),
+        (["--config", file], b"in.svm: "),
+    ):
+        done = command("map", *arguments, file, "-o", out)
+        assert done.returncode == 2
+        assert message in done.stderr
+    assert not out.exists()
+
+
+def test_many_files(file, tmp_path):
+    out = f"{tmp_path}/out/"
+    arguments = ["map", "minmax", "--n-hashes", 3, "--format", "npy", file, "-o", out]
+    assert command(*arguments).returncode == 0
+    before = (tmp_path / "out" / "in.svm.npy").stat().st_mtime_ns
+    assert command(*arguments, "--resume", "--shard", "1/1").returncode == 0
+    assert (tmp_path / "out" / "in.svm.npy").stat().st_mtime_ns == before
+    done = command(*arguments, "--resume", "--seed", 1)
+    assert done.returncode == 2
+    assert b"seed 0, now 1" in done.stderr
+    said = command("info", tmp_path / "out" / "in.svm.npy").stdout.decode().splitlines()
+    assert said == ["rows     40", "codes    3 bytes a row", "labels   0: 14, 1: 13, 2: 13"]
+    matrix = tmp_path / "in.npz"
+    command("map", "minmax", "--n-hashes", 3, "--format", "npz", file, "-o", matrix)
+    said = command("info", matrix).stdout.decode().splitlines()
+    assert said[0] == "rows     40"
+    assert said[1].endswith("of 768, from 0")
+    (tmp_path / "bad.npy").write_bytes(b"x")
+    (tmp_path / "bad.npz").write_bytes(b"x")
+    np.save(tmp_path / "worse.npy", np.ones(3))
+    for name in ("bad.npy", "bad.npz", "worse.npy"):
+        done = command("info", tmp_path / name)
+        assert done.returncode == 2
+        assert done.stderr.decode().startswith(f"sparsemaps: {tmp_path / name}: ")
+        assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("name", [*MAPS, "saved"])
+def test_help_reads_like_documentation(name):
+    said = command("map", name, "--help").stdout.decode()
+    assert "examples:" in said
+    assert "None" not in said
+    assert not re.search(r"[\\$`]|:math:|\[\d\]", said)
+
+
+def test_every_option_has_help():
+    def check(parser):
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for choice in action.choices.values():
+                    check(choice)
+            else:
+                assert action.help, (parser.prog, action.option_strings)
+                assert action.help.strip() == action.help
+
+    check(cli.make_parser())
+
+
+def test_completion():
+    pytest.importorskip("shtab")
+    done = command("--print-completion", "bash")
+    assert done.returncode == 0
+    assert b"--n-hashes" in done.stdout
+
+
+@posix
+def test_ctrl_c_while_it_is_imported(tmp_path):
+    """One line, whatever is being imported."""
+    code = (
+        "import sys, builtins\n"
+        "found = builtins.__import__\n"
+        "def slow(name, *rest):\n"
+        "    if name == 'argparse':\n"
+        "        raise KeyboardInterrupt\n"
+        "    return found(name, *rest)\n"
+        "from sparsemaps import __main__ as program\n"
+        "sys.modules.pop('sparsemaps.cli', None)\n"
+        "builtins.__import__ = slow\n"
+        "sys.exit(program.main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False,
+                          cwd=tmp_path)  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, b"sparsemaps: interrupted\n")
 
 
 def test_version_and_help():

@@ -211,12 +211,15 @@ class _Job(NamedTuple):
         }
 
 
-def config_of(map: Any) -> Any:
-    """The map, JSON-able."""
-    parameters = {name: repr(value) for name, value in map.get_params(deep=False).items()}
-    parameters["random_state"] = str(map.seed_)
-    del parameters["n_jobs"]
-    return {"class": type(map).__name__, "parameters": parameters}
+def config_of(map: Any) -> dict[str, Any]:
+    """A fitted map, JSON-able; by the words of its parameters where one has no JSON."""
+    try:
+        config: dict[str, Any] = map.to_config()
+    except ValueError:  # a function, such as a density
+        parameters = {name: repr(value) for name, value in map.get_params(deep=False).items()}
+        del parameters["n_jobs"], parameters["random_state"]
+        config = {"class": type(map).__name__, "parameters": parameters, "seed": map.seed_}
+    return config
 
 
 # ---- a directory of outputs ----------------------------------------------------------------------

@@ -34,8 +34,9 @@ def iter_svmlight_file(
     block_bytes : int, default=2**22
         About how much text makes a block. At least one line always does.
     n_features : int or None, default=None
-        Number of columns of every block. None gives each block the width that it needs; learners
-        need all blocks of one width.
+        Number of columns of every block. None gives each block the width that it needs. A map
+        fitted by ``fit_any_width()`` takes blocks of any width, and its output has one width;
+        learners need all blocks of one width.
     dtype : data-type, default=np.float64
         Type of the values.
     multilabel : bool, default=False
@@ -67,6 +68,14 @@ def iter_svmlight_file(
     >>> file = BytesIO(b"1 1:1\\n0 3:1\\n1 2:1 3:5\\n")
     >>> [X.shape for X, y in iter_svmlight_file(file, block_bytes=12, n_features=3)]
     [(2, 3), (1, 3)]
+
+    A map for rows of any width:
+
+    >>> from sparsemaps import CountSketch
+    >>> sketch = CountSketch(n_components=8, random_state=0).fit_any_width()
+    >>> file = BytesIO(b"1 1:1\\n0 3:1\\n1 2:1 3:5\\n")
+    >>> [sketch.transform(X).shape for X, y in iter_svmlight_file(file, block_bytes=12)]
+    [(2, 8), (1, 8)]
     """
     options = check_options(
         n_features=n_features,
