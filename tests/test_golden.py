@@ -83,8 +83,8 @@ def found():
 
 def assert_golden(cases):
     golden = json.loads(GOLDEN.read_text())
-    assert cases.keys() == golden.keys()
-    assert [name for name in cases if cases[name] != golden[name]] == []
+    assert len(golden) > 300
+    assert [name for name in golden if cases.get(name) != golden[name]] == []
 
 
 def test_golden_bits():
