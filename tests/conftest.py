@@ -99,6 +99,13 @@ def new_map(request):
     return lambda **more: make(name, **{**parameters, **more})
 
 
+@pytest.fixture(params=[(name, variants[0]) for name, variants in MAPS.items()], ids=MAPS)
+def first_variant(request):
+    """A function that makes a new map, of each class in turn: for what all variants share."""
+    name, parameters = request.param
+    return lambda **more: make(name, **{**parameters, **more})
+
+
 def map_classes():
     """The maps that the package exports."""
     exported = (getattr(sparsemaps, name) for name in sparsemaps.__all__)

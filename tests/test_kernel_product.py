@@ -5,6 +5,10 @@ import pytest
 import scipy.sparse as sp
 import theorems
 from conftest import random_csr
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -184,3 +188,42 @@ def test_maps_get_seeds_of_their_own():
 def test_bad_parameters(maps, message):
     with pytest.raises(ValueError, match=message):
         KernelProduct(maps=maps).fit(np.ones((2, 4)))
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+
+def test_names_of_maps():
+    cws, signs = ConsistentWeightedSampling(n_hashes=8), SignProjection(n_hashes=8)
+    assert {"signprojection", "consistentweightedsampling__bits"} <= set(
+        KernelProduct(maps=(cws, signs)).get_params()
+    )
+    assert "signprojection-2__n_hashes" in KernelProduct(maps=(signs, signs)).get_params()
+    product = KernelProduct(maps=[("weights", cws), ("signs", signs)])
+    product.set_params(weights__bits=3, signs=SignProjection(n_hashes=8, kernel="acos_chi2"))
+    assert cws.bits == 3
+    assert product.get_params()["signs__kernel"] == "acos_chi2"
+    X = random_csr()
+    np.testing.assert_array_equal(
+        clone(product).set_params(random_state=1).fit(X).encode(X),
+        KernelProduct(maps=(cws, product.maps[1][1]), random_state=1).fit(X).encode(X),
+    )
+    default = KernelProduct().set_params(signprojection__kernel="acos_chi2")
+    assert default.get_params()["signprojection__kernel"] == "acos_chi2"
+    with pytest.raises(ValueError, match="Invalid parameter 'signs__bits'"):
+        KernelProduct().set_params(signs__bits=3)
+    for names in (("a", "a"), ("a__b", "c"), ("n_jobs", "c")):
+        with pytest.raises(ValueError, match="the names of maps must"):
+            KernelProduct(maps=list(zip(names, (cws, signs), strict=True))).fit(X)
+
+
+def test_grid_search():
+    X, y = random_csr(), np.arange(40) % 2
+    maps = [
+        ("weights", ConsistentWeightedSampling(n_hashes=16)),
+        ("signs", SignProjection(n_hashes=16)),
+    ]
+    model = Pipeline([("map", KernelProduct(maps=maps, random_state=0)), ("svm", LinearSVC())])
+    search = GridSearchCV(model, {"map__weights__bits": [2, 5]}, cv=2).fit(X, y)
+    assert search.cv_results_["param_map__weights__bits"].tolist() == [2, 5]
+    assert maps[0][1].bits == 8
