@@ -509,7 +509,7 @@ class SampledMap(SparseMap):
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
         """Which rows of a block have samples: of rows whose codes are all 0, their numbers tell."""
         number = np.empty((1, self.n_hashes), np.int32)
-        for row in np.flatnonzero(~rows_with_bits(codes)):
+        for row in np.flatnonzero(~rows_with_bits(codes)).tolist():
             self._write_codes(block.rows(row, row + 1), NUMBERS, number)
             sampled[row] = number[0, 0] >= 0
 

@@ -5,7 +5,7 @@ import os
 import struct
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special
@@ -141,7 +141,7 @@ class PackedCodes:
             file.write(_FOOTER.pack(len(text), _MAGIC))
 
     @classmethod
-    def load(cls, path: Any, *, mmap_mode: str | None = "r") -> "PackedCodes":
+    def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> "PackedCodes":
         """Open a file of `save`.
 
         Parameters

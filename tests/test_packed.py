@@ -175,7 +175,7 @@ def test_every_file_that_is_cut_short_is_refused(saved):
     whole = path.read_bytes()
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match="cut short|damaged"):
+        with pytest.raises(ValueError, match=r"cut short|damaged"):
             PackedCodes.load(path)
 
 
@@ -183,7 +183,7 @@ def test_files_of_another_scheme(saved):
     A, path = saved
     A.config["scheme"] = 99
     A.save(path)
-    with pytest.raises(ValueError, match="scheme 99 of random numbers; this version .* scheme 1"):
+    with pytest.raises(ValueError, match=r"scheme 99 of random numbers; this version .* scheme 1"):
         PackedCodes.load(path)
 
 
