@@ -14,81 +14,40 @@
 #define SPARSEMAPS_DART_MINHASH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "levels.h"
-#include "random.h"
 
 /* Parts of an entry that are looked at: those below have 4^-24 of its darts. */
 enum { DART_PARTS = 24 };
-/* Below the row's largest weight; entries beyond have 4^-64 of its darts. */
-enum { DART_LOWEST_PART = 64 };
-/* Words of one dart. */
-enum { DART_WORDS = 3 };
+/* Entries that are looked at together, and the largest number of parts with darts they have. */
+enum { DART_ENTRIES = 512, DART_MAX_PARTS = DART_ENTRIES * DART_PARTS };
 
+/* The dart of least rank in a bucket so far. */
 typedef struct {
     double rank;
-    int64_t position; /* of the entry, -1 for none */
-    int64_t part;
-    int64_t number;
+    int64_t
+        source; /* DART_SOURCES * position of the entry + how far its part is below the highest */
+    int64_t number; /* in its part */
 } dart_t;
 
-INLINE uint64_t part_start(uint64_t start, int64_t part)
-{
-    return start + (uint64_t)part * UINT64_C(0xd1342543de82ef95);
-}
-
-INLINE uint64_t dart_word(uint64_t part, uint64_t number, uint64_t which)
-{
-    return word(part, DART_WORDS * number + which);
-}
-
-/* An exponential of rate 1 from 64 bits: exact where it is small, as for the rare darts of low
- * parts, of 24 bits elsewhere. */
-INLINE double exponential(uint64_t bits)
-{
-    if (bits >> 52 == 0) {
-        double v = ((double)bits + 0.5) * 0x1p-64;
-        return v * (1.0 + v * (0.5 + v * (1.0 / 3.0)));
-    }
-    return (double)-log_f32((float)(int32_t)((~bits >> 40) | 1) * 0x1p-24f);
-}
-
-/* The darts of a part below `weight` and `limit`, each to its bucket; all relative. `scale` is the
- * part's least weight, 4^m. */
-INLINE void throw_darts(uint64_t part, double scale, double weight, double limit,
-                        uint64_t n_buckets, int64_t position, int64_t number_of_part,
-                        dart_t *buckets)
-{
-    const double mean = 1.0 / (3.0 * scale);
-    double rank = 0;
-    for (uint64_t number = 0;; number++) {
-        rank += mean * exponential(dart_word(part, number, 0));
-        if (!(rank < limit))
-            return;
-        double at = scale * (1.0 + 3.0 * ((double)(dart_word(part, number, 1) >> 11) * 0x1p-53));
-        if (at >= weight)
-            continue;
-        dart_t *bucket = buckets + hash_bucket(dart_word(part, number, 2), n_buckets);
-        if (rank < bucket->rank) {
-            bucket->rank = rank;
-            bucket->position = position;
-            bucket->part = number_of_part;
-            bucket->number = (int64_t)number;
-        }
-    }
-}
-
-/* The part that a positive normal number lies in: half its binary exponent, rounded down. */
-INLINE int part_of(double weight)
-{
-    int exponent = (int)(double_to_bits(weight) >> 52) - 1023;
-    return exponent >= 0 ? exponent / 2 : -((1 - exponent) / 2);
-}
+/* Parts whose next dart may be below the limit of rank. */
+typedef struct {
+    uint64_t starts[DART_MAX_PARTS]; /* of their words */
+    double ranks[DART_MAX_PARTS];    /* of the last dart */
+    double means[DART_MAX_PARTS];    /* of the difference of two ranks */
+    double scales[DART_MAX_PARTS];   /* least weight of a dart */
+    double weights[DART_MAX_PARTS];  /* of the entry */
+    int64_t sources[DART_MAX_PARTS];
+} dart_parts;
 
 typedef struct {
-    /* Which of an entry's parts may have a dart below the limit, as bits. An exponential is at least
-     * its 64 bits as a fraction, so that most parts are done with here. */
-    uint32_t (*parts_with_darts)(uint64_t start, int64_t part, const uint64_t *limits);
+    /* Sample a row of n entries: the columns of the samples, and t that numbers the darts of a
+     * column, into arrays of n_buckets. `weights`, of at least 0, are written over; `parts` and
+     * `buckets` (n_buckets) are scratch. Returns 0 where no weight is above 0. */
+    int (*sample_row)(double *weights, const uint64_t *columns, ptrdiff_t n, uint64_t key,
+                      ptrdiff_t n_buckets, dart_parts *parts, dart_t *buckets,
+                      uint64_t *out_columns, int64_t *out_t);
 } dart_minhash_loops;
 
 DECLARE_TABLES(dart_minhash)
