@@ -19,6 +19,7 @@ from conftest import assert_same, random_csr
 from sklearn.base import clone
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
+from sparsemaps.codes import collisions, kernel_from_collisions
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file, map_svmlight_file
 
 dask = pytest.importorskip("dask")
@@ -28,6 +29,7 @@ fsspec = pytest.importorskip("fsspec")
 import dask.array as da  # noqa: E402
 
 import sparsemaps.dask as sd  # noqa: E402
+from sparsemaps.dask import _pairs  # noqa: E402
 
 # Clusters that come and go leave sockets that Python warns of.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -379,6 +381,69 @@ def test_parallel_post_fit():
     np.testing.assert_array_equal(model.predict(sparse).compute(), predicted)
 
 
+# ---- similar pairs -------------------------------------------------------------------------------
+
+
+def codes_with_copies(n_rows=1500, n_bytes=32, seed=0):
+    """Random codes; some rows resemble others, and some are empty."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 256, (n_rows, n_bytes), dtype=np.uint8)
+    for _ in range(n_rows // 5):
+        i, j = rng.integers(0, n_rows, 2)
+        codes[j] = np.where(rng.random(n_bytes) < rng.choice([0.5, 0.8, 0.95]), codes[i], codes[j])
+    codes[::100] = 0
+    return codes
+
+
+@pytest.mark.parametrize("chunks", [1500, 400, 97, (0, 1000, 0, 500)])
+@pytest.mark.parametrize("bits", [8, 4])
+def test_pairs_are_those_of_all_comparisons(monkeypatch, chunks, bits):
+    monkeypatch.setattr(_pairs, "_PART_ROWS", 700)
+    codes = codes_with_copies()
+    n_hashes = 8 * codes.shape[1] // bits
+    K = kernel_from_collisions(collisions(codes, codes, bits), n_hashes, bits)
+    with_bits = codes.any(axis=1)
+    expected = np.transpose(np.nonzero(np.triu(K >= 0.7, 1) & with_bits & with_bits[:, None]))
+    chunked = da.from_array(codes, chunks=(chunks, 20))
+    i, j, similarity = dask.compute(*sd.similar_pairs(chunked, 0.7, bits=bits, recall=0.9999))
+    order = np.lexsort([j, i])
+    np.testing.assert_array_equal(np.column_stack([i, j])[order], expected)
+    np.testing.assert_array_equal(similarity, K[i, j])
+
+
+def test_recall_of_pairs():
+    """Pairs at the threshold are found as often as is said."""
+    rng = np.random.default_rng(0)
+    n, n_hashes, threshold, recall = 20_000, 64, 0.75, 0.9
+    half = rng.integers(0, 256, (n, n_hashes), dtype=np.uint8)
+    other = rng.integers(0, 256, (n, n_hashes), dtype=np.uint8)
+    agree = np.argsort(rng.random((n, n_hashes)), axis=1) < threshold * n_hashes
+    codes = np.concatenate([half, np.where(agree, half, other)])
+    i, j, similarity = dask.compute(
+        *sd.similar_pairs(da.from_array(codes, chunks=(9000, -1)), 0.73, bits=8, recall=recall)
+    )
+    assert (j == i + n).all()
+    assert (similarity >= 0.73).all()
+    # At 0.75 more are found than at 0.73; five standard errors below that is no chance.
+    assert len(i) / n >= recall - 5 * np.sqrt(recall * (1 - recall) / n)
+
+
+def test_bad_codes():
+    codes = da.zeros((9, 4), dtype=np.uint8)
+    for arguments, message in [
+        ({"codes": codes.compute()}, "two-dimensional Dask array of uint8"),
+        ({"codes": codes.astype(float)}, "two-dimensional Dask array of uint8"),
+        ({"codes": codes[codes[:, 0] == 0]}, "must know the lengths of its blocks"),
+        ({"threshold": 0}, "threshold must be a finite|threshold must be"),
+        ({"threshold": 1.1}, "threshold must be at most 1"),
+        ({"bits": 0}, "bits must be from 1"),
+        ({"n_hashes": 5}, "n_hashes must be from 1 to 4"),
+        ({"recall": 1.0}, "recall must be below 1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            sd.similar_pairs(**{"codes": codes, "threshold": 0.5, "bits": 8, **arguments})
+
+
 # ---- clusters of processes -----------------------------------------------------------------------
 
 
@@ -392,11 +457,17 @@ def test_two_processes(inputs, expected, tmp_path):
     with cluster(2) as workers, distributed.Client(workers) as client:
         parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=700, client=client)
         assert joined(parts) == expected
-        X, _ = sd.read_svmlight(inputs, n_features=300, partition_bytes=700)
-        codes = sd.encode(CWS, X).compute()
+        X, _ = sd.read_svmlight(inputs, n_features=300, partition_bytes=5000)
+        codes = sd.encode(CWS, X)
+        i, j, similarity = dask.compute(*sd.similar_pairs(codes, 0.6, bits=4))
+        codes = codes.compute()
         (tmp_path / "bad").write_bytes(b"1 1:1\n" * 99 + b"x 1:1\n")
         with pytest.raises(ValueError, match="bad: line 100, column 1: expected a number as label"):
             sd.map_files(CWS, tmp_path / "bad", tmp_path / "out2", partition_bytes=100)
+    here = dask.compute(*sd.similar_pairs(da.from_array(codes), 0.6, bits=4), scheduler="sync")
+    assert len(i) > 0
+    for there, alone in zip((i, j, similarity), here, strict=True):
+        np.testing.assert_array_equal(np.sort(there), np.sort(alone))
     rows = sp.vstack([load_svmlight_file(path, n_features=300)[0] for path in inputs], "csr")
     np.testing.assert_array_equal(codes, clone(CWS).fit(rows).encode(rows))
 

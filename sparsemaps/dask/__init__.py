@@ -17,8 +17,9 @@ except ImportError as error:
 
 from sparsemaps.dask._arrays import encode, read_svmlight, transform
 from sparsemaps.dask._files import map_files
+from sparsemaps.dask._pairs import similar_pairs
 
-__all__ = ["encode", "map_files", "read_svmlight", "transform"]
+__all__ = ["encode", "map_files", "read_svmlight", "similar_pairs", "transform"]
 
 
 def __dir__() -> list[str]:

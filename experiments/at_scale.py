@@ -1,0 +1,184 @@
+"""``python -m experiments.at_scale WHAT``: the constants and checks of docs/at_scale.md.
+
+costs    CPU time and bytes of a row of web-spam's shape, one thread, file to file
+tasks    CPU time of Dask's scheduler and client for a task
+scaling  one worker on n parts, two workers on 2 n parts: the time should stay
+pairs    near-duplicates of packed codes on two workers of 4 GB
+
+CPU time is that of the processes, so that others on the machine do not count; the rest is by the
+clock, least of several runs.
+"""
+
+import argparse
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from distributed import Client, LocalCluster
+
+from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, SignProjection
+from sparsemaps.dask import map_files, similar_pairs
+from sparsemaps.dask._graphs import for_each
+from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file, map_svmlight_file
+
+SHAPES = {"web-spam trigrams": (300, 16_600_000, 3700), "text": (10_000, 47_000, 75)}
+
+
+def write_rows(path: Path, n_rows: int, n_columns: int, n_entries: int, seed: int = 0) -> None:
+    """Rows of about so many entries in columns drawn at random, with values of four digits."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.poisson(n_entries, n_rows)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    columns = [np.sort(rng.choice(n_columns, n, replace=False, shuffle=False)) for n in lengths]
+    values = rng.integers(1, 10_000, indptr[-1]) / 10_000
+    X = sp.csr_matrix((values, np.concatenate(columns), indptr), shape=(n_rows, n_columns))
+    dump_svmlight_file(X, rng.integers(0, 2, n_rows), str(path), zero_based=False)
+
+
+def cpu_time(function: Callable[[], Any], n_runs: int = 3) -> float:
+    def once() -> float:
+        start = time.process_time()
+        function()
+        return time.process_time() - start
+
+    return min(once() for _ in range(n_runs))
+
+
+def costs(folder: Path) -> None:
+    maps = {
+        "CountSketch(n_components=1024)": CountSketch(n_components=1024, random_state=0),
+        "MinHash(n_hashes=512)": MinHash(n_hashes=512, random_state=0),
+        "ConsistentWeightedSampling(n_hashes=512)": ConsistentWeightedSampling(
+            n_hashes=512, random_state=0
+        ),
+        "ConsistentWeightedSampling(n_hashes=512, method='dart')": ConsistentWeightedSampling(
+            n_hashes=512, method="dart", random_state=0
+        ),
+        "SignProjection(n_hashes=512)": SignProjection(n_hashes=512, random_state=0),
+    }
+    print("| rows | map | format | in, kB/row | out, kB/row | CPU, µs/row | MB/s in |")
+    print("|---|---|---|---|---|---|---|")
+    for shape, (n_rows, n_columns, n_entries) in SHAPES.items():
+        path = folder / "rows.svm"
+        write_rows(path, n_rows, n_columns, n_entries)
+        size = path.stat().st_size
+        found = [("reading alone", "", 0, cpu_time(partial(_read, path)))]
+        for name, map in maps.items():
+            for format in ("svmlight", "npy"):
+                is_coded = not isinstance(map, CountSketch)
+                if format == "npy" and not is_coded:
+                    continue
+                out = folder / f"out.{format}"
+                run = partial(
+                    map_svmlight_file, map, str(path), str(out),
+                    format=format, ones=is_coded and format == "svmlight",
+                )  # fmt: skip
+                seconds = cpu_time(run)
+                found.append((name, format, out.stat().st_size, seconds))
+        for name, format, out_size, seconds in found:
+            print(
+                f"| {shape} | {name} | {format} | {size / n_rows / 1e3:.1f} "
+                f"| {out_size / n_rows / 1e3:.2f} | {seconds / n_rows * 1e6:.0f} "
+                f"| {size / seconds / 1e6:.0f} |"
+            )
+
+
+def _read(path: Path) -> None:
+    for _ in iter_svmlight_file(str(path)):
+        pass
+
+
+def cluster(n_workers: int, memory: str = "4GB") -> LocalCluster:
+    return LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, memory_limit=memory, dashboard_address=None
+    )
+
+
+def tasks(folder: Path, n_tasks: int = 2000) -> None:
+    with cluster(1) as workers, Client(workers):
+        array = for_each(list(range(n_tasks)), abs)
+        seconds = cpu_time(array.compute, 2)
+    print(f"scheduler and client: {seconds / n_tasks * 1e3:.2f} ms of CPU a task")
+
+
+def scaling(folder: Path, n_parts: int = 6, n_runs: int = 4) -> None:
+    map = ConsistentWeightedSampling(n_hashes=512, random_state=0)
+    n_rows, n_columns, n_entries = SHAPES["web-spam trigrams"]
+    paths = [folder / f"{number}.svm" for number in range(2)]
+    for number, path in enumerate(paths):
+        write_rows(path, 4 * n_rows, n_columns, n_entries, seed=number)
+    partition_bytes = -(-paths[0].stat().st_size // n_parts)
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    with cluster(2) as workers, Client(workers) as client:
+        names = list(client.scheduler_info()["workers"])
+        for run in range(n_runs):
+            for n_workers in (1, 2):
+                out = folder / f"{run}-{n_workers}"
+                start = time.perf_counter()
+                with dask.annotate(workers=names[:n_workers]):
+                    parts = map_files(
+                        map, paths[:n_workers], out, partition_bytes=partition_bytes, client=client
+                    )
+                seconds[n_workers].append(time.perf_counter() - start)
+                assert len(parts) == n_parts * n_workers
+    for n_workers, found in seconds.items():
+        print(
+            f"{n_workers} worker(s): {min(found):.1f} s of {', '.join(f'{s:.1f}' for s in found)}"
+        )
+    print(f"efficiency {min(seconds[1]) / min(seconds[2]):.2f}")
+
+
+def codes_with_copies(block: npt.NDArray[Any], n_bytes: int) -> npt.NDArray[Any]:
+    """Random codes, of which each hundredth row is the one before with a tenth of its bytes new."""
+    rng = np.random.default_rng(int(block[0]))
+    codes = rng.integers(0, 256, (len(block), n_bytes), dtype=np.uint8)
+    copies = np.arange(100, len(codes), 100)
+    new = rng.random((len(copies), n_bytes)) < 0.1
+    codes[copies] = np.where(new, codes[copies], codes[copies - 1])
+    return codes
+
+
+def peak_memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def pairs(folder: Path, n_rows: int = 10_000_000, n_bytes: int = 64) -> None:
+    rows = da.arange(n_rows, chunks=1_000_000, dtype=np.int64)
+    codes = rows.map_blocks(
+        codes_with_copies, n_bytes, new_axis=1, chunks=(rows.chunks[0], (n_bytes,)), dtype=np.uint8
+    )
+    with cluster(2) as workers, Client(workers) as client:
+        codes = codes.persist()
+        codes.sum().compute()  # they are there
+        start = time.perf_counter()
+        i, j, _ = dask.compute(*similar_pairs(codes, 0.8, bits=8))
+        seconds = time.perf_counter() - start
+        memory = client.run(peak_memory)
+    n_planted = n_rows // 1_000_000 * (1_000_000 // 100 - 1)
+    print(f"{n_rows} codes of {n_bytes} bytes: {len(i)} pairs in {seconds:.0f} s")
+    print(f"planted {n_planted}; {np.sum((j == i + 1) & (j % 100 == 0))} of them found")
+    print("peak memory of the workers, GB:", ", ".join(f"{gb:.2f}" for gb in memory.values()))
+
+
+def main() -> None:
+    choices = {function.__name__: function for function in (costs, tasks, scaling, pairs)}
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=choices)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+        choices[options.what](Path(folder))
+
+
+if __name__ == "__main__":
+    main()
