@@ -119,15 +119,18 @@ class PackedCodes:
             f"{self.config.get('class')})"
         )
 
-    def save(self, path: Any) -> None:
+    def save(self, path: Any, about: Mapping[str, Any] | None = None) -> None:
         """Write a file for `load`; it appears only when it is complete.
 
         Parameters
         ----------
         path : str or path-like
             By custom ending in ".npy".
+        about : dict or None, default=None
+            What else to keep in the file, of JSON's types.
         """
         about = {
+            **(about or {}),
             "bits": self.bits,
             "n_hashes": self.n_hashes,
             "shape": list(self.shape),
@@ -160,7 +163,11 @@ class PackedCodes:
         ValueError
             If the file is another, is cut short, or holds codes of another scheme.
         """
-        path = os.fspath(path)
+        return cls._open(os.fspath(path), mmap_mode)[0]
+
+    @classmethod
+    def _open(cls, path: str, mmap_mode: Any) -> "tuple[PackedCodes, dict[str, Any]]":
+        """The codes of a file, and all that is kept beside them."""
         size = os.path.getsize(path)
         with open(path, "rb") as file:
             file.seek(max(size - _FOOTER.size, 0))
@@ -192,9 +199,10 @@ class PackedCodes:
         if array.shape != (n_rows, n_bytes) or array.dtype != np.uint8 or not 0 < header < 2**16:
             raise ValueError(f"{path} is damaged: its array is not of shape ({n_rows}, {n_bytes})")
         sampled = np.unpackbits(mask, count=n_rows, bitorder="little").astype(bool)
-        return cls(
+        codes = cls(
             array, about["bits"], about["config"], n_hashes=about["n_hashes"], sampled=sampled
         )
+        return codes, about
 
     def kernel(self, counts: Array, *, return_std: bool = False) -> Any:
         """Estimate the kernel from the number of codes that agree.

@@ -10,7 +10,8 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from sparsemaps._kernels.codes cimport (QUERIES_TOGETHER, close_tiles, count_tiles, lanes_u64,
-                                        loops, open_tiles, put_queries, put_tile, tiles_t, widen_row)
+                                        loops, open_tiles, put_queries, put_tile, tiles_t,
+                                        widen_row)
 
 cdef extern from "c/aligned.h" nogil:
     void *aligned(size_t size)
@@ -165,7 +166,8 @@ cdef inline uint64_t bits_at(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bi
     return word >> bit % 8 & ((<uint64_t>1 << n_bits) - 1)
 
 
-cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
+cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit,
+                               Py_ssize_t n_bits) noexcept nogil:
     cdef uint64_t hashed = 0
     cdef Py_ssize_t done = 0, some
     while done < n_bits:
@@ -234,7 +236,7 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
     bits each. A row is compared with at most `max_bucket` rows before it. If `pairs` is full, the
     next call goes on where `state` says, (bucket, row, row); it is done when state[1] = len(keys).
     """
-    cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], n = 0, split, stop
+    cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], n = 0, stop
     cdef Py_ssize_t n_codes_rows = codes.shape[0], n_keys = keys.shape[0]
     cdef bint two = others.shape[0] > 0
     cdef Py_ssize_t row, other

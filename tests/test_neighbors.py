@@ -1,0 +1,420 @@
+"""Search among packed codes is what a full sort and all pairs give."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import theorems
+from conftest import random_csr
+from scipy.sparse.csgraph import connected_components
+from sklearn.cluster import DBSCAN
+from sklearn.manifold import Isomap
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from sparsemaps import (
+    ConsistentWeightedSampling,
+    MinHash,
+    RandomFourier,
+    SignProjection,
+    _search,
+    codes,
+    neighbors,
+)
+from sparsemaps.codes import PackedCodes
+from sparsemaps.neighbors import KernelNeighbors
+
+
+def random_codes(n_rows, n_bytes, seed=0, n_values=256):
+    return np.random.default_rng(seed).integers(0, n_values, (n_rows, n_bytes), dtype=np.uint8)
+
+
+def families(n_rows=600, n_members=40, seed=0):
+    """Sets of which many are like another one, to every degree; some are empty."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for row in range(n_rows):
+        if row % 50 == 7:
+            rows.append(np.empty(0, int))
+        elif row == 0 or rng.random() < 0.3:
+            rows.append(rng.choice(5_000, n_members, replace=False))
+        else:
+            members = rows[rng.integers(max(0, row - 30), row)].copy()
+            changed = rng.random(len(members)) < rng.choice([0.0, 0.02, 0.05, 0.1, 0.3])
+            members[changed] = rng.choice(5_000, changed.sum())
+            rows.append(np.unique(members))
+    indptr = np.cumsum([0] + [len(row) for row in rows])
+    return sp.csr_array((np.ones(indptr[-1]), np.concatenate(rows), indptr), shape=(n_rows, 5_000))
+
+
+def sorted_pairs(A, threshold, B=None):
+    """All pairs, from the matrix of all."""
+    other = A if B is None else B
+    similarity = codes.kernel_from_collisions(codes.collisions(A, other), A)
+    alike = (similarity >= threshold - 1e-12) & A.sampled[:, None] & other.sampled
+    i, j = np.nonzero(np.triu(alike, 1) if B is None else alike)
+    return i, j, similarity[i, j]
+
+
+# ---- nearest rows --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 8, 12, 16, 24])
+@pytest.mark.parametrize("n_bytes", [2, 8, 33, 64, 200, 600])
+def test_top_k_is_a_full_sort(bits, n_bytes):
+    """Ties included, of which there are many where codes have few values."""
+    if 8 * n_bytes < bits:
+        return
+    A = random_codes(700, n_bytes, n_values=3)
+    Q = random_codes(37, n_bytes, seed=1, n_values=3)
+    Q[:5] = A[300:305]
+    counts = codes.collisions(Q, A, bits)
+    for k in (1, 10, 700):
+        indices, agreements = neighbors.top_k(Q, A, k, bits=bits)
+        assert indices.dtype == np.int64
+        assert agreements.dtype == np.int32
+        sampled = A.any(axis=1) if 8 * n_bytes // bits * bits >= 64 else np.ones(700, bool)
+        assert sampled.all()
+        expected = np.argsort(-counts, axis=1, kind="stable")[:, :k]
+        np.testing.assert_array_equal(indices, expected)
+        np.testing.assert_array_equal(agreements, np.take_along_axis(counts, expected, 1))
+
+
+@pytest.mark.parametrize("n_queries", [1, 3, 600])
+@pytest.mark.parametrize("n_jobs", [2, 3, -1])
+def test_top_k_by_threads(n_queries, n_jobs):
+    A = random_codes(40_000, 4, n_values=5)
+    expected = neighbors.top_k(A[:n_queries], A, 20, bits=8)
+    found = neighbors.top_k(A[:n_queries], A, 20, bits=8, n_jobs=n_jobs)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_rows_without_samples_are_nobodys_neighbours():
+    X = random_csr()
+    empty = np.diff(X.indptr) == 0
+    A = MinHash(n_hashes=40, random_state=0).fit(X).encode(X, packed=True)
+    for one in (A, A.array):
+        more = {} if one is A else {"bits": 8}
+        indices, agreements = neighbors.top_k(one, one, 40, **more)
+        assert (indices[empty] == -1).all()
+        assert not np.isin(indices, np.flatnonzero(empty)).any()
+        assert (indices[~empty][:, -empty.sum() :] == -1).all()
+        assert (agreements[indices == -1] == 0).all()
+        i, j, _ = neighbors.similar_pairs(one, 1e-3, **more)
+        assert not empty[i].any()
+        assert not empty[j].any()
+
+
+# ---- pairs ---------------------------------------------------------------------------------------
+
+PAIR_MAPS = [
+    MinHash(n_hashes=128, random_state=0),
+    MinHash(n_hashes=256, bits=1, random_state=0),
+    MinHash(n_hashes=100, bits=12, random_state=0),
+    SignProjection(n_hashes=256, random_state=0),
+    RandomFourier(n_components=256, gamma=0.01, random_state=0),
+    ConsistentWeightedSampling(n_hashes=100, t_bits=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("new_map", PAIR_MAPS, ids=str)
+@pytest.mark.parametrize("threshold", [0.5, 0.8, 1.0])
+def test_similar_pairs_of_recall_1_are_all_pairs(new_map, threshold):
+    X = families()
+    A = new_map.fit(X).encode(X, packed=True)
+    expected = sorted_pairs(A, threshold)
+    assert len(expected[0]) > 20
+    for n_jobs in (None, 2):
+        found = neighbors.similar_pairs(A, threshold, recall=1, n_jobs=n_jobs)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other)
+    expected = sorted_pairs(A[:100], threshold, A[50:])
+    found = neighbors.similar_pairs(A[:100], threshold, recall=1, other=A[50:])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None):
+    """By hashing, also where comparing all pairs would cost less."""
+    a = _search.operand(A, A.array, A.bits, A.n_hashes)
+    b = None if B is None else _search.operand(B, B.array, B.bits, B.n_hashes)
+    similarities = _search.estimates(A, a)
+    n_agreeing = int(np.searchsorted(similarities, threshold - 1e-12))
+    for length in range(12, 0, -1):
+        n_bands = _search._least_bands(length, A.n_hashes, n_agreeing, recall)
+        if n_bands is not None:
+            break
+    bands = _search.Bands(length, n_bands)
+    i, j, differing = _search.banded_pairs(a, b, A.n_hashes - n_agreeing, bands, max_bucket, n_jobs)
+    return i, j, similarities[A.n_hashes - differing]
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("new_map", PAIR_MAPS[:4], ids=str)
+def test_recall_of_hashing(new_map, recall):
+    """Over seeds, each pair is found with at least the recall; nothing below the threshold is, nor
+    twice; similarities are those of all codes."""
+    X = families(300)
+    shares = []
+    for seed in range(25):
+        A = new_map.set_params(random_state=seed).fit(X).encode(X, packed=True)
+        i, j, similarity = sorted_pairs(A, 0.6)
+        expected = dict(zip(zip(i.tolist(), j.tolist(), strict=True), similarity, strict=True))
+        i, j, similarity = banded(A, 0.6, recall)
+        found = dict(zip(zip(i.tolist(), j.tolist(), strict=True), similarity, strict=True))
+        assert len(found) == len(i)
+        assert found.items() <= expected.items()
+        shares.append(len(found) / len(expected))
+    error = np.std(shares, ddof=1) / np.sqrt(len(shares))
+    assert np.mean(shares) >= recall - theorems.N_STANDARD_ERRORS * error
+
+
+@pytest.mark.parametrize("n_agreeing", [5, 30, 51, 63, 64])
+@pytest.mark.parametrize(("length", "n_bands"), [(1, 3), (4, 16), (7, 9), (20, 2)])
+def test_recall_is_the_share_of_ways_to_agree(n_agreeing, length, n_bands):
+    rng = np.random.default_rng(0)
+    agree = np.argsort(rng.random((20_000, 64)), axis=1) < n_agreeing
+    found = agree[:, : n_bands * length].reshape(-1, n_bands, length).all(axis=2).any(axis=1)
+    expected = _search.recall_of(_search.Bands(length, n_bands), 64, n_agreeing)
+    error = np.sqrt(max(expected * (1 - expected), 1e-9) / len(found))
+    assert abs(found.mean() - expected) <= 5 * error + 1e-9
+
+
+def test_hashing_by_parts_by_threads_and_of_two_sets(monkeypatch):
+    X = families()
+    A = MinHash(n_hashes=128, random_state=0).fit(X).encode(X, packed=True)
+    B = A[::2]
+    expected = banded(A, 0.6, 0.9), banded(A, 0.6, 0.9, B)
+    all_of_two = dict.fromkeys(zip(*sorted_pairs(A, 0.6, B)[:2], strict=True))
+    assert set(zip(*expected[1][:2], strict=True)) <= set(all_of_two)
+    assert len(expected[1][0]) > 0.9 * len(all_of_two)
+    monkeypatch.setattr(_search, "_KEYS", 100)
+    monkeypatch.setattr(_search, "_PAIRS", 7)
+    for n_jobs in (1, 3):
+        for found, before in zip(
+            (banded(A, 0.6, 0.9, n_jobs=n_jobs), banded(A, 0.6, 0.9, B, n_jobs=n_jobs)),
+            expected,
+            strict=True,
+        ):
+            for one, other in zip(found, before, strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+def test_a_text_that_stands_thousands_of_times():
+    """The answer is bounded, and its connected components are those of the copies."""
+    X = families(500)
+    rows = np.concatenate([np.arange(500), np.full(20_000, 3)])
+    A = MinHash(n_hashes=64, random_state=0).fit(X).encode(X, packed=True)[rows]
+    i, j, similarity = neighbors.similar_pairs(A, 0.8)
+    assert len(i) < 1000 * len(A)
+    graph = sp.coo_array((similarity, (i, j)), shape=(len(A), len(A)))
+    _, labels = connected_components(graph, directed=False)
+    assert (labels[500:] == labels[3]).all()
+    others = np.flatnonzero(labels[:500] != labels[3])
+    expected = set(zip(*sorted_pairs(A[others], 0.8)[:2], strict=True))
+    kept = np.isin(i, others) & np.isin(j, others)
+    found = np.searchsorted(others, i[kept]), np.searchsorted(others, j[kept])
+    assert set(zip(*found, strict=True)) <= expected
+    assert kept.sum() >= 0.9 * len(expected)
+
+
+def test_nearly_equal_texts_in_one_bucket_are_bounded():
+    """Thousands of rows that differ in one code each: a bucket that is not of copies."""
+    codes_ = np.tile(random_codes(1, 64), (5_000, 1))
+    codes_[np.arange(5_000), np.arange(5_000) % 64] += 1 + np.arange(5_000, dtype=np.uint8) // 64
+    A = PackedCodes(codes_, 8, {})
+    i, j, _ = banded(A, 0.9, 0.95, max_bucket=50)
+    assert len(i) < 50 * 30 * 5_000
+    n_components, _ = connected_components(
+        sp.coo_array((np.ones(len(i)), (i, j)), shape=(5_000, 5_000)), directed=False
+    )
+    assert n_components == 1
+
+
+def test_no_rows():
+    A = PackedCodes(np.empty((0, 8), np.uint8), 8, {})
+    assert [len(part) for part in neighbors.similar_pairs(A, 0.5)] == [0, 0, 0]
+    B = PackedCodes(random_codes(5, 8), 8, {})
+    assert neighbors.top_k(A, B, 3)[0].shape == (0, 3)
+    assert len(neighbors.similar_pairs(B, 0.5, other=A)[0]) == 0
+
+
+# ---- the index -----------------------------------------------------------------------------------
+
+
+def index_of(X, **more):
+    return KernelNeighbors(MinHash(n_hashes=256, random_state=0), **more).fit(X)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "brute", "lsh"])
+def test_kneighbors(algorithm):
+    X = families()
+    index = index_of(X, algorithm=algorithm, recall=0.999)
+    A = index.codes_
+    similarity = codes.kernel_from_collisions(codes.collisions(A, A), A)
+    similarity[:, ~A.sampled] = -np.inf
+    distances, indices = index.kneighbors(X, 4)
+    expected = np.argsort(-similarity, axis=1, kind="stable")[:, :4]
+    sampled = A.sampled
+    same = (indices == expected)[sampled]
+    assert same.all() if algorithm != "lsh" else same.mean() > 0.99
+    np.testing.assert_allclose(
+        distances[sampled][same],
+        1 - np.take_along_axis(similarity, expected, 1)[sampled][same],
+        atol=1e-12,
+    )
+    assert (indices[~sampled] == -1).all()
+    assert np.isinf(distances[~sampled]).all()
+    np.fill_diagonal(similarity, -np.inf)
+    distances, indices = index.kneighbors(n_neighbors=4)
+    expected = np.argsort(-similarity, axis=1, kind="stable")[:, :4]
+    assert ((indices == expected)[sampled]).mean() > 0.99
+    assert (indices != np.arange(len(indices))[:, None]).all()
+    np.testing.assert_array_equal(index.kneighbors(X, 4, return_distance=False)[:, 0] >= 0, sampled)
+
+
+def test_rerank_orders_by_the_exact_kernel():
+    X = families()
+    index = index_of(X, rerank=True)
+    K = index.map_.exact_kernel(X)
+    sampled = index.codes_.sampled
+    distances, indices = index.kneighbors(X, 3)
+    best = -np.sort(-K, axis=1)[:, :3]
+    np.testing.assert_allclose(distances[sampled], 1 - np.take_along_axis(K, indices, 1)[sampled])
+    assert (abs(1 - distances - best)[sampled] < 0.05).mean() > 0.99
+    i, j, similarity = index.similar_pairs(0.8)
+    np.testing.assert_allclose(similarity, K[i, j])
+    assert similarity.min() >= 0.8
+    graph = index.radius_neighbors_graph(X[:50], 0.3, mode="distance").tocoo()
+    np.testing.assert_allclose(graph.data, 1 - K[graph.row, graph.col])
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "brute", "lsh"])
+def test_radius_neighbors(algorithm):
+    X = families(200)
+    index = index_of(X, algorithm=algorithm, radius=0.4, recall=0.999)
+    A = index.codes_
+    i, j, similarity = sorted_pairs(A, 0.6, A)
+    expected = sp.csr_array((1 - similarity, (i, j)), shape=(200, 200))
+    found = index.radius_neighbors_graph(X, mode="distance")
+    assert abs(found - expected).max() < 1e-12
+    distances, indices = index.radius_neighbors(X, sort_results=True)
+    for row in range(200):
+        assert set(indices[row]) == set(j[i == row])
+        assert (np.diff(distances[row]) >= 0).all()
+    without = index.radius_neighbors_graph(mode="connectivity")
+    assert without.diagonal().sum() == 0
+    assert without.nnz == expected.nnz - A.sampled.sum()
+    assert (without != without.T).nnz == 0
+
+
+def test_rows_are_added_and_removed():
+    X = families()
+    index = KernelNeighbors(MinHash(n_hashes=64, random_state=0), rerank=True)
+    for start in range(0, 600, 200):
+        index.partial_fit(X[start : start + 200])
+    whole = KernelNeighbors(MinHash(n_hashes=64, random_state=0), rerank=True).fit(X)
+    np.testing.assert_array_equal(index.codes_.array, whole.codes_.array)
+    for one, other in zip(index.kneighbors(X), whole.kneighbors(X), strict=True):
+        np.testing.assert_array_equal(one, other)
+    removed = np.arange(0, 600, 3)
+    index.remove(removed).remove(0)
+    found = index.kneighbors(X, return_distance=False)
+    assert not np.isin(found, removed).any()
+    kept = whole.kneighbors(X, 100, return_distance=False)
+    assert found.max() > 590  # the others keep their numbers
+    for row in (1, 2, 4):
+        left = kept[row][~np.isin(kept[row], removed)]
+        assert found[row][0] == left[0]
+    i, j, _ = index.similar_pairs(0.7)
+    assert not np.isin(np.concatenate([i, j]), removed).any()
+
+
+@pytest.mark.parametrize("rerank", [False, True])
+def test_files_and_pickles(rerank, tmp_path):
+    X = families()
+    index = index_of(X, rerank=rerank, n_neighbors=3).remove([1, 2])
+    index.save(tmp_path / "index.npy")
+    for other in (
+        KernelNeighbors.load(tmp_path / "index.npy"),
+        KernelNeighbors.load(tmp_path / "index.npy", mmap_mode=None),
+        pickle.loads(pickle.dumps(index)),
+    ):
+        for one, two in zip(index.kneighbors(X), other.kneighbors(X), strict=True):
+            np.testing.assert_array_equal(one, two)
+        assert other.rerank == rerank
+        other.partial_fit(X[:5]).remove(7)
+    whole = (tmp_path / "index.npy").read_bytes()
+    (tmp_path / "index.npy").write_bytes(whole[:-1])
+    with pytest.raises(ValueError, match="cut short"):
+        KernelNeighbors.load(tmp_path / "index.npy")
+    index.codes_.save(tmp_path / "codes.npy")
+    with pytest.raises(ValueError, match="holds packed codes and no index"):
+        KernelNeighbors.load(tmp_path / "codes.npy")
+
+
+def test_neighbours_of_graph_based_estimators():
+    X = families()
+    X = X[np.diff(X.indptr) > 0]
+    y = np.arange(X.shape[0]) // 30
+    new_map = MinHash(n_hashes=256, random_state=0)
+    clusters = make_pipeline(
+        KernelNeighbors(new_map, radius=0.5), DBSCAN(eps=0.5, min_samples=2, metric="precomputed")
+    ).fit_predict(X)
+    assert 10 < clusters.max() < 300
+    model = make_pipeline(KernelNeighbors(new_map), KNeighborsClassifier(2, metric="precomputed"))
+    assert model.fit(X, y).score(X, y) > 0.5
+    embedded = make_pipeline(
+        KernelNeighbors(new_map, n_neighbors=20), Isomap(n_neighbors=20, metric="precomputed")
+    ).fit_transform(X)
+    assert np.isfinite(embedded).all()
+    graph = index_of(X).kneighbors_graph(X, 2)
+    assert (graph.data == 1).all()
+    assert (np.diff(graph.indptr) == 2).all()
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+A = PackedCodes(random_codes(6, 8), 8, {"class": "MinHash", "seed": 0})
+B = PackedCodes(random_codes(6, 8), 8, {"class": "MinHash", "seed": 1})
+SMALL = families(60)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: neighbors.top_k(A, A, 7), "k must be from 1 to 6, got 7"),
+        (lambda: neighbors.top_k(A, A, 0), "k must be from 1 to 6, got 0"),
+        (lambda: neighbors.top_k(A, A[:0], 1), "codes must have at least one row"),
+        (lambda: neighbors.top_k(A, B, 1), "codes and queries must be codes of the same map"),
+        (lambda: neighbors.top_k(A.array, A.array, 1), "bits must be given"),
+        (
+            lambda: neighbors.top_k(A.array[:, :7], A.array, 1, bits=8),
+            "codes and queries must have rows of one length, got 8 and 7 bytes",
+        ),
+        (lambda: neighbors.similar_pairs(A, 0), "threshold must be .* above 0, got 0"),
+        (lambda: neighbors.similar_pairs(A, 1.1), "threshold must be above 0 and at most 1"),
+        (lambda: neighbors.similar_pairs(A, np.nan), "threshold must be a finite number"),
+        (lambda: neighbors.similar_pairs(A, 0.5, recall=0), "recall must be"),
+        (lambda: neighbors.similar_pairs(A, 0.5, recall=2), "recall must be above 0 and at most 1"),
+        (lambda: neighbors.similar_pairs(A, 0.5, other=B), "codes and other must be codes of the"),
+        (lambda: neighbors.similar_pairs(A, 0.5, max_bucket=0), "max_bucket must be from 1"),
+        (lambda: neighbors.similar_pairs(A, 0.5, n_jobs=0), "n_jobs must be"),
+        (lambda: KernelNeighbors(3).fit(SMALL), "map must be a map with encode"),
+        (lambda: index_of(SMALL, n_neighbors=0), "n_neighbors must be from 1"),
+        (lambda: index_of(SMALL, radius=1.5), "radius must be at least 0 and below 1"),
+        (lambda: index_of(SMALL, algorithm="tree"), "algorithm must be 'auto' or 'brute' or 'lsh'"),
+        (lambda: index_of(SMALL, rerank="yes"), "rerank must be True or False"),
+        (lambda: index_of(SMALL).kneighbors(SMALL, 61), "n_neighbors must be from 1 to 60, got 61"),
+        (lambda: index_of(SMALL).kneighbors(None, 60), "n_neighbors must be from 1 to 59, got 60"),
+        (lambda: index_of(SMALL).radius_neighbors(SMALL), "radius must be"),
+        (lambda: index_of(SMALL).remove([60]), "ids must be from 0 to 59, got 60"),
+        (lambda: index_of(SMALL).remove([0.5]), "ids must be integers"),
+        (lambda: index_of(SMALL).similar_pairs(2), "threshold must be above 0"),
+        (lambda: index_of(SMALL).kneighbors_graph(mode="x"), "mode must be"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
