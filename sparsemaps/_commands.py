@@ -32,7 +32,7 @@ def _given(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
 
 def make_map(options: argparse.Namespace) -> Any:
     """The map that the options of ``map`` describe, fitted for rows of any width."""
-    if options.config is not None:
+    if getattr(options, "config", None) is not None:
         return _saved_map(options)
     kind = MAPS[options.map_name]
     parameters = _given(options, kind)
@@ -136,6 +136,27 @@ def kernel(options: argparse.Namespace) -> None:
     )
     if not n_rows:
         print(f"sparsemaps: {options.test or options.train}: there are no rows", file=sys.stderr)
+
+
+def pairs(options: argparse.Namespace) -> None:
+    """``sparsemaps pairs``."""
+    from sparsemaps import _pairs
+
+    made = make_map(options)
+    n_rows, _ = _pairs.write_pairs(
+        made,
+        options.input,
+        options.output,
+        options.threshold,
+        exact=options.exact,
+        recall=options.recall,
+        zero_based=options.zero_based,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+        max_line_bytes=options.max_line_bytes,
+    )
+    if not n_rows:
+        print(f"sparsemaps: {options.input}: there are no rows", file=sys.stderr)
 
 
 def info(options: argparse.Namespace) -> None:

@@ -322,7 +322,9 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):  # typ
         radius = self._radius(radius)
         i, j, similarity = self._similar(queries, None if X is None else self.codes_, radius)
         if self.rerank:
-            similarity = self._exact_pairs(self._rows if X is None else X, i, j)
+            similarity = exact_pairs(
+                self.map_, self._rows if X is None else sp.csr_array(X), self._rows, i, j
+            )
             kept = similarity >= 1 - radius
             i, j, similarity = i[kept], j[kept], similarity[kept]
         if X is None:
@@ -353,7 +355,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):  # typ
         queries = self._queries(None)
         i, j, similarity = self._similar(queries, None, 1 - threshold)
         if self.rerank:
-            similarity = self._exact_pairs(self._rows, i, j)
+            similarity = exact_pairs(self.map_, self._rows, self._rows, i, j)
             kept = similarity >= threshold
             i, j, similarity = i[kept], j[kept], similarity[kept]
         return i, j, similarity
@@ -504,23 +506,18 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):  # typ
                 exact[some][finite] = 1 - K[np.nonzero(finite)[0], where]
         return exact
 
-    def _exact_pairs(self, X: MatrixLike, i: Array, j: Array) -> Array:
-        """The exact kernel of row i of `X` and row j of the index, i ascending."""
-        rows = sp.csr_array(X)
-        kernel = np.empty(len(i))
-        starts = np.arange(0, rows.shape[0], _RERANKED_QUERIES)
-        for start, first, last in zip(
-            starts,
-            np.searchsorted(i, starts),
-            [*np.searchsorted(i, starts[1:]), len(i)],
-            strict=True,
-        ):
-            if last > first:
-                queries, row = np.unique(i[first:last], return_inverse=True)
-                others, column = np.unique(j[first:last], return_inverse=True)
-                K = self.map_.exact_kernel(rows[queries], self._rows[others])
-                kernel[first:last] = K[row, column]
-        return kernel
+
+def exact_pairs(map: Any, X: Any, Y: Any, i: Array, j: Array) -> Array:
+    """The exact kernel of row i of `X` and row j of `Y`, of CSR, i ascending."""
+    kernel = np.empty(len(i))
+    starts = np.arange(0, X.shape[0], _RERANKED_QUERIES)
+    ends = np.append(np.searchsorted(i, starts[1:]), len(i))
+    for first, last in zip(np.searchsorted(i, starts), ends, strict=True):
+        if last > first:
+            queries, row = np.unique(i[first:last], return_inverse=True)
+            others, column = np.unique(j[first:last], return_inverse=True)
+            kernel[first:last] = map.exact_kernel(X[queries], Y[others])[row, column]
+    return kernel
 
 
 def _as_objects(parts: list[Array]) -> Array:

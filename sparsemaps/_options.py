@@ -216,6 +216,15 @@ KERNELS = {
     ),
 }
 
+PAIR_MAPS = ("minhash", "minmax", "signs", "fourier", "binning", "minmax-signs")
+"""The maps whose codes are compared by ``sparsemaps pairs``."""
+
+PAIR_EXAMPLES = """\
+examples:
+  sparsemaps pairs {name} texts.svm -o pairs.tsv --threshold 0.8
+  zcat big.svm.gz | sparsemaps pairs {name} - -o pairs.tsv.gz --threshold 0.9 --exact
+"""
+
 SAVED = "saved"
 """Stands in place of the name of a map for one that comes from a file."""
 

@@ -23,6 +23,8 @@ from sparsemaps._options import (
     KERNELS,
     MAP_EXAMPLES,
     MAPS,
+    PAIR_EXAMPLES,
+    PAIR_MAPS,
     SAVED,
     Kind,
     Option,
@@ -179,7 +181,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="print a script of completions for a shell, and leave; needs the package shtab",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_demo, _add_maps, _add_kernels, _add_info):
+    for add in (_add_demo, _add_maps, _add_kernels, _add_pairs, _add_info):
         add(commands)
     return parser
 
@@ -294,6 +296,41 @@ def _add_kernels(commands: Any) -> None:
         _add_output(parser, "file to write (.gz, .bz2, .xz), or - for a pipe")
         _add_reading(parser)
         parser.set_defaults(run="kernel", kernel_name=name)
+
+
+def _add_pairs(commands: Any) -> None:
+    pairs = commands.add_parser(
+        "pairs",
+        help="find near-duplicates among the rows of a LIBSVM file",
+        description="Find near-duplicates: pairs of rows of a LIBSVM file whose kernel is at least "
+        "a threshold.\nThe output has the numbers of two rows, from 1, and their similarity, with "
+        "tabs between them,\nand the lines' comments, if the input has any.",
+    )
+    kinds = pairs.add_subparsers(required=True, metavar="MAP")
+    for name in PAIR_MAPS:
+        parser = _add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES)
+        file = parser.add_argument(
+            "input", metavar="INPUT", help="LIBSVM file (.gz, .bz2, .xz), or - for a pipe"
+        )
+        file.complete = _FILE  # type: ignore[attr-defined]
+        _add_output(parser, "file to write (.gz, .bz2, .xz), or - for a pipe")
+        parser.add_argument(
+            "--threshold", type=float, default=0.8,
+            help="the least similarity, above 0 and at most 1 (default: 0.8)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--recall", type=float, default=0.95,
+            help="how likely a pair above the threshold is found; 1 compares all (default: 0.95)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--exact", action="store_true",
+            help="verify pairs by the exact kernel, and write that; keeps the rows in memory",
+        )  # fmt: skip
+        parser.add_argument(
+            "--seed", type=integer, default=0, help="of the random numbers (default: 0)"
+        )
+        _add_reading(parser)
+        parser.set_defaults(run="pairs", map_name=name)
 
 
 def _add_info(commands: Any) -> None:

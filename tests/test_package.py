@@ -51,6 +51,7 @@ FLOORS = [
     {"_search"},
     {"_kernel_neighbors"},
     {"neighbors"},
+    {"_pairs"},
     {"_variance"},
     {"_kernel_error"},
     {"approximation"},
