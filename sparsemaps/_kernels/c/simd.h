@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 /* Small functions must become part of the loops that call them, or they would be computed one
  * number at a time. */
 #define INLINE static inline __attribute__((always_inline))
@@ -64,19 +68,64 @@ INLINE lanes_f32 lanes_choose_f32(lanes_i32 mask, lanes_f32 a, lanes_f32 b)
     return (lanes_f32)lanes_choose_i32(mask, (lanes_i32)a, (lanes_i32)b);
 }
 
-INLINE register_i32 register_choose_i32(register_i32 mask, register_i32 a, register_i32 b)
-{
-    return (a & mask) | (b & ~mask);
-}
-
-INLINE register_f32 register_choose_f32(register_i32 mask, register_f32 a, register_f32 b)
-{
-    return (register_f32)register_choose_i32(mask, (register_i32)a, (register_i32)b);
-}
-
 INLINE lanes_f64 lanes_choose_f64(lanes_i64 mask, lanes_f64 a, lanes_f64 b)
 {
     return (lanes_f64)(((lanes_i64)a & mask) | ((lanes_i64)b & ~mask));
+}
+
+/* The same for registers, and their floor. AVX-512 has registers of their own for masks, and GCC uses
+ * them well only where it is told to. */
+#if defined(__AVX512F__)
+typedef __mmask16 register_mask;
+
+INLINE register_mask register_less_f32(register_f32 a, register_f32 b)
+{
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ);
+}
+
+INLINE register_i32 register_choose_i32(register_mask mask, register_i32 a, register_i32 b)
+{
+    return (register_i32)_mm512_mask_mov_epi32((__m512i)b, mask, (__m512i)a);
+}
+
+INLINE register_f32 register_choose_f32(register_mask mask, register_f32 a, register_f32 b)
+{
+    return (register_f32)_mm512_mask_mov_ps((__m512)b, mask, (__m512)a);
+}
+#else
+typedef register_i32 register_mask;
+
+INLINE register_mask register_less_f32(register_f32 a, register_f32 b)
+{
+    return a < b;
+}
+
+INLINE register_f32 register_choose_f32(register_mask mask, register_f32 a, register_f32 b)
+{
+#if defined(__AVX2__)
+    return (register_f32)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+#else
+    return (register_f32)(((register_i32)a & mask) | ((register_i32)b & ~mask));
+#endif
+}
+
+INLINE register_i32 register_choose_i32(register_mask mask, register_i32 a, register_i32 b)
+{
+    return (register_i32)register_choose_f32(mask, (register_f32)a, (register_f32)b);
+}
+#endif
+
+/* The greatest integer that is not above x, for |x| < 2^31. */
+INLINE register_f32 register_floor_f32(register_f32 x)
+{
+#if defined(__AVX512F__)
+    return (register_f32)_mm512_floor_ps((__m512)x);
+#elif defined(__AVX2__)
+    return (register_f32)_mm256_floor_ps((__m256)x);
+#else
+    const register_f32 towards_zero = LANES_CONVERT(register_f32, LANES_CONVERT(register_i32, x));
+    return towards_zero + LANES_CONVERT(register_f32, x < towards_zero);
+#endif
 }
 
 #endif

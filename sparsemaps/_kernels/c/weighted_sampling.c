@@ -72,11 +72,14 @@ static void add(uint64_t first_sample, const group_t *group, icws_state *states)
         while (i < end) {
             const uint32_t row = slots[i] / GROUP_BATCH;
             icws_state *state = states + row;
-            register_f32 least[N];
-            register_i32 position[N], t[N];
-            memcpy(least, state->least, sizeof least);
-            memcpy(position, state->position, sizeof position);
-            memcpy(t, state->t, sizeof t);
+            register_f32 *least_of_row = (register_f32 *)state->least, least[N];
+            register_i32 *position_of_row = (register_i32 *)state->position, position[N];
+            register_i32 *t_of_row = (register_i32 *)state->t, t[N];
+            for (int v = 0; v < N; v++) {
+                least[v] = least_of_row[v];
+                position[v] = position_of_row[v];
+                t[v] = t_of_row[v];
+            }
             do {
                 const int c = (int)(slots[i] % GROUP_BATCH);
                 const int32_t here = (int32_t)positions[c];
@@ -86,19 +89,21 @@ static void add(uint64_t first_sample, const group_t *group, icws_state *states)
                 const register_f32 *q = (const register_f32 *)(p.q + ICWS_TILE * c);
                 for (int v = 0; v < N; v++) {
                     register_f32 z = logarithms[i] * inverse_r[v] + beta[v];
-                    register_i32 floor = LANES_CONVERT(register_i32, z); /* towards zero, as yet */
-                    floor += z < LANES_CONVERT(register_f32, floor);
-                    register_f32 log_a = q[v] - r[v] * LANES_CONVERT(register_f32, floor);
-                    register_i32 better = log_a < least[v];
+                    register_f32 floor = register_floor_f32(z);
+                    register_f32 log_a = q[v] - r[v] * floor;
+                    register_mask better = register_less_f32(log_a, least[v]);
                     least[v] = register_choose_f32(better, log_a, least[v]);
-                    position[v] = register_choose_i32(better, (register_i32){0} + here, position[v]);
-                    t[v] = register_choose_i32(better, floor, t[v]);
+                    position[v] =
+                        register_choose_i32(better, (register_i32){0} + here, position[v]);
+                    t[v] = register_choose_i32(better, LANES_CONVERT(register_i32, floor), t[v]);
                 }
                 i++;
             } while (i < end && slots[i] / GROUP_BATCH == row);
-            memcpy(state->least, least, sizeof least);
-            memcpy(state->position, position, sizeof position);
-            memcpy(state->t, t, sizeof t);
+            for (int v = 0; v < N; v++) {
+                least_of_row[v] = least[v];
+                position_of_row[v] = position[v];
+                t_of_row[v] = t[v];
+            }
         }
     }
 }
