@@ -99,9 +99,11 @@ def size_of(random_map: Any) -> int:
 def resized(random_map: Any, size: int) -> Any:
     """A copy with another number of components."""
     copy = _sklearn.clone(random_map)
-    for part in dict(copy._named_maps()).values() if isinstance(copy, KernelProduct) else [copy]:
-        part.set_params(**{size_name(part): size})
-    return copy
+    if isinstance(copy, KernelProduct):
+        for name, part in copy._named_maps():
+            copy.set_params(**{f"{name}__{size_name(part)}": size})
+        return copy
+    return copy.set_params(**{size_name(copy): size})
 
 
 def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
@@ -125,10 +127,10 @@ def upper(gram: Any) -> Array:
 
 def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
     """The exact kernel of all pairs of rows, and what the variance formulas ask of them."""
-    kernel = upper(exact_kernel(fitted, sample))
+    kernel = upper(fitted.exact_kernel(sample))
     doubled = kernel
     if isinstance(fitted, (RandomFourier, Fastfood)) and fitted.kernel != "folded_rbf":
-        doubled = upper(exact_kernel(fitted, 2 * sample))
+        doubled = upper(fitted.exact_kernel(2 * sample))
     squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
     first, second = np.triu_indices(sample.shape[0], 1)
     pairs = _variance.Pairs(
@@ -141,11 +143,6 @@ def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
         peak=_peaks(sample, first, second),
     )
     return kernel, pairs
-
-
-def exact_kernel(fitted: Any, X: Any) -> Any:
-    """The Gram matrix of what a fitted map approximates, at its own parameters."""
-    return fitted.exact_kernel(X)
 
 
 def _peaks(sample: Any, first: Any, second: Any) -> Array:

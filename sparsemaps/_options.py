@@ -163,7 +163,7 @@ MAPS = {
         (
             _GAMMA,
             Option("n_grids", integer, 256, "grids; the error falls with the square root"),
-            Option("n_bins", integer, 2**16, "columns of a grid, a power of two"),
+            Option("n_bins", integer, 2**12, "columns of a grid, a power of two"),
         ),
     ),
     "signs": Kind(

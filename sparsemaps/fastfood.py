@@ -8,7 +8,7 @@ import scipy.fft
 import scipy.sparse as sp
 from scipy import special
 
-from sparsemaps import _functions, _seeding, _threads, _validation, kernels
+from sparsemaps import _bandwidth, _functions, _seeding, _threads, _validation, kernels
 from sparsemaps._base import SparseMap
 from sparsemaps._kernels import count_sketch as _count_sketch
 from sparsemaps._kernels import fastfood as _kernel
@@ -50,8 +50,11 @@ class Fastfood(SparseMap):
 
         t the `degree`. Near 0 it falls as :math:`e^{-\gamma t \|x - y\|^2 / (d' + 2)}`, so that
         `gamma` wants to be about ``(d' + 2) / degree`` times what it would be for "rbf".
-    gamma : float, default=1.0
-        Factor of the squared distance, above 0, as of scikit-learn's ``rbf_kernel``.
+    gamma : float, "scale" or "median", default=1.0
+        Factor of the squared distance, above 0, as of scikit-learn's ``rbf_kernel``. "scale" takes
+        ``1 / (n_features * X.var())`` of the matrix given to ``fit``; "median" makes the kernel
+        ``exp(-1/2)`` at the median distance of a sample of 256 rows; for "matern" both are
+        multiplied by ``(d' + 2) / degree``. Both are a first guess: search around it.
     degree : int, default=2
         Degree of the Matern kernel, 1 to 64; for "matern" only.
     n_components : int, default=1024
@@ -73,6 +76,8 @@ class Fastfood(SparseMap):
 
     Attributes
     ----------
+    gamma_ : float
+        The value of `gamma` in use.
     hash_dim_ : int or None
         The width that rows are sketched to, if they are.
     n_features_in_ : int
@@ -127,7 +132,7 @@ class Fastfood(SparseMap):
         self,
         *,
         kernel: Literal["rbf", "matern"] = "rbf",
-        gamma: float = 1.0,
+        gamma: _bandwidth.Gamma = 1.0,
         degree: int = 2,
         n_components: int = 1024,
         transform_type: Literal["hadamard", "fft"] = "hadamard",
@@ -146,7 +151,7 @@ class Fastfood(SparseMap):
 
     def _check_parameters(self) -> None:
         _validation.check_choice("kernel", self.kernel, ("rbf", "matern"))
-        _validation.check_real("gamma", self.gamma, 0, open_low=True)
+        _bandwidth.check(self.gamma)
         _validation.check_int("degree", self.degree, 1, LARGEST_DEGREE)
         _validation.check_int("n_components", self.n_components, 1, _validation.LARGEST_INT32)
         _validation.check_choice("transform_type", self.transform_type, ("hadamard", "fft"))
@@ -171,12 +176,16 @@ class Fastfood(SparseMap):
             )
         length = self.hash_dim_ or n_columns or 1
         self._dense_width = 1 << max(int(length - 1).bit_length(), 1)
+        self.gamma_ = _bandwidth.choose(self.gamma, "squared", rows)
+        if self.kernel == "matern" and isinstance(self.gamma, str):
+            self.gamma_ *= (self._dense_width + 2) / self.degree
         self._blocks = _Blocks(self)
 
     def _describe(self) -> dict[str, Any]:
         config = super()._describe()
         if "hash_dim_" in vars(self):
             config["parameters"]["hash_dim"] = self.hash_dim_
+            config["parameters"]["gamma"] = self.gamma_
         return config
 
     def _transform(self, rows: RowReader) -> Matrix:
@@ -201,11 +210,12 @@ class Fastfood(SparseMap):
 
     def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         if self.kernel == "rbf":
-            return kernels.rbf_kernel(X, Y, gamma=self.gamma)
+            return kernels.rbf_kernel(X, Y, gamma=self.gamma_)
         # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.
         products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)
         squares = _squares(X)[:, None] + _squares(X if Y is None else Y) - 2 * products
-        one_point = special.hyp0f1(self._dense_width / 2 + 1, -self.gamma * squares.clip(min=0) / 2)
+        argument = -self.gamma_ * squares.clip(min=0) / 2
+        one_point = special.hyp0f1(self._dense_width / 2 + 1, argument)
         return np.asarray(one_point**self.degree)
 
     def _make_dense(self, block: Block, dtype: Any) -> Array:
@@ -249,7 +259,7 @@ class _Blocks:
             _kernel.permute(permutations, block, self._permutations[block])
         rows = np.arange(n_vectors)
         scales = _lengths(fitted, lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
-        scales *= np.sqrt(2 * fitted.gamma) / (2 * np.pi)  # to turns
+        scales *= np.sqrt(2 * fitted.gamma_) / (2 * np.pi)  # to turns
         self.scales = scales.astype(np.float32)
         # Of the cosine that has no partner, if there is one; rounded as the others' scales are.
         odd = fitted.n_components % 2

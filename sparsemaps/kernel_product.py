@@ -68,6 +68,7 @@ class KernelProduct(SampledMap):
     Of two sampled maps with codes of b and b' bits, the output is one-hot CSR of width
     ``k * 2**(b + b')`` with the second map's bits below the first one's, and ``encode`` packs the
     joint codes. With a dense map it is CSR of the sampled map's width, and there is no ``encode``.
+    A linear model has classes * width coefficients.
     Rows that have no sample are empty. Codes of the sampled map that agree by chance, as those of
     different columns do with probability ``2 ** -bits``, are part of its kernel here.
 

@@ -64,8 +64,8 @@ class MinHash(SampledMap):
     stored is none. Do not scale rows beforehand, it changes nothing here.
 
     Output is CSR of shape (n_samples, n_hashes * 2**bits) with exactly `n_hashes` entries a row,
-    each ``1 / sqrt(n_hashes)``; sample j has the columns from ``j * 2**bits``. A row without
-    members has no sample, and no entries in the output.
+    each ``1 / sqrt(n_hashes)``; sample j has the columns from ``j * 2**bits``. A linear model has
+    classes * width coefficients. A row without members has no sample, and no entries in the output.
 
     The samples are those of fast similarity sketching [3]_: in rounds, each member goes to one bin
     at random, a bin that was empty before the round keeps the member of least random value, and the

@@ -5,7 +5,15 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _functions, _seeding, _sklearn, _threads, _validation, kernels
+from sparsemaps import (
+    _bandwidth,
+    _functions,
+    _seeding,
+    _sklearn,
+    _threads,
+    _validation,
+    kernels,
+)
 from sparsemaps._base import SparseMap
 from sparsemaps._kernels import fourier as _kernel
 from sparsemaps._kernels import projection as _projection
@@ -19,6 +27,14 @@ _SPECTRA = {
     "cauchy": _projection.LAPLACE,
     "matern": _projection.NORMAL,
     "folded_rbf": _projection.NORMAL,
+}
+
+_DISTANCES: dict[str, _bandwidth.Of] = {
+    "rbf": "squared",
+    "laplacian": "absolute",
+    "cauchy": "euclidean",
+    "matern": "squared",
+    "folded_rbf": "squared",
 }
 
 
@@ -43,9 +59,11 @@ class RandomFourier(SparseMap):
         - "folded_rbf": :math:`\frac12 e^{-\gamma (1 - \rho)} + \frac12 e^{-\gamma (1 + \rho)}` for
           rows of unit length and inner product :math:`\rho`. For other rows it is
           :math:`\frac12 e^{-\gamma \|x - y\|^2 / 2} + \frac12 e^{-\gamma \|x + y\|^2 / 2}`.
-    gamma : float or "scale", default=1.0
+    gamma : float, "scale" or "median", default=1.0
         Above 0, as in scikit-learn's kernels. "scale" takes ``1 / (n_features * X.var())`` of the
-        matrix given to ``fit``.
+        matrix given to ``fit`` ("laplacian": ``1 / (n_features * X.std())``, "cauchy": its root).
+        "median" makes the kernel ``exp(-1/2)`` (of squared distances) or ``exp(-1)`` at the median
+        distance of a sample of 256 rows. Both are a first guess: search around it.
     nu : float, default=1.5
         Smoothness of "matern", above 0: 0.5 is ``exp(-r / l)``.
     n_components : int, default=1024
@@ -126,7 +144,7 @@ class RandomFourier(SparseMap):
         self,
         *,
         kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = "rbf",
-        gamma: float | Literal["scale"] = 1.0,
+        gamma: _bandwidth.Gamma = 1.0,
         nu: float = 1.5,
         n_components: int = 1024,
         form: Literal["paired", "offset"] = "paired",
@@ -143,13 +161,7 @@ class RandomFourier(SparseMap):
 
     def _check_parameters(self) -> None:
         _validation.check_choice("kernel", self.kernel, tuple(_SPECTRA))
-        if isinstance(self.gamma, str):
-            if self.gamma != "scale":
-                raise ValueError(
-                    f"gamma must be 'scale' or a finite number above 0, got {self.gamma!r}"
-                )
-        else:
-            _validation.check_real("gamma", self.gamma, 0, open_low=True)
+        _bandwidth.check(self.gamma)
         _validation.check_real("nu", self.nu, 0, open_low=True)
         _validation.check_int("n_components", self.n_components, 1, _validation.LARGEST_INT32)
         _validation.check_choice("form", self.form, ("paired", "offset"))
@@ -159,16 +171,7 @@ class RandomFourier(SparseMap):
         return self.n_components
 
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
-        if self.gamma != "scale":
-            self.gamma_ = float(self.gamma)
-        elif rows is None:
-            raise ValueError(
-                "gamma='scale' takes the variance of the data, and there are none here: fit the "
-                "map to a matrix, or give a number"
-            )
-        else:
-            variance = _variance(rows)
-            self.gamma_ = 1.0 / (rows.n_columns * variance) if variance > 0 else 1.0
+        self.gamma_ = _bandwidth.choose(self.gamma, _DISTANCES[self.kernel], rows)
 
     def _describe(self) -> dict[str, Any]:
         config = super()._describe()
@@ -288,15 +291,3 @@ class RandomFourier(SparseMap):
             far = kernels.rbf_kernel(X, opposite, gamma=gamma / 2)
             return (near + far) / 2
         return kernels.rbf_kernel(X, Y, gamma=gamma)
-
-
-def _variance(rows: RowReader, step: int = 1024) -> float:
-    """Variance of all values of a matrix, zeros included: summed in the same parts always."""
-    total = squares = 0.0
-    for start in range(0, rows.n_rows, step):
-        block = rows.block(start, min(start + step, rows.n_rows))
-        values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
-        total += values.sum()
-        squares += (values**2).sum()
-    size = rows.n_rows * rows.n_columns
-    return max(squares / size - (total / size) ** 2, 0.0)

@@ -69,7 +69,8 @@ class SignProjection(SampledMap):
     Notes
     -----
     One-hot output is CSR of shape (n_samples, 2 * n_hashes) with exactly `n_hashes` entries a row:
-    of columns 2 j and 2 j + 1 the latter where bit j is 1. A row without entries has projections
+    of columns 2 j and 2 j + 1 the latter where bit j is 1. A linear model has classes * width
+    coefficients. A row without entries has projections
     of 0 and so has all bits 1. The bits do not change when a row is multiplied by a positive
     number; so rows need not be scaled to length or sum 1.
 

@@ -73,7 +73,8 @@ class ConsistentWeightedSampling(SampledMap):
     -----
     Output is CSR of shape (n_samples, n_hashes * 2**(bits + t_bits)) with exactly `n_hashes`
     entries a row, each ``1 / sqrt(n_hashes)``, so that inner products estimate the kernel; sample j
-    has the columns from ``j * 2**(bits + t_bits)``, with t's bits above i's. A row without positive
+    has the columns from ``j * 2**(bits + t_bits)``, with t's bits above i's. A linear model has
+    classes * width coefficients. A row without positive
     entries has no sample, and no entries in the output.
 
     The weight of an entry enters through the logarithm, in 24 bits: float32 and float64 input of

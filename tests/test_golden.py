@@ -53,7 +53,7 @@ EXTRA = [
     ("RandomFourier", {"n_components": 40, "kernel": "matern", "nu": 40.0}),
     ("Fastfood", {"n_components": 150, "kernel": "rbf", "hash_dim": 1000}),
     ("Fastfood", {"n_components": 40, "kernel": "matern", "degree": 5, "hash_dim": 4}),
-    ("RandomBinning", {"n_grids": 40, "pitch_density": rational}),
+    ("RandomBinning", {"n_bins": 2**16, "n_grids": 40, "pitch_density": rational}),
 ]
 
 

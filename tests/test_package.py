@@ -33,7 +33,7 @@ FLOORS = [
     },
     {"_packed", "_progress", "_rows", "_versions"},
     {"kernels"},
-    {"_base"},
+    {"_bandwidth", "_base"},
     {"libsvm"},
     {"codes"},
     {

@@ -111,7 +111,7 @@ def test_grids_are_independent():
     exact = laplacian(abs(values[2] - values[3]))
     found = []
     for seed in range(2000):
-        binning = RandomBinning(n_grids=20, random_state=seed)
+        binning = RandomBinning(n_grids=20, n_bins=2**16, random_state=seed)
         code = codes.unpack(binning.fit(X).encode(X), 16)
         found.append((code[2] == code[3]).mean())
     theorems.assert_mean(found, exact)
@@ -122,7 +122,7 @@ def test_rows_longer_than_a_group():
     """Rows that are taken run by run, as they have more entries than a group holds."""
     n = 300_000
     X = sp.csr_array(np.outer([0.0, 0.5, 1.2], np.ones(n) / n) + 1 / n)
-    binning = RandomBinning(n_grids=500, random_state=0)
+    binning = RandomBinning(n_grids=500, n_bins=2**16, random_state=0)
     found = codes.unpack(binning.fit(X).encode(X), 16)
     for one, other, distance in [(0, 1, 0.5), (1, 2, 0.7)]:
         theorems.assert_rate(found[one] == found[other], np.exp(-distance))

@@ -197,7 +197,7 @@ def test_gamma_scale(container):
     [
         ({"kernel": "poly"}, "kernel must be 'rbf' or 'laplacian'"),
         ({"gamma": 0.0}, "gamma must be a finite number above 0, got 0.0"),
-        ({"gamma": "auto"}, "gamma must be 'scale' or a finite number above 0, got 'auto'"),
+        ({"gamma": "auto"}, "gamma must be 'scale', 'median' or a finite number above 0"),
         ({"gamma": None}, "gamma must be a finite number above 0, got None"),
         ({"nu": -1}, "nu must be a finite number above 0, got -1"),
         ({"form": "cos"}, "form must be 'paired' or 'offset', got 'cos'"),
