@@ -133,7 +133,7 @@ def similar(
     recall = check_share("recall", recall)
     max_bucket = _validation.check_int("max_bucket", max_bucket, 1, 2**31 - 1)
     similarities = estimates(codes, searched)
-    n_agreeing = int(np.searchsorted(similarities, threshold - 1e-12))
+    n_agreeing = least_agreeing(similarities, threshold)
     bands = choose_bands(searched, other, n_agreeing, recall)
     max_differing = searched.n_hashes - n_agreeing
     if bands is None:
@@ -141,6 +141,11 @@ def similar(
     else:
         i, j, differing = banded_pairs(searched, other, max_differing, bands, max_bucket, n_jobs)
     return i, j, similarities[searched.n_hashes - differing]
+
+
+def least_agreeing(similarities: Array, threshold: float) -> int:
+    """How many codes agree at least, where the similarity is that of the threshold."""
+    return int(np.searchsorted(similarities, threshold - 1e-12))
 
 
 def estimates(codes: Any, searched: Operand) -> Array:
@@ -226,14 +231,28 @@ def choose_bands(
 ) -> Bands | None:
     """The bands of least expected cost that find pairs of so many codes agreeing with probability
     `recall`; None where comparing all pairs costs less."""
-    n_hashes = codes.n_hashes
     n_rows = len(codes.array) + (0 if other is None else len(other.array))
     n_pairs = math.comb(n_rows, 2) if other is None else len(codes.array) * len(other.array)
-    n_words = n_hashes * codes.bits / 64
-    least, best = n_pairs * (_PAIR_COST + _WORD_COST * n_words), None
     if recall >= 1 or n_agreeing == 0 or n_pairs == 0:
         return None
-    rates = _rates(codes, codes if other is None else other)
+    others = codes.array if other is None else other.array
+    few = codes.array[sample(len(codes.array))[0]], others[sample(len(others))[1]]
+    rates = rates_of(*few, codes.bits, codes.n_hashes)
+    return cheapest_bands(n_rows, n_pairs, codes.bits, codes.n_hashes, n_agreeing, recall, rates)
+
+
+def cheapest_bands(
+    n_rows: int,
+    n_pairs: int,
+    bits: int,
+    n_hashes: int,
+    n_agreeing: int,
+    recall: float,
+    rates: Array,
+) -> Bands | None:
+    """As `choose_bands`, for so many rows, pairs of which agree at such `rates`."""
+    n_words = n_hashes * bits / 64
+    least, best = n_pairs * (_PAIR_COST + _WORD_COST * n_words), None
     for length in range(1, min(_MAX_BAND, n_agreeing) + 1):
         n_bands = _least_bands(length, n_hashes, n_agreeing, recall)
         if n_bands is None:
@@ -258,17 +277,21 @@ def _least_bands(length: int, n_hashes: int, n_agreeing: int, recall: float) -> 
     return low
 
 
-def _rates(codes: Operand, other: Operand, n: int = 256) -> Array:
-    """Rates at which codes of some pairs of rows agree, about n * n of them."""
-    few = [codes.array[:: max(1, len(codes.array) // n)][:n]]
-    few.append(other.array[len(other.array) // (2 * n) :: max(1, len(other.array) // n)][:n])
-    space = np.empty((3, len(few[0]) * len(few[1])), np.uint32)
+def sample(n_rows: int, n: int = 256) -> tuple[slice, slice]:
+    """Two samples of at most n rows each, for `rates_of`."""
+    step = max(1, n_rows // n)
+    start = n_rows // (2 * n)
+    return slice(0, n * step, step), slice(start, start + n * step, step)
+
+
+def rates_of(codes: Array, other: Array, bits: int, n_hashes: int) -> Array:
+    """Rates at which codes of pairs of two samples of rows agree."""
+    space = np.empty((3, len(codes) * len(other)), np.uint32)
     n_found = _kernel.within(
-        few[0].copy(), few[1].copy(), codes.bits, codes.n_hashes,
-        np.ones(len(few[1]), np.uint8), codes.n_hashes, *space,
-    )  # fmt: skip
+        codes.copy(), other.copy(), bits, n_hashes, np.ones(len(other), np.uint8), n_hashes, *space
+    )
     differing = space[2, :n_found][space[2, :n_found] > 0]  # a row and itself are no example
-    rates = 1 - differing / codes.n_hashes
+    rates = 1 - differing / n_hashes
     return rates if len(rates) else np.zeros(1)
 
 

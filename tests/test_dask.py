@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import assert_same, random_csr
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
-from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
-from sparsemaps.codes import collisions, kernel_from_collisions
+from sparsemaps import ConsistentWeightedSampling, CountSketch, _search, cli, neighbors
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file, map_svmlight_file
 
 dask = pytest.importorskip("dask")
@@ -384,7 +384,7 @@ def test_parallel_post_fit():
 # ---- similar pairs -------------------------------------------------------------------------------
 
 
-def codes_with_copies(n_rows=1500, n_bytes=32, seed=0):
+def codes_with_copies(n_rows=4000, n_bytes=32, seed=0):
     """Random codes; some rows resemble others, and some are empty."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 256, (n_rows, n_bytes), dtype=np.uint8)
@@ -395,37 +395,47 @@ def codes_with_copies(n_rows=1500, n_bytes=32, seed=0):
     return codes
 
 
-@pytest.mark.parametrize("chunks", [1500, 400, 97, (0, 1000, 0, 500)])
-@pytest.mark.parametrize("bits", [8, 4])
-def test_pairs_are_those_of_all_comparisons(monkeypatch, chunks, bits):
-    monkeypatch.setattr(_pairs, "_PART_ROWS", 700)
+@pytest.mark.parametrize("chunks", [4000, 900, (0, 1000, 0, 3000)])
+@pytest.mark.parametrize(("bits", "recall"), [(8, 0.9), (4, 0.99), (8, 1.0)])
+def test_pairs_are_those_of_one_machine(monkeypatch, chunks, bits, recall):
+    monkeypatch.setattr(_pairs, "_PART_ROWS", 1700)
     codes = codes_with_copies()
-    n_hashes = 8 * codes.shape[1] // bits
-    K = kernel_from_collisions(collisions(codes, codes, bits), n_hashes, bits)
-    with_bits = codes.any(axis=1)
-    expected = np.transpose(np.nonzero(np.triu(K >= 0.7, 1) & with_bits & with_bits[:, None]))
+    expected = neighbors.similar_pairs(codes, 0.7, bits=bits, recall=recall)
     chunked = da.from_array(codes, chunks=(chunks, 20))
-    i, j, similarity = dask.compute(*sd.similar_pairs(chunked, 0.7, bits=bits, recall=0.9999))
+    i, j, similarity = dask.compute(*sd.similar_pairs(chunked, 0.7, bits=bits, recall=recall))
     order = np.lexsort([j, i])
-    np.testing.assert_array_equal(np.column_stack([i, j])[order], expected)
-    np.testing.assert_array_equal(similarity, K[i, j])
+    for found, wanted in zip((i, j, similarity), expected, strict=True):
+        np.testing.assert_array_equal(found[order], wanted, strict=True)
 
 
-def test_recall_of_pairs():
-    """Pairs at the threshold are found as often as is said."""
-    rng = np.random.default_rng(0)
-    n, n_hashes, threshold, recall = 20_000, 64, 0.75, 0.9
-    half = rng.integers(0, 256, (n, n_hashes), dtype=np.uint8)
-    other = rng.integers(0, 256, (n, n_hashes), dtype=np.uint8)
-    agree = np.argsort(rng.random((n, n_hashes)), axis=1) < threshold * n_hashes
-    codes = np.concatenate([half, np.where(agree, half, other)])
-    i, j, similarity = dask.compute(
-        *sd.similar_pairs(da.from_array(codes, chunks=(9000, -1)), 0.73, bits=8, recall=recall)
+def test_bands_are_used_and_those_of_one_machine(monkeypatch):
+    used = []
+    choose = _search.cheapest_bands
+    monkeypatch.setattr(
+        _search, "cheapest_bands", lambda *args: used.append(choose(*args)) or used[-1]
     )
-    assert (j == i + n).all()
-    assert (similarity >= 0.73).all()
-    # At 0.75 more are found than at 0.73; five standard errors below that is no chance.
-    assert len(i) / n >= recall - 5 * np.sqrt(recall * (1 - recall) / n)
+    codes = codes_with_copies()
+    neighbors.similar_pairs(codes, 0.7, bits=8)
+    sd.similar_pairs(da.from_array(codes, chunks=(900, 32)), 0.7, bits=8)
+    assert used[0] is not None
+    assert len(set(used)) == 1
+
+
+def test_pairs_of_few_rows():
+    for n_rows in (0, 1, 2):
+        codes = da.from_array(np.ones((n_rows, 16), np.uint8), chunks=1)
+        found = dask.compute(*sd.similar_pairs(codes, 0.7, bits=8))
+        assert [len(array) for array in found] == [n_rows // 2] * 3
+
+
+def test_many_copies_are_bounded():
+    codes = np.full((700, 32), 7, np.uint8)
+    chunked = da.from_array(codes, chunks=(300, 32))
+    i, j, _ = dask.compute(*sd.similar_pairs(chunked, 0.7, bits=8, max_bucket=10))
+    if len(i) < 700 * 699 // 2:  # where rows are hashed
+        assert len(i) <= 10 * 700
+    n_components, _ = connected_components(sp.coo_array((i >= 0, (i, j)), shape=(700, 700)))
+    assert n_components == 1
 
 
 def test_bad_codes():
@@ -434,11 +444,12 @@ def test_bad_codes():
         ({"codes": codes.compute()}, "two-dimensional Dask array of uint8"),
         ({"codes": codes.astype(float)}, "two-dimensional Dask array of uint8"),
         ({"codes": codes[codes[:, 0] == 0]}, "must know the lengths of its blocks"),
-        ({"threshold": 0}, "threshold must be a finite|threshold must be"),
-        ({"threshold": 1.1}, "threshold must be at most 1"),
+        ({"threshold": 0}, "threshold must be a finite number above 0"),
+        ({"threshold": 1.1}, "threshold must be above 0 and at most 1"),
         ({"bits": 0}, "bits must be from 1"),
         ({"n_hashes": 5}, "n_hashes must be from 1 to 4"),
-        ({"recall": 1.0}, "recall must be below 1"),
+        ({"recall": 2}, "recall must be above 0 and at most 1"),
+        ({"max_bucket": 0}, "max_bucket must be from 1"),
     ]:
         with pytest.raises(ValueError, match=message):
             sd.similar_pairs(**{"codes": codes, "threshold": 0.5, "bits": 8, **arguments})

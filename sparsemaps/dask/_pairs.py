@@ -14,21 +14,22 @@ The tasks are
 So keys and candidates move between workers, and of the codes only those of candidates.
 """
 
+import math
 import operator
 from typing import Any, NamedTuple
 
 import dask.array as da
+import dask.base
 import numpy as np
-import numpy.typing as npt
-from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
+from sparsemaps import _packed, _search
 from sparsemaps._kernels import neighbors as _kernel
-from sparsemaps._packed import rows_with_bits
-from sparsemaps._validation import check_int, check_real
-from sparsemaps.codes import kernel_from_collisions
+from sparsemaps._typing import Array
+from sparsemaps._validation import check_int
 
-Array = npt.NDArray[Any]
+Found = tuple[Array, Array, Array]
+"""Smaller rows, larger rows, similarities."""
 
 _PART_ROWS = 2**23
 """About how many keys a task sorts."""
@@ -39,38 +40,18 @@ _SHIFT, _ROW = np.uint64(32), np.uint64(_MAX_ROWS)
 
 
 class Plan(NamedTuple):
-    """What is compared, and the bands by which rows are hashed."""
+    """What is compared, and how rows are hashed; without bands, all pairs are compared."""
 
     bits: int
     n_hashes: int
-    threshold: float
-    n_hashes_of_band: int
-    n_bands: int
+    max_differing: int
+    similarities: Array  # for each number of codes that agree
+    bands: _search.Bands | None
+    max_bucket: int
 
-
-def make_plan(
-    n_bytes: int, threshold: float, bits: int, n_hashes: int | None, recall: float
-) -> Plan:
-    """The longest bands, which have the fewest candidates, by which enough pairs are found."""
-    bits = check_int("bits", bits, 1, 24)
-    n_held = 8 * n_bytes // bits
-    n_hashes = n_held if n_hashes is None else check_int("n_hashes", n_hashes, 1, n_held)
-    threshold = check_real("threshold", threshold, 0, open_low=True)
-    if threshold > 1:
-        raise ValueError(f"threshold must be at most 1, got {threshold}")
-    recall = check_real("recall", recall, 0, open_low=True)
-    if recall >= 1:
-        raise ValueError(f"recall must be below 1, got {recall}")
-    rate = threshold + (1 - threshold) / 2**bits
-    for length in range(n_hashes, 0, -1):
-        n_bands = n_hashes // length
-        if 1 - (1 - rate**length) ** n_bands >= recall:
-            break
-    else:
-        length, n_bands = 1, n_hashes
-    while n_bands > 1 and 1 - (1 - rate**length) ** (n_bands - 1) >= recall:
-        n_bands -= 1
-    return Plan(bits, n_hashes, threshold, length, n_bands)
+    def operand(self, codes: Array) -> _search.Operand:
+        codes = np.ascontiguousarray(codes)
+        return _search.operand(codes, codes, self.bits, self.n_hashes)
 
 
 def similar_pairs(
@@ -80,22 +61,27 @@ def similar_pairs(
     bits: int,
     n_hashes: int | None = None,
     recall: float = 0.95,
+    max_bucket: int = 1000,
 ) -> tuple[Any, Any, Any]:
-    """Pairs of rows whose estimated kernel reaches a threshold, on a Dask cluster.
+    """Pairs of rows whose similarity is estimated to be at least `threshold`, on a Dask cluster.
+
+    The pairs are those of `sparsemaps.neighbors.similar_pairs`, by the same bands.
 
     Parameters
     ----------
     codes : dask array of uint8, shape (n_rows, n_bytes)
         Packed codes, as `encode` gives them, in blocks of known lengths.
     threshold : float
-        Least similarity of a pair, above 0 and at most 1.
+        Above 0, at most 1.
     bits : int
         Bits of a code, 1 to 24.
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     recall : float, default=0.95
-        Share of the pairs at the threshold that is found, in expectation; of more similar pairs, it
-        is more. All that are reported have been compared.
+        Above 0, at most 1: each pair whose estimate is at least `threshold` is found with this
+        probability or a higher one. 1 compares all pairs.
+    max_bucket : int, default=1000
+        How many rows of a bucket a row is compared with at most, those that are nearest before it.
 
     Returns
     -------
@@ -110,14 +96,20 @@ def similar_pairs(
     ValueError
         If a parameter is not one of the allowed, or blocks do not know their lengths.
 
+    See Also
+    --------
+    sparsemaps.neighbors.similar_pairs : On one machine.
+
     Notes
     -----
-    A row whose codes are all zeros has no sample, and is in no pair. Rows that share a band's codes
-    are compared in pairs: a thousand copies of a row are half a million pairs.
+    The bands are chosen by some rows of `codes`, which this call computes; all pairs need `codes`
+    again, so persist them where they take long to make. Of more than `max_bucket` rows with the
+    same codes, each is paired with the `max_bucket` before it, where one machine pairs the later
+    ones with the first alone.
 
     For each band, 8 bytes of each row move between workers; for each candidate 8 bytes, twice, and
     at most one row of codes. A task sorts the keys of 2**23 rows, or holds a block and the
-    candidates with rows in it.
+    candidates with rows in it. Without bands, every block meets every other.
 
     Examples
     --------
@@ -140,9 +132,24 @@ def similar_pairs(
         raise ValueError(f"codes must have at most {_MAX_ROWS} rows, got {n_rows}")
     if codes.numblocks[1] > 1:
         codes = codes.rechunk({1: -1})
-    plan = make_plan(n_bytes, threshold, bits, n_hashes, recall)
+    threshold = _search.check_share("threshold", threshold)
+    recall = _search.check_share("recall", recall)
+    max_bucket = check_int("max_bucket", max_bucket, 1, 2**31 - 1)
+    nothing = np.empty((0, n_bytes), np.uint8)
+    _, bits, n_hashes = _packed.unwrap("codes", nothing, bits, n_hashes)
+    similarities = _search.estimates(nothing, _search.operand(nothing, nothing, bits, n_hashes))
+    n_agreeing = _search.least_agreeing(similarities, threshold)
+    bands = None
+    if recall < 1 and n_agreeing > 0 and n_rows > 1:
+        one, two = dask.base.compute(*(codes[rows] for rows in _search.sample(n_rows)))
+        rates = _search.rates_of(one, two, bits, n_hashes)
+        n_pairs = math.comb(n_rows, 2)
+        bands = _search.cheapest_bands(
+            n_rows, n_pairs, bits, n_hashes, n_agreeing, recall, rates
+        )  # fmt: skip
+    plan = Plan(bits, n_hashes, n_hashes - n_agreeing, similarities, bands, max_bucket)
     starts = np.concatenate([[0], np.cumsum(codes.chunks[0])]).astype(np.uint64)
-    name = "similar-pairs-" + tokenize(codes, plan)
+    name = "similar-pairs-" + dask.base.tokenize(codes, plan)
     graph = _graph(name, codes, starts, plan)
     dtypes = {"i": np.int64, "j": np.int64, "similarity": np.float64}
     blocks = range(codes.numblocks[0])
@@ -164,7 +171,15 @@ def similar_pairs(
 def _graph(name: str, codes: Any, starts: Array, plan: Plan) -> dict[Any, Any]:
     """The tasks; ``(name, b)`` gives the pairs whose larger row is in block b."""
     graph: dict[Any, Any] = {}
-    blocks, bands = range(codes.numblocks[0]), range(plan.n_bands)
+    blocks = range(codes.numblocks[0])
+    if plan.bands is None:
+        for b in blocks:
+            for a in range(b + 1):
+                ends = (codes.name, a, 0), (codes.name, b, 0), int(starts[a]), int(starts[b])
+                graph[f"{name}-all", b, a] = (_compare_all, *ends, plan)
+            graph[name, b] = (_join, [(f"{name}-all", b, a) for a in range(b + 1)])
+        return graph
+    bands = range(plan.bands.n_bands)
     parts = range(-(-codes.shape[0] // _PART_ROWS))
     pick = [operator.itemgetter(place) for place in range(max(len(blocks), len(parts)))]
     for band in bands:
@@ -178,7 +193,7 @@ def _graph(name: str, codes: Any, starts: Array, plan: Plan) -> dict[Any, Any]:
         for part in parts:
             found = (f"{name}-candidates", band, part)
             here = [(f"{name}-part", band, b, part) for b in blocks]
-            graph[found] = (_candidates, here, starts)
+            graph[found] = (_candidates, here, starts, plan.max_bucket)
             for b in blocks:
                 graph[f"{name}-first", b, band, part] = (pick[b], found)
     for a in blocks:
@@ -202,29 +217,29 @@ class Attached(NamedTuple):
 
 
 def _keys(codes: Array, plan: Plan, band: int, first_row: int, n_parts: int) -> list[Array]:
-    codes = np.ascontiguousarray(codes)
-    sampled = rows_with_bits(codes).view(np.uint8)
-    n_bits = plan.n_hashes_of_band * plan.bits
-    keys = np.empty(len(codes), np.uint64)
+    assert plan.bands is not None
+    array, sampled, bits, _ = plan.operand(codes)
+    n_bits = plan.bands.length * bits
+    keys = np.empty(len(array), np.uint64)
     parts = []
     for part in range(n_parts):
-        n = _kernel.band_keys(codes, sampled, band * n_bits, n_bits, first_row, part, n_parts, keys)
+        n = _kernel.band_keys(array, sampled, band * n_bits, n_bits, first_row, part, n_parts, keys)
         parts.append(keys[:n].copy())
     return parts
 
 
-def _candidates(parts: list[Array], starts: Array) -> list[Array]:
+def _candidates(parts: list[Array], starts: Array, max_bucket: int) -> list[Array]:
     keys = np.concatenate(parts)
     keys.sort()
     rows, hashes = keys & _ROW, keys >> _SHIFT
     found = [np.empty(0, np.uint64)]
     at = np.arange(1, len(keys))
-    distance = 1
-    while len(at):  # pairs of rows that are so far apart in the order of hashes
+    for distance in range(1, max_bucket + 1):  # in the order of hashes, then of rows
         at = at[hashes[at] == hashes[at - distance]]
+        if not len(at):
+            break
         found.append(rows[at - distance] << _SHIFT | rows[at])
         at = at[at > distance]
-        distance += 1
     return _by_block(np.sort(np.concatenate(found)), starts)
 
 
@@ -245,19 +260,27 @@ def _attach(codes: Array, parts: list[Array], starts: Array, block: int) -> list
     return attached
 
 
-def _compare(
-    codes: Array, parts: list[Attached], first_row: int, plan: Plan
-) -> tuple[Array, Array, Array]:
-    codes = np.ascontiguousarray(codes)
-    i, j, similarity = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+def _compare(codes: Array, parts: list[Attached], first_row: int, plan: Plan) -> Found:
+    array = np.ascontiguousarray(codes)
+    found = []
     for rows, others, pairs in parts:
         # The kernel counts the rows of the block on from those that came with the candidates.
         here = pairs - np.uint64(first_row) + np.uint64(len(rows))
         differing = np.empty(len(pairs), np.int64)
-        _kernel.count_differing(here, others, codes, plan.bits, plan.n_hashes, differing)
-        estimate = kernel_from_collisions(plan.n_hashes - differing, plan.n_hashes, plan.bits)
-        kept = estimate >= plan.threshold
-        i.append(rows[(pairs[kept] >> _SHIFT).astype(np.int64)].astype(np.int64))
-        j.append((pairs[kept] & _ROW).astype(np.int64))
-        similarity.append(estimate[kept])
-    return np.concatenate(i), np.concatenate(j), np.concatenate(similarity)
+        _kernel.count_differing(here, others, array, plan.bits, plan.n_hashes, differing)
+        kept = differing <= plan.max_differing
+        i, j = rows[(pairs[kept] >> _SHIFT).astype(np.int64)], pairs[kept] & _ROW
+        similarity = plan.similarities[plan.n_hashes - differing[kept]]
+        found.append((i.astype(np.int64), j.astype(np.int64), similarity))
+    return _join(found)
+
+
+def _compare_all(A: Array, B: Array, first_a: int, first_b: int, plan: Plan) -> Found:
+    other = None if first_a == first_b else plan.operand(B)
+    i, j, differing = _search.all_pairs(plan.operand(A), other, plan.max_differing, None)
+    return i + first_a, j + first_b, plan.similarities[plan.n_hashes - differing]
+
+
+def _join(found: list[Found]) -> Found:
+    i, j, similarity = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    return i, j, similarity
