@@ -103,7 +103,9 @@ class CountSketch(SparseMap):
             return self._make_csr(
                 rows,
                 lambda lengths: lengths.clip(max=self.n_components),
-                lambda block, *out: _kernel.count_sketch_csr(*block, key, self.n_components, *out),
+                lambda block, *out: _kernel.count_sketch_csr(
+                    *block, key, self.n_components, rows.n_columns, *out
+                ),
                 self.n_components,
             )
         sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)

@@ -1,5 +1,5 @@
 # Sums and hashed entries as rows of CSR (c/emit.h).
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.sort cimport pair_t
@@ -33,6 +33,22 @@ cdef extern from "c/emit.h" nogil:
         Py_ssize_t (*entries_f64_i64)(const uint32_t *buckets, const double *entries, Py_ssize_t n,
                                       uint32_t n_buckets, pair_t *pairs, double *values,
                                       int64_t *columns) noexcept nogil
+        Py_ssize_t (*slots_f32_i32)(const uint32_t *slots, const float *entries, Py_ssize_t n,
+                                    float *sums, uint64_t *marks, Py_ssize_t n_marks,
+                                    const uint32_t *buckets, float *values,
+                                    int32_t *columns) noexcept nogil
+        Py_ssize_t (*slots_f32_i64)(const uint32_t *slots, const float *entries, Py_ssize_t n,
+                                    float *sums, uint64_t *marks, Py_ssize_t n_marks,
+                                    const uint32_t *buckets, float *values,
+                                    int64_t *columns) noexcept nogil
+        Py_ssize_t (*slots_f64_i32)(const uint32_t *slots, const double *entries, Py_ssize_t n,
+                                    double *sums, uint64_t *marks, Py_ssize_t n_marks,
+                                    const uint32_t *buckets, double *values,
+                                    int32_t *columns) noexcept nogil
+        Py_ssize_t (*slots_f64_i64)(const uint32_t *slots, const double *entries, Py_ssize_t n,
+                                    double *sums, uint64_t *marks, Py_ssize_t n_marks,
+                                    const uint32_t *buckets, double *values,
+                                    int64_t *columns) noexcept nogil
     const emit_loops *emit_at(int level)
 
 
@@ -76,9 +92,21 @@ cdef inline Py_ssize_t emit_entries(const uint32_t *buckets, const value_t *entr
                                               columns)
 
 
-cdef inline int check_room(Py_ssize_t needed, Py_ssize_t n_values,
-                           Py_ssize_t n_columns) except -1:
-    """Rows may have changed since their output was allocated; then nothing is written."""
-    if needed > n_values or needed > n_columns:
-        raise ValueError("X was changed by another thread while it was read")
-    return 0
+cdef inline Py_ssize_t emit_slots(const uint32_t *slots, const value_t *entries, Py_ssize_t n,
+                                  value_t *sums, uint64_t *marks, Py_ssize_t n_marks,
+                                  const uint32_t *buckets, value_t *values,
+                                  out_index_t *columns) noexcept nogil:
+    """The same where slots are places in the ascending list `buckets`; `sums` and `marks` are
+    zeros and stay zeros."""
+    if value_t is float and out_index_t is int32_t:
+        return emit_at(level).slots_f32_i32(slots, entries, n, sums, marks, n_marks, buckets,
+                                            values, columns)
+    elif value_t is float:
+        return emit_at(level).slots_f32_i64(slots, entries, n, sums, marks, n_marks, buckets,
+                                            values, columns)
+    elif out_index_t is int32_t:
+        return emit_at(level).slots_f64_i32(slots, entries, n, sums, marks, n_marks, buckets,
+                                            values, columns)
+    else:
+        return emit_at(level).slots_f64_i64(slots, entries, n, sums, marks, n_marks, buckets,
+                                            values, columns)

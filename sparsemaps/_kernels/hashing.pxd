@@ -38,6 +38,18 @@ cdef extern from "c/hashing.h" nogil:
                                      double scale, const int64_t *columns, Py_ssize_t n,
                                      uint64_t n_buckets, Py_ssize_t width, uint32_t *buckets,
                                      double *signed_values) noexcept nogil
+        void (*look_up_f32_i32)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                                const float *values, const int32_t *columns, Py_ssize_t n,
+                                uint32_t *out_slots, float *signed_values) noexcept nogil
+        void (*look_up_f32_i64)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                                const float *values, const int64_t *columns, Py_ssize_t n,
+                                uint32_t *out_slots, float *signed_values) noexcept nogil
+        void (*look_up_f64_i32)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                                const double *values, const int32_t *columns, Py_ssize_t n,
+                                uint32_t *out_slots, double *signed_values) noexcept nogil
+        void (*look_up_f64_i64)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                                const double *values, const int64_t *columns, Py_ssize_t n,
+                                uint32_t *out_slots, double *signed_values) noexcept nogil
     const hashing_loops *hashing_at(int level)
 
 
@@ -76,3 +88,21 @@ cdef inline void hash_entries(const uint64_t *keys, Py_ssize_t n_keys, const val
     else:
         hashing_at(level).hash_entries_f64_i64(keys, n_keys, values, scale, columns, n, n_buckets,
                                                width, buckets, signed_values)
+
+
+cdef inline void look_up(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                         const value_t *values, const index_t *columns, Py_ssize_t n,
+                         uint32_t *out_slots, value_t *signed_values) noexcept nogil:
+    """Slots and signed values of n entries, by tables of all columns' slots and signs."""
+    if value_t is float and index_t is int32_t:
+        hashing_at(level).look_up_f32_i32(slots, signs, n_columns, values, columns, n, out_slots,
+                                          signed_values)
+    elif value_t is float:
+        hashing_at(level).look_up_f32_i64(slots, signs, n_columns, values, columns, n, out_slots,
+                                          signed_values)
+    elif index_t is int32_t:
+        hashing_at(level).look_up_f64_i32(slots, signs, n_columns, values, columns, n, out_slots,
+                                          signed_values)
+    else:
+        hashing_at(level).look_up_f64_i64(slots, signs, n_columns, values, columns, n, out_slots,
+                                          signed_values)

@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from sparsemaps._kernels.emit cimport check_room, emit_entries, emit_sums
+from sparsemaps._kernels.emit cimport emit_entries, emit_sums
 from sparsemaps._kernels.hashing cimport add_sketches, hash_entries
 from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.sort cimport pair_t
@@ -215,7 +215,7 @@ def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int6
     Rows that are not summed come from `others`, in order; zeros stay behind there. A row has at
     most min(its tuples, n_buckets) values. Returns how many there are.
     """
-    cdef Py_ssize_t row, n, n_stored = 0, n_out = 0, next_other = 0, taken
+    cdef Py_ssize_t row, n, n_out = 0, next_other = 0, taken
     cdef Py_ssize_t tuples, most = 0, n_buckets = others.shape[1]
     cdef bint summed = False
     # Up to here a row's tuples are faster to sort than n_buckets sums are to look through.
@@ -228,12 +228,10 @@ def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int6
     for row in range(out_lengths.shape[0]):
         n = indptr[row + 1] - indptr[row] + (extra != 0)
         tuples = n_tuples(n, <int>keys.shape[0], n_buckets)
-        n_stored += tuples if n_summed[row] else n_buckets
         if n_summed[row] == keys.shape[0] and tuples <= sortable:
             most = max(most, tuples)
         elif n_summed[row]:
             summed = True
-    check_room(n_stored, out_values.shape[0], out_columns.shape[0])
     open_factors(&factors, keys, n_buckets, scale, extra, indptr, n_summed, sizeof(value_t))
     tuple_values = <value_t *>malloc((most + TUPLE_STEP) * sizeof(value_t))
     tuple_buckets = <uint32_t *>malloc((most + TUPLE_STEP) * sizeof(uint32_t))

@@ -92,4 +92,8 @@ const emit_loops TABLE(emit) = {
     .entries_f32_i64 = entries_f32_i64,
     .entries_f64_i32 = entries_f64_i32,
     .entries_f64_i64 = entries_f64_i64,
+    .slots_f32_i32 = slots_f32_i32,
+    .slots_f32_i64 = slots_f32_i64,
+    .slots_f64_i32 = slots_f64_i32,
+    .slots_f64_i64 = slots_f64_i64,
 };

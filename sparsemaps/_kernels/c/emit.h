@@ -36,6 +36,20 @@ typedef struct {
     ptrdiff_t (*entries_f64_i64)(const uint32_t *buckets, const double *entries, ptrdiff_t n,
                                  uint32_t n_buckets, pair_t *pairs, double *values,
                                  int64_t *columns);
+    /* The same where the slot of each entry is the place of its bucket in `buckets`, an ascending
+     * list. `sums`, one for each slot, and `marks`, a bit for each, are zeros and stay zeros. */
+    ptrdiff_t (*slots_f32_i32)(const uint32_t *slots, const float *entries, ptrdiff_t n,
+                               float *sums, uint64_t *marks, ptrdiff_t n_marks,
+                               const uint32_t *buckets, float *values, int32_t *columns);
+    ptrdiff_t (*slots_f32_i64)(const uint32_t *slots, const float *entries, ptrdiff_t n,
+                               float *sums, uint64_t *marks, ptrdiff_t n_marks,
+                               const uint32_t *buckets, float *values, int64_t *columns);
+    ptrdiff_t (*slots_f64_i32)(const uint32_t *slots, const double *entries, ptrdiff_t n,
+                               double *sums, uint64_t *marks, ptrdiff_t n_marks,
+                               const uint32_t *buckets, double *values, int32_t *columns);
+    ptrdiff_t (*slots_f64_i64)(const uint32_t *slots, const double *entries, ptrdiff_t n,
+                               double *sums, uint64_t *marks, ptrdiff_t n_marks,
+                               const uint32_t *buckets, double *values, int64_t *columns);
 } emit_loops;
 
 DECLARE_TABLES(emit)

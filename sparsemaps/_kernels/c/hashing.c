@@ -99,4 +99,8 @@ const hashing_loops TABLE(hashing) = {
     .hash_entries_f32_i64 = hash_entries_f32_i64,
     .hash_entries_f64_i32 = hash_entries_f64_i32,
     .hash_entries_f64_i64 = hash_entries_f64_i64,
+    .look_up_f32_i32 = look_up_f32_i32,
+    .look_up_f32_i64 = look_up_f32_i64,
+    .look_up_f64_i32 = look_up_f64_i32,
+    .look_up_f64_i64 = look_up_f64_i64,
 };

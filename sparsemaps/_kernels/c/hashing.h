@@ -42,6 +42,20 @@ typedef struct {
                                  double scale, const int64_t *columns, ptrdiff_t n,
                                  uint64_t n_buckets, ptrdiff_t width, uint32_t *buckets,
                                  double *signed_values);
+    /* Slots and signed values of n entries, by tables of the slots and signs (1 for a minus) of all
+     * columns. */
+    void (*look_up_f32_i32)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                            const float *values, const int32_t *columns, ptrdiff_t n,
+                            uint32_t *out_slots, float *signed_values);
+    void (*look_up_f32_i64)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                            const float *values, const int64_t *columns, ptrdiff_t n,
+                            uint32_t *out_slots, float *signed_values);
+    void (*look_up_f64_i32)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                            const double *values, const int32_t *columns, ptrdiff_t n,
+                            uint32_t *out_slots, double *signed_values);
+    void (*look_up_f64_i64)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                            const double *values, const int64_t *columns, ptrdiff_t n,
+                            uint32_t *out_slots, double *signed_values);
 } hashing_loops;
 
 DECLARE_TABLES(hashing)

@@ -63,6 +63,18 @@ static void NAME(add_sketches)(const uint64_t *keys, ptrdiff_t n_keys, const VAL
     }
 }
 
+static void NAME(look_up)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                          const VALUE *values, const INDEX *columns, ptrdiff_t n,
+                          uint32_t *out_slots, VALUE *signed_values)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        uint64_t column = (uint64_t)columns[i];
+        column = column < n_columns ? column : 0; /* another thread may have changed it */
+        out_slots[i] = slots[column];
+        signed_values[i] = SIGN(values[i], (uint64_t)signs[column] << 31);
+    }
+}
+
 #undef NAME
 #undef VALUE
 #undef INDEX
