@@ -1,9 +1,10 @@
 """``sparsemaps demo``: what the maps do for a linear learner, on data that every installation has.
 
-Two scenes. Handwritten digits, bundled in scikit-learn: every map beside its exact kernel. And
+Three scenes. Handwritten digits, bundled in scikit-learn: every map beside its exact kernel. And
 texts: the documentation strings of Python's standard library and of the installed scientific
 packages, of which the package is to be told from how often each of the 256 bytes occurs, as in
-web-spam classification by unigrams.
+web-spam classification by unigrams; and the same texts, of which those that are nearly the same are
+to be found.
 """
 
 import ast
@@ -18,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from sparsemaps import _sklearn, kernels
+from sparsemaps import _sklearn, kernels, neighbors
 from sparsemaps._base import SampledMap
 from sparsemaps.count_sketch import CountSketch
 from sparsemaps.fastfood import Fastfood
@@ -38,6 +39,9 @@ N_COMPONENTS = 1024
 DEGREE = 3
 GAMMA, LAPLACIAN_GAMMA = 2.0, 0.3
 PACKAGES = ("numpy", "scipy", "sklearn")
+N_SET_HASHES = 256
+SIMILAR = 0.8
+N_SHOWN = 4
 TEXTS_EACH = 1200
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
 
@@ -52,6 +56,7 @@ class Task(NamedTuple):
     X_test: sp.csr_array
     y_test: np.ndarray
     all_maps: bool  # every map, or the min-max kernel's alone
+    texts: list[tuple[str, bytes]]  # of each row of both parts where it is from, and its text
 
 
 class Result(NamedTuple):
@@ -72,7 +77,7 @@ def digits():
     X = sp.csr_array(X)
     title = "1. Handwritten digits: 8 x 8 pixels"
     parts = X[~is_test], y[~is_test], X[is_test], y[is_test]
-    return Task(title, "handwritten digits", *parts, all_maps=True)
+    return Task(title, "handwritten digits", *parts, all_maps=True, texts=[])
 
 
 def docstrings(path):
@@ -114,7 +119,7 @@ def sources():
 
 def texts():
     """Documentation strings by package; whole files are for training or for the test."""
-    rows, labels, for_test, seen = [], [], [], set()
+    rows, labels, for_test, seen, read = [], [], [], set(), []
     all_sources = list(sources())
     with tqdm(
         total=TEXTS_EACH * len(all_sources), desc="reading texts", disable=None, leave=False
@@ -127,6 +132,7 @@ def texts():
                         continue
                     seen.add(text)
                     rows.append(byte_counts(text))
+                    read.append((f"{path.parent.name}/{path.name}", text))
                     labels.append(label)
                     for_test.append(number % 3 == 2)
                     found += 1
@@ -138,7 +144,7 @@ def texts():
     names = ", ".join(name for name, _ in all_sources)
     title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
     parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
-    return Task(title, "texts by their bytes", *parts, all_maps=False)
+    return Task(title, "texts by their bytes", *parts, all_maps=False, texts=read)
 
 
 def timed(function):
@@ -318,6 +324,44 @@ def draw(tables, path):
     figure.savefig(path)
 
 
+def trigrams(texts):
+    """The sets of the texts' trigrams as rows of 2**24 columns."""
+    columns = []
+    for text in texts:
+        letters = np.frombuffer(text.lower(), np.uint8).astype(np.int32)
+        columns.append(np.unique((letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]))
+    indptr = np.cumsum([0] + [len(found) for found in columns])
+    indices = np.concatenate(columns)
+    return sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(texts), 2**24))
+
+
+def near_duplicates(texts):
+    """Pairs of texts of nearly the same trigrams, as lines."""
+    yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
+    X = trigrams([text for _, text in texts])
+    minhash = MinHash(n_hashes=N_SET_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
+    codes, encode_seconds = timed(lambda: minhash.encode(X, packed=True))
+    (first, second, similarity), seconds = timed(
+        lambda: neighbors.similar_pairs(codes, SIMILAR, n_jobs=-1)
+    )
+    yield (
+        f"  {X.shape[0]} texts of {X.nnz / X.shape[0]:.0f} trigrams on average, "
+        f"{X.shape[0] * (X.shape[0] - 1) // 2} pairs"
+    )
+    yield (
+        f"  {len(first)} pairs of similarity {SIMILAR} or more, by {N_SET_HASHES} bytes a text: "
+        f"codes {encode_seconds:.2f} s, pairs {seconds:.2f} s"
+    )
+    for pair in np.argsort(-similarity, kind="stable")[:N_SHOWN]:
+        yield f"  similarity {similarity[pair]:.2f}"
+        for row in (first[pair], second[pair]):
+            place, text = texts[row]
+            line = " ".join(text.decode(errors="replace").split())
+            yield f"    {place:28.28} {line[:64]}"
+    yield "  What to see: texts that were copied and changed a little, found by their codes alone."
+    yield ""
+
+
 def write(task, directory):
     """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
     cws = ConsistentWeightedSampling(n_hashes=N_HASHES[1], bits=BITS, random_state=0, n_jobs=-1)
@@ -340,8 +384,9 @@ def run(directory, plot=None, say=print):
         tables.append((task, results(task)))
         for line in table(*tables[-1]):
             say(line)
-    for line in write(task, Path(directory)):
-        say(line)
+    for lines in (near_duplicates(task.texts), write(task, Path(directory))):
+        for line in lines:
+            say(line)
     if plot is not None:
         draw(tables, plot)
         say(f"Written: {plot}, accuracy against bytes a row.")
