@@ -108,7 +108,7 @@ class RowReader:
             # What is checked from here on is a copy, which nobody else can change.
             block = _copy(block)
             self._check(block, start)
-            block = self._canonical(block)
+            block = _canonical(block)
             found = self._check(block, start)
         if found & _rows.NOT_FINITE:
             self._fail_not_finite(block, start)
@@ -124,15 +124,6 @@ class RowReader:
         if found & _rows.OUT_OF_RANGE:
             self._fail_out_of_range(block, start)
         return found
-
-    def _canonical(self, block: Block) -> Block:
-        """A private block with ascending columns and duplicates summed."""
-        indptr = block.indptr.astype(block.indices.dtype)
-        copy = sp.csr_array(
-            (block.values, block.indices, indptr), shape=(len(indptr) - 1, self.n_columns)
-        )
-        copy.sum_duplicates()
-        return Block.of(copy.data, native(copy.indices), copy.indptr.astype(np.int64))
 
     def _fail_out_of_range(self, block: Block, start: int) -> NoReturn:
         row, column, _ = _find(
@@ -195,6 +186,14 @@ def _copy(block: Block) -> Block:
     first, last = block.indptr[0], block.indptr[-1]
     values, indices = block.values[first:last].copy(), block.indices[first:last].copy()
     return Block.of(values, indices, block.indptr - first)
+
+
+def _canonical(block: Block) -> Block:
+    """A private block with ascending columns and duplicates summed."""
+    values, indices = np.empty_like(block.values), np.empty_like(block.indices)
+    indptr = np.empty_like(block.indptr)
+    n = _rows.canonical(*block, values, indices, indptr)
+    return Block.of(values[:n], indices[:n], indptr)
 
 
 def _find(

@@ -3,9 +3,11 @@
 # Input: arrays of any content. Output: a verdict; where and why is found by the caller, once, when
 # the verdict is bad. Cost: one pass, without branches on the values.
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
 
 from sparsemaps._kernels.emit cimport EMIT_SLACK, compact
 from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._kernels.types cimport index_t, value_t
 
 cdef extern from "c/rows.h" nogil:
@@ -97,6 +99,59 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
         if any_negative(&values[first], n):
             found |= NEGATIVE
     return found
+
+
+def canonical(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+              value_t[::1] out_values, index_t[::1] out_indices, int64_t[::1] out_indptr):
+    """The rows that `indptr` delimits, with ascending columns, one entry for each.
+
+    Entries of the same column are summed in the order in which they are stored. Rows that ascend or
+    descend, as products of sparse matrices do, are not sorted. The arrays must be private; `out`
+    has as much room. Returns how many entries are left.
+    """
+    cdef Py_ssize_t row, i, first, n, up, down, longest = 0, n_out = 0, start, position
+    cdef int bits = 0
+    cdef pair_t *pairs
+    cdef pair_t *sorted_
+    cdef index_t column
+    for row in range(indptr.shape[0] - 1):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    pairs = <pair_t *>malloc(2 * max(longest, 1) * sizeof(pair_t))
+    if pairs == NULL:
+        raise MemoryError
+    with nogil:
+        n = indptr[indptr.shape[0] - 1] - indptr[0]
+        if n > 0:
+            bits = bit_length(largest(&indices[indptr[0]], n))
+        out_indptr[0] = 0
+        for row in range(indptr.shape[0] - 1):
+            first, n = indptr[row], indptr[row + 1] - indptr[row]
+            up, down, start = 0, 0, n_out
+            for i in range(first + 1, first + n):
+                up += indices[i - 1] < indices[i]
+                down += indices[i - 1] > indices[i]
+            if up == n - 1 or down == n - 1:
+                for i in range(n):
+                    position = first + i if up == n - 1 else first + n - 1 - i
+                    out_indices[start + i] = indices[position]
+                    out_values[start + i] = values[position]
+                n_out += n
+            else:
+                for i in range(n):
+                    pairs[i].key = <uint64_t>indices[first + i]
+                    pairs[i].payload = first + i
+                sorted_ = sort_pairs(pairs, pairs + n, n, bits)
+                for i in range(n):
+                    column = <index_t>sorted_[i].key
+                    if n_out > start and out_indices[n_out - 1] == column:
+                        out_values[n_out - 1] += values[sorted_[i].payload]
+                    else:
+                        out_indices[n_out] = column
+                        out_values[n_out] = values[sorted_[i].payload]
+                        n_out += 1
+            out_indptr[row + 1] = n_out
+    free(pairs)
+    return n_out
 
 
 def compress(const value_t[:, ::1] rows, value_t[::1] values, int32_t[::1] columns,
