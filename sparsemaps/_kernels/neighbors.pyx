@@ -23,6 +23,7 @@ cdef extern from "c/codes.h" nogil:
     int field_width(int bits)
     Py_ssize_t words_of_row(Py_ssize_t n_codes, int bits)
     uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
+    void prefetch_row(const uint8_t *row, Py_ssize_t n_bytes)
 
 cdef extern from "c/random.h" nogil:
     uint64_t mix64(uint64_t x)
@@ -166,13 +167,21 @@ cdef inline uint64_t bits_at(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bi
     return word >> bit % 8 & ((<uint64_t>1 << n_bits) - 1)
 
 
+# Words that are 0 change a hash too.
+cdef uint64_t BAND_STEP = 0x9e3779b97f4a7c15U
+
+
 cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit,
                                Py_ssize_t n_bits) noexcept nogil:
     cdef uint64_t hashed = 0
     cdef Py_ssize_t done = 0, some
+    if bit % 8 == 0:
+        while done + 64 <= n_bits:
+            hashed = mix64(hashed ^ load_word(row + (bit + done) // 8, 8)) + BAND_STEP
+            done += 64
     while done < n_bits:
         some = min(n_bits - done, <Py_ssize_t>56)
-        hashed = mix64(hashed ^ (bits_at(row, bit + done, some) + <uint64_t>0x9e3779b97f4a7c15U))
+        hashed = mix64(hashed ^ bits_at(row, bit + done, some)) + BAND_STEP
         done += some
     return hashed
 
@@ -225,6 +234,19 @@ cdef inline uint32_t differing_codes(pair_t *pair, const uint8_t *b) noexcept no
     return loops.count_pair(pair.width, <lanes_u64 *>pair.a, <lanes_u64 *>pair.b, pair.n_vectors)
 
 
+cdef enum:
+    AHEAD = 16  # keys, or pairs, whose rows are read before their turn
+
+
+cdef inline void prefetch_key(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
+                              uint64_t key) noexcept nogil:
+    cdef Py_ssize_t row = row_of(key)
+    if row < codes.shape[0]:
+        prefetch_row(&codes[row, 0], codes.shape[1])
+    else:
+        prefetch_row(&others[row - codes.shape[0], 0], others.shape[1])
+
+
 def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
                    const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes,
                    uint32_t max_differing, Py_ssize_t max_bucket, int64_t[::1] state,
@@ -273,6 +295,10 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
                     break
                 q = -1
                 p += 1
+                # Few buckets have more than one row: those of the next ones are read meanwhile.
+                if p + AHEAD < n_keys and keys[p + AHEAD] >> 32 == keys[p + AHEAD - 1] >> 32:
+                    prefetch_key(codes, others, keys[p + AHEAD - 1])
+                    prefetch_key(codes, others, keys[p + AHEAD])
     finally:
         release_aligned(pair.a)
         release_aligned(pair.b)
@@ -320,6 +346,8 @@ def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
         open_pair(&pair, n_codes, bits)
         with nogil:
             for i in range(pairs.shape[0]):
+                if i + AHEAD < pairs.shape[0]:
+                    prefetch_key(codes, others, pairs[i + AHEAD])
                 if <Py_ssize_t>(pairs[i] >> 32) != before:
                     before = <Py_ssize_t>(pairs[i] >> 32)
                     widen_row(&codes[before, 0], n_codes, bits, 1, pair.a)

@@ -49,6 +49,13 @@ INLINE uint64_t load_word(const uint8_t *bytes, ptrdiff_t n)
     return word;
 }
 
+/* Read the first bytes of a row into the cache, while others are worked on. */
+static inline void prefetch_row(const uint8_t *row, ptrdiff_t n_bytes)
+{
+    for (ptrdiff_t byte = 0; byte < n_bytes && byte < 512; byte += 64)
+        __builtin_prefetch(row + byte);
+}
+
 /* The width of fields for codes of `bits` bits. */
 static inline int field_width(int bits)
 {
@@ -70,7 +77,11 @@ static inline void widen_row(const uint8_t *codes, ptrdiff_t n_codes, int bits, 
     const int width = field_width(bits);
     const ptrdiff_t n_words = words_of_row(n_codes, bits);
     if (width == bits) {
-        for (ptrdiff_t w = 0; w < n_words; w++) {
+        ptrdiff_t w = 0;
+        if (step == 1)
+            for (; w < n_codes * bits / 64; w++)
+                words[w] = load_word(codes + 8 * w, 8);
+        for (; w < n_words; w++) {
             ptrdiff_t left = n_codes * bits - 64 * w;
             uint64_t word = load_word(codes + 8 * w, (left + 7) / 8);
             words[w * step] = left < 64 ? word & ((UINT64_C(1) << left) - 1) : word;
