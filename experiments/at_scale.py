@@ -111,31 +111,34 @@ def tasks(folder: Path, n_tasks: int = 2000) -> None:
     print(f"scheduler and client: {seconds / n_tasks * 1e3:.2f} ms of CPU a task")
 
 
-def scaling(folder: Path, n_parts: int = 6, n_runs: int = 4) -> None:
+def scaling(folder: Path, n_parts: int = 4, n_runs: int = 8) -> None:
     map = ConsistentWeightedSampling(n_hashes=512, random_state=0)
     n_rows, n_columns, n_entries = SHAPES["web-spam trigrams"]
     paths = [folder / f"{number}.svm" for number in range(2)]
     for number, path in enumerate(paths):
-        write_rows(path, 4 * n_rows, n_columns, n_entries, seed=number)
+        write_rows(path, 2 * n_rows, n_columns, n_entries, seed=number)
     partition_bytes = -(-paths[0].stat().st_size // n_parts)
     seconds: dict[int, list[float]] = {1: [], 2: []}
+    cpu: dict[int, list[float]] = {1: [], 2: []}
     with cluster(2) as workers, Client(workers) as client:
         names = list(client.scheduler_info()["workers"])
         for run in range(n_runs):
             for n_workers in (1, 2):
                 out = folder / f"{run}-{n_workers}"
+                before = sum(client.run(time.process_time).values())
                 start = time.perf_counter()
                 with dask.annotate(workers=names[:n_workers]):
                     parts = map_files(
                         map, paths[:n_workers], out, partition_bytes=partition_bytes, client=client
                     )
                 seconds[n_workers].append(time.perf_counter() - start)
+                cpu[n_workers].append(sum(client.run(time.process_time).values()) - before)
                 assert len(parts) == n_parts * n_workers
     for n_workers, found in seconds.items():
         print(
-            f"{n_workers} worker(s): {min(found):.1f} s of {', '.join(f'{s:.1f}' for s in found)}"
+            f"{n_workers} worker(s): {min(found):.1f} s at least, median {np.median(found):.1f} s; "
+            f"CPU of a worker {min(cpu[n_workers]) / n_workers:.2f} s"
         )
-    print(f"efficiency {min(seconds[1]) / min(seconds[2]):.2f}")
 
 
 def codes_with_copies(block: npt.NDArray[Any], n_bytes: int) -> npt.NDArray[Any]:

@@ -45,7 +45,7 @@ def read_svmlight(
         Whether indices count from 0.
     count_rows : bool, default=True
         Count the rows of every block now, by one pass over the files where Dask's tasks run. It
-        takes about a fifth of the time of parsing, or that of reading the bytes if this is more.
+        takes about a quarter of the time of parsing, or that of reading the bytes if this is more.
         False leaves the lengths of blocks unknown, as Dask's data frames do; what needs them is an
         error then, until ``X.compute_chunk_sizes()``.
     storage_options : mapping or None, default=None
