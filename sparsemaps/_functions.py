@@ -49,6 +49,20 @@ def cosine_quantile(dimension: int, p: Any) -> Array:
     return _each(_kernel.cosine_quantile, p, dimension)
 
 
-def whole_power(x: float, n: int) -> float:
-    """x^n for a whole n >= 0, multiplied one after the other."""
-    return math.prod([x] * n, start=1.0)
+def powers(x: float, count: int) -> Array:
+    """x^n for n < count and x >= 0, correctly rounded: ratios of whole numbers of any size."""
+    numerator, denominator = float(x).as_integer_ratio()
+    out = np.ones(count)
+    above = below = 1
+    for n in range(1, count):
+        above *= numerator
+        below *= denominator
+        try:
+            out[n] = above / below
+        except OverflowError:
+            out[n:] = math.inf
+            break
+        if out[n] == 0:
+            out[n:] = 0
+            break
+    return out

@@ -17,7 +17,7 @@ from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 _Features: TypeAlias = tuple[np.uint64, Array, Array]
 """Key of the projections; factor of each feature; where each feature's projections begin."""
 
-LARGEST_DEGREE = 1024
+LARGEST_DEGREE = 1024  # its binomial coefficients are below the largest float64
 
 _TERMS_OF_EXP = 64
 """Degrees of the exponential kernel: higher ones would be drawn with probability 2^-64."""
@@ -159,17 +159,16 @@ class RandomMaclaurin(SparseMap):
 
     def _series(self) -> Array:
         """a_n gamma^n for n = 0, 1, ..."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             if not isinstance(self.kernel, str):
                 a = [float(value) for value in self.kernel]
             elif self.kernel == "exp":
                 a = [1.0 / math.factorial(n) for n in range(_TERMS_OF_EXP)]
             else:
-                coef0 = np.float64(self.coef0)
-                a = [_choose(self.degree, n, coef0) for n in range(self.degree + 1)]
-            gamma = np.float64(self.gamma)
+                a = _binomial_series(self.degree, self.coef0)
+            powers = _functions.powers(self.gamma, len(a))
             return np.array(
-                [value and value * _functions.whole_power(gamma, n) for n, value in enumerate(a)]
+                [value and value * power for value, power in zip(a, powers, strict=True)]
             )
 
     def _draw_features(self, series: Array, dtype: Any) -> tuple[Array, Array]:
@@ -257,14 +256,10 @@ def _write(block: Block, features: _Features, out: Array) -> None:
     _kernel.products(projections, factors, firsts, out)
 
 
-def _choose(degree: int, n: int, coef0: np.float64) -> float:
-    """Coefficient of t^n in (t + coef0)^degree."""
-    if coef0 == 0:
-        return float(n == degree)
-    try:
-        return float(math.comb(degree, n)) * _functions.whole_power(float(coef0), degree - n)
-    except OverflowError:
-        return math.inf
+def _binomial_series(degree: int, coef0: float) -> list[float]:
+    """Coefficients of t^n in (t + coef0)^degree, for n = 0 to degree."""
+    powers = _functions.powers(coef0, degree + 1)[::-1]
+    return [float(math.comb(degree, n)) * power for n, power in enumerate(powers)]
 
 
 def _check_coefficients(kernel: Any) -> None:

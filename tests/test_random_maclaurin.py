@@ -1,6 +1,7 @@
 """Random Maclaurin features: dot-product kernels without bias, with their known variance."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import scipy.sparse as sp
 import theorems
 from conftest import random_csr
 
-from sparsemaps import RandomMaclaurin, _seeding
+from sparsemaps import RandomMaclaurin, _functions, _seeding
 
 N_COMPONENTS = 100_000
 N_ENTRIES = 6
@@ -216,3 +217,10 @@ def test_degrees_are_geometric():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         RandomMaclaurin(**parameters).fit(np.ones((2, 4)))
+
+
+@pytest.mark.parametrize("x", [0.0, 5e-324, 1e-20, 0.1, 0.7, 1.0, 1.1, 3.0, 1e10, 1.7e308], ids=str)
+def test_powers_are_correctly_rounded(x):
+    for n, power in enumerate(_functions.powers(x, 80)):
+        exact = Fraction(x) ** n
+        assert power == (float(exact) if exact < 2**1024 - 2**970 else np.inf)
