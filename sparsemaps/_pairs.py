@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _files, neighbors
-from sparsemaps._kernel_neighbors import exact_pairs
 from sparsemaps._packed import PackedCodes
 from sparsemaps._progress import FileProgress
+from sparsemaps._row_index import exact_pairs
 from sparsemaps._search import check_share
 from sparsemaps._typing import Array
 from sparsemaps.libsvm._blocks import BLOCK_BYTES, in_order

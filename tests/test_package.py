@@ -49,6 +49,7 @@ FLOORS = [
     },
     {"_config", "kernel_product"},
     {"_search"},
+    {"_row_index"},
     {"_kernel_neighbors"},
     {"neighbors"},
     {"_pairs"},

@@ -1,0 +1,141 @@
+"""Search among packed codes against faiss (nearest rows) and datasketch and rensa (pairs)."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps import MinHash, codes, neighbors
+
+from .common import ratio
+
+N_QUERIES = 200
+
+
+class TopK:
+    params = ([64, 128, 512, 1024],)
+    param_names = ("bits of a row",)
+
+    def setup(self, n_bits):
+        rng = np.random.default_rng(0)
+        self.A = rng.integers(0, 256, (100_000, n_bits // 8), dtype=np.uint8)
+        self.Q = rng.integers(0, 256, (N_QUERIES, n_bits // 8), dtype=np.uint8)
+
+    def ours(self):
+        neighbors.top_k(self.Q, self.A, 10, bits=1)
+
+    def time_top_k(self, n_bits):
+        self.ours()
+
+    def peakmem_top_k(self, n_bits):
+        self.ours()
+
+    def track_ratio_faiss(self, n_bits):
+        import faiss
+
+        faiss.omp_set_num_threads(1)
+        index = faiss.IndexBinaryFlat(n_bits)
+        index.add(self.A)
+        return ratio(lambda: index.search(self.Q, 10), self.ours, repeats=7)
+
+    def track_ratio_simsimd_hamming(self, n_bits):
+        import simsimd
+
+        A = self.A[:20_000]
+        return ratio(
+            lambda: simsimd.cdist(self.Q, A, "hamming", dtype="bin8"),
+            lambda: codes.hamming(self.Q, A),
+            repeats=7,
+        )
+
+    track_ratio_faiss.unit = track_ratio_simsimd_hamming.unit = "times faster"
+
+
+class Collisions:
+    """Codes of 8 bits take about the time of as many single bits."""
+
+    def track_ratio_hamming(self):
+        A = np.random.default_rng(0).integers(0, 256, (2_000, 256), dtype=np.uint8)
+        return ratio(lambda: codes.collisions(A, A, 8), lambda: codes.hamming(A, A), repeats=7)
+
+    track_ratio_hamming.unit = "of the time of hamming"
+
+
+def families(n_rows, n_members=100, width=2**31 - 1):
+    """Sets of which half are changed copies of others."""
+    rng = np.random.default_rng(0)
+    rows = [np.unique(rng.integers(0, width, n_members)) for _ in range(n_rows // 2)]
+    while len(rows) < n_rows:
+        members = rows[rng.integers(n_rows // 2)].copy()
+        changed = rng.random(len(members)) < rng.choice([0.01, 0.05, 0.1, 0.3])
+        members[changed] = rng.integers(0, width, changed.sum())
+        rows.append(np.unique(members))
+    indptr = np.cumsum([0] + [len(row) for row in rows])
+    return sp.csr_array((np.ones(indptr[-1]), np.concatenate(rows), indptr), (n_rows, width))
+
+
+class Pairs:
+    """From CSR to verified pairs, at a threshold of 0.8 and a recall of 0.95."""
+
+    timeout = 600
+
+    def setup(self):
+        self.X = families(5_000)
+        self.map = MinHash(n_hashes=256, random_state=0).fit(self.X)
+        ends = zip(self.X.indptr[:-1], self.X.indptr[1:], strict=True)
+        self.rows = [self.X.indices[start:stop].tolist() for start, stop in ends]
+
+    def ours(self):
+        return neighbors.similar_pairs(self.map.encode(self.X, packed=True), 0.8)
+
+    def datasketchs(self):
+        from datasketch import MinHash as Peer
+        from datasketch import MinHashLSH
+
+        index = MinHashLSH(threshold=0.8, num_perm=256, weights=(0.1, 0.9))
+        hashes = []
+        for number, row in enumerate(self.rows):
+            peer = Peer(num_perm=256, seed=1)
+            peer.update_batch([column.to_bytes(4, "little") for column in row])
+            index.insert(number, peer)
+            hashes.append(peer)
+        return self.verified(index, hashes)
+
+    def rensas(self):
+        from rensa import RMinHash, RMinHashLSH
+
+        index = RMinHashLSH(threshold=0.8, num_perm=256, num_bands=32)
+        hashes = []
+        for number, row in enumerate(self.rows):
+            peer = RMinHash(num_perm=256, seed=1)
+            peer.update([str(column) for column in row])
+            index.insert(number, peer)
+            hashes.append(peer)
+        return self.verified(index, hashes)
+
+    def verified(self, index, hashes):
+        return {
+            (i, j)
+            for i, peer in enumerate(hashes)
+            for j in index.query(peer)
+            if i < j and peer.jaccard(hashes[j]) >= 0.8
+        }
+
+    def time_pairs(self):
+        self.ours()
+
+    def peakmem_pairs(self):
+        self.ours()
+
+    def track_ratio_datasketch(self):
+        return ratio(self.datasketchs, self.ours, repeats=1)
+
+    def track_ratio_rensa(self):
+        return ratio(self.rensas, self.ours, repeats=1)
+
+    def track_recall(self):
+        found = len(self.ours()[0])
+        return found / len(
+            neighbors.similar_pairs(self.map.encode(self.X, packed=True), 0.8, recall=1)[0]
+        )
+
+    track_ratio_datasketch.unit = track_ratio_rensa.unit = "times faster"
+    track_recall.unit = "of all pairs"
