@@ -13,46 +13,69 @@
 #define SHUFFLED(MASK, x, ...) __builtin_shuffle(x, (MASK){__VA_ARGS__})
 #endif
 
-/* A level within a vector: the partner's value plus one's own, which is negative in the upper half
- * of each pair. */
-#define M32 UINT32_C(0x80000000)
-#define M64 (UINT64_C(1) << 63)
+/* F(i, h) for each element i of a register. */
+#define OF_2(F, h) F(0, h), F(1, h)
+#define OF_4(F, h) OF_2(F, h), F(2, h), F(3, h)
+#define OF_8(F, h) OF_4(F, h), F(4, h), F(5, h), F(6, h), F(7, h)
+#define OF_16(F, h)                                                                                \
+    OF_8(F, h), F(8, h), F(9, h), F(10, h), F(11, h), F(12, h), F(13, h), F(14, h), F(15, h)
+#if REGISTER_BYTES == 64
+#define OF_F32 OF_16
+#define OF_F64 OF_8
+#elif REGISTER_BYTES == 32
+#define OF_F32 OF_8
+#define OF_F64 OF_4
+#else
+#define OF_F32 OF_4
+#define OF_F64 OF_2
+#endif
 
-INLINE lanes_f32 within_f32(lanes_f32 x)
+/* The level that joins elements h apart within a register: the partner's value plus one's own, which
+ * is negative in the upper half of each pair. */
+#define PARTNER(i, h) ((i) ^ (h))
+#define SIGN_F32(i, h) ((i) & (h) ? UINT32_C(1) << 31 : 0)
+#define SIGN_F64(i, h) ((i) & (h) ? UINT64_C(1) << 63 : 0)
+#define WITHIN_F32(x, h)                                                                           \
+    SHUFFLED(register_i32, x, OF_F32(PARTNER, h))                                                  \
+    +(register_f32)((register_u32)(x) ^ (register_u32){OF_F32(SIGN_F32, h)})
+#define WITHIN_F64(x, h)                                                                           \
+    SHUFFLED(register_i64, x, OF_F64(PARTNER, h))                                                  \
+    +(register_f64)((register_u64)(x) ^ (register_u64){OF_F64(SIGN_F64, h)})
+
+INLINE register_f32 within_f32(register_f32 x)
 {
-    const lanes_u32 u1 = {0, M32, 0, M32, 0, M32, 0, M32, 0, M32, 0, M32, 0, M32, 0, M32};
-    const lanes_u32 u2 = {0, 0, M32, M32, 0, 0, M32, M32, 0, 0, M32, M32, 0, 0, M32, M32};
-    const lanes_u32 u4 = {0, 0, 0, 0, M32, M32, M32, M32, 0, 0, 0, 0, M32, M32, M32, M32};
-    const lanes_u32 u8 = {0, 0, 0, 0, 0, 0, 0, 0, M32, M32, M32, M32, M32, M32, M32, M32};
-    x = SHUFFLED(lanes_i32, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14)
-        + (lanes_f32)((lanes_u32)x ^ u1);
-    x = SHUFFLED(lanes_i32, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13)
-        + (lanes_f32)((lanes_u32)x ^ u2);
-    x = SHUFFLED(lanes_i32, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11)
-        + (lanes_f32)((lanes_u32)x ^ u4);
-    return SHUFFLED(lanes_i32, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)
-           + (lanes_f32)((lanes_u32)x ^ u8);
+    x = WITHIN_F32(x, 1);
+    x = WITHIN_F32(x, 2);
+#if REGISTER_BYTES >= 32
+    x = WITHIN_F32(x, 4);
+#endif
+#if REGISTER_BYTES >= 64
+    x = WITHIN_F32(x, 8);
+#endif
+    return x;
 }
 
-INLINE lanes_f64 within_f64(lanes_f64 x)
+INLINE register_f64 within_f64(register_f64 x)
 {
-    const lanes_u64 u1 = {0, M64, 0, M64, 0, M64, 0, M64};
-    const lanes_u64 u2 = {0, 0, M64, M64, 0, 0, M64, M64};
-    const lanes_u64 u4 = {0, 0, 0, 0, M64, M64, M64, M64};
-    x = SHUFFLED(lanes_i64, x, 1, 0, 3, 2, 5, 4, 7, 6) + (lanes_f64)((lanes_u64)x ^ u1);
-    x = SHUFFLED(lanes_i64, x, 2, 3, 0, 1, 6, 7, 4, 5) + (lanes_f64)((lanes_u64)x ^ u2);
-    return SHUFFLED(lanes_i64, x, 4, 5, 6, 7, 0, 1, 2, 3) + (lanes_f64)((lanes_u64)x ^ u4);
+    x = WITHIN_F64(x, 1);
+#if REGISTER_BYTES >= 32
+    x = WITHIN_F64(x, 2);
+#endif
+#if REGISTER_BYTES >= 64
+    x = WITHIN_F64(x, 4);
+#endif
+    return x;
 }
 
 #define NAME(function) function##_f32
 #define VALUE float
-#define VECTOR lanes_f32_anywhere
+#define VECTOR register_f32_anywhere
 #define WITHIN within_f32
 #include "fastfood.template.h"
 
 #define NAME(function) function##_f64
 #define VALUE double
-#define VECTOR lanes_f64_anywhere
+#define VECTOR register_f64_anywhere
 #define WITHIN within_f64
 #include "fastfood.template.h"
 

@@ -3,36 +3,31 @@
 #include "elementary.h"
 #include "simd.h"
 
-enum { GRAM_VECTORS = GRAM_LANES * sizeof(double) / sizeof(lanes_f64) };
+enum { GRAM_VECTORS = GRAM_LANES * sizeof(double) / sizeof(register_f64) };
 
-INLINE lanes_f64 absolute(lanes_f64 x)
+INLINE register_f64 absolute(register_f64 x)
 {
-    return (lanes_f64)((lanes_i64)x & INT64_MAX);
+    return (register_f64)((register_i64)x & INT64_MAX);
 }
 
-INLINE lanes_f64 least(lanes_f64 u, lanes_f64 v)
-{
-    return lanes_choose_f64(u < v, u, v);
-}
-
-INLINE lanes_f64 dot(lanes_f64 u, lanes_f64 v)
+INLINE register_f64 dot(register_f64 u, register_f64 v)
 {
     return u * v;
 }
 
-INLINE lanes_f64 signed_minimum(lanes_f64 u, lanes_f64 v)
+INLINE register_f64 signed_minimum(register_f64 u, register_f64 v)
 {
-    lanes_i64 signs = ((lanes_i64)u ^ (lanes_i64)v) >> 63; /* all ones where they differ */
-    return (lanes_f64)((lanes_i64)least(absolute(u), absolute(v)) & ~signs);
+    register_i64 signs = ((register_i64)u ^ (register_i64)v) >> 63; /* all ones where they differ */
+    return (register_f64)((register_i64)register_least_f64(absolute(u), absolute(v)) & ~signs);
 }
 
 /* The quotient is at least 1/2 and at most 1, so that no product leaves the range of float64. */
-INLINE lanes_f64 chi_square(lanes_f64 u, lanes_f64 v)
+INLINE register_f64 chi_square(register_f64 u, register_f64 v)
 {
-    return least(u, v) * (lanes_choose_f64(u < v, v, u) / (u + v));
+    return register_least_f64(u, v) * (register_greatest_f64(v, u) / (u + v));
 }
 
-INLINE lanes_f64 distance(lanes_f64 u, lanes_f64 v)
+INLINE register_f64 distance(register_f64 u, register_f64 v)
 {
     return absolute(u - v) - (absolute(u) + absolute(v));
 }
@@ -45,11 +40,13 @@ INLINE double cauchy_one(double u, double v)
     return log_one_plus_square(d) - (log_one_plus_square(u) + log_one_plus_square(v));
 }
 
-INLINE lanes_f64 cauchy(lanes_f64 u, lanes_f64 v)
+INLINE register_f64 cauchy(register_f64 u, register_f64 v)
 {
-    lanes_f64 term;
-    for (int lane = 0; lane < (int)(sizeof term / sizeof(double)); lane++)
-        term[lane] = u[lane] != 0 ? cauchy_one(u[lane], v[lane]) : 0.0;
+    double terms[sizeof(register_f64) / sizeof(double)];
+    for (int lane = 0; lane < (int)(sizeof terms / sizeof *terms); lane++)
+        terms[lane] = u[lane] != 0 ? cauchy_one(u[lane], v[0]) : 0.0;
+    register_f64 term;
+    memcpy(&term, terms, sizeof term);
     return term;
 }
 
@@ -58,7 +55,7 @@ INLINE lanes_f64 cauchy(lanes_f64 u, lanes_f64 v)
 #include "gram.template.h"
 
 #define NAME sum_minimum
-#define TERM least
+#define TERM register_least_f64
 #include "gram.template.h"
 
 #define NAME sum_signed_minimum

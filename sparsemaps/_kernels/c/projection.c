@@ -17,10 +17,7 @@ INLINE void sin_cos_of_word(uint32_t angle, float *sine, float *cosine)
 {
     uint32_t quarter = (angle + UINT32_C(0x20000000)) >> 30;
     float rest = (float)(int32_t)(angle << 2) * 3.6572951981e-10f; /* pi / 2 / 2^32 */
-    uint32_t s = float_to_bits(small_sin_f32(rest)), c = float_to_bits(small_cos_f32(rest));
-    uint32_t swap = UINT32_C(0) - (quarter & 1);
-    *sine = bits_to_float(((c & swap) | (s & ~swap)) ^ (quarter & 2) << 30);
-    *cosine = bits_to_float(((s & swap) | (c & ~swap)) ^ ((quarter + 1) & 2) << 30);
+    sin_cos_of_quarters_f32(quarter, rest, sine, cosine);
 }
 
 /* The tangent of a uniform angle; an odd one, whose sine and cosine are not 0. */

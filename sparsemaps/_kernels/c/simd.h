@@ -19,11 +19,8 @@
 
 #define LANE_BYTES 64
 
-typedef float lanes_f32 __attribute__((vector_size(LANE_BYTES), may_alias));
 typedef double lanes_f64 __attribute__((vector_size(LANE_BYTES), may_alias));
-typedef int32_t lanes_i32 __attribute__((vector_size(LANE_BYTES), may_alias));
 typedef int64_t lanes_i64 __attribute__((vector_size(LANE_BYTES), may_alias));
-typedef uint32_t lanes_u32 __attribute__((vector_size(LANE_BYTES), may_alias));
 typedef uint64_t lanes_u64 __attribute__((vector_size(LANE_BYTES), may_alias));
 
 /* Numbers of 32 bits, as many as there are of 64 bits in LANE_BYTES. */
@@ -32,8 +29,8 @@ typedef int32_t half_lanes_i32 __attribute__((vector_size(LANE_BYTES / 2), may_a
 typedef uint32_t half_lanes_u32 __attribute__((vector_size(LANE_BYTES / 2), may_alias));
 
 /* Vectors as wide as the registers of the level. GCC keeps longer ones in memory instead of several
- * registers, at a tenth of the speed. Where a vector is not laid out in memory for others to read,
- * it is one of these. */
+ * registers, so that sums in them cost ten times as much. Longer ones are for codes, which are laid
+ * out in memory in this way, and for hashes, whose products need several registers at a time. */
 #if defined(__AVX512F__)
 #define REGISTER_BYTES 64
 #elif defined(__AVX2__)
@@ -45,36 +42,23 @@ typedef uint32_t half_lanes_u32 __attribute__((vector_size(LANE_BYTES / 2), may_
 typedef float register_f32 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 typedef double register_f64 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 typedef int32_t register_i32 __attribute__((vector_size(REGISTER_BYTES), may_alias));
+typedef int64_t register_i64 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 typedef uint32_t register_u32 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 typedef uint64_t register_u64 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 
 /* The same at any address. */
-typedef float lanes_f32_anywhere __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
-typedef double lanes_f64_anywhere __attribute__((vector_size(LANE_BYTES), aligned(8), may_alias));
+typedef float register_f32_anywhere
+    __attribute__((vector_size(REGISTER_BYTES), aligned(4), may_alias));
+typedef double register_f64_anywhere
+    __attribute__((vector_size(REGISTER_BYTES), aligned(8), may_alias));
 
 #define LANES_CONVERT(LANES, x) __builtin_convertvector(x, LANES)
 
 /* The bits of vectors as those of another type of the same size: a cast, for GCC and clang. */
 #define LANES_BITS(LANES, x) ((LANES)(x))
 
-/* a where `mask` is all ones, b where it is 0. A comparison of vectors gives such masks. */
-INLINE lanes_i32 lanes_choose_i32(lanes_i32 mask, lanes_i32 a, lanes_i32 b)
-{
-    return (a & mask) | (b & ~mask);
-}
-
-INLINE lanes_f32 lanes_choose_f32(lanes_i32 mask, lanes_f32 a, lanes_f32 b)
-{
-    return (lanes_f32)lanes_choose_i32(mask, (lanes_i32)a, (lanes_i32)b);
-}
-
-INLINE lanes_f64 lanes_choose_f64(lanes_i64 mask, lanes_f64 a, lanes_f64 b)
-{
-    return (lanes_f64)(((lanes_i64)a & mask) | ((lanes_i64)b & ~mask));
-}
-
-/* The same for registers, and their floor. AVX-512 has registers of their own for masks, and GCC uses
- * them well only where it is told to. */
+/* What a comparison gives, and a where it is true, b where it is not. AVX-512 has registers of their
+ * own for that, and GCC uses them well only where it is told to. */
 #if defined(__AVX512F__)
 typedef __mmask16 register_mask;
 
@@ -125,6 +109,32 @@ INLINE register_f32 register_floor_f32(register_f32 x)
 #else
     const register_f32 towards_zero = LANES_CONVERT(register_f32, LANES_CONVERT(register_i32, x));
     return towards_zero + LANES_CONVERT(register_f32, x < towards_zero);
+#endif
+}
+
+/* u where it is less than v, and v elsewhere. */
+INLINE register_f64 register_least_f64(register_f64 u, register_f64 v)
+{
+#if defined(__AVX512F__)
+    return (register_f64)_mm512_min_pd((__m512d)u, (__m512d)v);
+#elif defined(__AVX2__)
+    return (register_f64)_mm256_min_pd((__m256d)u, (__m256d)v);
+#else
+    const register_i64 mask = u < v;
+    return (register_f64)(((register_i64)u & mask) | ((register_i64)v & ~mask));
+#endif
+}
+
+/* u where it is greater than v, and v elsewhere. */
+INLINE register_f64 register_greatest_f64(register_f64 u, register_f64 v)
+{
+#if defined(__AVX512F__)
+    return (register_f64)_mm512_max_pd((__m512d)u, (__m512d)v);
+#elif defined(__AVX2__)
+    return (register_f64)_mm256_max_pd((__m256d)u, (__m256d)v);
+#else
+    const register_i64 mask = u > v;
+    return (register_f64)(((register_i64)u & mask) | ((register_i64)v & ~mask));
 #endif
 }
 

@@ -16,18 +16,10 @@
 
 INLINE void sin_cos_f32(float turns, float *sine, float *cosine)
 {
-    float quarters, whole, rest;
-    uint32_t quarter, s, c, swap;
     turns = turns < LARGE_F32 && turns > -LARGE_F32 ? turns : 0.0f;
-    quarters = 4.0f * turns;
-    whole = quarters + TO_INTEGER_F32;
-    quarter = float_to_bits(whole);
-    rest = (quarters - (whole - TO_INTEGER_F32)) * 1.57079632679489662f;
-    s = float_to_bits(small_sin_f32(rest));
-    c = float_to_bits(small_cos_f32(rest));
-    swap = UINT32_C(0) - (quarter & 1);
-    *sine = bits_to_float(((c & swap) | (s & ~swap)) ^ (quarter & 2) << 30);
-    *cosine = bits_to_float(((s & swap) | (c & ~swap)) ^ ((quarter + 1) & 2) << 30);
+    float quarters = 4.0f * turns, whole = quarters + TO_INTEGER_F32;
+    float rest = (quarters - (whole - TO_INTEGER_F32)) * 1.57079632679489662f;
+    sin_cos_of_quarters_f32(float_to_bits(whole), rest, sine, cosine);
 }
 
 /* Taylor polynomials, which in [-pi/4, pi/4] are off by less than 2^-54. */

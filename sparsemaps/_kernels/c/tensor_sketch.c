@@ -6,12 +6,12 @@ enum { TUPLES_AT_ONCE = 128 };
 
 #define NAME(function) function##_f32
 #define VALUE float
-#define LANES lanes_f32_anywhere
+#define LANES register_f32_anywhere
 #include "tensor_sketch.template.h"
 
 #define NAME(function) function##_f64
 #define VALUE double
-#define LANES lanes_f64_anywhere
+#define LANES register_f64_anywhere
 #include "tensor_sketch.template.h"
 
 const tensor_sketch_loops TABLE(tensor_sketch) = {
