@@ -18,12 +18,12 @@ AT_HAND: dict[str, tuple[str, str, int | None, str]] = {
     "Satimage": ("satimage", "range", None, "columns scaled to 0..1"),
     "Optdigits": ("optdigits", "", None, ""),
     "USPS": ("usps", "shift", None, "values shifted by 1"),
-    "Letter4k": ("letter", "", 4000, "the first 4,000 rows; the paper tests on 16,000 others"),
-    "MNIST10k": ("mnist", "", 10000, "the first 10,000 rows; the paper tests on 60,000"),
+    "Letter4k": ("letter", "", 4000, "4,000 rows; the paper tests on 16,000 others"),
+    "MNIST10k": ("mnist", "", 10000, "10,000 rows; the paper tests on 60,000"),
     "Covertype10k": ("covtype29k", "range", None, "another sample; columns scaled to 0..1"),
-    "IJCNN10k": ("ijcnn1", "range", 10000, "the first 10,000 rows, another split; 0..1"),
+    "IJCNN10k": ("ijcnn1", "range", 10000, "10,000 rows, another split; 0..1"),
     "Letter": ("letter", "", None, ""),
-    "RCV1": ("rcv1_binary20k", "", 10000, "another split, the first 10,000 rows"),
+    "RCV1": ("rcv1_binary20k", "", 10000, "another split, 10,000 rows"),
 }
 FIGURE_SETS = ["Splice", "Spam", "Satimage", "Optdigits", "USPS", "Letter4k", "MNIST10k"]
 LARGE_SETS = ["IJCNN10k", "Covertype10k", "RCV1", "Letter"]

@@ -243,7 +243,7 @@ def _write_curves(o: Options, results: Results, key: str, base: str, title: str)
 
 
 def _scale_note(o: Options) -> str:
-    rows = f"the first {_rows(o)} training rows" if _rows(o) else "all training rows"
+    rows = f"{_rows(o)} training rows" if _rows(o) else "all training rows"
     return (
         f"Rows of unit length, {rows}, C = 1, {o.seeds} seed{'s' if o.seeds > 1 else ''} (the "
         "paper: 5 runs; its Covertype is a sample of 100,000 rows, ours one of 10,000)."
