@@ -27,6 +27,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     map_: Any
     codes_: PackedCodes
     n_samples_fit_: int
+    _rows: Any  # as CSR, or None
 
     # ---- rows ------------------------------------------------------------------------------------
 
@@ -148,7 +149,8 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         if "index" not in about:
             raise ValueError(f"{path} holds packed codes and no index: use PackedCodes.load")
         fitted = _config.from_config(codes.config)
-        index = cls(fitted, **about["index"])
+        parameters: dict[str, Any] = {"map": fitted, **about["index"]}
+        index = cls(**parameters)
         index.map_, index.codes_ = fitted, codes
         index._rows = sp.csr_array(sp.load_npz(path + ".rows.npz")) if index.rerank else None
         return index._count()

@@ -217,13 +217,13 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
         missed = (1 - (n_agreeing / n_hashes) ** length) ** n_bands
         return float(1 - missed)
     # Inclusion and exclusion over the bands of which all codes agree, in whole numbers.
-    ways = sum(
+    ways: int = sum(
         (-1) ** j
         * math.comb(n_bands, j)
         * math.comb(n_hashes - j * length, n_agreeing - j * length)
         for j in range(min(n_bands, n_agreeing // length) + 1)
     )
-    return 1 - ways / math.comb(n_hashes, n_agreeing)
+    return float(1 - ways / math.comb(n_hashes, n_agreeing))
 
 
 def choose_bands(

@@ -19,12 +19,16 @@ True
 True
 """
 
+from typing import Any, TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps import _packed, _sklearn, _threads, _validation
 from sparsemaps._kernels import codes as _kernel
 from sparsemaps._packed import PackedCodes
+from sparsemaps._typing import Array, Matrix
 from sparsemaps.libsvm import _write
 
 __all__ = [
@@ -37,6 +41,8 @@ __all__ = [
     "unpack",
 ]
 
+Codes: TypeAlias = PackedCodes | Array
+
 _BLOCK_QUERIES = 256
 """Rows that are compared with all others by one call of a kernel."""
 
@@ -44,7 +50,7 @@ _BLOCK_CODES = 2**16
 """Codes that are written to a file together: 0.5 to 3 MB."""
 
 
-def hamming(A, B, *, n_jobs=None):
+def hamming(A: Codes, B: Codes, *, n_jobs: int | None = None) -> Array:
     """How many bits differ, for all pairs of rows.
 
     Parameters
@@ -82,7 +88,14 @@ def hamming(A, B, *, n_jobs=None):
     return _count(A, B, 1, bits * n_hashes, False, n_jobs)
 
 
-def collisions(A, B, bits=None, *, n_hashes=None, n_jobs=None):
+def collisions(
+    A: Codes,
+    B: Codes,
+    bits: int | None = None,
+    *,
+    n_hashes: int | None = None,
+    n_jobs: int | None = None,
+) -> Array:
     """How many codes agree, for all pairs of rows.
 
     Parameters
@@ -125,7 +138,13 @@ def collisions(A, B, bits=None, *, n_hashes=None, n_jobs=None):
     return _count(A, B, bits, n_hashes, True, n_jobs)
 
 
-def kernel_from_collisions(counts, n_hashes, bits=None, *, return_std=False):
+def kernel_from_collisions(
+    counts: Any,
+    n_hashes: int | PackedCodes,
+    bits: int | None = None,
+    *,
+    return_std: bool = False,
+) -> Any:
     """Estimate the kernel from the number of codes that agree.
 
     Codes of `bits` bits of samples that differ agree by chance with probability ``2 ** -bits``, so
@@ -170,7 +189,7 @@ def kernel_from_collisions(counts, n_hashes, bits=None, *, return_std=False):
     return _packed.kernel_of_counts(counts, n_hashes, 2.0**-bits, return_std)
 
 
-def unpack(codes, bits=None, *, n_hashes=None):
+def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None) -> Array:
     """The codes as numbers.
 
     Parameters
@@ -200,7 +219,13 @@ def unpack(codes, bits=None, *, n_hashes=None):
     return out
 
 
-def to_csr(codes, bits=None, *, n_hashes=None, dtype=np.float64):
+def to_csr(
+    codes: Codes,
+    bits: int | None = None,
+    *,
+    n_hashes: int | None = None,
+    dtype: npt.DTypeLike = np.float64,
+) -> Matrix:
     """The codes as one-hot features, as ``transform`` of the map gives them.
 
     Parameters
@@ -234,16 +259,26 @@ def to_csr(codes, bits=None, *, n_hashes=None, dtype=np.float64):
     n_rows, n_hashes = numbers.shape
     width = n_hashes << bits
     index_type = _validation.index_type(max(width, n_rows * n_hashes))
-    columns = numbers.astype(index_type, copy=False)
-    columns += np.arange(n_hashes, dtype=index_type) << bits
+    columns: Any = numbers.astype(index_type, copy=False)
+    firsts: Any = np.arange(n_hashes, dtype=index_type)
+    columns += firsts << bits
     values = np.full(columns.size, 1 / np.sqrt(max(n_hashes, 1)), dtype)
     indptr = np.arange(n_rows + 1, dtype=index_type) * n_hashes
     return sp.csr_array((values, columns.reshape(-1), indptr), shape=(n_rows, width))
 
 
 def dump_svmlight_file(
-    codes, y, f, bits=None, *, n_hashes=None, ones=False, zero_based=True, comment=None, n_jobs=None
-):
+    codes: Codes,
+    y: Any,
+    f: Any,
+    bits: int | None = None,
+    *,
+    n_hashes: int | None = None,
+    ones: bool = False,
+    zero_based: bool = True,
+    comment: Any = None,
+    n_jobs: int | None = None,
+) -> None:
     """Write the codes as one-hot features with labels, as a LIBSVM file.
 
     The file is that of ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``, which
@@ -311,7 +346,9 @@ def dump_svmlight_file(
     _write.write_lines(f, _write.format_header(comment, zero_based), lines, blocks, n_jobs)
 
 
-def _count(A, B, bits, n_hashes, agreeing, n_jobs):
+def _count(
+    A: Array, B: Array, bits: int, n_hashes: int, agreeing: bool, n_jobs: int | None
+) -> Array:
     out = np.empty((len(A), len(B)), np.int32)
     _threads.run(
         lambda start, stop: _kernel.count_pairs(
@@ -323,7 +360,7 @@ def _count(A, B, bits, n_hashes, agreeing, n_jobs):
     return out
 
 
-def cut_queries(n_rows, n_jobs):
+def cut_queries(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
     """Ranges of rows that are compared with all others by one thread at a time: long enough that
     preparing the others costs little."""
     n_threads = _threads.resolve_n_jobs(n_jobs)
