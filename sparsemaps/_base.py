@@ -1,29 +1,18 @@
-"""What all maps share: scikit-learn's estimator API, checks, threads, and output containers.
-
-There are two kinds of maps. A plain `SparseMap` makes its output in ``_transform``. A `SampledMap`
-draws `n_hashes` small integers for each row, and has its one-hot and packed output from here.
-"""
+"""What all maps share: scikit-learn's estimator API, checks, threads, and output containers."""
 
 import copy
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self, TypeVar, overload
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _rows, _seeding, _sklearn, _threads, _validation
-from sparsemaps._arrays import GrowingArray, keep_rows
-from sparsemaps._kernels.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
-from sparsemaps._packed import PackedCodes, rows_with_bits
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Matrix, MatrixLike
 
 T = TypeVar("T")
-
-_PART_SIZE = 2**18
-"""Entries of CSR output that a thread writes before they are appended to the output."""
 
 _NOT_IN_CONFIG = ("random_state", "n_jobs")
 """Parameters that `to_config` leaves out: the seed has an entry of its own."""
@@ -50,7 +39,9 @@ class SparseMap(
 
     - ``_prepare(n_columns, rows)``, which computes once what ``_transform`` needs beside the
       parameters, and those that depend on the data;
-    - ``_nonnegative_rule``, ``_shares_columns``, ``_n_samples``, ``has_codes``, ``is_one_hot``.
+    - ``_learned_parameters``, those that ``fit`` took from the data;
+    - ``_nonnegative_rule``, ``_shares_columns``, ``_size_name``, ``has_codes``, ``is_one_hot``,
+      ``_sparse_components``, ``_has_components``, which say what the map is.
 
     These methods see the frozen copy as ``self``.
     """
@@ -86,10 +77,29 @@ class SparseMap(
         """Whether the output, if dense, is one number for each component."""
         return True
 
+    _size_name: ClassVar[str] = "n_components"
+    """The parameter which is the number of random components that the estimate is a mean of."""
+
     @property
-    def _n_samples(self) -> int:
-        """Number of random components that the estimate is a mean of."""
-        return int(self.n_components)  # type: ignore[attr-defined]  # the others override this
+    def _size(self) -> int:
+        """The number of random components that the estimate is a mean of."""
+        return int(self.get_params(deep=False)[self._size_name])
+
+    @property
+    def _n_columns(self) -> int | None:
+        """Columns of the rows that the map is fitted to; None if it is not, or for any width."""
+        n_columns: int | None = vars(self).get("n_features_in_")
+        return n_columns
+
+    @property
+    def _learned_parameters(self) -> dict[str, Any]:
+        """Of a fitted map, the parameters that ``fit`` took from the data, with their values."""
+        return {}
+
+    def _parameters_in_use(self) -> dict[str, Any]:
+        """The parameters; those that ``fit`` took from the data as it found them."""
+        learned = self._learned_parameters if "seed_" in vars(self) else {}
+        return self.get_params(deep=False) | learned
 
     # ---- for users -------------------------------------------------------------------------------
 
@@ -232,7 +242,7 @@ class SparseMap(
             **fitted._describe(),
             "seed": self.seed_,
             "scheme": _seeding.SCHEME,
-            "n_features": vars(fitted).get("n_features_in_"),
+            "n_features": fitted._n_columns,
         }
 
     def __sklearn_tags__(self) -> Any:
@@ -273,12 +283,11 @@ class SparseMap(
 
     def _describe(self) -> dict[str, Any]:
         """Class and parameters, as JSON has them."""
-        parameters = self.get_params(deep=False).items()
         return {
             "class": type(self).__name__,
             "parameters": {
                 name: _as_json(name, value)
-                for name, value in parameters
+                for name, value in self._parameters_in_use().items()
                 if name not in _NOT_IN_CONFIG
             },
         }
@@ -345,12 +354,8 @@ class SparseMap(
                     f"Found array with {length} {what} (shape={X.shape}) while a minimum of "
                     f"{minimum} is required by {type(self).__name__}."
                 )
-        known = vars(self)
-        if (
-            reset
-            or "feature_names_in_" in known
-            or known.get("n_features_in_", X.shape[1]) != X.shape[1]
-        ):
+        other_width = self._n_columns not in (None, X.shape[1])
+        if reset or other_width or "feature_names_in_" in vars(self):
             _sklearn.validate_data(self, X, reset=reset, skip_check_array=True)
 
     # ---- making output ---------------------------------------------------------------------------
@@ -363,184 +368,11 @@ class SparseMap(
             self.n_jobs,
         )
 
-    def _make_csr(
-        self,
-        rows: RowReader,
-        max_entries: Callable[[Array], Array],
-        write: Callable[[Block, Array, Array, Array], int],
-        width: int,
-    ) -> Matrix:
-        """CSR output whose rows have as many entries as ``write`` finds.
-
-        ``write(block, values, columns, lengths)`` fills rows one behind the other and returns how
-        many entries there are; ``max_entries(lengths)`` gives the largest possible number of
-        entries in the output of rows of so many input entries.
-        """
-        blocks = [
-            (start + first, start + last)
-            for start, stop in self._cut(rows)
-            for first, last in _threads.cut_by_size(
-                max_entries(rows.lengths(start, stop)), _PART_SIZE
-            )
-        ]
-        sizes = [int(max_entries(rows.lengths(*block)).sum()) for block in blocks]
-        capacity, max_size = sum(sizes), max(sizes, default=0)
-        index_type = _validation.index_type(max(capacity, width))
-        values, columns = GrowingArray(rows.dtype, capacity), GrowingArray(index_type, capacity)
-        indptr = np.zeros(rows.n_rows + 1, index_type)
-        # Arrays that are free again, as touching new memory costs time.
-        spare: deque[tuple[Array, Array]] = deque()
-
-        def write_block(start: int, stop: int) -> tuple[tuple[Array, Array], int]:
-            block = rows.block(start, stop)
-            if max_entries(np.diff(block.indptr)).sum() > max_size:
-                raise ValueError("X has got more entries while it was read")
-            try:
-                part = spare.pop()
-            except IndexError:
-                part = np.empty(max_size, rows.dtype), np.empty(max_size, index_type)
-            return part, write(block, *part, indptr[1 + start : 1 + stop])
-
-        for part, n in _threads.stream(write_block, blocks, self.n_jobs):
-            values.append(part[0][:n])
-            columns.append(part[1][:n])
-            spare.append(part)
-        np.cumsum(indptr, out=indptr)
-        arrays = values.finish(), columns.finish(), indptr
-        return rows.container(arrays, shape=(rows.n_rows, width))
-
     def _cut(self, rows: RowReader) -> list[tuple[int, int]]:
         """The blocks (start, stop) in which `rows` are read."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)
         max_work = _threads.BLOCK_ENTRIES * (2 if self._shares_columns else 1)
         return _threads.cut_rows(rows.n_rows, rows.work_before, n_jobs, max_work)
-
-
-class SampledMap(SparseMap):
-    """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
-    rows' codes agree is the kernel.
-
-    A subclass has, beside what `SparseMap` says,
-
-    - ``_code_bits``, the number of bits of a code;
-    - ``_write_codes(block, layout, out)``, which writes the codes of a block's rows in one of three
-      layouts: ``PACKED`` into bytes, all 0 in a row that has no sample; ``NUMBERS``, the codes as
-      int32; ``ONE_HOT_COLUMNS``, of int32 or int64, ``j * 2**bits + code`` for code j. Numbers and
-      columns are -1 in a row that has no sample.
-    """
-
-    n_hashes: int
-
-    @property
-    @abstractmethod
-    def _code_bits(self) -> int:
-        """Bits of one code."""
-
-    @abstractmethod
-    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
-        """Write the codes of a block's rows into `out`."""
-
-    @property
-    def has_codes(self) -> bool:
-        return True
-
-    @property
-    def is_one_hot(self) -> bool:
-        return True
-
-    @property
-    def _n_samples(self) -> int:
-        return int(self.n_hashes)
-
-    @property
-    def _one_hot_width(self) -> int:
-        return self.n_hashes << self._code_bits
-
-    @property
-    def _width(self) -> int:
-        return self._one_hot_width
-
-    @overload
-    def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Array: ...
-
-    @overload
-    def encode(self, X: MatrixLike, *, packed: Literal[True]) -> PackedCodes: ...
-
-    def encode(self, X: MatrixLike, *, packed: bool = False) -> Array | PackedCodes:
-        """Map each row of `X` to packed codes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            As in ``transform``.
-        packed : bool, default=False
-            Return `PackedCodes`, which know the map and which rows have samples.
-
-        Returns
-        -------
-        codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8)), or PackedCodes
-            The codes of a row one behind the other, lowest bit first, as
-            ``np.packbits(..., bitorder="little")`` lays them out; `bits` includes `t_bits` where a
-            map has them. A row that has no sample is all zeros.
-
-        Raises
-        ------
-        ValueError
-            As in ``transform``.
-        """
-        _validation.check_bool("packed", packed)
-        fitted = self._fitted()
-        rows = self._read_input(X, reset=False)
-        out = np.empty((rows.n_rows, (fitted.n_hashes * fitted._code_bits + 7) // 8), np.uint8)
-        sampled = np.ones(rows.n_rows, bool)
-
-        def write(block: Block, start: int, stop: int) -> None:
-            fitted._write_codes(block, PACKED, out[start:stop])
-            if packed:
-                fitted._find_samples(block, out[start:stop], sampled[start:stop])
-
-        fitted._for_each_block(rows, write)
-        if not packed:
-            return out
-        return PackedCodes(
-            out, fitted._code_bits, self.to_config(), n_hashes=fitted.n_hashes, sampled=sampled
-        )
-
-    def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
-        """Which rows of a block have samples: of rows whose codes are all 0, their numbers tell."""
-        number = np.empty((1, self.n_hashes), np.int32)
-        for row in np.flatnonzero(~rows_with_bits(codes)).tolist():
-            self._write_codes(block.rows(row, row + 1), NUMBERS, number)
-            sampled[row] = number[0, 0] >= 0
-
-    def _codes_as_numbers(self, X: MatrixLike) -> Array:
-        """The codes of each row as int32, -1 in rows without."""
-        fitted = self._fitted()
-        rows = self._read_input(X, reset=False)
-        return fitted._make_codes(rows, NUMBERS, fitted.n_hashes, np.int32)
-
-    def _make_codes(self, rows: RowReader, layout: int, width: int, dtype: Any) -> Array:
-        out = np.empty((rows.n_rows, width), dtype)
-        self._for_each_block(
-            rows, lambda block, start, stop: self._write_codes(block, layout, out[start:stop])
-        )
-        return out
-
-    def _transform(self, rows: RowReader) -> Matrix:
-        columns, indptr, _ = self._one_hot(rows)
-        values = np.full(len(columns), 1 / np.sqrt(self.n_hashes), rows.dtype)
-        return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
-
-    def _one_hot(self, rows: RowReader) -> tuple[Array, Array, Array]:
-        """Columns and indptr of the output as CSR; which rows have any entries."""
-        n_stored = rows.n_rows * self.n_hashes
-        index_type = _validation.index_type(max(self._one_hot_width, n_stored))
-        columns = self._make_codes(rows, ONE_HOT_COLUMNS, self.n_hashes, index_type)
-        sampled = columns[:, 0] >= 0
-        indptr = np.zeros(rows.n_rows + 1, index_type)
-        np.cumsum(sampled, out=indptr[1:])
-        indptr *= self.n_hashes
-        return keep_rows(columns, sampled).reshape(-1), indptr, sampled
 
 
 def _as_json(name: str, value: Any) -> Any:
@@ -554,3 +386,10 @@ def _as_json(name: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ValueError(f"{name} must be a number, a string or a sequence of them, got {value!r}")
+
+
+def as_fitted(given: Any) -> SparseMap:
+    """A map as it is if it is fitted; otherwise a copy that is fitted for rows of any width."""
+    if not isinstance(given, SparseMap):
+        raise ValueError(f"map must be a map of sparsemaps, got {given!r}")
+    return given if given.__sklearn_is_fitted__() else _sklearn.clone(given).fit_any_width()

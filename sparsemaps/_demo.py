@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from tqdm import tqdm
 
 from sparsemaps import _sklearn, kernels, neighbors
-from sparsemaps._base import SampledMap
+from sparsemaps._sampled import SampledMap
 from sparsemaps.count_sketch import CountSketch
 from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct

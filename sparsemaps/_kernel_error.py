@@ -17,8 +17,6 @@ Array = npt.NDArray[np.float64]
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
-_SIZES = ("n_components", "n_hashes", "n_grids")
-
 
 @dataclass(frozen=True)
 class KernelError:
@@ -85,32 +83,21 @@ class KernelError:
         )
 
 
-def size_name(random_map: Any) -> str:
-    parameters = random_map.get_params(deep=False)
-    return next(name for name in _SIZES if name in parameters)
-
-
-def size_of(random_map: Any) -> int:
-    if isinstance(random_map, KernelProduct):
-        return int(random_map.n_hashes)
-    return int(getattr(random_map, size_name(random_map)))
-
-
 def resized(random_map: Any, size: int) -> Any:
     """A copy with another number of components."""
     copy = _sklearn.clone(random_map)
     if isinstance(copy, KernelProduct):
         for name, part in copy._named_maps():
-            copy.set_params(**{f"{name}__{size_name(part)}": size})
+            copy.set_params(**{f"{name}__{part._size_name}": size})
         return copy
-    return copy.set_params(**{size_name(copy): size})
+    return copy.set_params(**{copy._size_name: size})
 
 
 def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
-    """A copy of the map that is fitted to `X`, with a number as gamma; a sample of the rows."""
+    """A copy of the map that is fitted to `X`, with what it took from there as parameters; a sample
+    of the rows."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
-    if hasattr(fitted, "gamma_"):
-        fitted.set_params(gamma=fitted.gamma_)
+    fitted.set_params(**fitted._learned_parameters)
     rows: Any = X.tocsr() if sp.issparse(X) else np.asarray(X)
     if rows.shape[0] < 2:
         raise ValueError(f"X must have at least two rows, got {rows.shape[0]}")
@@ -180,14 +167,14 @@ def summary(fitted: Any, exact: Array, pairs: _variance.Pairs, errors: Array) ->
     except _variance.UnknownVarianceError:
         pass
     else:
-        expected = unit / size_of(fitted)
+        expected = unit / fitted._size
         theory = (
             float(np.sqrt(expected.mean())),
             float(bias.mean()),
             float(np.sqrt((expected + bias**2).mean())),
         )
     return KernelError(
-        size=size_of(fitted),
+        size=fitted._size,
         n_pairs=errors.shape[1],
         n_seeds=n_seeds,
         rmse=float(np.sqrt((errors**2).mean())),

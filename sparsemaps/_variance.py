@@ -76,13 +76,12 @@ def of_any_pair(random_map: Any) -> Moments:
     kernel = np.linspace(0.0, 1.0, _N_GRID)
     ones = np.ones(_N_GRID)
     inner = np.linspace(-1.0, 1.0, _N_GRID)
-    name = getattr(random_map, "kernel", None)
-    if isinstance(random_map, RandomFourier) and name == "laplacian":
-        doubled = kernel**2
-    elif name == "rbf":
-        doubled = kernel**4
-    else:
-        doubled = kernel  # the others do not grow with the distance: this is their bound
+    doubled = kernel  # of a kernel that falls with the distance this is the upper bound
+    if isinstance(random_map, (RandomFourier, Fastfood)):
+        if random_map.kernel == "laplacian":
+            doubled = kernel**2
+        elif random_map.kernel == "rbf":
+            doubled = kernel**4
     return of_pairs(random_map, Pairs(kernel, doubled, inner, ones, ones, 0 * ones, 0 * ones))
 
 
@@ -106,7 +105,7 @@ def chance_of_codes(cws: Any) -> float:
     Bits of t* make that less likely, but by an unknown factor, as t* takes few values: this is
     the chance without them.
     """
-    n_columns = getattr(cws, "n_features_in_", None)
+    n_columns = cws._n_columns
     if n_columns is not None and n_columns * (2 if cws.signed else 1) <= 2**cws.bits:
         return 0.0
     return float(2.0**-cws.bits)
@@ -133,7 +132,7 @@ def _fourier(fourier: Any, pairs: Pairs) -> Moments:
 
 def _gamma_of(random_map: Any) -> float:
     """The gamma in use, or the parameter of a map that is not fitted."""
-    gamma = getattr(random_map, "gamma_", random_map.gamma)
+    gamma = random_map._parameters_in_use()["gamma"]
     if isinstance(gamma, str):
         raise ValueError(f"the map must be fitted first, as its gamma is {gamma!r}")
     return float(gamma)
@@ -158,7 +157,7 @@ def _fastfood(fastfood: Any, pairs: Pairs) -> Moments:
     ``exp(-v^2) v^4 (1 - 2 peak)``, with v the distance times the root of 2 gamma. This is not
     published; the published bound is many times larger from v = 1/2 on.
     """
-    if (getattr(fastfood, "hash_dim_", None) or fastfood.hash_dim) is not None:
+    if fastfood._parameters_in_use()["hash_dim"] is not None:
         raise UnknownVarianceError(
             "there is no variance formula for Fastfood where hash_dim shortens rows first"
         )
@@ -173,7 +172,7 @@ def _fastfood(fastfood: Any, pairs: Pairs) -> Moments:
 
 def _share_of_block(fastfood: Any) -> float:
     """How many of the other projections of its block a projection meets, as a share of all."""
-    n_columns = getattr(fastfood, "n_features_in_", None)
+    n_columns = fastfood._n_columns
     if n_columns is None:
         return 1.0
     width = 1 << max(int(n_columns - 1).bit_length(), 1)
@@ -219,7 +218,7 @@ def _maclaurin(maclaurin: Any, pairs: Pairs) -> Moments:
 
 def _product(product: Any, pairs: Pairs) -> Moments:
     """Two sampled maps; the chance agreements of their codes are left out."""
-    if not hasattr(product, "encode"):
+    if not product.has_codes:
         raise UnknownVarianceError(
             "there is no variance formula for KernelProduct with a map of dense output"
         )

@@ -271,7 +271,7 @@ class KernelApproximationDisplay:
         fitted, sample = _kernel_error.sample_rows(map, X, n_pairs, rng)
         exact, pairs = _kernel_error.exact_pairs(fitted, sample)
         seeds = [int(s) for s in rng.integers(2**31, size=n_seeds)]
-        own = _kernel_error.size_of(fitted)
+        own = fitted._size
         if sizes is None:
             sizes = sorted({max(2, own >> shift) for shift in range(5)})
         errors = []

@@ -4,6 +4,7 @@ import numpy as np
 
 from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._base import SparseMap
+from sparsemaps._csr_output import make_csr
 from sparsemaps._kernels import count_sketch as _kernel
 from sparsemaps._rows import RowReader
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
@@ -100,13 +101,15 @@ class CountSketch(SparseMap):
     def _transform(self, rows: RowReader) -> Matrix:
         key = _seeding.keys(self.seed_, "count_sketch", 3)
         if not self.dense_output:
-            return self._make_csr(
+            return make_csr(
                 rows,
+                self._cut(rows),
                 lambda lengths: lengths.clip(max=self.n_components),
                 lambda block, *out: _kernel.count_sketch_csr(
                     *block, key, self.n_components, rows.n_columns, *out
                 ),
                 self.n_components,
+                self.n_jobs,
             )
         sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
         self._for_each_block(

@@ -181,12 +181,9 @@ class Fastfood(SparseMap):
             self.gamma_ *= (self._dense_width + 2) / self.degree
         self._blocks = _Blocks(self)
 
-    def _describe(self) -> dict[str, Any]:
-        config = super()._describe()
-        if "hash_dim_" in vars(self):
-            config["parameters"]["hash_dim"] = self.hash_dim_
-            config["parameters"]["gamma"] = self.gamma_
-        return config
+    @property
+    def _learned_parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma_, "hash_dim": self.hash_dim_}
 
     def _transform(self, rows: RowReader) -> Matrix:
         n_pairs = self.n_components // 2

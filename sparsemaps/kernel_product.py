@@ -7,10 +7,11 @@ import numpy as np
 
 from sparsemaps import _seeding, _sklearn, _threads
 from sparsemaps._arrays import keep_rows
-from sparsemaps._base import SampledMap, SparseMap
+from sparsemaps._base import SparseMap
 from sparsemaps._kernels import codes as _codes
 from sparsemaps._kernels.code_output import NUMBERS
 from sparsemaps._rows import Block, RowReader
+from sparsemaps._sampled import SampledMap
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 from sparsemaps.sign_projection import SignProjection
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
@@ -208,10 +209,10 @@ class KernelProduct(SampledMap):
                 "the second of maps must give codes or one number for each component, got "
                 f"{other!r}"
             )
-        if other._n_samples != sampled.n_hashes:
+        if other._size != sampled.n_hashes:
             raise ValueError(
                 f"maps must have the same number of components, got {sampled.n_hashes} and "
-                f"{other._n_samples}"
+                f"{other._size}"
             )
         if other.is_one_hot:
             bits = sampled._code_bits + other._code_bits
@@ -277,12 +278,11 @@ class KernelProduct(SampledMap):
         sampled.n_jobs = other.n_jobs = self.n_jobs
         return sampled, other
 
-    def _describe(self) -> dict[str, Any]:
-        config = super()._describe()
+    @property
+    def _learned_parameters(self) -> dict[str, Any]:
         names = [name for name, _ in self._named_maps()]
-        parts = [part._frozen._describe() for part in self.maps_]
-        config["parameters"]["maps"] = [list(pair) for pair in zip(names, parts, strict=True)]
-        return config
+        parts = [part._frozen for part in self.maps_]
+        return {"maps": list(zip(names, parts, strict=True))}
 
     @_sklearn.available_if(lambda self: self.has_codes)
     def encode(self, X: MatrixLike, *, packed: bool = False) -> Any:

@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _seeding, _validation, kernels
-from sparsemaps._base import SampledMap
 from sparsemaps._kernels import minhash as _kernel
 from sparsemaps._rows import Block
+from sparsemaps._sampled import SampledMap
 from sparsemaps._typing import Array, Keys, MatrixLike, RandomState
 
 LARGEST_N_HASHES = 2**24

@@ -7,9 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _bandwidth, _functions, _seeding, _validation, kernels
-from sparsemaps._base import SampledMap
 from sparsemaps._kernels import random_binning as _kernel
 from sparsemaps._rows import Block, RowReader
+from sparsemaps._sampled import SampledMap
 from sparsemaps._typing import Array, MatrixLike, RandomState
 
 LARGEST_N_GRIDS = 2**24
@@ -108,6 +108,7 @@ class RandomBinning(SampledMap):
     """
 
     _shares_columns = True
+    _size_name = "n_grids"
 
     def __init__(
         self,
@@ -150,11 +151,9 @@ class RandomBinning(SampledMap):
         if self.pitch_density is not None:
             self._inverse_pitches = 1 / _equally_likely(self.pitch_density, _kernel.N_PITCHES)
 
-    def _describe(self) -> dict[str, Any]:
-        config = super()._describe()
-        if "gamma_" in vars(self):
-            config["parameters"]["gamma"] = self.gamma_
-        return config
+    @property
+    def _learned_parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma_}
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         key = _seeding.keys(self.seed_, "random_binning", 1)[0]

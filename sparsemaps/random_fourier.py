@@ -173,11 +173,13 @@ class RandomFourier(SparseMap):
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         self.gamma_ = _bandwidth.choose(self.gamma, _DISTANCES[self.kernel], rows)
 
-    def _describe(self) -> dict[str, Any]:
-        config = super()._describe()
-        if "gamma_" in vars(self):
-            config["parameters"]["gamma"] = self.gamma_
-        return config
+    @property
+    def _learned_parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma_}
+
+    @property
+    def has_codes(self) -> bool:
+        return self.kernel != "folded_rbf"
 
     def _n_pairs(self) -> int:
         paired = self.form == "paired" and self.kernel != "folded_rbf"
@@ -218,7 +220,7 @@ class RandomFourier(SparseMap):
         self._for_each_block(rows, write)
         return out
 
-    @_sklearn.available_if(lambda self: self.kernel != "folded_rbf")
+    @_sklearn.available_if(lambda self: self.has_codes)
     def encode(self, X: MatrixLike, *, packed: bool = False) -> Any:
         """Map each row of `X` to packed codes: one bit for each component.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsemaps import _functions, _seeding, _threads, _validation, kernels
 from sparsemaps._base import SparseMap
+from sparsemaps._csr_output import make_csr
 from sparsemaps._kernels import projection as _projection
 from sparsemaps._kernels import random_maclaurin as _kernel
 from sparsemaps._rows import Block, RowReader
@@ -200,11 +201,13 @@ class RandomMaclaurin(SparseMap):
                 raise ValueError(
                     f"h01=True takes at most 2**63 - 2 - n_components columns, got {rows.n_columns}"
                 )
-            return self._make_csr(
+            return make_csr(
                 rows,
+                self._cut(rows),
                 lambda lengths: lengths + (1 + self.n_components),
                 lambda block, *out: self._write_h01(block, features, exact, *out),
                 width,
+                self.n_jobs,
             )
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 

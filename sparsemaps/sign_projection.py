@@ -5,9 +5,9 @@ from typing import Any, Literal
 import numpy as np
 
 from sparsemaps import _seeding, _validation, kernels
-from sparsemaps._base import SampledMap
 from sparsemaps._kernels import projection as _kernel
 from sparsemaps._rows import Block, RowReader
+from sparsemaps._sampled import SampledMap
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 
 LARGEST_N_HASHES = 2**24

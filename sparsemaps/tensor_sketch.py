@@ -8,6 +8,7 @@ import scipy.fft
 
 from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._base import SparseMap
+from sparsemaps._csr_output import make_csr
 from sparsemaps._kernels import tensor_sketch as _kernel
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Keys, Matrix, MatrixLike, RandomState
@@ -164,11 +165,13 @@ class TensorSketch(SparseMap):
     def _transform(self, rows: RowReader) -> Matrix:
         factors = self._factors()
         if not self.dense_output:
-            return self._make_csr(
+            return make_csr(
                 rows,
+                self._cut(rows),
                 self._max_entries,
                 lambda block, *out: self._sketch_csr(block, factors, *out),
                 self.n_components,
+                self.n_jobs,
             )
         out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
         self._for_each_block(

@@ -5,10 +5,10 @@ from typing import Literal
 import numpy as np
 
 from sparsemaps import _seeding, _validation, kernels
-from sparsemaps._base import SampledMap
 from sparsemaps._kernels import dart_minhash as _darts
 from sparsemaps._kernels import weighted_sampling as _icws
 from sparsemaps._rows import Block
+from sparsemaps._sampled import SampledMap
 from sparsemaps._typing import Array, MatrixLike, RandomState
 
 LARGEST_N_HASHES = 2**24

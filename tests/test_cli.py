@@ -497,6 +497,7 @@ def test_errors_are_one_line_that_speaks_of_options(tmp_path):
         (["minmax", "--n-hashes", 0], "--n-hashes must be from 1 to"),
         (["minmax", "--signed", "--zero-based", "--bits", 33], "--bits must be from"),
         (["count-sketch", "--ones"], "--ones is for maps with one-hot output"),
+        (["minmax", "--ones", "--format", "npy"], "--ones is not for --format npy: packed"),
         (["count-sketch", "--format", "npy"], "--format npy"),
         (["fastfood"], "--hash-dim must be given"),
         (["minmax", "--max-line-bytes", 4], "line 1 is longer than --max-line-bytes 4"),

@@ -258,6 +258,7 @@ def test_parameters(tmp_path):
         ({"max_line_bytes": 0}, "max_line_bytes must be"),
         ({"zero_based": "no"}, "zero_based must be True or False"),
         ({"ones": True, "new_map": CountSketch()}, "ones=True is for maps with one-hot"),
+        ({"ones": True, "format": "npy"}, "ones=True is not for format='npy'"),
         ({"format": "npy", "new_map": CountSketch()}, "is for maps with codes"),
         ({"format": "npy", "comments": True}, "comments=True is for"),
     ):

@@ -1,4 +1,4 @@
-"""The house: which module may import which, examples that run, what is installed."""
+"""Which module may import which, examples that run, what is installed."""
 
 import ast
 import doctest
@@ -17,8 +17,8 @@ PACKAGE = Path(sparsemaps.__file__).parent
 SOURCES = Path(__file__).parent.parent / "sparsemaps"
 DOCS = SOURCES.parent / "docs"
 
-# Floors, lowest first: a module imports from lower floors only, or from what is listed for it.
-FLOORS = [
+# Layers, lowest first: a module imports from lower layers only.
+LAYERS = [
     {"_kernels"},
     {"_typing"},
     {
@@ -32,8 +32,9 @@ FLOORS = [
         "_validation",
     },
     {"_packed", "_progress", "_rows", "_versions"},
-    {"kernels"},
+    {"_csr_output", "kernels"},
     {"_bandwidth", "_base"},
+    {"_sampled"},
     {"libsvm"},
     {"codes"},
     {
@@ -105,19 +106,19 @@ def imports(name):
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def floor_of(name):
-    return next((number for number, names in enumerate(FLOORS) if name in names), None)
+def layer_of(name):
+    return next((number for number, names in enumerate(LAYERS) if name in names), None)
 
 
-def test_every_module_has_a_floor():
+def test_every_module_has_a_layer():
     found = {name.partition("/")[0] for name in modules()}
-    assert found | {"__init__"} == set().union(*FLOORS)
+    assert found | {"__init__"} == set().union(*LAYERS)
     for package, names in PACKAGES.items():
         assert {f"{package}/{name}" for name in names} <= set(modules())
 
 
 @pytest.mark.parametrize("name", [*modules(), "__init__"])
-def test_calls_go_down_only(name):
+def test_imports_go_down_only(name):
     if name == "_kernels":
         return
     package, _, module = name.partition("/")
@@ -132,11 +133,11 @@ def test_calls_go_down_only(name):
                 or (order.index(parts[2]) < order.index(module))
             ), f"{name} imports {imported}"
         elif parts[0] == "sparsemaps" and len(parts) > 1:
-            assert floor_of(parts[1]) < floor_of(package), f"{name} imports {imported}"
+            assert layer_of(parts[1]) < layer_of(package), f"{name} imports {imported}"
 
 
 @pytest.mark.skipif(not SOURCES.joinpath("_kernels", "rows.pyx").exists(), reason="no sources here")
-def test_kernels_stand_on_nothing_above():
+def test_kernels_import_kernels_only():
     for path in [*SOURCES.glob("_kernels/*.pyx"), *SOURCES.glob("_kernels/*.pxd")]:
         for line in path.read_text(encoding="utf-8").splitlines():
             found = re.match(r"\s*(?:from\s+(\S+)\s+c?import|c?import\s+(\S+))", line)

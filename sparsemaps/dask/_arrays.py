@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn, libsvm
+from sparsemaps import libsvm
+from sparsemaps._base import as_fitted
 from sparsemaps._validation import check_bool, check_int
 from sparsemaps.dask._graphs import for_each
 from sparsemaps.dask._ranges import ByteRange, blocks, cut, find_inputs, read_lines
@@ -144,13 +145,6 @@ def _count_rows_of_text(text: bytes) -> int:
     return n
 
 
-def fitted(map: Any) -> Any:
-    """A map that is fitted: the given one, or a copy for rows of any width."""
-    if hasattr(map, "seed_"):
-        return map
-    return _sklearn.clone(map).fit_any_width()
-
-
 def transform(map: Any, X: Any) -> Any:
     """Map a Dask array block by block.
 
@@ -188,7 +182,7 @@ def transform(map: Any, X: Any) -> Any:
     >>> Z.shape, Z.compute().nnz
     ((6, 16), 24)
     """
-    return _map_blocks(fitted(map), "transform", X)
+    return _map_blocks(as_fitted(map), "transform", X)
 
 
 def encode(map: Any, X: Any) -> Any:
@@ -220,8 +214,8 @@ def encode(map: Any, X: Any) -> Any:
     >>> encode(cws, da.ones((6, 5), chunks=(4, 5))).shape
     (6, 4)
     """
-    map = fitted(map)
-    if not hasattr(map, "encode"):
+    map = as_fitted(map)
+    if not map.has_codes:
         raise ValueError(f"{type(map).__name__} has no codes")
     return _map_blocks(map, "encode", X)
 

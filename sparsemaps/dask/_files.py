@@ -13,8 +13,8 @@ import fsspec
 from dask.delayed import delayed
 
 from sparsemaps import libsvm
+from sparsemaps._base import as_fitted
 from sparsemaps._validation import check_bool, check_choice, check_int
-from sparsemaps.dask._arrays import fitted
 from sparsemaps.dask._graphs import for_each
 from sparsemaps.dask._ranges import ByteRange, cut, find_inputs, full_name, is_local, read_lines
 from sparsemaps.libsvm._files import config_of
@@ -122,7 +122,7 @@ def map_files(
     for name in options:
         if name not in _OPTIONS:
             raise TypeError(f"map_files() got an unexpected keyword argument {name!r}")
-    map = fitted(map)
+    map = as_fitted(map)
     with tempfile.TemporaryDirectory() as folder:  # a file without rows tells what is not allowed
         nothing = os.path.join(folder, "part" + _ENDINGS[format][0])
         libsvm.map_svmlight_file(map, io.BytesIO(b""), nothing, format=format, **options)

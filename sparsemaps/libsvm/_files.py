@@ -137,9 +137,11 @@ def map_svmlight_file(
     for name, value in (("comments", comments), ("resume", resume)):
         check_bool(name, value)
     fitted = FittedMap(map)
-    if ones and not fitted.is_coded:
+    if ones and not fitted.is_one_hot:
         raise ValueError("ones=True is for maps with one-hot output")
-    if format == "npy" and not fitted.is_coded:
+    if ones and format == "npy":
+        raise ValueError("ones=True is not for format='npy': packed codes have no values")
+    if format == "npy" and not fitted.has_codes:
         raise ValueError("format='npy' is for maps with codes")
     if comments and format != "svmlight":
         raise ValueError("comments=True is for format='svmlight'")

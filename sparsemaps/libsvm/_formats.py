@@ -67,7 +67,7 @@ class SvmlightFormat(OutputFormat):
 
     def convert(self, block: Block) -> bytes:
         fitted, zero_based = self._fitted, self._options.zero_based
-        if fitted.is_coded:
+        if fitted.is_one_hot:
             codes = fitted.codes(block, zero_based)
             lines = format_codes(codes, fitted.bits, block.heads, ones=self._options.ones)
         else:
@@ -88,7 +88,7 @@ class NpyFormat(OutputFormat):
         self._labels = _GrowingNpy(path + ".labels.npy", np.float64, self._stack)
         self._qids: _GrowingNpy | None = None
         self._qids_path = path + ".qids.npy"
-        self._row_bytes = (self._fitted.map.n_hashes * self._fitted.bits + 7) // 8
+        self._row_bytes = self._fitted.code_bytes
 
     def convert(self, block: Block) -> tuple[Array, Array, Array]:
         _check_one_label(block)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn
+from sparsemaps._base import as_fitted
 from sparsemaps._rows import EntryError
 from sparsemaps.libsvm._parse import (
     Array,
@@ -77,15 +77,19 @@ class FittedMap:
     """
 
     def __init__(self, given: Any) -> None:
-        if not hasattr(given, "seed_"):
-            given = _sklearn.clone(given).fit_any_width()
-        self.map = given
-        self.is_coded = bool(given.is_one_hot)
-        self.n_columns: int | None = getattr(given, "n_features_in_", None)
+        self.map: Any = as_fitted(given)
+        self.is_one_hot: bool = self.map.is_one_hot
+        self.has_codes: bool = self.map.has_codes
+        self.n_columns: int | None = self.map._n_columns
 
     @property
     def bits(self) -> int:
         return int(self.map._code_bits)
+
+    @property
+    def code_bytes(self) -> int:
+        """Bytes of the packed codes of a row."""
+        return int(self.map.encode(sp.csr_array((0, self.n_columns or 1))).shape[1])
 
     @property
     def width(self) -> int:
@@ -95,7 +99,7 @@ class FittedMap:
     @property
     def n_values(self) -> int:
         """About how many entries a row of the output has."""
-        return int(self.map._n_samples)
+        return int(self.map._size)
 
     def codes(self, block: Block, zero_based: bool) -> Array:
         """The codes of each row as numbers, -1 in rows without."""
