@@ -30,8 +30,8 @@ typedef uint64_t part_u64 __attribute__((vector_size(PART_BYTES), may_alias));
 /* The bits of each byte: those of its halves, from a table. */
 INLINE part_u64 bits_by_byte(part_u64 x)
 {
-    const __m512i table = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m512i table =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     part_u64 low = x & EVERY_BYTE(0x0f), high = x >> 4 & EVERY_BYTE(0x0f);
     return (part_u64)_mm512_add_epi8(_mm512_shuffle_epi8(table, (__m512i)low),
                                      _mm512_shuffle_epi8(table, (__m512i)high));
@@ -61,8 +61,8 @@ INLINE int any_at_most(part_u64 x, uint64_t limit)
 #if defined(__AVX2__)
 INLINE part_u64 bits_by_byte(part_u64 x)
 {
-    const __m256i table = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m256i table =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     part_u64 low = x & EVERY_BYTE(0x0f), high = x >> 4 & EVERY_BYTE(0x0f);
     return (part_u64)_mm256_add_epi8(_mm256_shuffle_epi8(table, (__m256i)low),
                                      _mm256_shuffle_epi8(table, (__m256i)high));

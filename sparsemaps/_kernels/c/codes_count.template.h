@@ -24,8 +24,8 @@ TARGET INLINE part_u64 NAME(add_up)(int width, part_u64 parts)
 
 /* `n` queries, a number known to the compiler, against one part of a group of rows. */
 TARGET INLINE void NAME(count_part)(int width, int n, const uint64_t *queries,
-                                    const uint32_t *limits, const part_u64 *rows,
-                                    ptrdiff_t n_words, uint32_t *counts, ptrdiff_t stride)
+                                    const uint32_t *limits, const part_u64 *rows, ptrdiff_t n_words,
+                                    uint32_t *counts, ptrdiff_t stride)
 {
     part_u64 totals[QUERIES];
     for (int q = 0; q < n; q++)
@@ -37,8 +37,7 @@ TARGET INLINE void NAME(count_part)(int width, int n, const uint64_t *queries,
             parts[q] = (part_u64){0};
         for (ptrdiff_t w = first; w < stop; w++)
             for (int q = 0; q < n; q++)
-                parts[q] +=
-                    NAME(differing)(width, rows[w * PARTS] ^ queries[q * n_words + w]);
+                parts[q] += NAME(differing)(width, rows[w * PARTS] ^ queries[q * n_words + w]);
         for (int q = 0; q < n; q++)
             totals[q] += NAME(add_up)(width, parts[q]);
         if (stop < n_words) {
