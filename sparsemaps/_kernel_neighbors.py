@@ -204,7 +204,7 @@ class KernelNeighbors(RowIndex):
 
         Returns
         -------
-        graph : csr_matrix of shape (n_queries, n_samples_fit_)
+        graph : csr_matrix of shape (n_queries, n_fitted)
             Each row's neighbours in the order of their distances.
         """
         _validation.check_choice("mode", mode, ("connectivity", "distance"))
@@ -233,7 +233,7 @@ class KernelNeighbors(RowIndex):
 
         Returns
         -------
-        graph : csr_matrix of shape (n_queries, n_samples_fit_)
+        graph : csr_matrix of shape (n_queries, n_fitted)
         """
         _validation.check_choice("mode", mode, ("connectivity", "distance"))
         queries = self._queries(X)
@@ -288,7 +288,7 @@ class KernelNeighbors(RowIndex):
 
         Returns
         -------
-        graph : csr_matrix of shape (n_queries, n_samples_fit_)
+        graph : csr_matrix of shape (n_queries, n_fitted)
             Of ``n_neighbors + 1`` neighbours, as a row of the index is its own first one; or of
             those within `radius`, if it is given. Sorted by distance.
         """

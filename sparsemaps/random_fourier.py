@@ -226,7 +226,7 @@ class RandomFourier(SparseMap):
 
         Bit j is 1 where component j of the offset form, ``cos(<omega_j, x> + b_j)``, is not
         negative, whatever `form` is. Bits of two rows agree with probability
-        ``1/2 + 4/pi**2 * sum(K((2 m + 1) Delta) / (2 m + 1)**2 for m = 0, 1, ...)`` [4]_, which
+        ``1/2 + 4/pi**2 * sum(K((2 m + 1) Delta) / (2 m + 1)**2 for m = 0, 1, ...)``, which
         for "rbf" and "laplacian" ``sparsemaps.codes.kernel_from_collisions`` solves for the kernel.
         "folded_rbf" has no codes.
 
