@@ -7,13 +7,12 @@ INLINE void NAME(join)(uint32_t bucket, VALUE value, const uint32_t *restrict bu
                        const VALUE *restrict values, ptrdiff_t n, uint32_t n_buckets,
                        uint32_t *restrict out_buckets, VALUE *restrict out_values)
 {
-    for (ptrdiff_t first = 0; first < n; first += TUPLE_STEP) {
-        for (ptrdiff_t i = first; i < first + TUPLE_STEP; i++) {
-            uint32_t sum = bucket + buckets[i];
-            uint32_t wrapped = sum - n_buckets;
-            out_buckets[i] = sum < wrapped ? sum : wrapped;
-            out_values[i] = value * values[i];
-        }
+    const ptrdiff_t whole = (n + TUPLE_STEP - 1) / TUPLE_STEP * TUPLE_STEP;
+    for (ptrdiff_t i = 0; i < whole; i++) {
+        uint32_t sum = bucket + buckets[i];
+        uint32_t wrapped = sum - n_buckets;
+        out_buckets[i] = sum < wrapped ? sum : wrapped;
+        out_values[i] = value * values[i];
     }
 }
 
