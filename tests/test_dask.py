@@ -163,7 +163,7 @@ def test_another_call_is_an_error_and_not_a_mix(inputs, expected, tmp_path):
     parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
     other = ConsistentWeightedSampling(n_hashes=16, bits=4, random_state=1)
     for arguments, options, reason in [
-        ((other, inputs), {}, "random_state"),
+        ((other, inputs), {}, "seed was 0, and is 1 now"),
         ((CWS, inputs[:-1]), {}, "n_parts|inputs"),
         ((CWS, inputs), {"partition_bytes": 501}, "partition_bytes was 500, and is 501 now"),
         ((CWS, inputs), {"ones": True}, "ones"),

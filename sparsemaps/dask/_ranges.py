@@ -2,13 +2,16 @@
 
 import contextlib
 import glob
+import io
 import itertools
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import fsspec
+import fsspec.compression
 import fsspec.utils
+from fsspec.implementations.memory import MemoryFileSystem
 
 from sparsemaps import _files
 
@@ -113,11 +116,20 @@ def cut(
 
 def blocks(range: ByteRange) -> Generator[bytes, None, None]:
     """The text of a range, in pieces of whole lines."""
-    with (
-        fsspec.open(range.path, "rb", compression="infer", **(range.storage_options or {})) as file,
-        _files.open_text(file) as text,
-    ):
+    with _open(range) as file, _files.open_text(file) as text:
         yield from text.blocks(_READ_BYTES, range.start, range.length)
+
+
+def _open(range: ByteRange) -> Any:
+    """The file of a range, decompressed."""
+    file = fsspec.open(
+        range.path, "rb", compression="infer", **(range.storage_options or {})
+    )  # fmt: skip
+    if not isinstance(file.fs, MemoryFileSystem):
+        return file
+    # Its readers share one file object with one position, which threads would move.
+    own = io.BytesIO(file.fs.cat_file(file.path))
+    return fsspec.compression.compr[file.compression](own, mode="rb") if file.compression else own
 
 
 def read_lines(range: ByteRange, read: Callable[[Any], T]) -> T:
