@@ -31,7 +31,8 @@ class CountSketch(SparseMap):
         Return an ndarray. By default the output is CSR, which is never denser than the input and
         holds no zeros; choose dense where `n_components` is of the size of a row's entries.
     random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same output on every platform.
+        The seed, or where to draw it from. The same seed gives the same output on every
+        platform (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 

@@ -70,7 +70,8 @@ class Fastfood(SparseMap):
         leaves rows as they are up to 131,072 columns; wider ones are sketched to 16,384, with a
         warning. `sparsemaps map`, which cannot know the width beforehand, needs a number.
     random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from.
+        The seed, or where to draw it from. The same seed gives the same output on every
+        platform, but for the last bits of ``transform_type="fft"`` (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 

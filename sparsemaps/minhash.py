@@ -38,7 +38,8 @@ class MinHash(SampledMap):
         ``J + (1 - J) / 2**bits`` on average; ``sparsemaps.codes.kernel_from_collisions`` takes
         this back, and has the standard error.
     random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same samples on every platform.
+        The seed, or where to draw it from. The same seed gives the same samples on every
+        platform (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 

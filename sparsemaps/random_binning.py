@@ -48,7 +48,8 @@ class RandomBinning(SampledMap):
         :math:`k(0) = 1`. The pitches are then 65,536 equally likely ones, which costs an error of
         the kernel of about 1e-5. None is the Laplacian's density :math:`\delta e^{-\delta}`.
     random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same bins on every platform.
+        The seed, or where to draw it from. The same seed gives the same bins on every
+        platform (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 

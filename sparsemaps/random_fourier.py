@@ -77,7 +77,8 @@ class RandomFourier(SparseMap):
         the larger one wherever k is (for "rbf", where k > 0). "folded_rbf" has cosines alone,
         without b, whatever the form.
     random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same vectors on every platform.
+        The seed, or where to draw it from. The same seed gives the same output on every
+        platform (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 

@@ -56,7 +56,8 @@ class RandomMaclaurin(SparseMap):
         features of the degrees from 2 on, and the row itself times the root of ``a_1``. It pays
         where those terms are large, at the price of output as wide as the input.
     random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same vectors on every platform.
+        The seed, or where to draw it from. The same seed gives the same output on every
+        platform (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 

@@ -47,7 +47,8 @@ class SignProjection(SampledMap):
         Return an ndarray of ``-1 / sqrt(n_hashes)`` and ``1 / sqrt(n_hashes)``, whose inner
         products estimate 2 K - 1; otherwise one-hot CSR, whose inner products estimate K.
     random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same bits on every platform.
+        The seed, or where to draw it from. The same seed gives the same bits on every
+        platform (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 

@@ -61,7 +61,8 @@ class TensorSketch(SparseMap):
         Return an ndarray; otherwise CSR that holds what is not zero, which pays where rows are
         short and n_components is large: a row of m entries has at most ``m ** degree`` values.
     random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same hashes on every platform.
+        The seed, or where to draw it from. The same seed gives the same hashes on every
+        platform; the last bits of rows that are taken by fft are left to SciPy (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 

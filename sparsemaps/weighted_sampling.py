@@ -52,7 +52,8 @@ class ConsistentWeightedSampling(SampledMap):
         Take values of both signs, by the generalized min-max kernel [3]_: column i becomes the
         columns 2 i, of its positive values, and 2 i + 1, of its negative ones.
     random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same samples on every platform.
+        The seed, or where to draw it from. The same seed gives the same samples on every
+        platform (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 

@@ -48,7 +48,7 @@ def sum_common(int kind, const double[::1] values, const int32_t[::1] columns,
                const int64_t[::1] indptr, const double[::1] other_values,
                const int32_t[::1] other_columns, const int64_t[::1] other_indptr,
                double[::1] table, double[:, ::1] out):
-    """Write the sums of all pairs of rows. `table` has LANES zeros for each column, and is left so."""
+    """Write the sums of all pairs of rows. `table` is all zeros, LANES a column, and is left so."""
     cdef Py_ssize_t n_rows = out.shape[0], n_others = out.shape[1], first = 0, other, n, n_batch
     cdef Py_ssize_t lane, j
     cdef double sums[BATCH_ROWS * GRAM_LANES]
