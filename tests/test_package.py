@@ -59,7 +59,7 @@ LAYERS = [
     {"approximation"},
     {"dask"},
     {"_demo", "__init__", "_options"},
-    {"_commands"},
+    {"_commands", "_parser"},
     {"cli"},
     {"__main__"},
 ]
