@@ -1,5 +1,10 @@
 """Fixtures, and the list of maps that the tests over all maps run through."""
 
+import os
+
+# Matrices here are small: threads of linear algebra would only wait for one another.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 import scipy.sparse as sp

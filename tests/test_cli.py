@@ -647,11 +647,11 @@ def test_version_and_help():
         assert b"usage" in done.stdout
 
 
-GUIDE = Path(__file__).parent.parent / "docs" / "user_guide.md"
+GUIDE = Path(__file__).parent.parent / "docs" / "recipes.md"
 
 
 def guide_commands(program):
-    """The commands of the user guide's block in which `program` is called."""
+    """The commands of the guide's block in which `program` is called."""
     blocks = re.findall(r"(?:^    \S.*\n)+", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
     (block,) = (block for block in blocks if f"    {program} " in block)
     return [line.strip() for line in block.splitlines()]
@@ -679,8 +679,8 @@ def run_guide(program, folder):
 @pytest.mark.parametrize(
     ("program", "least"), [("liblinear-train", 91), ("svm-train", 94)], ids=["LIBLINEAR", "LIBSVM"]
 )
-def test_the_road_to_it(program, least, tmp_path):
-    """The user guide's commands, as they stand there; the linear machine alone is at 89 %."""
+def test_commands_of_the_guide(program, least, tmp_path):
+    """The commands as they stand there; the linear machine alone is at 89 %."""
     if shutil.which(program) is None:
         pytest.skip(f"no {program}")
     said = run_guide(program, tmp_path)
