@@ -311,21 +311,6 @@ def test_after_fork(first_variant, X, small_blocks):
     child.join()
 
 
-def test_an_error_in_a_thread_surfaces(first_variant, X, small_blocks):
-    fitted = first_variant(n_jobs=2).fit(X)
-    bad = X.copy()
-    bad.data[[50, 400]] = np.nan
-    row = np.searchsorted(bad.indptr, 50, side="right") - 1
-    with pytest.raises(ValueError, match=f"NaN in row {row}, column {bad.indices[50]}"):
-        fitted.transform(bad)
-
-
-@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
-def test_bad_n_jobs(first_variant, X, n_jobs):
-    with pytest.raises(ValueError, match="n_jobs must be None or a non-zero integer"):
-        first_variant(n_jobs=n_jobs).fit_transform(X)
-
-
 # ---- seeds ---------------------------------------------------------------------------------------
 
 

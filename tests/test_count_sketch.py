@@ -154,3 +154,18 @@ def test_sums_that_cancel_are_not_stored():
         Z = CountSketch(n_components=n_components, random_state=0).fit_transform(X)
         assert (Z.data != 0).all()
         assert Z.has_canonical_format
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 0}, "n_components must be from 1 to 2147483647, got 0"),
+        ({"n_components": 2**31}, "n_components must be from 1 to 2147483647, got 2147483648"),
+        ({"n_components": "8"}, "n_components must be an integer"),
+        ({"n_components": True}, "n_components must be an integer"),
+        ({"dense_output": "yes"}, "dense_output must be True or False"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        CountSketch(**parameters).fit(np.ones((2, 4)))

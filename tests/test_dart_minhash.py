@@ -6,8 +6,8 @@ import reference
 import scipy.sparse as sp
 import theorems
 from conftest import random_csr
+from min_max_pairs import assert_theorem, collisions, make_pairs
 from scipy import stats
-from test_weighted_sampling import assert_theorem, collisions, make_pairs
 
 from sparsemaps import ConsistentWeightedSampling
 

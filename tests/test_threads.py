@@ -1,8 +1,14 @@
-"""Threads over blocks: order, errors, and fewer threads than were asked for."""
+"""Threads over blocks: order, errors, interrupts, forks, and fewer threads than asked for."""
 
+import multiprocessing
+import os
+import signal
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from sparsemaps import _threads
@@ -59,3 +65,108 @@ def test_an_error_that_is_waited_for():
     for _ in range(20):
         with pytest.raises(ValueError, match="block 0"):
             _threads.run(fail, [(i,) for i in range(6)], 3)
+
+
+def square(i):
+    time.sleep(0.001 * (i % 3))
+    return i * i
+
+
+SQUARES = [i * i for i in range(40)]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 7, -1])
+def test_results_are_in_order(n_jobs):
+    assert _threads.run(square, [(i,) for i in range(40)], n_jobs) == SQUARES
+    assert list(_threads.stream(square, ((i,) for i in range(40)), n_jobs)) == SQUARES
+    assert _threads.run(square, [], n_jobs) == []
+
+
+def test_few_are_under_way():
+    """Blocks are read as far as they are needed, and results are not held."""
+    n_read = 0
+
+    def blocks():
+        nonlocal n_read
+        for i in range(100):
+            n_read += 1
+            yield (i,)
+
+    for n_results, _ in enumerate(_threads.stream(square, blocks(), 2), start=1):
+        assert n_read <= n_results + 2 * 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_an_error_of_the_blocks_comes_after_their_results(n_jobs):
+    def blocks():
+        yield from ((i,) for i in range(5))
+        raise ValueError("no more")
+
+    results = _threads.stream(square, blocks(), n_jobs)
+    assert [next(results) for _ in range(5)] == SQUARES[:5]
+    with pytest.raises(ValueError, match="no more"):
+        next(results)
+
+
+def test_from_an_executor():
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: _threads.run(square, [(i,) for i in range(40)], 2), "1234"):
+            assert found == SQUARES
+
+
+def _run_in_child(pipe):
+    pipe.send(_threads.run(square, [(i,) for i in range(40)], 3))
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="no safe fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_after_fork():
+    assert _threads.run(square, [(i,) for i in range(40)], 3) == SQUARES
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    child = context.Process(target=_run_in_child, args=(there,))
+    child.start()
+    assert here.poll(60), "the child hangs"
+    assert here.recv() == SQUARES
+    child.join()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals to oneself")
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_an_interrupt_ends_the_work(n_jobs):
+    calls = []
+
+    def work(i):
+        calls.append(i)
+        if i == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        _threads.run(work, [(i,) for i in range(2000)], n_jobs)
+    assert len(calls) < 1000
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+def test_bad_n_jobs(n_jobs):
+    with pytest.raises(ValueError, match=r"^n_jobs must be None or a non-zero integer, got "):
+        _threads.resolve_n_jobs(n_jobs)
+
+
+def test_how_many_threads():
+    processors = _threads.resolve_n_jobs(-1)
+    assert processors >= 1
+    assert _threads.resolve_n_jobs(-2) == max(1, processors - 1)
+    assert _threads.resolve_n_jobs(-1000) == 1
+    assert (_threads.resolve_n_jobs(None), _threads.resolve_n_jobs(5)) == (1, 5)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 4])
+@pytest.mark.parametrize("lengths", [[], [0] * 9, [1] * 50000, [10**6, 1, 1], [5, 200000] * 20])
+def test_cuts_cover_all_rows(lengths, n_jobs):
+    before = np.concatenate([[0], np.cumsum(lengths)]).astype(int).tolist()
+    blocks = _threads.cut_rows(len(lengths), before.__getitem__, n_jobs)
+    assert [start for start, _ in blocks] == [0, *(stop for _, stop in blocks)][: len(blocks)]
+    assert (blocks[-1][1] if blocks else 0) == len(lengths)
+    for start, stop in blocks:
+        assert stop == start + 1 or before[stop] - before[start] <= _threads.BLOCK_ENTRIES

@@ -8,10 +8,103 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import map_classes
 from hypothesis import given, settings
 from matrices import as_csr, as_dict, csr_parts, damaged_csr, set_arrays
 
 from sparsemaps import CountSketch, TensorSketch, _rows, _validation
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [1, np.int8(1), np.uint64(7), 7])
+def test_integers(value):
+    found = _validation.check_int("n", value, 1, 7)
+    assert (type(found), found) == (int, int(value))
+
+
+@pytest.mark.parametrize(
+    "value", [0, 8, -(2**70), True, np.True_, 1.0, np.float64(1), "1", None, [1]]
+)
+def test_what_is_no_integer_in_the_range(value):
+    with pytest.raises(ValueError, match=r"^n must be (an integer )?from 1 to 7, got "):
+        _validation.check_int("n", value, 1, 7)
+
+
+@pytest.mark.parametrize("value", [2, 2.5, np.float32(2.5), np.int64(3)])
+def test_real_numbers(value):
+    found = _validation.check_real("gamma", value, 2)
+    assert (type(found), found) == (float, float(value))
+
+
+@pytest.mark.parametrize("value", [1.9, -1, np.nan, np.inf, -np.inf, True, "3", None, 1j])
+def test_what_is_no_real_number_in_the_range(value):
+    with pytest.raises(ValueError, match=r"^gamma must be a finite number of at least 2, got "):
+        _validation.check_real("gamma", value, 2)
+    with pytest.raises(ValueError, match=r"^gamma must be a finite number above 2, got "):
+        _validation.check_real("gamma", 2.0, 2, open_low=True)
+
+
+def test_choices_and_booleans():
+    assert _validation.check_bool("signed", np.False_) is False
+    assert _validation.check_choice("form", "b", ("a", "b")) == "b"
+    for value in (0, 1, "True", None):
+        with pytest.raises(ValueError, match=r"^signed must be True or False, got "):
+            _validation.check_bool("signed", value)
+    for value in ("c", "", None, 1, ["a"]):
+        with pytest.raises(ValueError, match=r"^form must be 'a' or 'b', got "):
+            _validation.check_choice("form", value, ("a", "b"))
+
+
+# ---- values and shapes ---------------------------------------------------------------------------
+
+NOT_DATA = {
+    "NaN": (sp.csr_array([[1.0, 0], [0, np.nan]]), "NaN in row 1, column 1"),
+    "infinity": (sp.csr_array([[1.0, 0], [np.inf, 1]]), "infinity in row 1, column 0"),
+    "minus infinity": (sp.csr_array([[-np.inf, 1]]), "infinity in row 0, column 0"),
+    "dense NaN": (np.array([[1.0, 0], [0, np.nan]]), "NaN in row 1, column 1"),
+    "duplicates overflow": (
+        sp.csr_array(([1e308, 1e308], [1, 1], [0, 2]), (1, 2)), "infinity in row 0, column 1",
+    ),
+    "one dimension": (np.array([1.0, 2.0]), "1D array"),
+    "sparse, one dimension": (sp.coo_array([1.0, 2.0]), "two dimensions|1D"),
+    "three dimensions": (np.ones((2, 2, 2)), "dim 3"),
+    "objects": (np.array([["a", 1.0]], object), "could not convert string to float"),
+    "strings": (np.array([["a", "b"]]), "could not convert string to float|Unable to convert"),
+    "complex": (np.array([[1 + 2j, 0]]), "Complex data not supported"),
+    "sparse, complex": (sp.csr_array([[1 + 2j, 0]]), "Complex data not supported"),
+    "no rows": (np.ones((0, 2)), r"0 sample\(s\)"),
+    "sparse, no rows": (sp.csr_array((0, 2)), r"0 sample\(s\)"),
+    "no columns": (np.ones((3, 0)), r"0 feature\(s\)"),
+    "sparse, no columns": (sp.csr_array((3, 0)), r"0 feature\(s\)"),
+    "None": (None, "2D array"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("X", "message"), NOT_DATA.values(), ids=NOT_DATA.keys())
+def test_what_is_not_data(X, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        CountSketch().fit(X)
+    if getattr(X, "shape", ()) in ((1, 2), (2, 2)):
+        with pytest.raises((ValueError, TypeError), match=message):
+            CountSketch().fit(np.ones((1, 2))).transform(X)
+
+
+@pytest.mark.parametrize("cls", map_classes(), ids=lambda cls: cls.__name__)
+def test_every_map_checks_every_entry(cls):
+    X = sp.csr_array([[1.0, 0], [0, np.nan]])
+    with pytest.raises(ValueError, match="NaN in row 1, column 1"):
+        cls().fit(X)
+    with pytest.raises(ValueError, match="NaN in row 1, column 1"):
+        cls().fit(abs(np.nan_to_num(X.toarray()))).transform(X)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array, sp.coo_matrix])
+def test_another_width(container):
+    fitted = CountSketch().fit(np.ones((2, 4)))
+    with pytest.raises(ValueError, match="X has 3 features, but CountSketch is expecting 4"):
+        fitted.transform(container(np.ones((2, 3))))
+
 
 # ---- unsound matrices ----------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import reference
 import scipy.sparse as sp
 import theorems
 from conftest import random_csr
+from min_max_pairs import assert_theorem, collisions, make_pairs
 from scipy import stats
 
 from sparsemaps import ConsistentWeightedSampling, _seeding
@@ -13,42 +14,11 @@ from sparsemaps import ConsistentWeightedSampling, _seeding
 N_HASHES = 40_000
 
 
-def make_pairs():
-    """Pairs of rows (u, v) with kernels from 0.02 to 0.98, in several manners."""
-    rng = np.random.default_rng(0)
-    pairs = []
-    for target in (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98):
-        u = rng.gamma(1.0, size=40)
-        v = u.copy()
-        shared = max(1, round(40 * 2 * target / (1 + target)))
-        v[shared:] = 0  # disjoint but for the first columns
-        v = np.concatenate([v, rng.gamma(1.0, size=40 - shared)])
-        pairs.append((np.concatenate([u, np.zeros(40 - shared)]), v))
-        pairs.append((u, u * target))  # one scaled
-        wide = rng.lognormal(0, 3.0, size=30)  # weights over orders of magnitude
-        pairs.append((wide, wide * rng.uniform(target, 1.0, size=30)))
-    pairs.append(((rng.random(50) < 0.6) * 1.0, (rng.random(50) < 0.6) * 1.0))  # binary
-    pairs.append((np.array([3.0]), np.array([2.0])))  # one entry
-    return pairs
-
-
 def real_map(columns, weights, seed):
     X = sp.csr_array((weights, columns, [0, len(columns)]), shape=(1, 100))
     cws = ConsistentWeightedSampling(n_hashes=N_HASHES, random_state=seed).fit(X)
     i, t = cws.sample(X)
     return i[0], t[0]
-
-
-def collisions(sampler, pairs):
-    for number, (u, v) in enumerate(pairs):
-        samples = [sampler(np.flatnonzero(w), w[w > 0], number) for w in (u, v)]
-        yield reference.min_max(u, v), samples[0], samples[1]
-
-
-def assert_theorem(sampler):
-    """P{(i*, t*) agree} = min-max, exactly."""
-    for exact, (i, t), (i2, t2) in collisions(sampler, make_pairs()):
-        theorems.assert_rate((i == i2) & (t == t2), exact)
 
 
 def test_theorem():
@@ -353,3 +323,21 @@ def test_more_samples_extend_the_first(X):
 def test_bad_parameters(X, parameters, message):
     with pytest.raises(ValueError, match=message):
         ConsistentWeightedSampling(**parameters).fit(X)
+
+
+def test_negative_values():
+    X = sp.csr_array([[1.0, 0, 2], [0, 0, 0], [0, -3, 0]])
+    message = r"-3.0 in row 2, column 1; .*signed=True"
+    with pytest.raises(ValueError, match=message):
+        ConsistentWeightedSampling().fit(X)
+    with pytest.raises(ValueError, match=message):
+        ConsistentWeightedSampling().fit(abs(X)).transform(X)
+    ConsistentWeightedSampling(signed=True).fit(X).transform(X)
+
+
+def test_duplicates_are_judged_by_their_sum():
+    X = sp.csr_array(([3.0, -1, 2], [2, 2, 1], [0, 2, 2, 3]), (3, 4))
+    assert ConsistentWeightedSampling(random_state=0).fit_transform(X).nnz == 2 * 256
+    cancelled = sp.csr_array(([1.0, -1, 2], [2, 2, 1], [0, 2, 2, 3]), (3, 4))
+    Z = ConsistentWeightedSampling(random_state=0).fit_transform(cancelled)
+    assert np.diff(Z.indptr).tolist() == [0, 0, 256]
