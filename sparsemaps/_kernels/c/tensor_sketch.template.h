@@ -2,10 +2,13 @@
  * NAME(function) for the functions' names. */
 
 /* The entries of a factor joined to one tuple of the factors before it, in whole steps. A bucket is
- * the smaller, as unsigned numbers, of the sum and the sum less n_buckets (n_buckets < 2^31). */
-INLINE void NAME(join)(uint32_t bucket, VALUE value, const uint32_t *restrict buckets,
-                       const VALUE *restrict values, ptrdiff_t n, uint32_t n_buckets,
-                       uint32_t *restrict out_buckets, VALUE *restrict out_values)
+ * the smaller, as unsigned numbers, of the sum and the sum less n_buckets (n_buckets < 2^31). It is
+ * not inlined, as clang would forget `restrict` and take one entry at a time. */
+static __attribute__((noinline)) void NAME(join)(uint32_t bucket, VALUE value,
+                                                 const uint32_t *restrict buckets,
+                                                 const VALUE *restrict values, ptrdiff_t n,
+                                                 uint32_t n_buckets, uint32_t *restrict out_buckets,
+                                                 VALUE *restrict out_values)
 {
     const ptrdiff_t whole = (n + TUPLE_STEP - 1) / TUPLE_STEP * TUPLE_STEP;
     for (ptrdiff_t i = 0; i < whole; i++) {
