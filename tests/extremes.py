@@ -9,6 +9,7 @@ import inspect
 import resource
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +102,7 @@ def memory():
                 what = f"{name}({parameters}), {n_bytes} bytes"
                 print(what, file=sys.stderr)
                 _limit_memory(n_bytes)
-                refused += _try(what, lambda: fitted.transform(X), MemoryError)
+                refused += _try(what, partial(fitted.transform, X), MemoryError)
                 _unlimited()
             assert_same(fitted.transform(X), expected)
     return refused
