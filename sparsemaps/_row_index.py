@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _config, _search, _sklearn, _threads, _validation
+from sparsemaps._base import SparseMap
 from sparsemaps._packed import PackedCodes
 from sparsemaps._typing import Array, MatrixLike
 
@@ -158,7 +159,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     # ---- parts -----------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        if not hasattr(self.map, "encode"):
+        if not isinstance(self.map, SparseMap) or not self.map.has_codes:
             raise ValueError(f"map must be a map with encode, got {self.map!r}")
         _validation.check_int("n_neighbors", self.n_neighbors, 1, 2**31 - 1)
         if self.radius is not None:
@@ -170,7 +171,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def _count(self) -> Self:
         self.n_samples_fit_ = len(self.codes_)
-        self.n_features_in_ = getattr(self.map_, "n_features_in_", None)
+        self.n_features_in_ = self.map_._n_columns
         return self
 
     def _queries(self, X: MatrixLike | None) -> PackedCodes:
