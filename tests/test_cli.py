@@ -329,7 +329,7 @@ class Program:
 
     def __init__(self, *arguments, cwd, **streams):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "sparsemaps", *map(str, arguments)],
+            [sys.executable, "-P", "-m", "sparsemaps", *map(str, arguments)],
             stderr=streams.pop("stderr", subprocess.PIPE), cwd=cwd, **streams,
         )  # fmt: skip
 
@@ -415,7 +415,7 @@ def test_closed_streams(file):
     )
     for stream, arguments in ((0, ["-", "-o", "out"]), (1, [str(file), "-o", "-"])):
         done = subprocess.run(
-            [sys.executable, "-c", close.format(stream), "-m", "sparsemaps", "map", "minmax",
+            [sys.executable, "-P", "-c", close.format(stream), "-m", "sparsemaps", "map", "minmax",
              *arguments], capture_output=True, check=False, cwd=file.parent,
         )  # fmt: skip
         assert done.returncode == 2
@@ -448,7 +448,7 @@ def test_progress_on_a_terminal(file, tmp_path):
 
 def test_as_a_program(file):
     arguments = ["map", "minmax", "-o", "-", str(file)]
-    for program in ([sys.executable, "-m", "sparsemaps"], [shutil.which("sparsemaps")]):
+    for program in ([sys.executable, "-P", "-m", "sparsemaps"], [shutil.which("sparsemaps")]):
         if program[0] is not None:
             done = subprocess.run(
                 [*program, *arguments], capture_output=True, check=False, cwd=file.parent
@@ -634,7 +634,7 @@ def test_ctrl_c_while_it_is_imported(tmp_path):
         "builtins.__import__ = slow\n"
         "sys.exit(program.main())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False,
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=False,
                           cwd=tmp_path)  # fmt: skip
     assert (done.returncode, done.stderr) == (130, b"sparsemaps: interrupted\n")
 
@@ -668,7 +668,7 @@ def run_guide(program, folder):
     for line in guide_commands(program):
         name, *arguments = line.split()
         if name == "sparsemaps":
-            arguments = [sys.executable, "-m", "sparsemaps", *arguments]
+            arguments = [sys.executable, "-P", "-m", "sparsemaps", *arguments]
         else:
             arguments = [name, *arguments]
         done = subprocess.run(arguments, check=True, capture_output=True, cwd=folder)

@@ -46,7 +46,9 @@ def test_outputs_of_one_name(tmp_path):
     path = tmp_path / "out.svm"
     libsvm.dump_svmlight_file(np.full((300, 5), 1), np.zeros(300), path)
     programs = [
-        subprocess.Popen([sys.executable, "-c", DUMP, str(number), path], stdin=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-P", "-c", DUMP, str(number), path], stdin=subprocess.PIPE
+        )
         for number in (1, 2)
     ]
     for program in programs:

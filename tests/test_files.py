@@ -492,7 +492,7 @@ def test_killed_at_any_moment(folder, tmp_path):
         path.write_bytes(path.read_bytes() * 100)
     out = tmp_path / "out"
     arguments = [
-        sys.executable, "-m", "sparsemaps", "map", "minmax", "--n-hashes", "5", "--bits", "3",
+        sys.executable, "-P", "-m", "sparsemaps", "map", "minmax", "--n-hashes", "5", "--bits", "3",
         str(folder), "-o", f"{out}/", "--resume",
     ]  # fmt: skip
     map_svmlight_file(cws(), folder, f"{tmp_path}/undisturbed/")

@@ -13,7 +13,11 @@ def modules_after(code):
     """Names of the modules that a new interpreter has after some code."""
     script = f"import json, sys\n{code}\nprint('\\n' + json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-P", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     return set(json.loads(done.stdout.splitlines()[-1]))
 

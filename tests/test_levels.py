@@ -47,7 +47,7 @@ def test_the_level_is_the_one_asked_for():
     for level in levels.of_machine():
         environment = {**os.environ, "SPARSEMAPS_SIMD": level}
         run = subprocess.run(
-            [sys.executable, "-c", asked],
+            [sys.executable, "-P", "-c", asked],
             env=environment,
             capture_output=True,
             text=True,
@@ -59,7 +59,7 @@ def test_the_level_is_the_one_asked_for():
 def test_unknown_level():
     environment = {**os.environ, "SPARSEMAPS_SIMD": "sse9"}
     run = subprocess.run(
-        [sys.executable, "-c", "import sparsemaps._kernels.rows"],
+        [sys.executable, "-P", "-c", "import sparsemaps._kernels.rows"],
         env=environment,
         capture_output=True,
         text=True,

@@ -865,7 +865,7 @@ def test_scikit_learns_own_tests_pass(tmp_path):
     configuration = tmp_path / "pytest.ini"
     configuration.write_text("[pytest]\n")
     done = subprocess.run(
-        [sys.executable, "-c", SUBSTITUTE, configuration],
+        [sys.executable, "-P", "-c", SUBSTITUTE, configuration],
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
