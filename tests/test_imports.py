@@ -41,8 +41,9 @@ def test_scikit_learn_is_not_waited_for(code):
 
 
 def test_modules_are_attributes():
-    for name in ("codes", "kernels", "libsvm", "approximation"):
-        assert f"sparsemaps.{name}" in modules_after(f"import sparsemaps; sparsemaps.{name}")
+    names = ("codes", "kernels", "libsvm", "approximation")
+    code = "; ".join(["import sparsemaps", *(f"sparsemaps.{name}.__all__" for name in names)])
+    assert {f"sparsemaps.{name}" for name in names} <= modules_after(code)
 
 
 def test_names():
