@@ -6,13 +6,14 @@ function of the row alone, neither the cut nor the number of threads shows in th
 
 import bisect
 import contextlib
+import mmap
 import numbers
 import operator
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,6 +29,8 @@ Bounds what is held beside input and output; between blocks an interrupt gets th
 
 _SCRATCH_BYTES = 2**21
 """Largest size of the scratch memory that a thread holds for some rows at a time."""
+
+_THREAD_BYTES = 2**22  # far more than a thread takes before its first call
 
 _SMALLEST_BLOCK = 2**13  # starting threads for less costs more than it saves
 
@@ -121,6 +124,7 @@ def stream(
     with ThreadPoolExecutor(n_jobs) as pool:
         waiting: deque[_Task] = deque()
         try:
+            enough_memory = _start_threads(pool, n_jobs)
             while True:
                 try:
                     block = next(iterator)
@@ -130,8 +134,9 @@ def stream(
                     failure = error
                     break
                 task = _Task(function, block)
-                with contextlib.suppress(RuntimeError):  # no more threads can be started
-                    pool.submit(task.run)
+                if enough_memory:
+                    with contextlib.suppress(RuntimeError):  # no more threads can be started
+                        pool.submit(task.run)
                 waiting.append(task)
                 if len(waiting) > 2 * n_jobs:
                     yield waiting.popleft().result()
@@ -142,6 +147,27 @@ def stream(
             raise
     if failure is not None:
         raise failure
+
+
+def _start_threads(pool: ThreadPoolExecutor, n_threads: int) -> bool:
+    """Start the threads of the pool, or as many as the system allows; False if memory is short.
+
+    ``Thread.start`` waits for ever for a thread that finds no memory for its first call. So memory
+    is asked for before each start, and no thread of the pool has work, for which it would take
+    memory, until all have started. Other threads of the program can still take it in between.
+    """
+    all_started = threading.Event()
+    try:
+        for _ in range(n_threads):
+            mmap.mmap(-1, _THREAD_BYTES).close()
+            pool.submit(all_started.wait)
+    except RuntimeError:  # no more threads can be started
+        return True
+    except (OSError, MemoryError):
+        return False
+    finally:
+        all_started.set()
+    return True
 
 
 class _Task:
@@ -155,22 +181,32 @@ class _Task:
         self._function = function
         self._arguments: tuple[Any, ...] | None = arguments
         self._begun = threading.Lock()
-        self._future: Future[Any] | None = Future()
+        self._done = threading.Lock()
+        self._done.acquire()
+        self._found: Any = None
+        self._error: BaseException | None = None
 
     def run(self) -> None:
-        # Both are kept here, as result() forgets the future while this call is under way.
-        future, arguments = self._future, self._arguments
-        if future is None or arguments is None or not self._begun.acquire(blocking=False):
+        arguments = self._arguments
+        if arguments is None or not self._begun.acquire(blocking=False):
             return
         try:
-            future.set_result(self._function(*arguments))
+            self._found = self._function(*arguments)
         except BaseException as error:
-            future.set_exception(error)
-        self._arguments = None  # a pool without threads keeps its tasks to the end
+            self._error = error
+        finally:  # takes no memory: result() must not wait for ever
+            self._arguments = None  # a pool without threads keeps its tasks to the end
+            self._done.release()
 
     def result(self) -> Any:
         """The result, or its exception; asked for once."""
         self.run()
-        future, self._future = self._future, None
-        assert future is not None
-        return future.result()
+        self._done.acquire()
+        found, self._found = self._found, None
+        error, self._error = self._error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # which holds this call by its traceback
+        return found

@@ -10,6 +10,7 @@ import resource
 import sys
 import warnings
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -88,19 +89,17 @@ def integers():
 
 
 def memory():
-    """Transforms that memory does not suffice for, after which it does again.
-
-    By one thread: Python itself may wait for ever for a new thread that finds no memory.
-    """
+    """Transforms that memory does not suffice for, after which it does again."""
     refused = 0
     X = random_csr(8000, 60, 0.05)
     for name, variants in MAPS.items():
         for parameters in variants:
             fitted = make(name, **parameters).fit(X)
             expected = fitted.transform(X)
-            for n_bytes in (0, 2**18, 2**19, 2**20, 2**22):
-                what = f"{name}({parameters}), {n_bytes} bytes"
+            for n_jobs, n_bytes in product((1, 3), (0, 2**18, 2**19, 2**20, 2**22, 2**23)):
+                what = f"{name}({parameters}), n_jobs={n_jobs}, {n_bytes} bytes"
                 print(what, file=sys.stderr)
+                fitted.set_params(n_jobs=n_jobs)
                 _limit_memory(n_bytes)
                 refused += _try(what, partial(fitted.transform, X), MemoryError)
                 _unlimited()

@@ -1,5 +1,7 @@
 """Threads over blocks: order, errors, interrupts, forks, and fewer threads than asked for."""
 
+import errno
+import io
 import multiprocessing
 import os
 import signal
@@ -29,6 +31,25 @@ def test_threads_that_cannot_start(monkeypatch, n_started):
     blocks = [(i, i + 1) for i in range(50)]
     assert _threads.run(lambda a, b: 10 * a + b, blocks, 4) == [11 * i + 1 for i in range(50)]
     assert len(started) == n_started
+
+
+@pytest.mark.parametrize("n_started", [0, 1, 2])
+def test_no_memory_for_threads(monkeypatch, n_started):
+    """They are not started, as Python would wait for ever for them: the caller does the work."""
+    asked = []
+
+    def limited(fd, size):
+        asked.append(size)
+        if len(asked) > n_started:
+            raise OSError(errno.ENOMEM, "Cannot allocate memory")
+        return io.BytesIO()
+
+    monkeypatch.setattr(_threads.mmap, "mmap", limited)
+    threads = threading.active_count()
+    found = _threads.run(lambda i: (i, threading.get_ident()), [(i,) for i in range(50)], 4)
+    assert found == [(i, threading.get_ident()) for i in range(50)]
+    assert len(asked) == n_started + 1
+    assert threading.active_count() == threads
 
 
 @pytest.mark.parametrize("n_started", [0, 2])
