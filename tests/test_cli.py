@@ -691,8 +691,9 @@ def test_demo(tmp_path, monkeypatch, capsys):
     """The whole demonstration, with fewer texts."""
     from sparsemaps import _demo
 
-    monkeypatch.setattr(_demo, "TEXTS_EACH", 60)
+    monkeypatch.setattr(_demo, "TEXTS_EACH", 45)
     monkeypatch.setattr(_demo, "N_HASHES", (16, 64))
+    monkeypatch.setattr(_demo, "N_COMPONENTS", 128)
     pytest.importorskip("matplotlib")
     picture = tmp_path / "demo.svg"
     assert cli.main(["demo", "-o", str(tmp_path), "--plot", str(picture)]) == 0

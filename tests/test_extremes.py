@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,7 @@ import numpy as np
 from sparsemaps import libsvm
 
 number = int(sys.argv[1])
+print("imported", flush=True)
 sys.stdin.readline()
 for _ in range(10):
     libsvm.dump_svmlight_file(np.full((300, 5), number), np.zeros(300), sys.argv[2])
@@ -48,10 +50,14 @@ def test_outputs_of_one_name(tmp_path):
     libsvm.dump_svmlight_file(np.full((300, 5), 1), np.zeros(300), path)
     programs = [
         subprocess.Popen(
-            [sys.executable, "-P", "-c", DUMP, str(number), path], stdin=subprocess.PIPE
+            [sys.executable, "-P", "-c", DUMP, str(number), path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
         for number in (1, 2)
     ]
+    for program in programs:
+        assert program.stdout.readline() == b"imported" + os.linesep.encode()
     for program in programs:
         program.stdin.write(b"\n")
         program.stdin.close()
@@ -59,5 +65,8 @@ def test_outputs_of_one_name(tmp_path):
         X, _ = libsvm.load_svmlight_file(path)
         assert X.shape == (300, 5)
         assert np.ptp(X.data) == 0
+        time.sleep(0.002)  # the rest of the time is for the programs
+    for program in programs:
+        program.stdout.close()
     assert [program.returncode for program in programs] == [0, 0]
     assert list(tmp_path.iterdir()) == [path]

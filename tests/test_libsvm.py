@@ -30,7 +30,7 @@ from sparsemaps.libsvm import (
     load_svmlight_files,
 )
 
-fuzz = settings(max_examples=200, deadline=None)
+fuzz = settings(max_examples=100, deadline=None)
 
 
 def load(text, **options):

@@ -121,7 +121,7 @@ def test_unsound_matrices_are_refused_everywhere(group):
 
 
 @given(damaged_csr())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_damage_is_found(X):
     with pytest.raises(ValueError, match=r"^X\b"):
         _validation.sound_csr(X)
@@ -141,7 +141,7 @@ def read(rows, step=2):
 
 
 @given(csr_parts())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_sound_matrices_are_read_as_they_are(parts):
     values, indices, indptr, shape = parts
     before = [array.copy() for array in (values, indices, indptr)]
