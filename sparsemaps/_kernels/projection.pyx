@@ -155,7 +155,7 @@ def project(const value_t[::1] values, const index_t[::1] indices, const int64_t
             double one=0):
     """Write the projections of each row to the beginning of its row of `out`; or, if `one` is not
     0, one where they are not negative and otherwise -one."""
-    if out.shape[0] > 0:
+    if out.shape[0] > 0 and out.shape[1] > 0:
         run(values, indices, indptr, key, distribution, n_projections, &out[0, 0], out.shape[1],
             <value_t>one, NULL)
 
