@@ -3,13 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 import sklearn
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 if TYPE_CHECKING:
-    # scikit-learn has no annotations. These are what the maps inherit, so that type checkers know
-    # which attributes a map has.
+    # scikit-learn has no annotations. These are what the maps inherit and users call, so that
+    # type checkers know them.
     from collections.abc import Callable, Iterable
     from typing import Self, TypeVar
 
@@ -30,6 +28,17 @@ if TYPE_CHECKING:
     class ClassNamePrefixFeaturesOutMixin:
         def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
 
+    def check_array(array: Any, **checks: Any) -> Any: ...
+    def polynomial_kernel(
+        X: MatrixLike,
+        Y: MatrixLike | None = None,
+        degree: float = 3,
+        gamma: float | None = None,
+        coef0: float = 1,
+    ) -> Array: ...
+    def rbf_kernel(
+        X: MatrixLike, Y: MatrixLike | None = None, gamma: float | None = None
+    ) -> Array: ...
     def clone(estimator: T, *, safe: bool = True) -> T: ...
     def available_if(check: Callable[[Any], bool]) -> Callable[[T], T]: ...
 
@@ -40,6 +49,8 @@ else:
         TransformerMixin,
         clone,
     )
+    from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+    from sklearn.utils import check_array
     from sklearn.utils.metaestimators import available_if
 
 __all__ = [

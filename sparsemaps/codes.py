@@ -335,7 +335,7 @@ def dump_svmlight_file(
         raise ValueError(f"y must be of shape ({len(codes)},) as codes are, got {y.shape}")
     _write.check_labels(y)
 
-    def lines(start, stop):
+    def lines(start: int, stop: int) -> bytes:
         numbers = unpack(codes[start:stop], bits, n_hashes=n_hashes)
         heads = _write.one_label_each(y[start:stop])
         return _write.format_codes(numbers, bits, heads, zero_based=zero_based, ones=ones)

@@ -129,6 +129,8 @@ class Fastfood(SparseMap):
     True
     """
 
+    gamma: _bandwidth.Gamma
+
     def __init__(
         self,
         *,
@@ -271,7 +273,7 @@ class _Blocks:
             return out
         width = dense.shape[1]
         for block in range(len(self.signs)):
-            spectrum = scipy.fft.rfft(dense * self.signs[block].astype(dense.dtype), axis=1)
+            spectrum: Any = scipy.fft.rfft(dense * self.signs[block].astype(dense.dtype), axis=1)
             # The ends of the spectrum are real; between them a complex normal number turns each.
             normals = self._normals[block].astype(dense.dtype)
             middle = (normals[1:-1:2] + 1j * normals[2:-1:2]) * dense.dtype.type(np.sqrt(0.5))

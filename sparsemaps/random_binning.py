@@ -108,6 +108,8 @@ class RandomBinning(SampledMap):
     True
     """
 
+    gamma: _bandwidth.Gamma
+
     _shares_columns = True
     _size_name = "n_grids"
 

@@ -139,6 +139,8 @@ class RandomFourier(SparseMap):
     True
     """
 
+    gamma: _bandwidth.Gamma
+
     _shares_columns = True
 
     def __init__(
@@ -290,7 +292,7 @@ class RandomFourier(SparseMap):
             # For rows of any length, where `kernels.folded_rbf_kernel` scales them to length 1.
             near = kernels.rbf_kernel(X, Y, gamma=gamma / 2)
             Y = X if Y is None else Y
-            opposite = -Y if sp.issparse(Y) else -np.asarray(Y)
-            far = kernels.rbf_kernel(X, opposite, gamma=gamma / 2)
+            other: Any = Y if sp.issparse(Y) else np.asarray(Y)
+            far = kernels.rbf_kernel(X, -other, gamma=gamma / 2)
             return (near + far) / 2
         return kernels.rbf_kernel(X, Y, gamma=gamma)

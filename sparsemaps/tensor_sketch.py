@@ -270,8 +270,8 @@ class TensorSketch(SparseMap):
             _kernel.count_sketches(*block, some, scale, extra, rows, sketches)
             for transform in scipy.fft.rfft(sketches, axis=2):
                 product = transform if product is None else np.multiply(product, transform, product)
-        sketch: Array = scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
-        return sketch
+        sketch: Any = scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
+        return np.asarray(sketch)
 
 
 def _without_zeros(block: Block) -> Block:

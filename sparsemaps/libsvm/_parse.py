@@ -71,10 +71,10 @@ def parse(
     Indices are as in the text. Where they are to count from 1, an index 0 is an error.
     """
     to_float = np.dtype(dtype) == np.float32
-    arrays, lengths, n_lines, error = _kernel.parse(text, multilabel, to_float, arrays)
+    found, lengths, n_lines, error = _kernel.parse(text, multilabel, to_float, arrays)
     if error is not None:
         raise _error(text, *error)
-    part = Part(arrays, lengths, n_lines)
+    part = Part(found, lengths, n_lines)
     if one_based and part.smallest == 0:
         raise _zero_error(text)
     if to_float:
