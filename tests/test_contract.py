@@ -436,6 +436,29 @@ def test_configuration(new_map, X):
         assert_same(again.transform(X), fitted.transform(X))
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scheme": -1}, "config is of scheme -1 of random numbers"),
+        ({"class": "Nothing"}, "class of config must be one of .*, got 'Nothing'"),
+        ({"parameters": [1]}, r"parameters of config must be a dictionary, got \[1\]"),
+        ({"parameters": {"many": 1}}, "parameters of config are not those of CountSketch"),
+        ({"seed": -1}, "seed of config must be"),
+        ({"n_features": -1}, "n_features of config must be"),
+    ],
+)
+def test_bad_config(change, message):
+    config = sparsemaps.CountSketch(random_state=0).fit_any_width().to_config()
+    with pytest.raises(ValueError, match=message):
+        sparsemaps.from_config({**config, **change})
+    for key in change:
+        del config[key]
+        with pytest.raises(ValueError, match=f"config must be a dictionary .* no '{key}'"):
+            sparsemaps.from_config(config)
+    with pytest.raises(ValueError, match="config must be a dictionary"):
+        sparsemaps.from_config("CountSketch")
+
+
 def test_exact_kernel_of_two_matrices(new_map, X):
     """The same for all containers; of all rows, it is symmetric."""
     fitted = new_map().fit(X)
