@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from sparsemaps import _threads
 from sparsemaps.libsvm import (
     _read,
+    _summary,
     _write,
     dump_svmlight_file,
     iter_svmlight_file,
@@ -839,6 +840,28 @@ def test_a_pipe():
     os.close(writer)
     with os.fdopen(reader, "rb") as file:
         assert [y.tolist() for _, y in iter_svmlight_file(file)] == [[1.0, 2.0]]
+
+
+# ---- what is in a file ---------------------------------------------------------------------------
+
+
+def test_summary_of_many_labels(tmp_path):
+    path = tmp_path / "many.svm"
+    path.write_text("".join(f"{label} qid:1\n" for label in range(30)))
+    assert _summary.summarize(str(path)) == [
+        "rows     30",
+        "columns  none",
+        "entries  0 (0.0 a row)",
+        "values   none",
+        "labels   30 of 0 to 29",
+        "qids     30",
+    ]
+
+
+def test_summary_of_another_npz(tmp_path):
+    np.savez(tmp_path / "matrix.npz", a=np.zeros(3))
+    with pytest.raises(ValueError, match=r"matrix.npz: expected a CSR matrix"):
+        _summary.summarize(str(tmp_path / "matrix.npz"))
 
 
 # ---- scikit-learn's own tests --------------------------------------------------------------------
