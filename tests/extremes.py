@@ -103,7 +103,7 @@ def memory():
                 _limit_memory(n_bytes)
                 refused += _try(what, partial(fitted.transform, X), MemoryError)
                 _unlimited()
-            assert_same(fitted.transform(X), expected)
+            assert_same(fitted.set_params(n_jobs=1).transform(X), expected)
     return refused
 
 

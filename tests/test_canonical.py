@@ -39,7 +39,7 @@ def test_canonical_rows(dtype, index_type, n_columns):
 
 
 def test_reversed_rows_of_a_product():
-    X = sp.random_array((50, 80), density=0.2, format="csr", rng=0)
+    X = sp.random_array((50, 80), density=0.2, format="csr", random_state=0)
     product = sp.diags_array(np.full(50, 2.0)).tocsr() @ X
     sketch = CountSketch(n_components=16, random_state=0)
     found, wanted = sketch.fit_transform(product), sketch.fit_transform(2 * X)
