@@ -41,7 +41,7 @@ GAMMA, LAPLACIAN_GAMMA = 2.0, 0.3
 PACKAGES = ("numpy", "scipy", "sklearn")
 N_SET_HASHES = 256
 SIMILAR = 0.8
-N_SHOWN = 4
+N_SHOWN = 3
 TEXTS_EACH = 1200
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
 
@@ -124,7 +124,7 @@ def texts():
     with tqdm(
         total=TEXTS_EACH * len(all_sources), desc="reading texts", disable=None, leave=False
     ) as bar:
-        for label, (_, files) in enumerate(all_sources):
+        for label, (name, files) in enumerate(all_sources):
             found = 0
             for number, path in enumerate(files):
                 for text in docstrings(path):
@@ -132,7 +132,7 @@ def texts():
                         continue
                     seen.add(text)
                     rows.append(byte_counts(text))
-                    read.append((f"{path.parent.name}/{path.name}", text))
+                    read.append((name, f"{path.parent.name}/{path.name}", text))
                     labels.append(label)
                     for_test.append(number % 3 == 2)
                     found += 1
@@ -141,7 +141,7 @@ def texts():
                     break
     X = sp.csr_array(np.array(rows, float))
     y, for_test = np.array(labels), np.array(for_test)
-    names = ", ".join(name for name, _ in all_sources)
+    names = ", ".join(source for source, _ in all_sources)
     title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
     parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
     return Task(title, "texts by their bytes", *parts, all_maps=False, texts=read)
@@ -338,7 +338,7 @@ def trigrams(texts):
 def near_duplicates(texts):
     """Pairs of texts of nearly the same trigrams, as lines."""
     yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
-    X = trigrams([text for _, text in texts])
+    X = trigrams([text for _, _, text in texts])
     minhash = MinHash(n_hashes=N_SET_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
     codes, encode_seconds = timed(lambda: minhash.encode(X, packed=True))
     (first, second, similarity), seconds = timed(
@@ -352,12 +352,16 @@ def near_duplicates(texts):
         f"  {len(first)} pairs of similarity {SIMILAR} or more, by {N_SET_HASHES} bytes a text: "
         f"codes {encode_seconds:.2f} s, pairs {seconds:.2f} s"
     )
-    for pair in np.argsort(-similarity, kind="stable")[:N_SHOWN]:
+    packages, files = (np.array([text[part] for text in texts]) for part in (0, 1))
+    same_package = packages[first] == packages[second]
+    same_file = files[first] == files[second]
+    yield f"  The {N_SHOWN} most surprising, pairs of two packages first and then of two files:"
+    for pair in np.lexsort((-similarity, same_file, same_package))[:N_SHOWN]:
         yield f"  similarity {similarity[pair]:.2f}"
         for row in (first[pair], second[pair]):
-            place, text = texts[row]
+            package, place, text = texts[row]
             line = " ".join(text.decode(errors="replace").split())
-            yield f"    {place:28.28} {line[:64]}"
+            yield f"    {package:17.17} {place:26.26} {line[:52]}"
     yield "  What to see: texts that were copied and changed a little, found by their codes alone."
     yield ""
 
