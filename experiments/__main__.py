@@ -47,7 +47,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--quick", action="store_true", help="small samples, in minutes")
     add("--seeds", type=int, default=3, help="repetitions (default: 3)")
     add("--rows", type=int, help="at most so many training rows of each data set")
-    add("--jobs", type=int, default=1, help="processes for what is not timed (default: 1)")
+    add("--jobs", type=int, default=1, help="processes for the cells without timings (default: 1)")
     add(
         "--minutes",
         type=float,

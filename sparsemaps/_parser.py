@@ -257,7 +257,7 @@ def _add_kind(kinds: Any, name: str, kind: Kind, examples: str) -> argparse.Argu
 
 
 def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
-    """An option of a map or kernel; what is not given is left to what it makes."""
+    """Add an option of a map or kernel. Without it the default of the class or function holds."""
     about = option.help
     if option.default is not None and option.default is not False:
         about += f" (default: {option.default})"

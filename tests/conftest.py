@@ -24,7 +24,7 @@ def _hats(pitch):
     return 4 * pitch**2 * np.exp(-2 * pitch)
 
 
-# Every map, with the parameters that choose another road through its code.
+# Every map, with the parameters that choose other branches of its code.
 MAPS = {
     "CountSketch": [{"n_components": 24}, {"n_components": 24, "dense_output": True}],
     "TensorSketch": [

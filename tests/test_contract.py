@@ -355,7 +355,7 @@ def test_streams_tell_maps_apart():
     assert len(keys) == len(numbers)
 
 
-# ---- scikit-learn's manners ----------------------------------------------------------------------
+# ---- scikit-learn's conventions ------------------------------------------------------------------
 
 
 def test_clone_and_pickle(first_variant, X):

@@ -54,7 +54,7 @@ cdef extern from "c/emit.h" nogil:
 
 cdef inline Py_ssize_t compact(const value_t *numbers, Py_ssize_t n, value_t *values,
                                int32_t *positions) noexcept nogil:
-    """What is not zero among n numbers; up to n + EMIT_SLACK positions are written to."""
+    """Copy the non-zeros among n numbers; up to n + EMIT_SLACK positions are written to."""
     if value_t is float:
         return emit_at(level).compact_f32(numbers, n, values, positions)
     else:
@@ -63,7 +63,7 @@ cdef inline Py_ssize_t compact(const value_t *numbers, Py_ssize_t n, value_t *va
 
 cdef inline Py_ssize_t emit_sums(value_t *sums, Py_ssize_t n_buckets, value_t *values,
                                  out_index_t *columns) noexcept nogil:
-    """Move what is not zero out of `sums`, and leave zeros behind; returns how many there were."""
+    """Copy the non-zeros among `sums`, and set the sums to zero; returns the non-zeros' count."""
     if value_t is float and out_index_t is int32_t:
         return emit_at(level).sums_f32_i32(sums, n_buckets, values, columns)
     elif value_t is float:

@@ -123,7 +123,7 @@ def map_files(
         if name not in _OPTIONS:
             raise TypeError(f"map_files() got an unexpected keyword argument {name!r}")
     map = as_fitted(map)
-    with tempfile.TemporaryDirectory() as folder:  # a file without rows tells what is not allowed
+    with tempfile.TemporaryDirectory() as folder:  # mapping an empty file checks the options
         nothing = os.path.join(folder, "part" + _ENDINGS[format][0])
         libsvm.map_svmlight_file(map, io.BytesIO(b""), nothing, format=format, **options)
     found = find_inputs(inputs, storage_options)

@@ -12,12 +12,12 @@
 enum { EMIT_SLACK = 16 };
 
 typedef struct {
-    /* What is not zero among n numbers, with its positions, in order. Returns how many. */
+    /* Copy the non-zeros among n numbers, in order, and their positions. Returns their count. */
     ptrdiff_t (*compact_f32)(const float *numbers, ptrdiff_t n, float *values, int32_t *positions);
     ptrdiff_t (*compact_f64)(const double *numbers, ptrdiff_t n, double *values,
                              int32_t *positions);
-    /* Move what is not zero out of the sums of n buckets, and leave zeros behind. Returns how many
-     * there were. */
+    /* Copy the non-zeros among the sums of n buckets, and set the sums to zero. Returns the count
+     * of the non-zeros. */
     ptrdiff_t (*sums_f32_i32)(float *sums, ptrdiff_t n, float *values, int32_t *columns);
     ptrdiff_t (*sums_f32_i64)(float *sums, ptrdiff_t n, float *values, int64_t *columns);
     ptrdiff_t (*sums_f64_i32)(double *sums, ptrdiff_t n, double *values, int32_t *columns);
