@@ -620,9 +620,9 @@ def test_a_job_that_is_killed_and_started_again(large, tmp_path):
 
 
 def leave_little_memory():
-    """Enough for the worker to speak with the scheduler, too little for a block of rows."""
+    """32 MiB: enough for the worker to speak with the scheduler, too little for the long line."""
     n_pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = n_pages * resource.getpagesize() + 2**21
+    limit = n_pages * resource.getpagesize() + 2**25
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
@@ -630,7 +630,7 @@ def leave_little_memory():
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
 def test_a_worker_without_memory(tmp_path):
     text = write(tmp_path / "in").read_bytes()
-    wide = b" ".join(b"%d:1" % column for column in range(1, 3_000_001))
+    wide = b" ".join(b"%d:1" % column for column in range(1, 5_000_001))
     (tmp_path / "in").write_bytes(text + b"1 " + wide + b"\n" + text)
     map, out = CountSketch(n_components=16, random_state=0), tmp_path / "out"
     expected = on_one_machine(tmp_path / "expected", tmp_path / "in", map)
