@@ -14,7 +14,7 @@ from sparsemaps._row_index import exact_pairs
 from sparsemaps._search import check_share
 from sparsemaps._typing import Array
 from sparsemaps.libsvm._blocks import BLOCK_BYTES, in_order
-from sparsemaps.libsvm._files import source
+from sparsemaps.libsvm._inputs import source
 from sparsemaps.libsvm._mapping import Block, FittedMap, read_block
 
 _MARGIN = 3
@@ -58,14 +58,14 @@ def write_pairs(
         _files.open_text(source(input), max_line_bytes) as text,
     ):
         text.name = text.name or "standard input: "
-        bar.opened(text)
+        update = bar.reading(text)
         for codes, X, found in in_order(convert, text.blocks(BLOCK_BYTES), n_jobs, text.name):
             blocks.append(codes)
             if exact:
                 matrices.append(X)
             comments.update((n_rows + row, comment) for row, comment in found)
             n_rows += len(codes)
-            bar.update(len(codes))
+            update(len(codes))
         if not n_rows:
             return 0, 0
         i, j, similarity = _search(

@@ -1,8 +1,9 @@
 """A bar of the bytes read and rows done of several files."""
 
 import os
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tqdm import tqdm
@@ -26,9 +27,9 @@ class FileProgress:
             total=_size(paths), unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1,
             disable=None if shown is None else not shown,
         )  # fmt: skip
-        self._text: Text | None = None
-        self._n_before = self._n_rows = 0
+        self._n_rows = 0
         self._start = time.monotonic()
+        self._lock = threading.Lock()
 
     def __enter__(self) -> "FileProgress":
         return self
@@ -36,18 +37,22 @@ class FileProgress:
     def __exit__(self, *error: object) -> None:
         self._bar.close()
 
-    def opened(self, text: Text) -> None:
-        """The next file is read from now on."""
-        self._n_before, self._text = self._bar.n, text
+    def reading(self, text: Text) -> Callable[[int], None]:
+        """A function to call when so many more rows of a file are done, from any thread."""
+        position = 0
 
-    def update(self, n_rows: int) -> None:
-        """So many more rows are done."""
-        if self._bar.disable or self._text is None:
-            return
-        self._n_rows += n_rows
-        seconds = max(time.monotonic() - self._start, 1e-9)
-        self._bar.set_postfix_str(f"{self._n_rows / seconds:.3g} rows/s", refresh=False)
-        self._bar.update(self._n_before + self._text.position() - self._bar.n)
+        def update(n_rows: int) -> None:
+            nonlocal position
+            if self._bar.disable:
+                return
+            with self._lock:
+                self._n_rows += n_rows
+                seconds = max(time.monotonic() - self._start, 1e-9)
+                self._bar.set_postfix_str(f"{self._n_rows / seconds:.3g} rows/s", refresh=False)
+                before, position = position, text.position()
+                self._bar.update(position - before)
+
+        return update
 
 
 def _size(paths: Sequence[Any]) -> int | None:

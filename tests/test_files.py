@@ -394,6 +394,28 @@ def test_one_output_for_each_input(folder, tmp_path):
     assert found == expected
 
 
+@pytest.mark.parametrize("small_bytes", [0, 3500, 2**23])
+def test_threads_over_small_files(folder, tmp_path, monkeypatch, capsys, small_bytes):
+    """Large files one by one, small ones in a thread each: the same outputs."""
+    monkeypatch.setattr(_map_files, "_SMALL_BYTES", small_bytes)
+    sizes = [path.stat().st_size for path in folder.iterdir()]
+    assert min(sizes) < 3500 < max(sizes)
+    map_svmlight_file(cws(), folder, f"{tmp_path}/one/")
+    done = map_svmlight_file(cws(), folder, f"{tmp_path}/two/", n_jobs=3, progress=True)
+    assert [one.n_rows for one in done] == list(range(10, 17))
+    found, expected = outputs(tmp_path / "two"), outputs(tmp_path / "one")
+    assert found == expected
+    assert "100%" in capsys.readouterr().err
+    for name in ("p2.svm", "p5.svm"):
+        with open(folder / name, "ab") as file:
+            file.write(b"1 x:1\n")
+    with pytest.raises(ValueError, match=r"p2\.svm: line 13, column 3"):
+        map_svmlight_file(cws(), folder, f"{tmp_path}/three/", n_jobs=3)
+    found = outputs(tmp_path / "three")
+    assert all(found[name] == expected[name] for name in found)
+    assert not {"p2.svm", "p2.svm.json", "p5.svm", "p5.svm.json"} & found.keys()
+
+
 def test_names_of_outputs(tmp_path, folder):
     X = random_csr()
     for name in ("a.svm.gz", "b.xz"):

@@ -76,6 +76,7 @@ PACKAGES = {
         "_stream",
         "_mapping",
         "_formats",
+        "_inputs",
         "_files",
         "_gram",
         "_summary",

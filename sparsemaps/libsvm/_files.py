@@ -1,10 +1,9 @@
 """LIBSVM files through a map to files."""
 
-import glob
+import itertools
 import json
 import os
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -13,6 +12,14 @@ from sparsemaps._progress import FileProgress
 from sparsemaps._validation import check_bool, check_choice, check_int
 from sparsemaps.libsvm._blocks import BLOCK_BYTES, cut_lines, in_order
 from sparsemaps.libsvm._formats import FORMATS, FormatOptions, OutputFormat
+from sparsemaps.libsvm._inputs import (
+    RECORD,
+    check_not_inputs,
+    expand,
+    is_directory,
+    is_pipe,
+    source,
+)
 from sparsemaps.libsvm._mapping import FittedMap, read_block
 
 _LINES_BYTES = 2**22
@@ -20,9 +27,8 @@ _LINES_BYTES = 2**22
 
 _VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
 
-_RECORD = ".json"
-_BESIDE = (_RECORD, ".labels.npy", ".qids.npy")
-"""Endings of what stands beside an output."""
+_SMALL_BYTES = 2**23
+"""Threads divide a file of at least this size among them; smaller ones they take one each."""
 
 
 class MappedFile(NamedTuple):
@@ -149,9 +155,9 @@ def map_svmlight_file(
     options = FormatOptions(
         check_bool("zero_based", zero_based), check_bool("ones", ones), bool(comments), title
     )
-    paths = _expand(inputs)
+    paths = expand(inputs)
     job = _Job(fitted, options, format, n_jobs, max_line_bytes)
-    if _is_directory(output):
+    if is_directory(output):
         return _map_each(job, paths, os.fspath(output), bool(resume), shard, progress)
     if resume or shard is not None:
         raise ValueError("resume and shard are for an output that is a directory")
@@ -193,24 +199,15 @@ class _Job(NamedTuple):
         n_rows = 0
         with _files.open_text(source(path), self.max_line_bytes) as text:
             text.name = text.name or ("standard input: " if is_pipe(path) else "")
-            bar.opened(text)
+            update = bar.reading(text)
             blocks = (
                 part for block in text.blocks(BLOCK_BYTES) for part in cut_lines(block, max_lines)
             )
             for converted, n_more in in_order(convert, blocks, self.n_jobs, text.name):
                 target.write(converted)
                 n_rows += n_more
-                bar.update(n_more)
+                update(n_more)
         return n_rows
-
-    def record(self, path: str) -> dict[str, Any]:
-        """What an output of the input `path` is made of."""
-        found = os.stat(path)
-        return {
-            "map": config_of(self.fitted.map),
-            "options": {"format": self.format, **self.options._asdict()},
-            "input": {"size": found.st_size, "mtime_ns": found.st_mtime_ns},
-        }
 
 
 def config_of(map: Any) -> dict[str, Any]:
@@ -243,48 +240,79 @@ def _map_each(
         pairs = pairs[i - 1 :: n]
     check_not_inputs(paths, outputs)
     os.makedirs(directory, exist_ok=True)
-    n_rows_before = {}
+    record = {
+        "map": config_of(job.fitted.map),
+        "options": {"format": job.format, **job.options._asdict()},
+    }
+    record = json.loads(json.dumps(record))  # as it is read back
+    done: dict[str, MappedFile] = {}
     if resume:
         for path, output in pairs:
-            if (found := _finished(job, path, output)) is not None:
-                n_rows_before[output] = found
-    done = []
-    to_do = [path for path, output in pairs if output not in n_rows_before]
-    with FileProgress(to_do, progress) as bar:
-        for path, output in pairs:
-            if output in n_rows_before:
-                done.append(MappedFile(path, output, n_rows_before[output], True))
-                continue
-            record = job.record(path)  # before the input is read, which may change
-            _remove(output + _RECORD)
-            if job.format == "npy":
-                _remove(output + ".qids.npy")
-            done += job.run([path], output, bar)
-            record |= {"n_rows": done[-1].n_rows, "output_size": os.path.getsize(output)}
-            with _files.atomic_output(output + _RECORD, synced=False) as file:
-                file.write(json.dumps(record, indent=1).encode() + b"\n")
+            n_rows = _finished(record, path, output)
+            if n_rows is not None:
+                done[output] = MappedFile(path, output, n_rows, True)
+    to_do = [pair for pair in pairs if pair[1] not in done]
+    with FileProgress([path for path, _ in to_do], progress) as bar:
+
+        def map_one(path: str, output: str, n_jobs: int | None = None) -> MappedFile:
+            return _map_to(job._replace(n_jobs=n_jobs), record, path, output, bar)
+
+        for is_small, some in itertools.groupby(to_do, _is_small):
+            if is_small:
+                done |= {file.output: file for file in _threads.stream(map_one, some, job.n_jobs)}
+            else:
+                done |= {output: map_one(path, output, job.n_jobs) for path, output in some}
+    return [done[output] for _, output in pairs]
+
+
+def _is_small(pair: tuple[str, str]) -> bool:
+    """Whether an input has too few blocks for several threads; they take one file each then."""
+    return os.stat(pair[0]).st_size < _SMALL_BYTES
+
+
+def _map_to(
+    job: _Job, record: dict[str, Any], path: str, output: str, bar: FileProgress
+) -> MappedFile:
+    """Map an input to an output of its own, and write beside it what it is made of."""
+    about_input = _about_input(path)  # before the input is read, which may change
+    _remove(output + RECORD)
+    if job.format == "npy":
+        _remove(output + ".qids.npy")
+    (done,) = job.run([path], output, bar)
+    record = {
+        **record,
+        "input": about_input,
+        "n_rows": done.n_rows,
+        "output_size": os.path.getsize(output),
+    }
+    with _files.atomic_output(output + RECORD, synced=False) as file:
+        file.write(json.dumps(record).encode() + b"\n")
     return done
 
 
-def _finished(job: _Job, path: str, output: str) -> int | None:
+def _about_input(path: str) -> dict[str, int]:
+    found = os.stat(path)
+    return {"size": found.st_size, "mtime_ns": found.st_mtime_ns}
+
+
+def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
     """How many rows an output has that is complete, or None; an error if it is of another map."""
     try:
-        with open(output + _RECORD, "rb") as file:
+        with open(output + RECORD, "rb") as file:
             found = json.load(file)
         size = os.path.getsize(output)
     except (FileNotFoundError, ValueError):  # or an empty record, after a loss of power
         return None
     if not isinstance(found, dict):
         return None
-    record = job.record(path)
-    for part in ("map", "options"):
-        if found.get(part) != json.loads(json.dumps(record[part])):
+    for part, wanted in record.items():
+        if found.get(part) != wanted:
             raise ValueError(
                 f"{output} is of another {part[:3] if part == 'map' else 'command'}: made with "
-                f"{_difference(found.get(part), record[part])}; write to another directory, or "
+                f"{_difference(found.get(part), wanted)}; write to another directory, or "
                 "remove it"
             )
-    if found.get("input") != record["input"] or found.get("output_size") != size:
+    if found.get("input") != _about_input(path) or found.get("output_size") != size:
         return None
     return int(found["n_rows"])
 
@@ -328,62 +356,3 @@ def _check_shard(shard: Any) -> tuple[int, int]:
 def _remove(path: str) -> None:
     if os.path.exists(path):
         os.unlink(path)
-
-
-# ---- inputs --------------------------------------------------------------------------------------
-
-
-def is_pipe(path: Any) -> bool:
-    """Whether an input or output is standard input or output."""
-    return isinstance(path, (str, os.PathLike)) and os.fspath(path) == "-"
-
-
-def source(path: Any) -> Any:
-    """What to read from."""
-    if not is_pipe(path):
-        return path
-    if sys.stdin is None:
-        raise ValueError("standard input is closed")
-    return sys.stdin.buffer
-
-
-def check_not_inputs(paths: Iterable[Any], outputs: Iterable[Any]) -> None:
-    stdin = [sys.stdin] if sys.stdin is not None else []
-    read = [file for path in paths for file in (stdin if is_pipe(path) else [path])]
-    _files.refuse_inputs_as_outputs(read, (path for path in outputs if not is_pipe(path)))
-
-
-def _is_directory(output: Any) -> bool:
-    if hasattr(output, "write"):
-        return False
-    name = os.fspath(output)
-    return name.endswith(("/", os.sep)) or os.path.isdir(name)
-
-
-def _expand(inputs: Any) -> list[Any]:
-    """Inputs as a list, with the files of directories and patterns."""
-    if isinstance(inputs, (str, os.PathLike)) or hasattr(inputs, "read"):
-        inputs = [inputs]
-    paths: list[Any] = []
-    for given in inputs:
-        if hasattr(given, "read"):
-            paths.append(given)
-            continue
-        name = os.fspath(given)
-        if os.path.isdir(name):
-            found = [entry.path for entry in os.scandir(name) if _is_input(entry)]
-        elif glob.has_magic(name) and not os.path.exists(name):
-            found = [path for path in glob.glob(name, recursive=True) if os.path.isfile(path)]
-        else:
-            paths.append(name)
-            continue
-        if not found:
-            raise ValueError(f"{name}: there are no files")
-        paths += sorted(found)
-    if not paths:
-        raise ValueError("there are no inputs")
-    return paths
-
-
-def _is_input(entry: Any) -> bool:
-    return entry.is_file() and not entry.name.startswith(".") and not entry.name.endswith(_BESIDE)

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from sparsemaps import _files, _rows, _threads
 from sparsemaps.libsvm._blocks import BLOCK_BYTES
-from sparsemaps.libsvm._files import check_not_inputs, is_pipe, source
+from sparsemaps.libsvm._inputs import check_not_inputs, is_pipe, source
 from sparsemaps.libsvm._parse import rows_of
 from sparsemaps.libsvm._read import load_svmlight_files
 from sparsemaps.libsvm._write import format_rows, one_label_each

@@ -10,7 +10,7 @@ import numpy as np
 from sparsemaps import _files
 from sparsemaps._progress import FileProgress
 from sparsemaps.libsvm._blocks import BLOCK_BYTES, in_order
-from sparsemaps.libsvm._files import is_pipe, source
+from sparsemaps.libsvm._inputs import is_pipe, source
 from sparsemaps.libsvm._mapping import read_block
 from sparsemaps.libsvm._parse import Array
 
@@ -79,13 +79,13 @@ def _of_text(path: Any, n_jobs: int | None, progress: bool | None) -> Iterator[s
     summary = Summary()
     with FileProgress([path], progress) as bar, _files.open_text(source(path)) as text:
         text.name = text.name or "standard input: "
-        bar.opened(text)
+        update = bar.reading(text)
         for block in in_order(read, text.blocks(BLOCK_BYTES), n_jobs, text.name):
             summary.n_rows += block.X.shape[0]
             summary.n_qids += len(block.heads.qids)
             summary.add_entries(block.X.indices, block.X.data)
             summary.add_labels(block.heads.labels)
-            bar.update(block.X.shape[0])
+            update(block.X.shape[0])
     return summary.lines()
 
 
