@@ -1,8 +1,11 @@
 """`exact_kernel` of each map against its formula, written out for dense rows."""
 
 import numpy as np
+import pytest
 from conftest import random_csr
-from scipy import special
+from scipy import special, stats
+
+from sparsemaps import RandomBinning
 
 
 def differences(X, Y):
@@ -115,3 +118,19 @@ def test_exact_kernel_is_the_formula(new_map):
     found = fitted.exact_kernel(X[:5], X[3:])
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
     assert np.ptp(found) > 0
+
+
+PITCHES = {
+    "Laplacian": (lambda p: p * np.exp(-p), lambda d: np.exp(-d)),
+    "(1 + d) exp(-2 d)": (lambda p: 4 * p**2 * np.exp(-2 * p), lambda d: (1 + d) * np.exp(-2 * d)),
+    "one hat": (lambda p: stats.norm.pdf(p, 2, 0.01), lambda d: np.maximum(1 - d / 2, 0)),
+}
+
+
+@pytest.mark.parametrize(("density", "factor"), PITCHES.values(), ids=PITCHES.keys())
+def test_exact_kernel_of_pitch_densities(density, factor):
+    """A column's factor is the mean of max(0, 1 - d / pitch) over the pitches."""
+    X = np.random.default_rng(0).normal(size=(6, 6)) / 4
+    fitted = RandomBinning(gamma=0.5, pitch_density=density).fit(X)
+    expected = factor(0.5 * differences(X, X)).prod(axis=-1)
+    np.testing.assert_allclose(fitted.exact_kernel(X), expected, atol=2e-5)
