@@ -53,7 +53,7 @@ def _n_hashes(help: str = "samples of a row; the error falls with the square roo
 
 
 _GAMMA = Option("gamma", number, 1.0, "factor of the (squared) distance or of the inner product")
-_NU = Option("nu", number, 1.5, "smoothness of the kernel matern")
+_NU = Option("nu", number, 1.5, "smoothness of the kernel matern, above 0 and at most 10000")
 _DEGREE = Option("degree", integer, 2, "degree of the polynomial")
 _COEF0 = Option("coef0", number, 0.0, "constant of the polynomial")
 _BITS = Option("bits", integer, 8, "bits of the column that a sample keeps, 1 to 16")

@@ -20,6 +20,7 @@ from sparsemaps._kernels import projection as _projection
 from sparsemaps._packed import PackedCodes
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps.kernels._matern import check_nu
 
 _SPECTRA = {
     "rbf": _projection.NORMAL,
@@ -65,7 +66,8 @@ class RandomFourier(SparseMap):
         "median" makes the kernel ``exp(-1/2)`` (of squared distances) or ``exp(-1)`` at the median
         distance of a sample of 256 rows. Both are a first guess: search around it.
     nu : float, default=1.5
-        Smoothness of "matern", above 0: 0.5 is ``exp(-r / l)``.
+        Smoothness of "matern", above 0 and at most 10,000: 0.5 is ``exp(-r / l)``, with the
+        distance r and the length scale l.
     n_components : int, default=1024
         Width of the output, 1 to 2**31 - 1. The standard error of a kernel value k is
         ``(1 - k**2) / sqrt(n_components)`` for "rbf" in the paired form; more components extend
@@ -165,7 +167,7 @@ class RandomFourier(SparseMap):
     def _check_parameters(self) -> None:
         _validation.check_choice("kernel", self.kernel, tuple(_SPECTRA))
         _bandwidth.check(self.gamma)
-        _validation.check_real("nu", self.nu, 0, open_low=True)
+        check_nu(self.nu)
         _validation.check_int("n_components", self.n_components, 1, _validation.LARGEST_INT32)
         _validation.check_choice("form", self.form, ("paired", "offset"))
 

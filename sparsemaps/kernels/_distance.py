@@ -9,9 +9,8 @@ from sparsemaps._functions import exp, log_one_plus_square
 from sparsemaps._kernels import gram as _common
 from sparsemaps._typing import Array
 from sparsemaps.kernels._gram import GramKernel, gram, of_cosines, values_of
-from sparsemaps.kernels._matern import matern
+from sparsemaps.kernels._matern import check_nu, matern
 
-_LARGEST_NU = 10_000
 _LARGEST_SCALED = 1e300  # so that differences of two such values are finite
 
 
@@ -235,9 +234,7 @@ def matern_kernel(
            [0.044, 1.   ]])
     """
     gamma = _check_gamma(gamma)
-    nu = _validation.check_real("nu", nu, 0, open_low=True)
-    if nu > _LARGEST_NU:
-        raise ValueError(f"nu must be at most {_LARGEST_NU}, got {nu}")
+    nu = check_nu(nu)
     of_squares = matern(nu)
 
     def finish(sums: Array, u: Array, v: Array) -> Array:

@@ -2,12 +2,28 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from sparsemaps import _validation
 from sparsemaps._functions import exp
 from sparsemaps._kernels import functions as _kernel
 from sparsemaps._typing import Array
+
+LARGEST_NU = 10_000
+"""From here on the kernel differs from the Gaussian kernel by less than 2e-5."""
+
+
+def check_nu(nu: Any) -> float:
+    """`nu`, which must be above 0 and at most LARGEST_NU."""
+    nu = _validation.check_real("nu", nu, 0, open_low=True)
+    if nu > LARGEST_NU:
+        raise ValueError(
+            f"nu must be at most {LARGEST_NU}, got {nu:g}; "
+            "for larger ones the kernel is nearly the Gaussian kernel, 'rbf'"
+        )
+    return nu
 
 
 def matern(nu: float) -> Callable[[Array], Array]:
