@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import sparsemaps
 from sparsemaps import _files, kernels, libsvm
@@ -175,8 +175,8 @@ def minmax_times_signs(
     n_hashes: int = 256,
     bits: int = 8,
     t_bits: int = 0,
-    kernel: str = "acos",
-    distribution: str | None = None,
+    kernel: Literal["acos", "acos_chi2"] = "acos",
+    distribution: Literal["rademacher"] | None = None,
     random_state: int,
 ) -> Any:
     """Min-max times acos (or acos-chi-square) kernel."""
@@ -190,7 +190,7 @@ def minmax_times_fourier(
     n_hashes: int = 256,
     bits: int = 8,
     t_bits: int = 0,
-    kernel: str = "rbf",
+    kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = "rbf",
     gamma: float = 1.0,
     nu: float = 1.5,
     random_state: int,

@@ -1,25 +1,22 @@
 """``sparsemaps demo``: what the maps do for a linear learner, on data that every installation has.
 
-Three scenes. Handwritten digits, bundled in scikit-learn: every map beside its exact kernel. And
-texts: the documentation strings of Python's standard library and of the installed scientific
-packages, of which the package is to be told from how often each of the 256 bytes occurs, as in
-web-spam classification by unigrams; and the same texts, of which those that are nearly the same are
-to be found.
+It has three parts: handwritten digits, with every map beside its exact kernel; texts, classified by
+how often each byte occurs in them; and the pairs of these texts that are nearly the same.
 """
 
-import ast
-import importlib.util
-import sysconfig
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from sparsemaps import _sklearn, kernels, neighbors
+from sparsemaps import _sklearn, neighbors
+from sparsemaps._base import SparseMap
+from sparsemaps._demo_data import Task, Text, digits, texts, trigrams
 from sparsemaps._sampled import SampledMap
 from sparsemaps.count_sketch import CountSketch
 from sparsemaps.fastfood import Fastfood
@@ -38,25 +35,11 @@ BITS = 8
 N_COMPONENTS = 1024
 DEGREE = 3
 GAMMA, LAPLACIAN_GAMMA = 2.0, 0.3
-PACKAGES = ("numpy", "scipy", "sklearn")
 N_SET_HASHES = 256
 SIMILAR = 0.8
 N_SHOWN = 3
-TEXTS_EACH = 1200
-SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
 
-
-class Task(NamedTuple):
-    """A classification task, split."""
-
-    title: str
-    short: str
-    X_train: sp.csr_array
-    y_train: np.ndarray
-    X_test: sp.csr_array
-    y_test: np.ndarray
-    all_maps: bool  # every map, or the min-max kernel's alone
-    texts: list[tuple[str, bytes]]  # of each row of both parts where it is from, and its text
+T = TypeVar("T")
 
 
 class Result(NamedTuple):
@@ -69,91 +52,13 @@ class Result(NamedTuple):
     row_bytes: float
 
 
-def digits():
-    """Handwritten digits, 8 x 8 pixels of 0 to 16."""
-    load_digits, *_ = _sklearn.learners()
-    X, y = load_digits(return_X_y=True)
-    is_test = np.arange(len(y)) % 3 == 2
-    X = sp.csr_array(X)
-    title = "1. Handwritten digits: 8 x 8 pixels"
-    parts = X[~is_test], y[~is_test], X[is_test], y[is_test]
-    return Task(title, "handwritten digits", *parts, all_maps=True, texts=[])
-
-
-def docstrings(path):
-    """Documentation strings of a module, its classes and functions, as bytes."""
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(tree):
-        text = ast.get_docstring(node) if isinstance(node, kinds) else None
-        if text is not None and len(text) >= SHORTEST_TEXT:
-            yield text[:LONGEST_TEXT].encode(errors="replace")
-
-
-def byte_counts(text):
-    """How often each of the 256 bytes occurs in a text."""
-    return np.bincount(np.frombuffer(text, np.uint8), minlength=256)
-
-
-def sources():
-    """(name, files) of the standard library and of each package that is installed."""
-    library = Path(sysconfig.get_paths()["stdlib"])
-    skipped = ("site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3")
-    yield (
-        "standard library",
-        [
-            path
-            for path in sorted(library.rglob("*.py"))
-            if not set(skipped) & set(path.relative_to(library).parts)
-        ],
-    )
-    for name in PACKAGES:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin is not None:
-            root = Path(spec.origin).parent
-            yield name, [p for p in sorted(root.rglob("*.py")) if "tests" not in p.parts]
-
-
-def texts():
-    """Documentation strings by package; whole files are for training or for the test."""
-    rows, labels, for_test, seen, read = [], [], [], set(), []
-    all_sources = list(sources())
-    with tqdm(
-        total=TEXTS_EACH * len(all_sources), desc="reading texts", disable=None, leave=False
-    ) as bar:
-        for label, (name, files) in enumerate(all_sources):
-            found = 0
-            for number, path in enumerate(files):
-                for text in docstrings(path):
-                    if text in seen or found == TEXTS_EACH:
-                        continue
-                    seen.add(text)
-                    rows.append(byte_counts(text))
-                    read.append((name, f"{path.parent.name}/{path.name}", text))
-                    labels.append(label)
-                    for_test.append(number % 3 == 2)
-                    found += 1
-                    bar.update()
-                if found == TEXTS_EACH:
-                    break
-    X = sp.csr_array(np.array(rows, float))
-    y, for_test = np.array(labels), np.array(for_test)
-    names = ", ".join(source for source, _ in all_sources)
-    title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
-    parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
-    return Task(title, "texts by their bytes", *parts, all_maps=False, texts=read)
-
-
-def timed(function):
+def timed(function: Callable[[], T]) -> tuple[T, float]:
     """(result, seconds) of a call."""
     start = time.perf_counter()
     return function(), time.perf_counter() - start
 
 
-def linear(task, how, scale):
+def linear(task: Task, how: str, scale: Callable[[Any], Any]) -> Result:
     """A linear SVM on the rows themselves, scaled."""
     _, _, LinearSVC, _ = _sklearn.learners()
     X, X_test = scale(task.X_train), scale(task.X_test)
@@ -163,24 +68,27 @@ def linear(task, how, scale):
     return Result(f"linear SVM, {how}", accuracy, None, seconds, row_bytes)
 
 
-def exact(task, name, gram):
-    """An SVM on an exact kernel, of which `gram` makes the matrix."""
+def exact(task: Task, name: str, features: SparseMap) -> Result:
+    """An SVM on the exact kernel of a map."""
     _, SVC, _, _ = _sklearn.learners()
+    gram = features.fit(task.X_train).exact_kernel
     (K, K_test), map_seconds = timed(lambda: (gram(task.X_train), gram(task.X_test, task.X_train)))
     model, seconds = timed(lambda: SVC(kernel="precomputed").fit(K, task.y_train))
     accuracy = model.score(K_test, task.y_test)
     return Result(f"exact {name} kernel, SVM", accuracy, map_seconds, seconds, 8.0 * len(K))
 
 
-def mapped(task, name, features):
+def mapped(task: Task, name: str, features: SparseMap) -> Result:
     """A linear SVM on a map's output."""
     _, _, LinearSVC, _ = _sklearn.learners()
     features.fit(task.X_train)
+    Z: Any
     (Z, Z_test), map_seconds = timed(
         lambda: (features.transform(task.X_train), features.transform(task.X_test))
     )
     model, seconds = timed(lambda: LinearSVC(random_state=0).fit(Z, task.y_train))
     accuracy = model.score(Z_test, task.y_test)
+    row_bytes: float
     if isinstance(features, SampledMap):
         row_bytes = features.encode(task.X_train[:1]).nbytes
     elif sp.issparse(Z):
@@ -190,72 +98,68 @@ def mapped(task, name, features):
     return Result(f"{name}, linear SVM", accuracy, map_seconds, seconds, row_bytes)
 
 
-def columns_to_one(X):
+def columns_to_one(X: Any) -> Callable[[Any], Any]:
     """A function that divides columns by the largest values of those of `X`."""
     largest = X.max(axis=0).toarray().reshape(-1)
     by = sp.diags_array(1 / np.where(largest > 0, largest, 1))
     return lambda Y: sp.csr_array(Y @ by)
 
 
-def steps(task):
-    """What the rows of a task's table are, as functions: exact kernels, each with its maps."""
+def steps(task: Task) -> Iterator[Callable[[], Result]]:
+    """What makes each row of a task's table: linear learners, exact kernels with their maps."""
     *_, normalize = _sklearn.learners()
-    common = {"random_state": 0, "n_jobs": -1}
     yield lambda: linear(task, "rows of unit length", normalize)
     if not task.all_maps:
         yield lambda: linear(task, "columns to at most 1", columns_to_one(task.X_train))
-    yield lambda: exact(task, "min-max", kernels.min_max_kernel)
-    for n_hashes in N_HASHES:
-        cws = ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, **common)
-        yield lambda cws=cws: mapped(task, f"ConsistentWeightedSampling, {cws.n_hashes}", cws)
+    sampled = [
+        (f"ConsistentWeightedSampling, {n_hashes}", weighted_sampling(n_hashes))
+        for n_hashes in N_HASHES
+    ]
+    yield lambda: exact(task, "min-max", sampled[0][1])
+    yield from (partial(mapped, task, *named) for named in sampled)
     if task.all_maps:
-        yield from other_steps(task, common)
+        yield from other_steps(task)
 
 
-def other_steps(task, common):
+def weighted_sampling(n_hashes: int) -> ConsistentWeightedSampling:
+    return ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, random_state=0, n_jobs=-1)
+
+
+def other_steps(task: Task) -> Iterator[Callable[[], Result]]:
     """The same for the other kernels. Those of inner products take rows of unit length."""
     *_, normalize = _sklearn.learners()
     unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
-    polynomial = {"degree": DEGREE, "coef0": 1.0, "n_components": N_COMPONENTS, **common}
-    count_sketch = CountSketch(n_components=N_COMPONENTS, dense_output=True, **common)
-    yield lambda: mapped(unit, f"CountSketch, {N_COMPONENTS}", count_sketch)
-    minhash = MinHash(n_hashes=N_COMPONENTS, bits=BITS, **common)
-    yield lambda: mapped(task, f"MinHash, {N_COMPONENTS}", minhash)
-    exact_polynomial = partial(kernels.polynomial_kernel, degree=DEGREE, gamma=1, coef0=1)
-    gaussian = {"gamma": GAMMA, "n_components": N_COMPONENTS, **common}
-    laplacian = {"gamma": LAPLACIAN_GAMMA, **common}
-    cws = ConsistentWeightedSampling(n_hashes=N_COMPONENTS, bits=BITS)
-    product = KernelProduct(maps=(cws, SignProjection(n_hashes=N_COMPONENTS)), **common)
-    named = {
-        "polynomial": (exact_polynomial, TensorSketch(**polynomial), RandomMaclaurin(**polynomial)),
-        "Gaussian": (
-            partial(kernels.rbf_kernel, gamma=GAMMA),
-            RandomFourier(**gaussian),
-            Fastfood(**gaussian),
-        ),
-        "Laplacian": (
-            partial(kernels.laplacian_kernel, gamma=LAPLACIAN_GAMMA),
-            RandomBinning(n_grids=N_COMPONENTS, n_bins=2**BITS, **laplacian),
-        ),
-        "acos": (kernels.acos_kernel, SignProjection(n_hashes=N_COMPONENTS, **common)),
-        "min-max times acos": (
-            lambda X, Y=None: kernels.min_max_kernel(X, Y) * kernels.acos_kernel(X, Y),
-            product,
-        ),
+    common: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
+    sized = {"n_components": N_COMPONENTS, **common}
+    signs = SignProjection(n_hashes=N_COMPONENTS, **common)
+    polynomial = {"degree": DEGREE, "coef0": 1.0, **sized}
+    binning = RandomBinning(gamma=LAPLACIAN_GAMMA, n_grids=N_COMPONENTS, n_bins=2**BITS, **common)
+    product = KernelProduct(maps=(weighted_sampling(N_COMPONENTS), signs), **common)
+    yield partial(mapped, unit, *labelled(CountSketch(dense_output=True, **sized)))
+    yield partial(mapped, task, *labelled(MinHash(n_hashes=N_COMPONENTS, bits=BITS, **common)))
+    maps_of: dict[str, list[SparseMap]] = {
+        "polynomial": [TensorSketch(**polynomial), RandomMaclaurin(**polynomial)],
+        "Gaussian": [RandomFourier(gamma=GAMMA, **sized), Fastfood(gamma=GAMMA, **sized)],
+        "Laplacian": [binning],
+        "acos": [signs],
+        "min-max times acos": [product],
     }
-    for name, (gram, *maps) in named.items():
-        yield lambda name=name, gram=gram: exact(unit, name, gram)
+    for name, maps in maps_of.items():
+        yield partial(exact, unit, name, maps[0])
         for features in maps:
-            label = f"{type(features).__name__}, {N_COMPONENTS}"
-            yield lambda label=label, features=features: mapped(unit, label, features)
+            yield partial(mapped, unit, *labelled(features))
 
 
-def results(task):
+def labelled(features: SparseMap) -> tuple[str, SparseMap]:
+    return f"{type(features).__name__}, {N_COMPONENTS}", features
+
+
+def results(task: Task) -> list[Result]:
     """All rows of a task's table."""
     return [step() for step in tqdm(list(steps(task)), desc="learning", disable=None, leave=False)]
 
 
-def table(task, rows):
+def table(task: Task, rows: list[Result]) -> Iterator[str]:
     """The results of a task as lines of text, and what to see in them."""
     n, d = task.X_train.shape
     yield f"{task.title}"
@@ -272,10 +176,10 @@ def table(task, rows):
     yield ""
 
 
-def seen(rows):
+def seen(rows: list[Result]) -> Iterator[str]:
     """What a table shows, in sentences."""
 
-    def best(start):
+    def best(start: str) -> Result:
         return max(
             (row for row in rows if row.name.startswith(start)), key=lambda row: row.accuracy
         )
@@ -295,7 +199,7 @@ def seen(rows):
     )
 
 
-def draw(tables, path):
+def draw(tables: list[tuple[Task, list[Result]]], path: str) -> None:
     """Accuracy against bytes a row, as a picture."""
     try:
         from matplotlib.figure import Figure
@@ -303,16 +207,16 @@ def draw(tables, path):
         raise ImportError("--plot needs matplotlib: pip install sparsemaps[plot]") from error
     from matplotlib import colormaps
 
-    colors = colormaps["tab20"].colors
+    colors = colormaps["tab20"](range(20))
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     for ax, (task, rows) in zip(figure.subplots(1, len(tables)), tables, strict=True):
-        series = {}
+        series: dict[str, list[tuple[float, float]]] = {}
         for row in rows:
             name = row.name.partition(",")[0]
             series.setdefault(name, []).append((row.row_bytes, 100 * row.accuracy))
         for number, (name, points) in enumerate(series.items()):
             color = colors[number % len(colors)]
-            style = {"color": color, "marker": "o", "linewidth": 1, "label": name}
+            style: dict[str, Any] = {"color": color, "marker": "o", "linewidth": 1, "label": name}
             if name.startswith("exact"):
                 style |= {"marker": "s", "markerfacecolor": "none"}
             elif name.startswith("linear"):
@@ -324,18 +228,7 @@ def draw(tables, path):
     figure.savefig(path)
 
 
-def trigrams(texts):
-    """The sets of the texts' trigrams as rows of 2**24 columns."""
-    columns = []
-    for text in texts:
-        letters = np.frombuffer(text.lower(), np.uint8).astype(np.int32)
-        columns.append(np.unique((letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]))
-    indptr = np.cumsum([0] + [len(found) for found in columns])
-    indices = np.concatenate(columns)
-    return sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(texts), 2**24))
-
-
-def near_duplicates(texts):
+def near_duplicates(texts: list[Text]) -> Iterator[str]:
     """Pairs of texts of nearly the same trigrams, as lines."""
     yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
     X = trigrams([text for _, _, text in texts])
@@ -366,10 +259,9 @@ def near_duplicates(texts):
     yield ""
 
 
-def write(task, directory):
+def write(task: Task, directory: Path) -> Iterator[str]:
     """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
-    cws = ConsistentWeightedSampling(n_hashes=N_HASHES[1], bits=BITS, random_state=0, n_jobs=-1)
-    cws.fit(task.X_train)
+    cws = weighted_sampling(N_HASHES[1]).fit(task.X_train)
     directory.mkdir(parents=True, exist_ok=True)
     train, test, model = (directory / f"texts.{part}" for part in ("train", "test", "model"))
     for X, y, path in ((task.X_train, task.y_train, train), (task.X_test, task.y_test, test)):
@@ -380,7 +272,7 @@ def write(task, directory):
     yield f"  predict {test} {model} {directory / 'texts.predicted'}"
 
 
-def run(directory, plot=None, say=print):
+def run(directory: str | Path, plot: str | None = None, say: Callable[[str], None] = print) -> None:
     """Run the demonstration; LIBSVM files go to `directory`, a picture to `plot`."""
     tables = []
     for make in (digits, texts):

@@ -689,9 +689,9 @@ def test_commands_of_the_guide(program, least, tmp_path):
 
 def test_demo(tmp_path, monkeypatch, capsys):
     """The whole demonstration, with fewer texts."""
-    from sparsemaps import _demo
+    from sparsemaps import _demo, _demo_data
 
-    monkeypatch.setattr(_demo, "TEXTS_EACH", 45)
+    monkeypatch.setattr(_demo_data, "TEXTS_EACH", 45)
     monkeypatch.setattr(_demo, "N_HASHES", (16, 64))
     monkeypatch.setattr(_demo, "N_COMPONENTS", 128)
     pytest.importorskip("matplotlib")

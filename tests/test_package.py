@@ -58,6 +58,7 @@ LAYERS = [
     {"_kernel_error"},
     {"approximation"},
     {"dask"},
+    {"_demo_data"},
     {"_demo", "__init__", "_options"},
     {"_commands", "_parser"},
     {"cli"},
