@@ -5,7 +5,6 @@
 # Cost: O(bytes).
 # References: c/read_decimal.h, c/write_decimal.h.
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -15,6 +14,7 @@ from decimal import Decimal
 import numpy as np
 
 from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._kernels.types cimport index_t
 
 cdef extern from "c/powers_of_ten.h" nogil:
@@ -265,41 +265,38 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
     cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, i
     check_ends("indptr", indptr, 0, min(values.shape[0], indices.shape[0]))
     check_heads(n_rows, labels, label_ends, qids)
-    cdef Py_ssize_t longest = (n_rows * (LONGEST_NUMBER + 8)
-                               + labels.shape[0] * (LONGEST_NUMBER + 1)
-                               + (indptr[n_rows] - indptr[0]) * (2 * LONGEST_NUMBER))
-    cdef char *text = <char *>malloc(max(longest, 1))
-    cdef char *out = text
+    cdef size_t longest = (n_rows * (LONGEST_NUMBER + 8)
+                           + labels.shape[0] * (LONGEST_NUMBER + 1)
+                           + (indptr[n_rows] - indptr[0]) * (2 * LONGEST_NUMBER))
+    cdef Scratch scratch = borrow_scratch(longest)
+    cdef char *out = scratch.memory
     cdef const char *written = NULL  # where the value before stands
     cdef size_t length = 0
     cdef number_t value, before = 0
-    if text == NULL:
-        raise MemoryError
-    try:
-        with nogil:
-            for row in range(n_rows):
-                out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
-                                 label_ends[row - 1] if row > 0 else 0, label_ends[row],
-                                 &qids[row] if qids.shape[0] > 0 else NULL)
-                for i in range(indptr[row], indptr[row + 1]):
-                    value = values[i]
-                    out = write_integer(out, <uint64_t>indices[i] + <uint64_t>first_index)
-                    out[0] = b":"
-                    if written != NULL and memcmp(&value, &before, sizeof(number_t)) == 0:
-                        # Binary data are one value over and over.
-                        memcpy(out + 1, written, length)
-                        out += 1 + length
-                    else:
-                        written = out + 1
-                        out = write_number(out + 1, value)
-                        length = out - written
-                        before = value
-                    out[0] = b" "
-                    out += 1
-                out = end_line(out, indptr[row] < indptr[row + 1])
-        return text[:out - text]
-    finally:
-        free(text)
+    with nogil:
+        for row in range(n_rows):
+            out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
+                             label_ends[row - 1] if row > 0 else 0, label_ends[row],
+                             &qids[row] if qids.shape[0] > 0 else NULL)
+            for i in range(indptr[row], indptr[row + 1]):
+                value = values[i]
+                out = write_integer(out, <uint64_t>indices[i] + <uint64_t>first_index)
+                out[0] = b":"
+                if written != NULL and memcmp(&value, &before, sizeof(number_t)) == 0:
+                    # Binary data are one value over and over.
+                    memcpy(out + 1, written, length)
+                    out += 1 + length
+                else:
+                    written = out + 1
+                    out = write_number(out + 1, value)
+                    length = out - written
+                    before = value
+                out[0] = b" "
+                out += 1
+            out = end_line(out, indptr[row] < indptr[row + 1])
+    text = scratch.memory[:out - scratch.memory]
+    give_back_scratch(scratch)
+    return text
 
 
 def format_codes(const int32_t[:, ::1] codes, int bits, double value, const double[::1] labels,
@@ -310,31 +307,28 @@ def format_codes(const int32_t[:, ::1] codes, int bits, double value, const doub
     cdef char one[LONGEST_NUMBER + 2]
     cdef size_t length
     check_heads(n_rows, labels, label_ends, qids)
-    cdef Py_ssize_t longest = (labels.shape[0] * (LONGEST_NUMBER + 1)
-                               + n_rows * (LONGEST_NUMBER + 8 + n * (2 * LONGEST_NUMBER)))
-    cdef char *text = <char *>malloc(max(longest, 1))
-    cdef char *out = text
+    cdef size_t longest = (labels.shape[0] * (LONGEST_NUMBER + 1)
+                           + n_rows * (LONGEST_NUMBER + 8 + n * (2 * LONGEST_NUMBER)))
+    cdef Scratch scratch = borrow_scratch(longest)
+    cdef char *out = scratch.memory
     cdef bint filled
-    if text == NULL:
-        raise MemoryError
     one[0] = b":"
     length = write_f64(one + 1, value, TO_WRITE) - one
     one[length] = b" "
     length += 1
-    try:
-        with nogil:
-            for row in range(n_rows):
-                out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
-                                 label_ends[row - 1] if row > 0 else 0, label_ends[row],
-                                 &qids[row] if qids.shape[0] > 0 else NULL)
-                filled = n > 0 and codes[row, 0] >= 0
-                if filled:
-                    for j in range(n):
-                        out = write_integer(out, (<uint64_t>j << bits) + <uint64_t>codes[row, j]
-                                            + <uint64_t>first_index)
-                        memcpy(out, one, length)
-                        out += length
-                out = end_line(out, filled)
-        return text[:out - text]
-    finally:
-        free(text)
+    with nogil:
+        for row in range(n_rows):
+            out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
+                             label_ends[row - 1] if row > 0 else 0, label_ends[row],
+                             &qids[row] if qids.shape[0] > 0 else NULL)
+            filled = n > 0 and codes[row, 0] >= 0
+            if filled:
+                for j in range(n):
+                    out = write_integer(out, (<uint64_t>j << bits) + <uint64_t>codes[row, j]
+                                        + <uint64_t>first_index)
+                    memcpy(out, one, length)
+                    out += length
+            out = end_line(out, filled)
+    text = scratch.memory[:out - scratch.memory]
+    give_back_scratch(scratch)
+    return text

@@ -14,8 +14,8 @@ from sparsemaps._validation import check_bool
 
 Array = npt.NDArray[Any]
 
-_BLOCK_ENTRIES = 2**16
-"""How many entries are written at a time."""
+_BLOCK_ENTRIES = 2**14
+"""How many entries are written at a time: their text stays in the cache while it is copied."""
 
 _LARGEST = 2**63 - 1
 

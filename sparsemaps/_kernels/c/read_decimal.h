@@ -76,9 +76,6 @@ INLINE int is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-static const uint64_t SMALL_POWERS[9] = {1,      10,      100,      1000,     10000,
-                                         100000, 1000000, 10000000, 100000000};
-
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define EIGHT_AT_A_TIME 1
 #else
@@ -117,12 +114,12 @@ INLINE uint64_t append_digits(uint64_t w, const char *p, ptrdiff_t n)
 {
     if (n > 8) {
         ptrdiff_t second = n - 8 < 8 ? n - 8 : 8, third = n - 8 - second;
-        w = w * SMALL_POWERS[8] + digits_at(p, 8);
-        w = w * SMALL_POWERS[second] + digits_at(p + 8, second);
+        w = w * TENS[8] + digits_at(p, 8);
+        w = w * TENS[second] + digits_at(p + 8, second);
         n = third;
         p += 16;
     }
-    return w * SMALL_POWERS[n] + digits_at(p, n);
+    return w * TENS[n] + digits_at(p, n);
 }
 
 /* Append the digits at p, of which eight bytes can be read, to *w; returns how many there are, up
@@ -136,7 +133,7 @@ INLINE int eight_digits(const char *p, uint64_t *w)
     /* The top bit of the first byte above 9 is set; what it carries on does not matter. */
     others = (digits | (digits + EVERY_BYTE(0x76))) & EVERY_BYTE(0x80);
     int n = others ? __builtin_ctzll(others) / 8 : 8;
-    *w = *w * SMALL_POWERS[n] + number_of_digits(digits << (32 - 4 * n) << (32 - 4 * n));
+    *w = *w * TENS[n] + number_of_digits(digits << (32 - 4 * n) << (32 - 4 * n));
     return n;
 #else
     int n = 0;

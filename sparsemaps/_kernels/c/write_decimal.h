@@ -55,69 +55,95 @@ static inline int64_t shortest(uint64_t c, int64_t q, int closer, const wide_t *
     return k;
 }
 
-static const char TWO_DIGITS[201] = "00010203040506070809101112131415161718192021222324"
-                                    "25262728293031323334353637383940414243444546474849"
-                                    "50515253545556575859606162636465666768697071727374"
-                                    "75767778798081828384858687888990919293949596979899";
+/* How far behind its beginning a number is written, digits behind its last one included. */
+enum { LONGEST_NUMBER = 40 };
+
+/* The eight digits of n < 10^8 in the bytes of a word, the first in the lowest. */
+INLINE uint64_t digits_of(uint64_t n)
+{
+    uint64_t fours = n / 10000 | (n % 10000) << 32;
+    uint64_t hundreds = (fours * 5243 >> 19) & UINT64_C(0x0000007f0000007f);
+    uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+    uint64_t tens = (twos * 103 >> 10) & UINT64_C(0x000f000f000f000f);
+    return tens | (twos - 10 * tens) << 8;
+}
+
+/* Write digits as characters, the one in the lowest byte first. */
+INLINE void store_eight(char *out, uint64_t digits)
+{
+    digits |= UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+    digits = __builtin_bswap64(digits);
+#endif
+    memcpy(out, &digits, sizeof digits);
+}
 
 static inline char *write_integer(char *out, uint64_t n)
 {
-    char buffer[20], *p = buffer + 20;
-    while (n >= 100) {
-        p -= 2;
-        memcpy(p, TWO_DIGITS + 2 * (n % 100), 2);
-        n /= 100;
+    if (n >= TENS[8]) {
+        out = write_integer(out, n / TENS[8]);
+        store_eight(out, digits_of(n % TENS[8]));
+        return out + 8;
     }
-    if (n >= 10) {
-        p -= 2;
-        memcpy(p, TWO_DIGITS + 2 * n, 2);
-    } else {
-        *--p = (char)('0' + n);
-    }
-    memcpy(out, p, (size_t)(buffer + 20 - p));
-    return out + (buffer + 20 - p);
+    uint64_t digits = digits_of(n);
+    int zeros = __builtin_ctzll(digits | UINT64_C(1) << 56) / 8; /* in front; of 0 one stays */
+    store_eight(out, digits >> (8 * zeros));
+    return out + (8 - zeros);
 }
 
-/* digits * 10^k as C's %g writes it: plain if 1e-4 <= x < 1e16. */
+/* How many digits n has, 0 < n < 10^17. */
+INLINE int count_digits(uint64_t n)
+{
+    int fewest = ((64 - __builtin_clzll(n)) * 1233) >> 12; /* or one less than it has */
+    return fewest + (n >= TENS[fewest]);
+}
+
+/* digits * 10^k as C's %g writes it, plain if 1e-4 <= x < 1e16; 0 < digits < 10^17. */
 static inline char *write_digits(char *out, uint64_t digits, int64_t k)
 {
-    char text[20];
-    while (digits % 10 == 0) {
-        digits /= 10;
-        k++;
-    }
-    int64_t n = write_integer(text, digits) - text;
+    int n = count_digits(digits);
     int64_t point = n + k; /* places before the point */
-    if (point < -3 || point > 16) {
-        *out++ = text[0];
-        if (n > 1) {
-            *out++ = '.';
-            memcpy(out, text + 1, (size_t)(n - 1));
-            out += n - 1;
-        }
-        int64_t exponent = point - 1;
-        *out++ = 'e';
-        *out++ = exponent < 0 ? '-' : '+';
-        exponent = exponent < 0 ? -exponent : exponent;
-        if (exponent < 10)
-            *out++ = '0';
-        return write_integer(out, (uint64_t)exponent);
-    }
-    if (point <= 0) {
-        memcpy(out, "0.000", 5);
+    /* Always 17 digits, zeros behind: the same few stores for every number. */
+    digits *= TENS[17 - n];
+    uint64_t first = digits / TENS[16], rest = digits % TENS[16];
+    uint64_t high = digits_of(rest / TENS[8]), low = digits_of(rest % TENS[8]);
+    n = low ? 17 - __builtin_clzll(low) / 8 : high ? 9 - __builtin_clzll(high) / 8 : 1;
+    if (-3 <= point && point <= 0) {
+        memcpy(out, "0.00000", 8);
         out += 2 - point;
-        memcpy(out, text, (size_t)n);
+    }
+    out[0] = (char)('0' + first);
+    store_eight(out + 1, high);
+    store_eight(out + 9, low);
+    if (-3 <= point && point <= 0)
         return out + n;
-    }
-    if (point >= n) {
-        memcpy(out, text, (size_t)n);
-        memset(out + n, '0', (size_t)(point - n));
+    if (n <= point && point <= 16)
         return out + point;
-    }
-    memcpy(out, text, (size_t)point);
-    out[point] = '.';
-    memcpy(out + point + 1, text + point, (size_t)(n - point));
-    return out + n + 1;
+    int64_t places = 0 < point && point <= 16 ? point : 1; /* before the point, as it is written */
+    uint64_t behind[2];
+    memcpy(behind, out + places, sizeof behind);
+    memcpy(out + places + 1, behind, sizeof behind);
+    out[places] = '.';
+    out += n > 1 ? n + 1 : 1;
+    if (places == point)
+        return out;
+    int64_t exponent = point - 1;
+    *out++ = 'e';
+    *out++ = exponent < 0 ? '-' : '+';
+    exponent = exponent < 0 ? -exponent : exponent;
+    if (exponent < 10)
+        *out++ = '0';
+    return write_integer(out, (uint64_t)exponent);
+}
+
+/* n / 10^8, which is not an integer. */
+static inline char *write_places(char *out, uint64_t n)
+{
+    uint64_t places = digits_of(n % TENS[8]);
+    out = write_integer(out, n / TENS[8]);
+    *out++ = '.';
+    store_eight(out, places);
+    return out + 8 - __builtin_clzll(places) / 8;
 }
 
 static inline char *write_special(char *out, int negative, int nan)
@@ -127,8 +153,6 @@ static inline char *write_special(char *out, int negative, int nan)
     memcpy(out, nan ? "nan" : "inf", 3);
     return out + 3;
 }
-
-enum { LONGEST_NUMBER = 26 };
 
 static inline char *write_f64(char *out, double x, const wide_t *powers)
 {
@@ -144,6 +168,13 @@ static inline char *write_f64(char *out, double x, const wide_t *powers)
     }
     if (x < 1e15 && x == (double)(int64_t)x)
         return write_integer(out, (uint64_t)x);
+    if (1e-4 <= x && x < 1e7) {
+        /* Most data have few places. The quotient is correctly rounded, so the decimal reads back
+         * as x; no other decimal of up to 15 digits does, so it is the shortest. */
+        uint64_t hundred_millionths = (uint64_t)(x * 1e8 + 0.5);
+        if ((double)hundred_millionths / 1e8 == x)
+            return write_places(out, hundred_millionths);
+    }
     uint64_t c = exponent ? fraction | UINT64_C(1) << 52 : fraction;
     int64_t k = shortest(c, (exponent ? exponent : 1) - 1075, fraction == 0 && exponent > 1, powers,
                          &digits);
