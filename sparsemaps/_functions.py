@@ -1,6 +1,7 @@
 """Functions of all numbers of an array, with the same bits on every platform (docs/promise.md).
 
-Those of NumPy and SciPy take other code on other processors, and the last bits differ.
+Those of NumPy and SciPy take other code on other processors, and the last bits differ; those of
+NumPy's complex products also with the shape of arrays and with their places in memory.
 """
 
 import math
@@ -47,6 +48,12 @@ def gamma_quantile(shape: float, p: Any) -> Array:
 def cosine_quantile(dimension: int, p: Any) -> Array:
     """Quantiles of the cosine of the angle between a fixed direction and a uniform one."""
     return _each(_kernel.cosine_quantile, p, dimension)
+
+
+def multiply_complex(x: Array, y: Array) -> None:
+    """Replace complex `x`, of two dimensions, by x y; `y` has its shape, or one row for all."""
+    numbers = x.real.dtype
+    _kernel.multiply_complex(x.view(numbers), np.atleast_2d(y).view(numbers))
 
 
 def powers(x: float, count: int) -> Array:

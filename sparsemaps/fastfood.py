@@ -277,7 +277,9 @@ class _Blocks:
             # The ends of the spectrum are real; between them a complex normal number turns each.
             normals = self._normals[block].astype(dense.dtype)
             middle = (normals[1:-1:2] + 1j * normals[2:-1:2]) * dense.dtype.type(np.sqrt(0.5))
-            spectrum[:, 1:-1] = spectrum[:, 1 + self._permutations[block]] * middle
+            turned = spectrum.take(1 + self._permutations[block], axis=1)
+            _functions.multiply_complex(turned, middle)
+            spectrum[:, 1:-1] = turned
             spectrum[:, 0] *= normals[0]
             spectrum[:, -1] *= normals[-1]
             out[:, block * width : (block + 1) * width] = scipy.fft.irfft(

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.fft
 
-from sparsemaps import _seeding, _validation, kernels
+from sparsemaps import _functions, _seeding, _validation, kernels
 from sparsemaps._base import SparseMap
 from sparsemaps._csr_output import make_csr
 from sparsemaps._kernels import tensor_sketch as _kernel
@@ -269,7 +269,10 @@ class TensorSketch(SparseMap):
             sketches = np.zeros((len(some), *shape), dtype)
             _kernel.count_sketches(*block, some, scale, extra, rows, sketches)
             for transform in scipy.fft.rfft(sketches, axis=2):
-                product = transform if product is None else np.multiply(product, transform, product)
+                if product is None:
+                    product = transform
+                else:
+                    _functions.multiply_complex(product, transform)
         sketch: Any = scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
         return np.asarray(sketch)
 

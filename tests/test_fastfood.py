@@ -213,6 +213,18 @@ def test_walsh_hadamard(dtype, log_size):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("hash_dim", [2, 3, 4, 16])
+def test_transforms_do_not_depend_on_other_rows(dtype, hash_dim):
+    X = random_csr(40, 60, 0.2, dtype)
+    fitted = Fastfood(
+        n_components=40, gamma=0.1, transform_type="fft", hash_dim=hash_dim, random_state=0
+    ).fit(X)
+    Z = fitted.transform(X)
+    for rows in (slice(1, 2), slice(5, 6), slice(10, 13)):
+        np.testing.assert_array_equal(fitted.transform(X[rows]), Z[rows])
+
+
 def test_permutations_are_uniform():
     """All orders of 4 are equally likely."""
     found = np.empty((4800, 4), np.int32)

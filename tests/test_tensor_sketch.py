@@ -253,6 +253,19 @@ def test_methods_agree(degree, gamma, coef0):
         np.testing.assert_allclose(other, results[0], atol=1e-12 * abs(results[0]).max())
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_components", [3, 97, 128])
+def test_transforms_do_not_depend_on_other_rows(dtype, n_components):
+    """However many rows and factors are transformed at once."""
+    X = random_csr(600, 200, 0.05, dtype)
+    sketch = TensorSketch(
+        degree=3, coef0=1.3, n_components=n_components, method="fft", random_state=0
+    ).fit(X)
+    Z = sketch.transform(X)
+    for rows in (slice(7, 8), slice(100, 103), slice(200, 500)):
+        np.testing.assert_array_equal(sketch.transform(X[rows]), Z[rows])
+
+
 @pytest.mark.parametrize("method", ["auto", "fft", "direct"])
 @pytest.mark.parametrize("n_components", [5, 200, 2**17])
 def test_sparse_output(method, n_components):

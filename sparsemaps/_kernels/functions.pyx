@@ -1,7 +1,9 @@
 # Functions of each number of an array, with the same bits on every platform (c/elementary.h).
 #
-# Input and output: an array of float64, changed in place. Cost: O(numbers).
+# Input and output: an array of float64, changed in place; for products, complex numbers of either
+# precision. Cost: O(numbers).
 from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.types cimport value_t
 
 cdef extern from "c/functions.h" nogil:
     ctypedef struct functions_loops:
@@ -10,6 +12,8 @@ cdef extern from "c/functions.h" nogil:
         void (*log_one_plus_square)(double *x, Py_ssize_t n) noexcept nogil
         void (*mixture)(double *x, Py_ssize_t n, const double *weights, const double *rates,
                         Py_ssize_t n_terms) noexcept nogil
+        void (*multiply_complex_f32)(float *x, const float *y, Py_ssize_t n) noexcept nogil
+        void (*multiply_complex_f64)(double *x, const double *y, Py_ssize_t n) noexcept nogil
     const functions_loops *functions_at(int level)
 
 cdef extern from "c/quantiles.h" nogil:
@@ -47,6 +51,18 @@ def mixture(double[::1] x, const double[::1] weights, const double[::1] rates):
     with nogil:
         if x.shape[0] > 0:
             loops.mixture(&x[0], x.shape[0], &weights[0], &rates[0], rates.shape[0])
+
+
+def multiply_complex(value_t[:, ::1] x, const value_t[:, ::1] y):
+    """Rows of complex numbers times those of `y`, or each times the only row of `y`: real and
+    imaginary parts in turn."""
+    cdef Py_ssize_t row, step = y.shape[0] > 1, n = x.shape[1] // 2
+    with nogil:
+        for row in range(x.shape[0] if n > 0 else 0):
+            if value_t is float:
+                loops.multiply_complex_f32(&x[row, 0], &y[row * step, 0], n)
+            else:
+                loops.multiply_complex_f64(&x[row, 0], &y[row * step, 0], n)
 
 
 def root(double n, double[::1] x):

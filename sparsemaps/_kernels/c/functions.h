@@ -1,4 +1,4 @@
-/* Functions of each number of an array. */
+/* Functions of each number of an array, and products of complex numbers. */
 #ifndef SPARSEMAPS_FUNCTIONS_H
 #define SPARSEMAPS_FUNCTIONS_H
 
@@ -15,6 +15,9 @@ typedef struct {
      * x >= 0. The rates fall. */
     void (*mixture)(double *x, ptrdiff_t n, const double *weights, const double *rates,
                     ptrdiff_t n_terms);
+    /* x y for n complex numbers each, real part first, in place of x. */
+    void (*multiply_complex_f32)(float *x, const float *y, ptrdiff_t n);
+    void (*multiply_complex_f64)(double *x, const double *y, ptrdiff_t n);
 } functions_loops;
 
 DECLARE_TABLES(functions)
