@@ -16,9 +16,10 @@ cdef extern from "c/cpu.h" nogil:
     bint machine_has_vpopcntdq()
 
 loops = codes_at(level)
-count_tile = loops.count_tile
+
+cdef count_tile_t count = loops.count_tile
 if machine_has_vpopcntdq() and loops.count_tile_vpopcntdq != NULL:
-    count_tile = loops.count_tile_vpopcntdq
+    count = loops.count_tile_vpopcntdq
 
 
 def write(const int32_t[:, ::1] codes, int bits, int layout, out):
@@ -64,8 +65,17 @@ cdef enum:
     QUERY_WORDS = 8192
 
 
-cdef int open_tiles(tiles_t *tiles, Py_ssize_t n_codes, int bits) except -1:
-    """Allocate; also after a MemoryError the caller closes them."""
+cdef int open_tiles(tiles_t *tiles, const uint8_t[:, ::1] queries, const uint8_t[:, ::1] rows,
+                    Py_ssize_t n_codes, int bits) except -1:
+    memset(tiles, 0, sizeof(tiles_t))
+    if queries.shape[0] == 0 or rows.shape[0] == 0:
+        return 0
+    tiles.packed_queries = &queries[0, 0]
+    tiles.packed_rows = &rows[0, 0]
+    tiles.n_bytes = rows.shape[1]
+    tiles.n_all_queries = queries.shape[0]
+    tiles.n_all_rows = rows.shape[0]
+    tiles.row = rows.shape[0]  # behind the last tile: the first queries are next
     tiles.width = field_width(bits)
     tiles.bits = bits
     tiles.n_codes = n_codes
@@ -75,15 +85,56 @@ cdef int open_tiles(tiles_t *tiles, Py_ssize_t n_codes, int bits) except -1:
     tiles.max_queries = max(4, min(256, QUERY_WORDS // tiles.n_words))
     tiles.queries = <uint64_t *>aligned(tiles.max_queries * tiles.n_words * sizeof(uint64_t))
     tiles.tile = <uint64_t *>aligned(tiles.max_rows * tiles.n_words * sizeof(uint64_t))
-    tiles.limits = <uint32_t *>aligned(tiles.max_queries * sizeof(uint32_t))
+    tiles.limits = <uint32_t *>aligned(QUERIES_TOGETHER * sizeof(uint32_t))
     tiles.counts = <uint32_t *>aligned(QUERIES_TOGETHER * tiles.max_rows * sizeof(uint32_t))
     tiles.selected = <uint32_t *>aligned(tiles.max_rows * sizeof(uint32_t))
     if (tiles.queries == NULL or tiles.tile == NULL or tiles.limits == NULL
             or tiles.counts == NULL or tiles.selected == NULL):
         raise MemoryError
     memset(tiles.tile, 0, tiles.max_rows * tiles.n_words * sizeof(uint64_t))
-    memset(tiles.limits, 0xff, tiles.max_queries * sizeof(uint32_t))
+    memset(tiles.limits, 0xff, QUERIES_TOGETHER * sizeof(uint32_t))
     return 0
+
+
+cdef bint next_tile(tiles_t *tiles) noexcept nogil:
+    """Go to the next queries and rows; False behind the last ones."""
+    tiles.query += tiles.n_queries
+    if tiles.query == tiles.stop:  # the queries at hand are done with this tile
+        tiles.row += tiles.n_rows
+        if tiles.row >= tiles.n_all_rows:  # and with all tiles
+            if tiles.stop == tiles.n_all_queries:
+                return False
+            tiles.start = tiles.stop
+            tiles.stop = min(tiles.start + tiles.max_queries, tiles.n_all_queries)
+            tiles.row = 0
+            put_queries(tiles)
+        tiles.n_rows = min(tiles.n_all_rows - tiles.row, tiles.max_rows)
+        put_rows(tiles)
+        tiles.query = tiles.start
+    tiles.n_queries = min(tiles.stop - tiles.query, <Py_ssize_t>QUERIES_TOGETHER)
+    return True
+
+
+cdef void put_queries(tiles_t *tiles) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(tiles.stop - tiles.start):
+        widen_row(tiles.packed_queries + (tiles.start + i) * tiles.n_bytes, tiles.n_codes,
+                  tiles.bits, 1, tiles.queries + i * tiles.n_words)
+
+
+cdef void put_rows(tiles_t *tiles) noexcept nogil:
+    cdef Py_ssize_t i, group
+    for i in range(tiles.n_rows):
+        group = i // CODES_LANES * CODES_LANES
+        widen_row(tiles.packed_rows + (tiles.row + i) * tiles.n_bytes, tiles.n_codes, tiles.bits,
+                  CODES_LANES, tiles.tile + group * tiles.n_words + (i - group))
+
+
+cdef void count_tile(tiles_t *tiles) noexcept nogil:
+    count(tiles.width, tiles.queries + (tiles.query - tiles.start) * tiles.n_words,
+          tiles.n_queries, tiles.limits, <lanes_u64 *>tiles.tile,
+          (tiles.n_rows + CODES_LANES - 1) // CODES_LANES, tiles.n_words, tiles.counts,
+          tiles.max_rows)
 
 
 cdef void close_tiles(tiles_t *tiles) noexcept nogil:
@@ -94,65 +145,22 @@ cdef void close_tiles(tiles_t *tiles) noexcept nogil:
     release_aligned(tiles.selected)
 
 
-cdef void put_queries(tiles_t *tiles, const uint8_t *codes, Py_ssize_t row_bytes,
-                      Py_ssize_t n_rows) noexcept nogil:
-    cdef Py_ssize_t row
-    for row in range(n_rows):
-        widen_row(codes + row * row_bytes, tiles.n_codes, tiles.bits, 1,
-                  tiles.queries + row * tiles.n_words)
-
-
-cdef void put_tile(tiles_t *tiles, const uint8_t *codes, Py_ssize_t row_bytes,
-                   Py_ssize_t n_rows) noexcept nogil:
-    cdef Py_ssize_t row, group
-    for row in range(n_rows):
-        group = row // CODES_LANES * CODES_LANES
-        widen_row(codes + row * row_bytes, tiles.n_codes, tiles.bits, CODES_LANES,
-                  tiles.tile + group * tiles.n_words + (row - group))
-
-
-cdef void count_tiles(tiles_t *tiles, Py_ssize_t first, Py_ssize_t n_queries,
-                      Py_ssize_t n_rows) noexcept nogil:
-    """counts[q * max_rows + row], how many codes differ, for at most QUERIES_TOGETHER queries from
-    `first` on and the tile's first rows."""
-    count_tile(tiles.width, tiles.queries + first * tiles.n_words, n_queries, tiles.limits + first,
-               <lanes_u64 *>tiles.tile, (n_rows + CODES_LANES - 1) // CODES_LANES, tiles.n_words,
-               tiles.counts, tiles.max_rows)
-
-
 def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_ssize_t n_codes,
                 bint agreeing, int32_t[:, ::1] out):
     """For all pairs of rows, how many of the first `n_codes` codes agree, or else differ."""
-    cdef Py_ssize_t first, n_queries, some, n_some, start, n_rows, q, row
-    cdef uint32_t *counts
+    cdef Py_ssize_t q, row
+    cdef const uint32_t *counts
     cdef int32_t *to
     cdef tiles_t tiles
-    if a.shape[0] == 0 or b.shape[0] == 0:
-        return
-    memset(&tiles, 0, sizeof(tiles))
     try:
-        open_tiles(&tiles, n_codes, bits)
+        open_tiles(&tiles, a, b, n_codes, bits)
         with nogil:
-            first = 0
-            while first < a.shape[0]:
-                n_queries = min(a.shape[0] - first, tiles.max_queries)
-                put_queries(&tiles, &a[first, 0], a.shape[1], n_queries)
-                start = 0
-                while start < b.shape[0]:
-                    n_rows = min(b.shape[0] - start, tiles.max_rows)
-                    put_tile(&tiles, &b[start, 0], b.shape[1], n_rows)
-                    some = 0
-                    while some < n_queries:
-                        n_some = min(n_queries - some, <Py_ssize_t>QUERIES_TOGETHER)
-                        count_tiles(&tiles, some, n_some, n_rows)
-                        for q in range(n_some):
-                            counts = tiles.counts + q * tiles.max_rows
-                            to = &out[first + some + q, start]
-                            for row in range(n_rows):
-                                to[row] = <int32_t>(n_codes - counts[row] if agreeing
-                                                    else counts[row])
-                        some += n_some
-                    start += n_rows
-                first += n_queries
+            while next_tile(&tiles):
+                count_tile(&tiles)
+                for q in range(tiles.n_queries):
+                    counts = counts_of(&tiles, q)
+                    to = &out[tiles.query + q, tiles.row]
+                    for row in range(tiles.n_rows):
+                        to[row] = <int32_t>(n_codes - counts[row] if agreeing else counts[row])
     finally:
         close_tiles(&tiles)

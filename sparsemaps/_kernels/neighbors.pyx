@@ -9,9 +9,8 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from sparsemaps._kernels.codes cimport (QUERIES_TOGETHER, close_tiles, count_tiles, lanes_u64,
-                                        loops, open_tiles, put_queries, put_tile, tiles_t,
-                                        widen_row)
+from sparsemaps._kernels.codes cimport (close_tiles, count_tile, counts_of, lanes_u64, loops,
+                                        next_tile, open_tiles, tiles_t, widen_row)
 
 cdef extern from "c/aligned.h" nogil:
     void *aligned(size_t size)
@@ -57,49 +56,29 @@ def top_k(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits, 
     What `keys` hold already competes. Rows come in ascending order, so that among equal ones the
     first stay.
     """
-    cdef Py_ssize_t k = keys.shape[1], first, n_queries, some, n_some, start, n_rows, q, i, n_found
-    cdef uint32_t *counts
+    cdef Py_ssize_t k = keys.shape[1], q, i, n_found
+    cdef const uint32_t *counts
     cdef uint32_t row
     cdef uint64_t *heap
     cdef uint64_t key
     cdef tiles_t tiles
-    if queries.shape[0] == 0 or codes.shape[0] == 0:
-        return
-    memset(&tiles, 0, sizeof(tiles))
     try:
-        open_tiles(&tiles, n_codes, bits)
+        open_tiles(&tiles, queries, codes, n_codes, bits)
         with nogil:
-            first = 0
-            while first < queries.shape[0]:
-                n_queries = min(queries.shape[0] - first, tiles.max_queries)
-                put_queries(&tiles, &queries[first, 0], queries.shape[1], n_queries)
-                for q in range(n_queries):
-                    tiles.limits[q] = <uint32_t>(keys[first + q, 0] >> KEY_ROW_BITS)
-                start = 0
-                while start < codes.shape[0]:
-                    n_rows = min(codes.shape[0] - start, tiles.max_rows)
-                    put_tile(&tiles, &codes[start, 0], codes.shape[1], n_rows)
-                    some = 0
-                    while some < n_queries:
-                        n_some = min(n_queries - some, <Py_ssize_t>QUERIES_TOGETHER)
-                        count_tiles(&tiles, some, n_some, n_rows)
-                        for q in range(n_some):
-                            counts = tiles.counts + q * tiles.max_rows
-                            n_found = loops.select(counts, n_rows, tiles.limits[some + q],
-                                                   tiles.selected)
-                            if n_found == 0:
-                                continue
-                            heap = &keys[first + some + q, 0]
-                            for i in range(n_found):
-                                row = tiles.selected[i]
-                                key = (<uint64_t>counts[row] << KEY_ROW_BITS
-                                       | <uint64_t>(first_row + start + row))
-                                if key < heap[0] and sampled[start + row]:
-                                    replace_largest(heap, k, key)
-                            tiles.limits[some + q] = <uint32_t>(heap[0] >> KEY_ROW_BITS)
-                        some += n_some
-                    start += n_rows
-                first += n_queries
+            while next_tile(&tiles):
+                for q in range(tiles.n_queries):
+                    tiles.limits[q] = <uint32_t>(keys[tiles.query + q, 0] >> KEY_ROW_BITS)
+                count_tile(&tiles)
+                for q in range(tiles.n_queries):
+                    counts = counts_of(&tiles, q)
+                    n_found = loops.select(counts, tiles.n_rows, tiles.limits[q], tiles.selected)
+                    heap = &keys[tiles.query + q, 0]
+                    for i in range(n_found):
+                        row = tiles.selected[i]
+                        key = (<uint64_t>counts[row] << KEY_ROW_BITS
+                               | <uint64_t>(first_row + tiles.row + row))
+                        if key < heap[0] and sampled[tiles.row + row]:
+                            replace_largest(heap, k, key)
     finally:
         close_tiles(&tiles)
 
@@ -111,44 +90,28 @@ def within(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits,
 
     The three outputs hold as many as there are pairs.
     """
-    cdef Py_ssize_t first, n_queries, some, n_some, start, n_rows, q, i, n_found, n = 0
-    cdef uint32_t *counts
+    cdef Py_ssize_t q, i, n_found, n = 0
+    cdef const uint32_t *counts
     cdef uint32_t row
     cdef tiles_t tiles
-    if queries.shape[0] == 0 or codes.shape[0] == 0:
-        return 0
-    memset(&tiles, 0, sizeof(tiles))
     try:
-        open_tiles(&tiles, n_codes, bits)
-        for q in range(tiles.max_queries):
-            tiles.limits[q] = max_differing
+        open_tiles(&tiles, queries, codes, n_codes, bits)
         with nogil:
-            first = 0
-            while first < queries.shape[0]:
-                n_queries = min(queries.shape[0] - first, tiles.max_queries)
-                put_queries(&tiles, &queries[first, 0], queries.shape[1], n_queries)
-                start = 0
-                while start < codes.shape[0]:
-                    n_rows = min(codes.shape[0] - start, tiles.max_rows)
-                    put_tile(&tiles, &codes[start, 0], codes.shape[1], n_rows)
-                    some = 0
-                    while some < n_queries:
-                        n_some = min(n_queries - some, <Py_ssize_t>QUERIES_TOGETHER)
-                        count_tiles(&tiles, some, n_some, n_rows)
-                        for q in range(n_some):
-                            counts = tiles.counts + q * tiles.max_rows
-                            n_found = loops.select(counts, n_rows, max_differing + 1,
-                                                   tiles.selected)
-                            for i in range(n_found):
-                                row = tiles.selected[i]
-                                if sampled[start + row]:
-                                    rows[n] = <uint32_t>(first + some + q)
-                                    others[n] = <uint32_t>(start + row)
-                                    differing[n] = counts[row]
-                                    n += 1
-                        some += n_some
-                    start += n_rows
-                first += n_queries
+            while next_tile(&tiles):
+                for q in range(tiles.n_queries):
+                    tiles.limits[q] = max_differing
+                count_tile(&tiles)
+                for q in range(tiles.n_queries):
+                    counts = counts_of(&tiles, q)
+                    n_found = loops.select(counts, tiles.n_rows, max_differing + 1,
+                                           tiles.selected)
+                    for i in range(n_found):
+                        row = tiles.selected[i]
+                        if sampled[tiles.row + row]:
+                            rows[n] = <uint32_t>(tiles.query + q)
+                            others[n] = <uint32_t>(tiles.row + row)
+                            differing[n] = counts[row]
+                            n += 1
     finally:
         close_tiles(&tiles)
     return n
