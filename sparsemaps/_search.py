@@ -128,7 +128,8 @@ def similar(
     max_bucket: int,
     n_jobs: int | None,
 ) -> tuple[Array, Array, Array]:
-    """What `sparsemaps.neighbors.similar_pairs` returns, for `codes` that were opened."""
+    """What `sparsemaps.neighbors.similar_pairs` returns, for codes that were opened; `codes` know
+    the map, if any of them do."""
     threshold = check_share("threshold", threshold)
     recall = check_share("recall", recall)
     max_bucket = _validation.check_int("max_bucket", max_bucket, 1, 2**31 - 1)

@@ -157,7 +157,8 @@ def similar_pairs(
     if other is None:
         array, known_bits, known_n = _packed.unwrap("codes", codes, bits, n_hashes)
         searched = _search.operand(codes, array, known_bits, known_n)
-        others = None
+        others, known = None, codes
     else:
         searched, others = _search.operands(("codes", "other"), codes, other, bits, n_hashes)
-    return _search.similar(codes, searched, others, threshold, recall, max_bucket, n_jobs)
+        known = codes if isinstance(codes, PackedCodes) else other
+    return _search.similar(known, searched, others, threshold, recall, max_bucket, n_jobs)

@@ -15,11 +15,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import assert_same, random_csr
+from conftest import assert_same, families, random_csr
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
-from sparsemaps import ConsistentWeightedSampling, CountSketch, _search, cli, neighbors
+from sparsemaps import (
+    ConsistentWeightedSampling,
+    CountSketch,
+    KernelProduct,
+    MinHash,
+    RandomBinning,
+    RandomFourier,
+    SignProjection,
+    _search,
+    cli,
+    neighbors,
+)
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file, map_svmlight_file
 
 dask = pytest.importorskip("dask")
@@ -29,7 +40,7 @@ fsspec = pytest.importorskip("fsspec")
 import dask.array as da  # noqa: E402
 
 import sparsemaps.dask as sd  # noqa: E402
-from sparsemaps.dask import _pairs  # noqa: E402
+from sparsemaps.dask import _pair_tasks  # noqa: E402
 
 # Clusters that come and go leave sockets that Python warns of.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -381,6 +392,65 @@ def test_parallel_post_fit():
     np.testing.assert_array_equal(model.predict(sparse).compute(), predicted)
 
 
+# ---- packed codes --------------------------------------------------------------------------------
+
+
+def in_blocks(codes, *chunks):
+    """`codes` of one machine in blocks of so many rows."""
+    array = da.from_array(codes.array, chunks=(chunks, codes.shape[1]))
+    sampled = da.from_array(codes.sampled, chunks=(chunks,))
+    return sd.PackedCodes(array, codes.bits, codes.config, n_hashes=codes.n_hashes, sampled=sampled)
+
+
+def test_packed_codes_are_those_of_one_machine(new_map):
+    X = random_csr(23, 40, density=0.2)
+    fitted = new_map().fit(X)
+    blocks = da.from_array(sp.csr_matrix(X), chunks=(23, 40), asarray=False)
+    if not fitted.has_codes:
+        with pytest.raises(ValueError, match="has no codes"):
+            sd.encode(fitted, blocks, packed=True)
+        return
+    try:
+        expected = fitted.encode(X, packed=True)
+    except ValueError as error:  # a density, which no configuration holds
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            sd.encode(fitted, blocks, packed=True)
+        return
+    codes = sd.encode(fitted, da.concatenate([blocks, blocks]), packed=True)
+    assert repr(codes).startswith(f"PackedCodes(46 rows of {expected.n_hashes} codes")
+    with dask.config.set(scheduler="sync"):
+        found = codes.compute()
+    np.testing.assert_array_equal(found.array, np.concatenate([expected.array] * 2))
+    np.testing.assert_array_equal(found.sampled, np.concatenate([expected.sampled] * 2))
+    assert (found.bits, found.n_hashes, found.config) == (
+        expected.bits, expected.n_hashes, expected.config,
+    )  # fmt: skip
+
+
+def test_packed_codes_that_are_persisted_or_of_unknown_length(inputs):
+    X, _ = sd.read_svmlight(inputs, n_features=300, partition_bytes=999, count_rows=False)
+    codes = sd.encode(CWS, X, packed=True)
+    with pytest.raises(ValueError, match="codes must know the lengths of its blocks"):
+        sd.similar_pairs(codes, 0.5)
+    codes = codes.persist().compute_chunk_sizes()
+    assert codes.shape == (201, 8)
+    assert codes.sampled.chunks == codes.array.chunks[:1]
+    expected = neighbors.similar_pairs(codes.compute(), 0.5)
+    assert_pairs(sd.similar_pairs(codes, 0.5), expected)
+
+
+def test_which_rows_have_samples_may_be_left_out():
+    codes = np.ones((9, 4), np.uint8)
+    codes[5] = 0
+    packed = sd.PackedCodes(da.from_array(codes, chunks=(4, 3)), 8, {})
+    assert packed.n_hashes == 4
+    assert packed.sampled.compute().tolist() == [True] * 5 + [False] + [True] * 3
+    with pytest.raises(ValueError, match="sampled must be a Dask array of bool in the blocks"):
+        sd.PackedCodes(packed.array, 8, {}, sampled=np.ones(9, bool))
+    with pytest.raises(ValueError, match="array must be a two-dimensional Dask array of uint8"):
+        sd.PackedCodes(codes, 8, {})
+
+
 # ---- similar pairs -------------------------------------------------------------------------------
 
 
@@ -395,17 +465,92 @@ def codes_with_copies(n_rows=4000, n_bytes=32, seed=0):
     return codes
 
 
+def assert_pairs(found, expected, scheduler="sync"):
+    """The pairs of Dask are those of one machine, with the same similarities."""
+    i, j, similarity = dask.compute(*found, scheduler=scheduler)
+    order = np.lexsort([j, i])
+    for one, other in zip((i, j, similarity), expected, strict=True):
+        np.testing.assert_array_equal(one[order], other, strict=True)
+
+
+@pytest.fixture(params=["chosen", "hashed"])
+def bands(request, monkeypatch):
+    """Rows are hashed where that costs less, and in any case."""
+
+    def hashed(n_rows, n_pairs, bits, n_hashes, n_agreeing, recall, rates):
+        for length in range(12, 0, -1):
+            n_bands = _search._least_bands(length, n_hashes, n_agreeing, recall)
+            if n_bands is not None:
+                return _search.Bands(length, n_bands)
+
+    if request.param == "hashed":
+        monkeypatch.setattr(_search, "cheapest_bands", hashed)
+
+
 @pytest.mark.parametrize("chunks", [4000, 900, (0, 1000, 0, 3000)])
 @pytest.mark.parametrize(("bits", "recall"), [(8, 0.9), (4, 0.99), (8, 1.0)])
 def test_pairs_are_those_of_one_machine(monkeypatch, chunks, bits, recall):
-    monkeypatch.setattr(_pairs, "_PART_ROWS", 1700)
+    monkeypatch.setattr(_pair_tasks, "PART_ROWS", 1700)
     codes = codes_with_copies()
     expected = neighbors.similar_pairs(codes, 0.7, bits=bits, recall=recall)
     chunked = da.from_array(codes, chunks=(chunks, 20))
-    i, j, similarity = dask.compute(*sd.similar_pairs(chunked, 0.7, bits=bits, recall=recall))
-    order = np.lexsort([j, i])
-    for found, wanted in zip((i, j, similarity), expected, strict=True):
-        np.testing.assert_array_equal(found[order], wanted, strict=True)
+    assert_pairs(sd.similar_pairs(chunked, 0.7, bits=bits, recall=recall), expected)
+
+
+SAMPLED_MAPS = [
+    MinHash(n_hashes=128, random_state=0),
+    ConsistentWeightedSampling(n_hashes=100, t_bits=3, random_state=0),
+    ConsistentWeightedSampling(n_hashes=100, bits=12, signed=True, random_state=0),
+    SignProjection(n_hashes=250, random_state=0),
+    SignProjection(kernel="acos_chi2", n_hashes=256, random_state=0),
+    RandomBinning(n_grids=100, gamma=0.01, random_state=0),
+    RandomFourier(n_components=256, gamma=0.01, random_state=0),
+    RandomFourier(n_components=256, kernel="laplacian", gamma=0.01, random_state=0),
+    KernelProduct(random_state=0),
+]
+
+
+@pytest.mark.parametrize("map", SAMPLED_MAPS, ids=str)
+def test_pairs_of_each_map(monkeypatch, bands, map):
+    """Within a set and between two, from packed codes; the estimate is that of the map."""
+    monkeypatch.setattr(_pair_tasks, "PART_ROWS", 300)
+    X = families(700)
+    fitted = clone(map).fit(X)
+    A, B = fitted.encode(X[:500], packed=True), fitted.encode(X[400:], packed=True)
+    rows = [
+        da.from_array(sp.csr_matrix(block), chunks=block.shape, asarray=False)
+        for block in (X[:70], X[70:400], X[400:500], X[500:])
+    ]
+    codes = sd.encode(fitted, da.concatenate(rows[:3]), packed=True)
+    other = sd.encode(fitted, da.concatenate(rows[2:]), packed=True)
+    expected = neighbors.similar_pairs(A, 0.8)
+    assert len(expected[0]) > 20
+    assert_pairs(sd.similar_pairs(codes, 0.8), expected)
+    expected = neighbors.similar_pairs(A, 0.8, other=B, recall=0.8)
+    assert len(expected[0]) > 20
+    assert_pairs(sd.similar_pairs(codes, 0.8, other=other, recall=0.8), expected)
+    assert_pairs(sd.similar_pairs(codes, 0.8, other=other.array, recall=0.8), expected)
+    assert_pairs(sd.similar_pairs(codes.array, 0.8, other=other, recall=0.8), expected)
+
+
+@pytest.mark.parametrize("max_bucket", [1, 3, 20, 1000])
+def test_copies_are_paired_as_on_one_machine(monkeypatch, bands, max_bucket):
+    """Many rows with the same codes, in all blocks; empty ones are nobody's neighbours."""
+    monkeypatch.setattr(_pair_tasks, "PART_ROWS", 300)
+    X = families(100)
+    rng = np.random.default_rng(0)
+    X = X[np.concatenate([rng.integers(0, 100, 900), np.full(200, 3), [4] * 40, [57] * 60])]
+    A = MinHash(n_hashes=64, random_state=0).fit(X).encode(X, packed=True)
+    A = A[rng.permutation(len(A))]
+    assert (~A.sampled).sum() > 60
+    codes = in_blocks(A, 300, 1, 0, 500, 399)
+    expected = neighbors.similar_pairs(A, 0.7, max_bucket=max_bucket)
+    assert_pairs(sd.similar_pairs(codes, 0.7, max_bucket=max_bucket), expected)
+    expected = neighbors.similar_pairs(A[:700], 0.7, max_bucket=max_bucket, other=A[700:])
+    found = sd.similar_pairs(
+        in_blocks(A[:700], 300, 400), 0.7, max_bucket=max_bucket, other=in_blocks(A[700:], 499, 1)
+    )
+    assert_pairs(found, expected)
 
 
 def test_bands_are_used_and_those_of_one_machine(monkeypatch):
@@ -428,6 +573,23 @@ def test_pairs_of_few_rows():
         assert [len(array) for array in found] == [n_rows // 2] * 3
 
 
+def test_codes_that_do_not_compare():
+    X = da.ones((9, 5), chunks=(4, 5))
+    codes = sd.encode(CWS, X, packed=True)
+    another = ConsistentWeightedSampling(n_hashes=16, bits=4, random_state=1)
+    with pytest.raises(ValueError, match=r"codes and other must be codes of the same map: .* seed"):
+        sd.similar_pairs(codes, 0.5, other=sd.encode(another, X, packed=True))
+    with pytest.raises(ValueError, match="rows of one length, got 8 and 16 bytes"):
+        sd.similar_pairs(codes, 0.5, other=da.zeros((3, 16), dtype=np.uint8))
+    with pytest.raises(ValueError, match="bits must be that of codes, 4, got 8"):
+        sd.similar_pairs(codes, 0.5, bits=8)
+    with pytest.raises(ValueError, match="other must be a two-dimensional Dask array"):
+        sd.similar_pairs(codes, 0.5, other=np.zeros((3, 8), np.uint8))
+    cauchy = RandomFourier(n_components=64, kernel="cauchy", random_state=0)
+    with pytest.raises(ValueError, match="kernel='rbf' and 'laplacian' have an estimate"):
+        sd.similar_pairs(sd.encode(cauchy, X, packed=True), 0.5)
+
+
 def test_many_copies_are_bounded():
     codes = np.full((700, 32), 7, np.uint8)
     chunked = da.from_array(codes, chunks=(300, 32))
@@ -441,6 +603,7 @@ def test_many_copies_are_bounded():
 def test_bad_codes():
     codes = da.zeros((9, 4), dtype=np.uint8)
     for arguments, message in [
+        ({"bits": None}, "bits must be given where codes is a plain array"),
         ({"codes": codes.compute()}, "two-dimensional Dask array of uint8"),
         ({"codes": codes.astype(float)}, "two-dimensional Dask array of uint8"),
         ({"codes": codes[codes[:, 0] == 0]}, "must know the lengths of its blocks"),
@@ -469,16 +632,14 @@ def test_two_processes(inputs, expected, tmp_path):
         parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=700, client=client)
         assert joined(parts) == expected
         X, _ = sd.read_svmlight(inputs, n_features=300, partition_bytes=5000)
-        codes = sd.encode(CWS, X)
-        i, j, similarity = dask.compute(*sd.similar_pairs(codes, 0.6, bits=4))
-        codes = codes.compute()
+        codes = sd.encode(CWS, X, packed=True).persist()
+        expected = neighbors.similar_pairs(codes.compute(), 0.6)
+        assert len(expected[0]) > 0
+        assert_pairs(sd.similar_pairs(codes, 0.6), expected, client)
+        codes = codes.compute().array
         (tmp_path / "bad").write_bytes(b"1 1:1\n" * 99 + b"x 1:1\n")
         with pytest.raises(ValueError, match="bad: line 100, column 1: expected a number as label"):
             sd.map_files(CWS, tmp_path / "bad", tmp_path / "out2", partition_bytes=100)
-    here = dask.compute(*sd.similar_pairs(da.from_array(codes), 0.6, bits=4), scheduler="sync")
-    assert len(i) > 0
-    for there, alone in zip((i, j, similarity), here, strict=True):
-        np.testing.assert_array_equal(np.sort(there), np.sort(alone))
     rows = sp.vstack([load_svmlight_file(path, n_features=300)[0] for path in inputs], "csr")
     np.testing.assert_array_equal(codes, clone(CWS).fit(rows).encode(rows))
 
@@ -557,6 +718,20 @@ def test_any_number_of_workers(inputs, expected, tmp_path, n_workers):
             out = tmp_path / str(partition_bytes)
             parts = sd.map_files(CWS, inputs, out, partition_bytes=partition_bytes)
             assert joined(parts) == expected
+
+
+@pytest.mark.cluster
+def test_pairs_on_a_cluster(bands):
+    X = families(400)
+    with cluster(2) as workers, distributed.Client(workers) as client:
+        for map in (SAMPLED_MAPS[0], SAMPLED_MAPS[3], SAMPLED_MAPS[6]):
+            A = clone(map).fit(X).encode(X, packed=True)
+            A = A[np.random.default_rng(0).integers(0, 400, 900)]
+            codes, other = in_blocks(A, 300, 200, 400), in_blocks(A[:100], 50, 50)
+            expected = neighbors.similar_pairs(A, 0.8, max_bucket=3)
+            assert_pairs(sd.similar_pairs(codes, 0.8, max_bucket=3), expected, client)
+            expected = neighbors.similar_pairs(A, 0.8, other=A[:100])
+            assert_pairs(sd.similar_pairs(codes, 0.8, other=other), expected, client)
 
 
 @pytest.mark.cluster

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import theorems
-from conftest import random_csr
+from conftest import families, random_csr
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import DBSCAN
 from sklearn.manifold import Isomap
@@ -25,6 +25,7 @@ from sparsemaps import (
     libsvm,
     neighbors,
 )
+from sparsemaps._kernels import neighbors as _kernel
 from sparsemaps.cli import main
 from sparsemaps.codes import PackedCodes
 from sparsemaps.kernels import min_max_kernel
@@ -33,24 +34,6 @@ from sparsemaps.neighbors import KernelNeighbors
 
 def random_codes(n_rows, n_bytes, seed=0, n_values=256):
     return np.random.default_rng(seed).integers(0, n_values, (n_rows, n_bytes), dtype=np.uint8)
-
-
-def families(n_rows=600, n_members=40, seed=0):
-    """Sets of which many are like another one, to every degree; some are empty."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for row in range(n_rows):
-        if row % 50 == 7:
-            rows.append(np.empty(0, int))
-        elif row == 0 or rng.random() < 0.3:
-            rows.append(rng.choice(5_000, n_members, replace=False))
-        else:
-            members = rows[rng.integers(max(0, row - 30), row)].copy()
-            changed = rng.random(len(members)) < rng.choice([0.0, 0.02, 0.05, 0.1, 0.3])
-            members[changed] = rng.choice(5_000, changed.sum())
-            rows.append(np.unique(members))
-    indptr = np.cumsum([0] + [len(row) for row in rows])
-    return sp.csr_array((np.ones(indptr[-1]), np.concatenate(rows), indptr), shape=(n_rows, 5_000))
 
 
 def sorted_pairs(A, threshold, B=None):
@@ -222,6 +205,37 @@ def test_a_text_that_stands_thousands_of_times():
     found = np.searchsorted(others, i[kept]), np.searchsorted(others, j[kept])
     assert set(zip(*found, strict=True)) <= expected
     assert kept.sum() >= 0.9 * len(expected)
+
+
+def test_copies_are_counted_by_their_codes(monkeypatch):
+    """Also where rows with other codes have the same hash."""
+    A = random_codes(3, 16)[np.random.default_rng(0).integers(0, 3, 60)]
+    keys, first_of = np.arange(60, dtype=np.uint64), np.full(60, -1)
+    kept = np.ones(60, np.uint8)
+    _kernel.find_copies(keys, A, 5, kept, first_of)
+    for row in range(60):
+        same = np.flatnonzero((A[row] == A).all(axis=1))
+        is_copy = row in same[5:]
+        assert kept[row] == (not is_copy)
+        assert first_of[row] == (same[0] if is_copy else -1)
+
+
+def test_pairs_do_not_depend_on_how_many_keys_are_held(monkeypatch):
+    A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
+    A = A[np.random.default_rng(0).integers(0, 400, 3000)]
+    expected = banded(A, 0.7, 0.9, max_bucket=4)
+    for n_keys in (100, 999):
+        monkeypatch.setattr(_search, "_KEYS", n_keys)
+        for one, other in zip(banded(A, 0.7, 0.9, max_bucket=4), expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_the_estimate_is_that_of_the_codes_that_know_their_map():
+    A = SignProjection(n_hashes=256, random_state=0).fit_any_width().encode(families(), packed=True)
+    expected = neighbors.similar_pairs(A, 0.8, recall=1, other=A)
+    for one, other in ((A.array, A), (A, A.array)):
+        found = neighbors.similar_pairs(one, 0.8, recall=1, other=other)
+        np.testing.assert_array_equal(np.unique(found[2]), np.unique(expected[2]))
 
 
 def test_nearly_equal_texts_in_one_bucket_are_bounded():

@@ -67,7 +67,17 @@ LAYERS = [
 
 # The modules of packages, lowest first: each imports from those before it only.
 PACKAGES = {
-    "dask": ["_graphs", "_ranges", "_arrays", "_files", "_pairs", "_command", "__init__"],
+    "dask": [
+        "_graphs",
+        "_ranges",
+        "_packed",
+        "_arrays",
+        "_files",
+        "_pair_tasks",
+        "_pairs",
+        "_command",
+        "__init__",
+    ],
     "kernels": ["_matern", "_gram", "_similarity", "_distance", "__init__"],
     "libsvm": [
         "_parse",

@@ -153,15 +153,16 @@ def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_
               Py_ssize_t n_bits, uint64_t first_row, uint32_t part, uint32_t n_parts,
               uint64_t[::1] keys):
     """For rows with samples, 32 bits of a hash of some of their bits, above the row's number; how
-    many there are. Only rows are taken whose hash lies in one of `n_parts` parts."""
+    many there are. Only rows are taken whose 32 bits lie in one of `n_parts` parts of their range,
+    so that rows of one bucket are in one part, however many parts there are."""
     cdef Py_ssize_t row, n = 0
     cdef uint64_t hashed
     with nogil:
         for row in range(codes.shape[0]):
             if sampled[row]:
-                hashed = hash_bits(&codes[row, 0], bit, n_bits)
-                if (hashed & <uint64_t>0xffffffffU) * n_parts >> 32 == part:
-                    keys[n] = hashed >> 32 << 32 | (first_row + row)
+                hashed = hash_bits(&codes[row, 0], bit, n_bits) >> 32
+                if hashed * n_parts >> 32 == part:
+                    keys[n] = hashed << 32 | (first_row + row)
                     n += 1
     return n
 
@@ -271,31 +272,41 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
     return n
 
 
-def find_copies(const uint64_t[::1] keys, const uint8_t[:, ::1] codes, Py_ssize_t max_bucket,
+cdef inline bint same_bytes(const uint8_t *a, const uint8_t *b, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t byte = 0
+    while byte < n and a[byte] == b[byte]:
+        byte += 1
+    return byte == n
+
+
+def find_copies(uint64_t[::1] keys, const uint8_t[:, ::1] codes, Py_ssize_t max_bucket,
                 uint8_t[::1] kept, int64_t[::1] first_of):
     """Of rows with the same codes, those beyond `max_bucket` are no longer `kept`, and `first_of`
-    says which the first such row is."""
-    cdef Py_ssize_t p, first = 0, n_same = 0, byte, n_bytes = codes.shape[1]
-    cdef Py_ssize_t row, first_row
-    cdef const uint8_t *a
-    cdef const uint8_t *b
+    says which the first such row is. `keys` are sorted, and overwritten."""
+    cdef Py_ssize_t bucket = 0, stop, n_left, p, n_others, n_same, row, first
     with nogil:
-        for p in range(keys.shape[0]):
-            if keys[p] >> 32 != keys[first] >> 32:
-                first = p
-                n_same = 0
-            row = row_of(keys[p])
-            first_row = row_of(keys[first])
-            a = &codes[first_row, 0]
-            b = &codes[row, 0]
-            byte = 0
-            while byte < n_bytes and a[byte] == b[byte]:
-                byte += 1
-            if byte == n_bytes:
-                n_same += 1
-                if n_same > max_bucket:
-                    kept[row] = 0
-                    first_of[row] = first_row
+        while bucket < keys.shape[0]:
+            stop = bucket + 1
+            while stop < keys.shape[0] and keys[stop] >> 32 == keys[bucket] >> 32:
+                stop += 1
+            n_left = stop - bucket
+            while n_left > max_bucket:
+                # Those that are as the first row. The others, which have the same hash by chance,
+                # move to the front for the next turn.
+                first = row_of(keys[bucket])
+                n_same = n_others = 0
+                for p in range(bucket, bucket + n_left):
+                    row = row_of(keys[p])
+                    if not same_bytes(&codes[first, 0], &codes[row, 0], codes.shape[1]):
+                        keys[bucket + n_others] = keys[p]
+                        n_others += 1
+                        continue
+                    n_same += 1
+                    if n_same > max_bucket:
+                        kept[row] = 0
+                        first_of[row] = first
+                n_left = n_others
+            bucket = stop
 
 
 def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,

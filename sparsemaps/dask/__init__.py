@@ -17,9 +17,10 @@ except ImportError as error:
 
 from sparsemaps.dask._arrays import encode, read_svmlight, transform
 from sparsemaps.dask._files import map_files
+from sparsemaps.dask._packed import PackedCodes
 from sparsemaps.dask._pairs import similar_pairs
 
-__all__ = ["encode", "map_files", "read_svmlight", "similar_pairs", "transform"]
+__all__ = ["PackedCodes", "encode", "map_files", "read_svmlight", "similar_pairs", "transform"]
 
 
 def __dir__() -> list[str]:

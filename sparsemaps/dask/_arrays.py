@@ -12,6 +12,7 @@ from sparsemaps import libsvm
 from sparsemaps._base import as_fitted
 from sparsemaps._validation import check_bool, check_int
 from sparsemaps.dask._graphs import for_each
+from sparsemaps.dask._packed import PackedCodes
 from sparsemaps.dask._ranges import ByteRange, blocks, cut, find_inputs, read_lines
 
 _LARGEST = 2**63 - 1
@@ -185,7 +186,7 @@ def transform(map: Any, X: Any) -> Any:
     return _map_blocks(as_fitted(map), "transform", X)
 
 
-def encode(map: Any, X: Any) -> Any:
+def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
     """Packed codes of a Dask array, block by block.
 
     Parameters
@@ -194,16 +195,22 @@ def encode(map: Any, X: Any) -> Any:
         As in `transform`.
     X : dask array of shape (n_samples, n_features)
         Blocks of CSR or dense rows.
+    packed : bool, default=False
+        Return `PackedCodes`, which know the map and which rows have samples.
 
     Returns
     -------
-    codes : dask array of uint8, shape (n_samples, n_bytes)
+    codes : dask array of uint8, shape (n_samples, n_bytes), or PackedCodes
         Each block is what ``map.encode`` gives for a block of `X`.
 
     Raises
     ------
     ValueError
         As in `transform`, and if the map has no codes.
+
+    See Also
+    --------
+    similar_pairs : Near-duplicates by packed codes.
 
     Examples
     --------
@@ -213,22 +220,34 @@ def encode(map: Any, X: Any) -> Any:
     >>> cws = ConsistentWeightedSampling(n_hashes=4, bits=8, random_state=0)
     >>> encode(cws, da.ones((6, 5), chunks=(4, 5))).shape
     (6, 4)
+    >>> encode(cws, da.ones((6, 5), chunks=(4, 5)), packed=True)
+    PackedCodes(6 rows of 4 codes of 8 bits, ConsistentWeightedSampling, in 2 blocks)
     """
     map = as_fitted(map)
     if not map.has_codes:
         raise ValueError(f"{type(map).__name__} has no codes")
-    return _map_blocks(map, "encode", X)
+    if not check_bool("packed", packed):
+        return _map_blocks(map, "encode", X)
+    X, empty = _check_rows(X)
+    about = map.encode(empty, packed=True)
+    pairs = X.map_blocks(_encode, map=map, drop_axis=1, dtype=object, meta=np.empty(0, object))
+    array = pairs.map_blocks(
+        _first, new_axis=1, chunks=(X.chunks[0], (about.shape[1],)), dtype=np.uint8,
+        meta=about.array,
+    )  # fmt: skip
+    sampled = pairs.map_blocks(_second, dtype=bool, meta=about.sampled)
+    return PackedCodes(array, about.bits, about.config, n_hashes=about.n_hashes, sampled=sampled)
+
+
+def _encode(X: Any, *, map: Any, block_info: Any = None) -> Any:
+    codes = _apply(X, map=map, method="encode", block_info=block_info, packed=True)
+    pair = np.empty(1, object)
+    pair[0] = codes.array, codes.sampled
+    return pair
 
 
 def _map_blocks(map: Any, method: str, X: Any) -> Any:
-    if not isinstance(X, da.Array) or X.ndim != 2:
-        raise ValueError(f"X must be a two-dimensional Dask array, got {type(X).__name__}")
-    if np.isnan(X.shape[1]):
-        raise ValueError("X must know its number of columns")
-    if X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
-    container = sp.csr_array if isinstance(X._meta, sp.sparray) else sp.csr_matrix
-    empty = container((0, int(X.shape[1])), dtype=X.dtype)
+    X, empty = _check_rows(X)
     meta = getattr(map, method)(empty)
     return X.map_blocks(
         _apply,
@@ -240,9 +259,21 @@ def _map_blocks(map: Any, method: str, X: Any) -> Any:
     )
 
 
-def _apply(X: Any, *, map: Any, method: str, block_info: Any = None) -> Any:
+def _check_rows(X: Any) -> tuple[Any, Any]:
+    """`X` in blocks of whole rows, and a matrix of no rows as its blocks are."""
+    if not isinstance(X, da.Array) or X.ndim != 2:
+        raise ValueError(f"X must be a two-dimensional Dask array, got {type(X).__name__}")
+    if np.isnan(X.shape[1]):
+        raise ValueError("X must know its number of columns")
+    if X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    container = sp.csr_array if isinstance(X._meta, sp.sparray) else sp.csr_matrix
+    return X, container((0, int(X.shape[1])), dtype=X.dtype)
+
+
+def _apply(X: Any, *, map: Any, method: str, block_info: Any = None, **options: Any) -> Any:
     try:
-        return getattr(map, method)(X)
+        return getattr(map, method)(X, **options)
     except ValueError as error:
         first = block_info[0]["array-location"][0][0]
         where = "" if np.isnan(first) else f", whose first row is {first}"
