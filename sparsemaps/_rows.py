@@ -189,11 +189,9 @@ def _copy(block: Block) -> Block:
 
 
 def _canonical(block: Block) -> Block:
-    """A private block with ascending columns and duplicates summed."""
-    values, indices = np.empty_like(block.values), np.empty_like(block.indices)
-    indptr = np.empty_like(block.indptr)
-    n = _rows.canonical(*block, values, indices, indptr)
-    return Block.of(values[:n], indices[:n], indptr)
+    """A private block, whose columns are made to ascend, and duplicates summed, in place."""
+    n = _rows.canonical(*block)
+    return Block.of(block.values[:n], block.indices[:n], block.indptr)
 
 
 def _find(

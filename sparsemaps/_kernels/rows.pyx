@@ -2,12 +2,13 @@
 #
 # Input: arrays of any content. Output: a verdict; where and why is found by the caller, once, when
 # the verdict is bad. Cost: one pass, without branches on the values.
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from sparsemaps._kernels.emit cimport EMIT_SLACK, compact
 from sparsemaps._kernels.levels cimport level
-from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
+from sparsemaps._kernels.scratch cimport Scratch, borrow_scratch, give_back_scratch
+from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs, sort_words
 from sparsemaps._kernels.types cimport index_t, value_t
 
 cdef extern from "c/rows.h" nogil:
@@ -101,57 +102,127 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
     return found
 
 
-def canonical(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-              value_t[::1] out_values, index_t[::1] out_indices, int64_t[::1] out_indptr):
-    """The rows that `indptr` delimits, with ascending columns, one entry for each.
+cdef enum:
+    SORTED_TOGETHER = 1 << 15  # entries, so that what is made of them stays in the cache
 
-    Entries of the same column are summed in the order in which they are stored. Rows that ascend or
-    descend, as products of sparse matrices do, are not sorted. The arrays must be private; `out`
-    has as much room. Returns how many entries are left.
-    """
-    cdef Py_ssize_t row, i, first, n, up, down, longest = 0, n_out = 0, start, position
-    cdef int bits = 0
-    cdef pair_t *pairs
-    cdef pair_t *sorted_
-    cdef index_t column
-    for row in range(indptr.shape[0] - 1):
-        longest = max(longest, indptr[row + 1] - indptr[row])
-    pairs = <pair_t *>malloc(2 * max(longest, 1) * sizeof(pair_t))
-    if pairs == NULL:
-        raise MemoryError
-    with nogil:
-        n = indptr[indptr.shape[0] - 1] - indptr[0]
-        if n > 0:
-            bits = bit_length(largest(&indices[indptr[0]], n))
-        out_indptr[0] = 0
-        for row in range(indptr.shape[0] - 1):
-            first, n = indptr[row], indptr[row + 1] - indptr[row]
-            up, down, start = 0, 0, n_out
-            for i in range(first + 1, first + n):
-                up += indices[i - 1] < indices[i]
-                down += indices[i - 1] > indices[i]
-            if up == n - 1 or down == n - 1:
-                for i in range(n):
-                    position = first + i if up == n - 1 else first + n - 1 - i
-                    out_indices[start + i] = indices[position]
-                    out_values[start + i] = values[position]
-                n_out += n
+
+cdef struct sorting_t:  # memory for the entries of some rows
+    pair_t *pairs     # twice as many as entries; or words in their place
+    void *values      # as they were before
+    int64_t *places   # of each row, where its next entry goes
+    uint32_t *rows    # of each entry
+
+
+cdef inline void put(const sorting_t *s, index_t column, uint64_t position, value_t *values,
+                     index_t *indices) noexcept nogil:
+    """Put the entry that was at `position` to the others of its row."""
+    cdef int64_t place = s.places[s.rows[position]]
+    s.places[s.rows[position]] += 1
+    indices[place] = column
+    values[place] = (<const value_t *>s.values)[position]
+
+
+cdef void sort_rows(value_t *values, index_t *indices, const int64_t *indptr, Py_ssize_t n_rows,
+                    int bits, const sorting_t *s) noexcept nogil:
+    """Sort the entries of each row by their columns, which are of so many bits: all rows' entries
+    by column, and then row by row in that order."""
+    cdef Py_ssize_t first = indptr[0], n = indptr[n_rows] - first, row, i
+    cdef int position_bits = bit_length(n)
+    cdef uint64_t mask = (<uint64_t>1 << position_bits) - 1
+    cdef uint64_t *words = <uint64_t *>s.pairs
+    cdef const pair_t *pairs
+    memcpy(s.values, values + first, n * sizeof(value_t))
+    for row in range(n_rows):
+        s.places[row] = indptr[row]
+        for i in range(indptr[row] - first, indptr[row + 1] - first):
+            s.rows[i] = <uint32_t>row
+    if bits + position_bits <= 64:
+        for i in range(n):
+            words[i] = <uint64_t>indices[first + i] << position_bits | <uint64_t>i
+        words = sort_words(words, words + n, n, position_bits, bits)
+        for i in range(n):
+            put(s, <index_t>(words[i] >> position_bits), words[i] & mask, values, indices)
+    else:
+        for i in range(n):
+            s.pairs[i].key = <uint64_t>indices[first + i]
+            s.pairs[i].payload = <uint64_t>i
+        pairs = sort_pairs(s.pairs, s.pairs + n, n, bits)
+        for i in range(n):
+            put(s, <index_t>pairs[i].key, pairs[i].payload, values, indices)
+
+
+cdef inline bint reverse_if_falling(value_t *values, index_t *indices,
+                                    Py_ssize_t n) noexcept nogil:
+    """Whether the columns of a row ascend, if need be after they were reversed, as those of
+    products of sparse matrices must be."""
+    cdef Py_ssize_t i = 1
+    while i < n and indices[i - 1] < indices[i]:
+        i += 1
+    if i >= n:
+        return True
+    for i in range(1, n):
+        if indices[i - 1] <= indices[i]:
+            return False
+    for i in range(n // 2):
+        indices[i], indices[n - 1 - i] = indices[n - 1 - i], indices[i]
+        values[i], values[n - 1 - i] = values[n - 1 - i], values[i]
+    return True
+
+
+cdef Py_ssize_t sum_duplicates(value_t *values, index_t *indices, int64_t *indptr,
+                               Py_ssize_t n_rows) noexcept nogil:
+    """Sum entries of the same column, which stand side by side, in their order."""
+    cdef Py_ssize_t row, i = indptr[0], n = i, start, stop
+    for row in range(n_rows):
+        start, stop = n, indptr[row + 1]
+        while i < stop:
+            if n > start and indices[n - 1] == indices[i]:
+                values[n - 1] += values[i]
             else:
-                for i in range(n):
-                    pairs[i].key = <uint64_t>indices[first + i]
-                    pairs[i].payload = first + i
-                sorted_ = sort_pairs(pairs, pairs + n, n, bits)
-                for i in range(n):
-                    column = <index_t>sorted_[i].key
-                    if n_out > start and out_indices[n_out - 1] == column:
-                        out_values[n_out - 1] += values[sorted_[i].payload]
-                    else:
-                        out_indices[n_out] = column
-                        out_values[n_out] = values[sorted_[i].payload]
-                        n_out += 1
-            out_indptr[row + 1] = n_out
-    free(pairs)
-    return n_out
+                indices[n] = indices[i]
+                values[n] = values[i]
+                n += 1
+            i += 1
+        indptr[row + 1] = n
+    return n
+
+
+def canonical(value_t[::1] values, index_t[::1] indices, int64_t[::1] indptr):
+    """Have the columns of the rows that `indptr` delimits ascend, one entry for each, in place.
+
+    Entries of the same column are summed in the order in which they are stored. `indptr` starts at
+    0; the arrays are private. Returns how many entries are left.
+    """
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, stop, n, longest = 0
+    cdef int bits = bit_length(largest(&indices[0], indices.shape[0]))
+    cdef bint sorted_
+    cdef sorting_t s
+    cdef Scratch scratch
+    for row in range(n_rows):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    n = max(longest, min(SORTED_TOGETHER, indptr[n_rows]))
+    scratch = borrow_scratch(n * (2 * sizeof(pair_t) + sizeof(value_t) + sizeof(uint32_t))
+                             + (n_rows + 1) * sizeof(int64_t))
+    s.pairs = <pair_t *>scratch.memory
+    s.values = s.pairs + 2 * n
+    s.places = <int64_t *>(<value_t *>s.values + n + n % 2)
+    s.rows = <uint32_t *>(s.places + n_rows)
+    with nogil:
+        row = 0
+        while row < n_rows:
+            stop = row
+            sorted_ = True
+            while stop < n_rows and (stop == row or indptr[stop + 1] - indptr[row] <= n):
+                if not reverse_if_falling(&values[0] + indptr[stop], &indices[0] + indptr[stop],
+                                          indptr[stop + 1] - indptr[stop]):
+                    sorted_ = False
+                stop += 1
+            if not sorted_:
+                sort_rows(&values[0], &indices[0], &indptr[row], stop - row, bits, &s)
+            row = stop
+        n = sum_duplicates(&values[0], &indices[0], &indptr[0], n_rows)
+    give_back_scratch(scratch)
+    return n
 
 
 def compress(const value_t[:, ::1] rows, value_t[::1] values, int32_t[::1] columns,
