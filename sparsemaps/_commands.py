@@ -110,7 +110,7 @@ def _map_on_dask(options: argparse.Namespace, made: Any) -> None:
         from sparsemaps.dask import _command
     except ImportError as error:
         raise ValueError(str(error)) from error
-    names = ("zero_based", "ones", "format", "comments", "resume", "max_line_bytes")
+    names = ("zero_based", "ones", "format", "comments", "resume", "max_line_bytes", "progress")
     _command.run(
         made,
         options.inputs,

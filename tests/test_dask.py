@@ -144,6 +144,25 @@ def test_other_file_systems(inputs, expected):
     assert X.shape[0] == 60 + 41 + 20
 
 
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_progress(inputs, expected, tmp_path, capsys, scheduler):
+    """All bytes of the inputs are counted, compressed ones as they are; what is there is not."""
+    with dask.config.set(scheduler=scheduler):
+        sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=999)
+        assert capsys.readouterr().err == ""
+        (tmp_path / "out" / "part-000001.svm").unlink()
+        for bar in ("980/980", "0.00B"):
+            sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=999, progress=True)
+            last = capsys.readouterr().err.split("\r")[-1]
+            assert bar in last
+        parts = sd.map_files(CWS, inputs, tmp_path / "two", partition_bytes=999, progress=True)
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert "100%" in last
+    assert "rows/s" in last
+    assert f"{sum(map(os.path.getsize, inputs)) / 1024:.1f}k" in last
+    assert joined(parts) == expected
+
+
 def test_directories_and_patterns_are_sorted(inputs, expected, tmp_path):
     folder = os.path.dirname(inputs[0])
     assert joined(sd.map_files(CWS, folder, tmp_path / "1")) == expected
@@ -253,6 +272,7 @@ def test_damaged_gzip(tmp_path):
         ({"format": "csv"}, ValueError, "format must be"),
         ({"partition_bytes": 0}, ValueError, "partition_bytes must be from 1"),
         ({"resume": 1}, ValueError, "resume must be True or False"),
+        ({"progress": 1}, ValueError, "progress must be True or False"),
         ({"header": True}, TypeError, "unexpected keyword argument 'header'"),
         ({"map": CountSketch(), "ones": True}, ValueError, "ones=True is for maps with one-hot"),
         ({"map": CountSketch(), "format": "npy"}, ValueError, "format='npy' is for maps with"),
@@ -658,8 +678,14 @@ def test_the_command(inputs, tmp_path):
             "there": ["--dask", workers.scheduler_address],
         }.items():
             out = f"{tmp_path / name}/"
-            done = subprocess.run([*COMMAND, *options, "-o", out, *dask_options])
+            done = subprocess.run(
+                [*COMMAND, *options, "--progress", "-o", out, *dask_options],
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             assert done.returncode == 0
+            assert "100%" in done.stderr
+            assert "rows/s" in done.stderr
             assert joined(sorted(Path(out).glob("part-*"))) == expected
     (tmp_path / "bad").write_bytes(b"1 1:1\nx\n")
     done = subprocess.run(

@@ -14,8 +14,9 @@ from dask.delayed import delayed
 
 from sparsemaps import libsvm
 from sparsemaps._base import as_fitted
+from sparsemaps._progress import Progress
 from sparsemaps._validation import check_bool, check_choice, check_int
-from sparsemaps.dask._graphs import for_each
+from sparsemaps.dask._graphs import compute_each
 from sparsemaps.dask._ranges import ByteRange, cut, find_inputs, full_name, is_local, read_lines
 from sparsemaps.libsvm._files import config_of
 
@@ -40,6 +41,7 @@ def map_files(
     format: str = "svmlight",
     client: Any = None,
     resume: bool = True,
+    progress: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> list[str]:
@@ -74,6 +76,9 @@ def map_files(
         Keep the parts of an earlier run of the same call, and make those that are not there. A file
         ``_sparsemaps.json`` in `directory` says what the parts are made of; another map, option or
         input is an error. False removes the parts of the earlier run.
+    progress : bool or None, default=None
+        Show a bar of the parts that are complete on standard error, by their bytes of the input;
+        None shows it if that is a terminal.
     storage_options : mapping or None, default=None
         What fsspec needs to reach `inputs` and `directory`, such as keys.
     **options
@@ -119,13 +124,17 @@ def map_files(
     check_choice("format", format, tuple(_ENDINGS))
     check_int("partition_bytes", partition_bytes, 1, _LARGEST)
     check_bool("resume", resume)
+    if progress is not None:
+        check_bool("progress", progress)
     for name in options:
         if name not in _OPTIONS:
             raise TypeError(f"map_files() got an unexpected keyword argument {name!r}")
     map = as_fitted(map)
     with tempfile.TemporaryDirectory() as folder:  # mapping an empty file checks the options
         nothing = os.path.join(folder, "part" + _ENDINGS[format][0])
-        libsvm.map_svmlight_file(map, io.BytesIO(b""), nothing, format=format, **options)
+        libsvm.map_svmlight_file(
+            map, io.BytesIO(b""), nothing, format=format, progress=False, **options
+        )
     found = find_inputs(inputs, storage_options)
     ranges = cut(found, partition_bytes, storage_options)
     parts = _Parts.at(directory, storage_options)
@@ -142,8 +151,16 @@ def map_files(
         for part, name in zip(ranges, names, strict=True)
         if name + _ENDINGS[format][0] not in done
     ]
+    sizes = {path: size for path, size, _ in found}
+
+    def n_bytes(part: ByteRange) -> int:
+        return sizes[part.path] if part.length < 0 else part.length
+
     job = delayed(_Job(map, parts, format, options), traverse=False)
-    for_each(to_do, _run, job=job).compute(**({} if client is None else {"scheduler": client}))
+    with Progress(sum(n_bytes(part) for part, _ in to_do), progress) as bar:
+        compute_each(
+            to_do, _run, lambda item, n_rows: bar.add(n_bytes(item[0]), n_rows), client, job=job
+        )
     parts.end()
     return [parts.full_name(name + _ENDINGS[format][0]) for name in names]
 
@@ -233,29 +250,30 @@ class _Job(NamedTuple):
     options: Mapping[str, Any]
 
 
-def _run(item: tuple[ByteRange, str], *, job: _Job) -> None:
-    """Make a part of a range; with the same bytes each time."""
+def _run(item: tuple[ByteRange, str], *, job: _Job) -> int:
+    """Make a part of a range, with the same bytes each time; the number of rows."""
     part, name = item
     first, *beside = _ENDINGS[job.format]
     path = job.parts.local_path(name + first)
     if path is not None:
-        _map_range(job, part, path)
-        return
+        return _map_range(job, part, path)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name + first)
-        _map_range(job, part, path)
+        n_rows = _map_range(job, part, path)
         for ending in [*beside, first]:
             if os.path.exists(os.path.join(folder, name + ending)):
                 job.parts.publish(os.path.join(folder, name + ending), name + ending)
+    return n_rows
 
 
-def _map_range(job: _Job, part: ByteRange, path: str) -> None:
-    def write(file: Any) -> None:
-        libsvm.map_svmlight_file(
+def _map_range(job: _Job, part: ByteRange, path: str) -> int:
+    def write(file: Any) -> int:
+        (done,) = libsvm.map_svmlight_file(
             job.map, file, path, format=job.format, progress=False, **job.options
         )
+        return done.n_rows
 
-    read_lines(part, write)
+    return read_lines(part, write)
 
 
 def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import dask.array as da
+import dask.base
 import numpy as np
+from dask.callbacks import Callback
 
 
 def for_each(items: Sequence[Any], function: Callable[..., Any], **options: Any) -> Any:
@@ -21,6 +23,44 @@ def for_each(items: Sequence[Any], function: Callable[..., Any], **options: Any)
     return da.from_array(boxed, chunks=1).map_blocks(
         _call, function=function, dtype=object, meta=np.empty(0, object), **options
     )
+
+
+def compute_each(
+    items: Sequence[Any],
+    function: Callable[..., Any],
+    done: Callable[[Any, Any], None],
+    client: Any = None,
+    **options: Any,
+) -> None:
+    """Compute ``function(item, **options)`` of each item, and call ``done(item, result)`` as they
+    come, in any order.
+
+    On a cluster, a result that has come is forgotten there: if its worker is lost, it is not made
+    again.
+    """
+    if not items:
+        return
+    array = for_each(items, function, **options)
+    client = client or getattr(dask.base.get_scheduler(), "__self__", None)
+    if not hasattr(client, "persist"):  # a scheduler of this process
+
+        def note(key: Any, result: Any, *state: Any) -> None:
+            if key[0] == array.name:
+                done(items[key[1]], result.item())
+
+        with Callback(posttask=note):
+            array.persist(**({} if client is None else {"scheduler": client}))
+        return
+    import distributed
+
+    futures = distributed.futures_of(client.persist(array))
+    try:
+        for future, result in distributed.as_completed(futures, with_results=True):
+            done(items[future.key[1]], result.item())
+            future.release()
+    finally:
+        for future in futures:
+            future.release()
 
 
 def _call(boxed: Any, *, function: Callable[..., Any], **options: Any) -> Any:
