@@ -64,7 +64,7 @@ def from_config(config: dict[str, Any]) -> SparseMap:
 def _make(config: dict[str, Any]) -> SparseMap:
     """The map that is described by "class" and "parameters", not fitted."""
     name, parameters = config["class"], config["parameters"]
-    if name not in _catalogue.MAPS:
+    if not isinstance(name, str) or name not in _catalogue.MAPS:
         raise ValueError(f"class of config must be one of {sorted(_catalogue.MAPS)}, got {name!r}")
     if not isinstance(parameters, dict):
         raise ValueError(f"parameters of config must be a dictionary, got {parameters!r}")

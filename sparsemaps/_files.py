@@ -319,7 +319,8 @@ def _blaming(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error.filename = error.filename or name
+        if error.errno is not None:  # else it has a text of its own, which a name would hide
+            error.filename = error.filename or name
         raise
 
 

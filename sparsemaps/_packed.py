@@ -3,6 +3,7 @@
 import json
 import os
 import struct
+import tokenize
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal
@@ -177,10 +178,10 @@ class PackedCodes:
             n_text, _ = _FOOTER.unpack(end)
             try:
                 file.seek(size - _FOOTER.size - n_text)
-                about = json.loads(file.read(n_text))
-                n_rows, n_bytes = about["shape"]
-            except (OSError, ValueError, KeyError, TypeError):
+                about = _check_description(json.loads(file.read(n_text)), size)
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
                 raise ValueError(f"{path} is damaged: its description cannot be read") from None
+            n_rows, n_bytes = about["shape"]
             scheme = about["config"].get("scheme")
             if scheme != _seeding.SCHEME:
                 raise ValueError(
@@ -193,7 +194,7 @@ class PackedCodes:
             mask = np.frombuffer(file.read(n_mask), np.uint8)
         try:
             array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
-        except ValueError as error:
+        except (ValueError, OverflowError, tokenize.TokenError) as error:
             raise ValueError(f"{path} is damaged: {error}") from None
         header = array_bytes - n_rows * n_bytes
         if array.shape != (n_rows, n_bytes) or array.dtype != np.uint8 or not 0 < header < 2**16:
@@ -243,6 +244,21 @@ class PackedCodes:
             if n_columns <= 2 ** parameters["bits"] and not parameters.get("t_bits"):
                 return 0.0  # codes are whole columns
         return 2.0**-self.bits
+
+
+def _check_description(about: Any, size: int) -> dict[str, Any]:
+    """What a file of so many bytes says of its codes; an error where it has not that form."""
+    n_rows, n_bytes = about["shape"]
+    _validation.check_int("n_rows", n_rows, 0, 8 * size)
+    _validation.check_int("n_bytes", n_bytes, 1, size)
+    bits = _validation.check_int("bits", about["bits"], 1, 24)
+    _validation.check_int("n_hashes", about["n_hashes"], 1, 8 * n_bytes // bits)
+    config = about["config"]
+    if not (isinstance(config, dict) and isinstance(config.get("class", ""), str)):
+        raise ValueError(f"config must be a dictionary with the name of a class, got {config!r}")
+    if not isinstance(config.get("parameters", {}), dict):
+        raise ValueError(f"parameters must be a dictionary, got {config['parameters']!r}")
+    return dict(about)
 
 
 def check_codes(name: str, codes: Array) -> Array:

@@ -2,14 +2,19 @@
 
 import os
 from typing import Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _config, _search, _sklearn, _threads, _validation
+from sparsemaps import _config, _files, _search, _sklearn, _threads, _validation
 from sparsemaps._base import SparseMap
 from sparsemaps._packed import PackedCodes
 from sparsemaps._typing import Array, MatrixLike
+
+_SAVED_PARAMETERS = ("n_neighbors", "radius", "algorithm", "recall", "rerank")
+
+_ROWS_ENDING = ".rows.npz"
 
 _RERANKED_QUERIES = 64
 """Queries whose candidates are compared exactly at a time."""
@@ -120,10 +125,13 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         """
         _sklearn.check_is_fitted(self, "codes_")
         path = os.fspath(path)
-        if self._rows is not None:
-            sp.save_npz(path + ".rows.npz", self._rows, compressed=False)
-        names = ("n_neighbors", "radius", "algorithm", "recall", "rerank")
-        self.codes_.save(path, {"index": {name: getattr(self, name) for name in names}})
+        about = {"index": {name: getattr(self, name) for name in _SAVED_PARAMETERS}}
+        if self._rows is None:
+            self.codes_.save(path, about)
+            return
+        with _files.atomic_output(path + _ROWS_ENDING) as file:  # appears after the codes
+            sp.save_npz(file, self._rows, compressed=False)
+            self.codes_.save(path, about)
 
     @classmethod
     def load(cls, path: Any, *, mmap_mode: str | None = "r") -> Self:
@@ -149,11 +157,22 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         codes, about = PackedCodes._open(path, mmap_mode)
         if "index" not in about:
             raise ValueError(f"{path} holds packed codes and no index: use PackedCodes.load")
-        fitted = _config.from_config(codes.config)
-        parameters: dict[str, Any] = {"map": fitted, **about["index"]}
+        parameters = about["index"]
+        if not isinstance(parameters, dict) or set(parameters) != set(_SAVED_PARAMETERS):
+            raise ValueError(f"{path} is damaged: its parameters cannot be read")
+        parameters = {"map": _config.from_config(codes.config), **parameters}
         index = cls(**parameters)
-        index.map_, index.codes_ = fitted, codes
-        index._rows = sp.csr_array(sp.load_npz(path + ".rows.npz")) if index.rerank else None
+        index._check_parameters()
+        index.map_, index.codes_ = index.map, codes
+        width = index.map_._n_columns or 1
+        made = index.map_.encode(sp.csr_array((1, width)), packed=True)
+        if (made.bits, made.n_hashes, made.shape[1]) != (
+            codes.bits,
+            codes.n_hashes,
+            codes.shape[1],
+        ):
+            raise ValueError(f"{path} is damaged: its codes are not those of its map")
+        index._rows = _load_rows(path + _ROWS_ENDING, len(codes)) if index.rerank else None
         return index._count()
 
     # ---- parts -----------------------------------------------------------------------------------
@@ -235,6 +254,17 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
                 K = self.map_.exact_kernel(rows[some], self._rows[candidates])
                 exact[some][finite] = 1 - K[np.nonzero(finite)[0], where]
         return exact
+
+
+def _load_rows(path: str, n_rows: int) -> Any:
+    """The rows of an index, as sound CSR."""
+    try:
+        rows = sp.csr_array(_validation.sound_matrix(sp.load_npz(path), "the matrix"))
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
+        raise ValueError(f"{path} holds no sound sparse matrix: {error}") from None
+    if rows.shape[0] != n_rows:
+        raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")
+    return rows
 
 
 def exact_pairs(map: Any, X: Any, Y: Any, i: Array, j: Array) -> Array:

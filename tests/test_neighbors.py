@@ -2,6 +2,7 @@
 
 import pickle
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -348,6 +349,74 @@ def test_rows_are_added_and_removed():
         assert found[row][0] == left[0]
     i, j, _ = index.similar_pairs(0.7)
     assert not np.isin(np.concatenate([i, j]), removed).any()
+
+
+def with_about(path, change):
+    """Write the codes of an index again, with another description."""
+    packed, about = PackedCodes._open(path, None)
+    change(about, packed)
+    packed.save(path, {"index": about["index"]})
+
+
+def with_rows(path, **arrays):
+    """Replace arrays of the rows that a reranking index keeps."""
+    name = f"{path}.rows.npz"
+    with np.load(name) as file:
+        arrays = {**file, **arrays}
+    np.savez(name, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda path: with_about(path, lambda a, _: a.update(index=3)), "parameters cannot be"),
+        (lambda path: with_about(path, lambda a, _: a["index"].pop("recall")), "parameters cannot"),
+        (lambda path: with_about(path, lambda a, _: a["index"].update(x=1)), "parameters cannot"),
+        (lambda path: with_about(path, lambda a, _: a["index"].update(recall="x")), "recall must"),
+        (
+            lambda path: with_about(path, lambda _, c: c.config.update({"class": []})),
+            "damaged: its description",
+        ),
+        (
+            lambda path: with_about(path, lambda _, c: c.config["parameters"].update(bits=2)),
+            "not those of its map",
+        ),
+        (
+            lambda path: with_about(path, lambda _, c: c.config["parameters"].update(n_hashes=9)),
+            "not those of its map",
+        ),
+        (lambda path: with_rows(path, indptr=np.arange(601) * 10**6), "no sound sparse matrix"),
+        (lambda path: with_rows(path, shape=np.array([600, 1])), "no sound sparse matrix"),
+        (lambda path: with_rows(path, format=np.array(b"xyz")), "no sound sparse matrix"),
+        (
+            lambda path: with_rows(path, shape=np.array([1, 5]), indptr=np.array([0, 0])),
+            "must have the 600 rows of the index, got 1",
+        ),
+        (lambda path: Path(f"{path}.rows.npz").write_bytes(b"PK"), "no sound sparse matrix"),
+    ],
+)
+def test_files_that_are_damaged(tmp_path, damage, message):
+    path = tmp_path / "index.npy"
+    index_of(families(), rerank=True).save(path)
+    damage(path)
+    with pytest.raises(ValueError, match=message):
+        KernelNeighbors.load(path)
+
+
+def test_rows_appear_with_their_codes(tmp_path, monkeypatch):
+    """Where the codes cannot be written, the rows of the file before stay."""
+    path = tmp_path / "index.npy"
+    X = families()
+    index_of(X, rerank=True).save(path)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(PackedCodes, "save", fail)
+    with pytest.raises(OSError, match="full"):
+        index_of(X[:9], rerank=True).save(path)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("rerank", [False, True])

@@ -1,5 +1,6 @@
 """Packed codes that know their map: what compares, estimates, files."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -177,6 +178,61 @@ def test_every_file_that_is_cut_short_is_refused(saved):
         path.write_bytes(whole[:length])
         with pytest.raises(ValueError, match=r"cut short|damaged"):
             PackedCodes.load(path)
+
+
+WRONG = (None, -1, 1.5, 2**63, 10**30, "x", [], {}, [1])
+MISSING = object()
+
+
+def changed_descriptions(path):
+    """The file with each part of its description in turn missing or replaced by what is wrong."""
+    whole = path.read_bytes()
+    n_text = int.from_bytes(whole[-16:-8], "little")
+    front, text, magic = whole[: -16 - n_text], whole[-16 - n_text : -16], whole[-8:]
+
+    def with_text(text):
+        return front + text + len(text).to_bytes(8, "little") + magic
+
+    def changed(keys, value):
+        about = json.loads(text)
+        part = about
+        for key in keys[:-1]:
+            part = part[key]
+        if value is MISSING:
+            del part[keys[-1]]
+        else:
+            part[keys[-1]] = value
+        return with_text(json.dumps(about).encode())
+
+    yield with_text(b"[" * 100_000)
+    yield with_text(b"[]")
+    for key in ("bits", "n_hashes", "shape", "config"):
+        yield changed([key], MISSING)
+        yield from (changed([key], wrong) for wrong in WRONG)
+    for key in (0, 1):
+        yield from (changed(["shape", key], wrong) for wrong in WRONG)
+    yield from (changed(["config", "class"], wrong) for wrong in WRONG if wrong != "x")
+    yield from (changed(["config", "parameters"], wrong) for wrong in WRONG if wrong != {})
+    yield from (changed(["config", "scheme"], wrong) for wrong in WRONG)
+
+
+def test_every_wrong_description_is_refused(saved):
+    _, path = saved
+    for content in list(changed_descriptions(path)):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"damaged|scheme"):
+            PackedCodes.load(path)
+
+
+def test_headers_that_are_wrong(saved):
+    """NumPy's own header, a byte of it changed or missing: an error, or the same codes."""
+    A, path = saved
+    whole = path.read_bytes()
+    for position in range(0, 128, 3):
+        for new in (b"", b"\0", b"9", b"\xff"):
+            path.write_bytes(whole[:position] + new + whole[position + 1 :])
+            with contextlib.suppress(ValueError):
+                np.testing.assert_array_equal(PackedCodes.load(path, mmap_mode=None).array, A.array)
 
 
 def test_files_of_another_scheme(saved):
