@@ -48,29 +48,13 @@ static void mixture_each(double *x, ptrdiff_t n, const double *weights, const do
         x[i] = mixture_one(x[i], weights, rates, n_terms);
 }
 
-/* Products first and sums in a loop of their own: where differences and sums take turns, GCC makes
- * fused operations of them, whatever -ffp-contract says. */
-#define DEFINE_MULTIPLY_COMPLEX(VALUE, NAME)                                                       \
-    static void NAME(VALUE *restrict x, const VALUE *restrict y, ptrdiff_t n)                      \
-    {                                                                                              \
-        enum { AT_ONCE = 64 };                                                                     \
-        VALUE left[2 * AT_ONCE], right[2 * AT_ONCE];                                               \
-        for (ptrdiff_t first = 0; first < 2 * n; first += 2 * AT_ONCE) {                           \
-            ptrdiff_t n_here = 2 * n - first < 2 * AT_ONCE ? 2 * n - first : 2 * AT_ONCE;          \
-            for (ptrdiff_t i = 0; i < n_here; i += 2) {                                            \
-                VALUE real = x[first + i], imaginary = x[first + i + 1];                           \
-                left[i] = real * y[first + i];                                                     \
-                left[i + 1] = real * y[first + i + 1];                                             \
-                right[i] = -imaginary * y[first + i + 1];                                          \
-                right[i + 1] = imaginary * y[first + i];                                           \
-            }                                                                                      \
-            for (ptrdiff_t i = 0; i < n_here; i++)                                                 \
-                x[first + i] = left[i] + right[i];                                                 \
-        }                                                                                          \
-    }
+#define NAME(function) function##_f32
+#define VALUE float
+#include "functions.template.h"
 
-DEFINE_MULTIPLY_COMPLEX(float, multiply_complex_f32)
-DEFINE_MULTIPLY_COMPLEX(double, multiply_complex_f64)
+#define NAME(function) function##_f64
+#define VALUE double
+#include "functions.template.h"
 
 const functions_loops TABLE(functions) = {
     .exp = exp_each,
