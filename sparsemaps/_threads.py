@@ -43,7 +43,7 @@ def resolve_n_jobs(n_jobs: Any) -> int:
         raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}")
     n_jobs = int(n_jobs)
     if n_jobs > 0:
-        return n_jobs
+        return min(n_jobs, 2**31 - 1)
     if hasattr(os, "sched_getaffinity"):
         processors = len(os.sched_getaffinity(0))
     else:

@@ -34,9 +34,13 @@ def check_real(name: str, value: Any, low: float, *, open_low: bool = False) -> 
     allowed = f"a finite number {'above' if open_low else 'of at least'} {low}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    if not math.isfinite(value) or value < low or (open_low and value == low):
+    try:
+        number = float(value)
+    except OverflowError:  # of a whole number or a fraction
+        number = math.inf
+    if not math.isfinite(number) or number < low or (open_low and number == low):
         raise ValueError(f"{name} must be {allowed}, got {value}")
-    return float(value)
+    return number
 
 
 def check_bool(name: str, value: Any) -> bool:

@@ -200,7 +200,7 @@ class RandomFourier(SparseMap):
                 scale *= np.sqrt(2)
         if self.kernel == "matern":
             chi_square = 2 * _functions.gamma_quantile(self.nu, _seeding.uniforms(key, n))
-            scale *= np.sqrt(2 * self.nu / chi_square)
+            scale *= np.sqrt(2 * float(self.nu) / chi_square)
         return scale / (2 * np.pi)
 
     def _transform(self, rows: RowReader) -> Matrix:

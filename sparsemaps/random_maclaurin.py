@@ -222,10 +222,10 @@ class RandomMaclaurin(SparseMap):
     def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)
         if isinstance(self.kernel, str):
-            products *= self.gamma
+            products *= float(self.gamma)
             if self.kernel == "exp":
                 return np.exp(products)
-            return (products + self.coef0) ** self.degree
+            return (products + float(self.coef0)) ** self.degree
         return np.polyval(self._series()[::-1], products)
 
     def _write_h01(

@@ -161,7 +161,7 @@ class TensorSketch(SparseMap):
     def _factors(self) -> _Factors:
         """What the kernels need to know of the factors."""
         keys = _seeding.keys(self.seed_, "tensor_sketch", 3 * self.degree).reshape(-1, 3)
-        return keys, float(np.sqrt(self.gamma)), float(np.sqrt(self.coef0))
+        return keys, float(np.sqrt(float(self.gamma))), float(np.sqrt(float(self.coef0)))
 
     def _transform(self, rows: RowReader) -> Matrix:
         factors = self._factors()
@@ -182,7 +182,7 @@ class TensorSketch(SparseMap):
 
     def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         return kernels.polynomial_kernel(
-            X, Y, degree=self.degree, gamma=self.gamma, coef0=self.coef0
+            X, Y, degree=self.degree, gamma=float(self.gamma), coef0=float(self.coef0)
         )
 
     def _max_entries(self, lengths: Array) -> Array:

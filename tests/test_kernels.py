@@ -1,5 +1,7 @@
 """Exact kernels against plain NumPy."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -201,6 +203,20 @@ def test_bad_input(name):
     if "gamma" in NAIVE[name][1]:
         with pytest.raises(ValueError, match="gamma must be a finite number above 0, got -1"):
             function(X, gamma=-1)
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.5, 1.5, 2.5, 7.0])
+@pytest.mark.parametrize("gamma", [5e-324, 1e200, sys.float_info.max])
+def test_matern_of_any_gamma(nu, gamma):
+    """Where distances times gamma overflow, the kernel of different rows is 0."""
+    K = kernels.matern_kernel(np.array([[1.0, 2], [3, 0], [0, 0]]), gamma=gamma, nu=nu)
+    np.testing.assert_allclose(K, np.ones((3, 3)) if gamma < 1 else np.eye(3), atol=1e-15)
+
+
+@pytest.mark.parametrize("n_jobs", [2**63, 10**30, -(10**30)])
+def test_any_number_of_threads(n_jobs):
+    X = np.ones((3, 2))
+    np.testing.assert_array_equal(kernels.min_max_kernel(X, n_jobs=n_jobs), np.ones((3, 3)))
 
 
 def test_precomputed_kernel():

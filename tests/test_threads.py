@@ -180,6 +180,7 @@ def test_how_many_threads():
     assert _threads.resolve_n_jobs(-2) == max(1, processors - 1)
     assert _threads.resolve_n_jobs(-1000) == 1
     assert (_threads.resolve_n_jobs(None), _threads.resolve_n_jobs(5)) == (1, 5)
+    assert _threads.resolve_n_jobs(10**30) == 2**31 - 1
 
 
 @pytest.mark.parametrize("n_jobs", [1, 4])

@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import map_classes
+from conftest import assert_same, make, map_classes, random_csr
 from hypothesis import given, settings
 from matrices import as_csr, as_dict, csr_parts, damaged_csr, set_arrays
 
@@ -31,18 +32,40 @@ def test_what_is_no_integer_in_the_range(value):
         _validation.check_int("n", value, 1, 7)
 
 
-@pytest.mark.parametrize("value", [2, 2.5, np.float32(2.5), np.int64(3)])
+@pytest.mark.parametrize("value", [2, 2.5, np.float32(2.5), np.int64(3), Fraction(5, 2), 2**80])
 def test_real_numbers(value):
     found = _validation.check_real("gamma", value, 2)
     assert (type(found), found) == (float, float(value))
 
 
-@pytest.mark.parametrize("value", [1.9, -1, np.nan, np.inf, -np.inf, True, "3", None, 1j])
+@pytest.mark.parametrize("value", [1.9, -1, 10**400, np.nan, -np.inf, True, "3", None, 1j])
 def test_what_is_no_real_number_in_the_range(value):
     with pytest.raises(ValueError, match=r"^gamma must be a finite number of at least 2, got "):
         _validation.check_real("gamma", value, 2)
     with pytest.raises(ValueError, match=r"^gamma must be a finite number above 2, got "):
         _validation.check_real("gamma", 2.0, 2, open_low=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("TensorSketch", {"gamma": 0.5, "coef0": 0.25}),
+        ("RandomMaclaurin", {"gamma": 0.5, "coef0": 0.25}),
+        ("RandomFourier", {"gamma": 0.5, "kernel": "matern", "nu": 0.25}),
+        ("RandomBinning", {"gamma": 0.5}),
+        ("Fastfood", {"gamma": 0.5, "hash_dim": 16}),
+    ],
+)
+def test_numbers_of_any_type(name, parameters):
+    X = random_csr(9)
+    one = make(name, **parameters).fit(X)
+    exact = {
+        key: Fraction(value) if isinstance(value, float) else value
+        for key, value in parameters.items()
+    }
+    other = make(name, **exact).fit(X)
+    assert_same(other.transform(X), one.transform(X))
+    np.testing.assert_array_equal(other.exact_kernel(X), one.exact_kernel(X))
 
 
 def test_choices_and_booleans():

@@ -1,5 +1,6 @@
 """Exact kernels of how far two rows are from one another."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -237,8 +238,11 @@ def matern_kernel(
     nu = check_nu(nu)
     of_squares = matern(nu)
 
+    factor = min(nu * gamma, sys.float_info.max)
+
     def finish(sums: Array, u: Array, v: Array) -> Array:
-        return of_squares(nu * gamma * np.maximum(u + v - 2 * sums, 0))
+        with np.errstate(over="ignore"):  # of an infinite distance, the kernel is 0
+            return of_squares(factor * np.maximum(u + v - 2 * sums, 0))
 
     return gram(X, Y, n_jobs, GramKernel(_common.DOT, np.square, finish, one_of_itself=True))
 
