@@ -197,17 +197,17 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
     if not path:
         raise ValueError("the name of the output must not be empty")
     if path == "-":
-        with _blaming("standard output"):
+        with blaming("standard output"):
             if sys.stdout is None:
                 raise OSError(errno.EBADF, os.strerror(errno.EBADF))
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         return
     if os.path.exists(path) and not os.path.isfile(path):
-        with _blaming(path), open(path, "wb") as file:
+        with blaming(path), open(path, "wb") as file:
             yield file
         return
-    with _blaming(path):
+    with blaming(path):
         target = os.path.realpath(path)
         with _Unpublished(target) as hidden:
             with _compressed(hidden.file, os.path.splitext(path)[1]) as compressed:
@@ -314,7 +314,7 @@ def _compressed(file: IO[bytes], ending: str) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _blaming(name: str) -> Iterator[None]:
+def blaming(name: str) -> Iterator[None]:
     """Put a file's name to errors that have none: those of writing to it."""
     try:
         yield

@@ -395,15 +395,19 @@ def test_full_disk(file, tmp_path):
 
 
 @posix
-def test_a_file_that_may_not_grow(file, tmp_path):
-    """As on a full disk: an error in the middle of the output, which then is not there."""
+@pytest.mark.parametrize("file_format", ["svmlight", "npy", "npz"])
+def test_a_file_that_may_not_grow(file, tmp_path, file_format):
+    """As on a full disk: an error in the middle of the output, which then is not there. It names
+    the file that is too large, not one beside it."""
     import resource
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
-    program = Program("map", "minmax", file, "-o", "out", cwd=tmp_path, preexec_fn=limit)
+    program = Program(
+        "map", "minmax", file, "-o", "out", "--format", file_format, cwd=tmp_path, preexec_fn=limit
+    )
     assert program.end() == (2, b"sparsemaps: out: File too large\n")
     assert os.listdir(tmp_path) == ["in.svm"]
 

@@ -183,17 +183,19 @@ class _GrowingNpy:
     """A .npy file to which arrays are appended; its header is written last."""
 
     def __init__(self, path: str, dtype: Any, stack: ExitStack) -> None:
-        self._dtype, self.n = np.dtype(dtype), 0
+        self._path, self._dtype, self.n = path, np.dtype(dtype), 0
         self._file: IO[bytes] = stack.enter_context(_files.atomic_output(path))
         self._file.write(_npy_header(self._dtype, (0,)))
 
     def append(self, array: Array) -> None:
-        self._file.write(np.ascontiguousarray(array, self._dtype).data)
+        with _files.blaming(self._path):  # not the file that was opened last
+            self._file.write(np.ascontiguousarray(array, self._dtype).data)
         self.n += len(array)
 
     def finish(self, *row_shape: int) -> None:
-        self._file.seek(0)
-        self._file.write(_npy_header(self._dtype, (self.n, *row_shape)))
+        with _files.blaming(self._path):
+            self._file.seek(0)
+            self._file.write(_npy_header(self._dtype, (self.n, *row_shape)))
 
 
 _HEADER_BYTES = 128
