@@ -6,6 +6,7 @@ seed are independent; column and component enter in the kernels (``_kernels/rand
 """
 
 import numbers
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -57,10 +58,13 @@ def draw_seed(random_state: RandomState) -> int:
     )
 
 
+@lru_cache(maxsize=256)  # a fifth of what it takes to map a single row
 def keys(seed: int, stream: str, n: int) -> Keys:
     """The `n` uint64 words that key the map `stream` under `seed`."""
     sequence = np.random.SeedSequence(seed, spawn_key=(SCHEME, STREAMS[stream]))
-    return sequence.generate_state(n, np.uint64).astype(np.uint64, copy=False)
+    words: Keys = sequence.generate_state(n, np.uint64).astype(np.uint64, copy=False)
+    words.flags.writeable = False
+    return words
 
 
 def uniforms(key: np.uint64, n: int) -> npt.NDArray[np.float64]:
