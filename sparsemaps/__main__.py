@@ -6,16 +6,16 @@ import sys
 
 
 def main() -> int:
-    """Run the command in a process of its own; returns its exit status."""
+    """Run the command as the whole process, and return its exit status."""
     try:
-        from sparsemaps import cli  # takes a moment, in which Ctrl-C may be pressed
+        from sparsemaps import cli  # here, as Ctrl-C may be pressed during the imports
 
         status = cli.main()
     except KeyboardInterrupt:
         print("sparsemaps: interrupted", file=sys.stderr)
         status = 130
     if status:
-        # Python would try again to write what is left, and complain, when it ends.
+        # Python would try to flush standard output again when it ends, and print a traceback.
         with contextlib.suppress(AttributeError, OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status

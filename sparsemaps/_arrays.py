@@ -23,7 +23,7 @@ class GrowingArray:
         self.n = 0
 
     def append(self, more: npt.NDArray[Any], growth: float = 2.0, added: int = 0) -> None:
-        """Append ``more + added``; where room is made, `growth` times what is needed now."""
+        """Append ``more + added``; if the array must grow, to `growth` times what is needed."""
         end = self.n + len(more)
         if end > len(self._array):
             self._make_room(int(end * max(growth, 1)) + 1, self._array.dtype)
@@ -49,7 +49,7 @@ class GrowingArray:
 
 
 def keep_rows(array: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """``array[kept]``, moved up within `array` so that no second one is held."""
+    """``array[kept]``, made within the memory of `array`."""
     n_kept = int(np.count_nonzero(kept))
     if n_kept < len(array):
         step, end = 4096, 0

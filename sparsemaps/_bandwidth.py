@@ -36,16 +36,16 @@ def check(gamma: Any) -> None:
 def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
     """gamma as a number.
 
-    "scale" is that of scikit-learn's RBFSampler, 1 / (columns * variance of all values), for
-    squared distances, and what it is for the others in the same units. "median" makes the kernel
-    e^(-1/2) (of squared distances) or e^-1 at the median distance of a sample of rows. It does not
-    depend on the seed. Where all rows are the same, both are 1.
+    "scale" is 1 / (columns * variance of all values) for squared distances, as in scikit-learn's
+    RBFSampler, and the same quantity in their units for other distances. "median" makes the kernel
+    e^(-1/2) (of squared distances) or e^-1 at the median distance of a sample of rows. The sample
+    does not depend on the seed. If all rows are equal, both are 1.
     """
     if not isinstance(gamma, str):
         return float(gamma)
     if rows is None:
         raise ValueError(
-            f"gamma={gamma!r} is taken from the data, and there are none here: fit the map to a "
+            f"gamma={gamma!r} is computed from data, and there are none here: fit the map to a "
             "matrix, or give a number"
         )
     if gamma == "scale":

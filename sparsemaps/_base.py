@@ -56,7 +56,7 @@ class SparseMap(
 
     @property
     def _nonnegative_rule(self) -> str | None:
-        """Where values must be >= 0, the sentence that tells a user how to go on."""
+        """How the error for negative values ends: what is allowed. None if they are allowed."""
         return None
 
     @property
@@ -70,7 +70,7 @@ class SparseMap(
         return False
 
     _sparse_components: ClassVar[bool] = False
-    """Whether ``dense_output=True`` is needed for one number for each component in a row."""
+    """Whether the output has a number for each component with ``dense_output=True`` only."""
 
     @property
     def _has_components(self) -> bool:
@@ -121,8 +121,8 @@ class SparseMap(
         Raises
         ------
         ValueError
-            If a parameter is not one of the allowed, or X is not finite, sound and, where the
-            kernel needs it, non-negative.
+            If a parameter is not allowed; or if X is not sound, not finite, or has negative values
+            that the kernel does not allow.
         """
         self._check_parameters()
         rows = self._read_input(X, reset=True)
@@ -132,9 +132,9 @@ class SparseMap(
     def fit_any_width(self) -> Self:
         """Fit the map without data, for rows of any width.
 
-        For streams and files, whose number of columns nobody knows beforehand. ``transform`` then
-        takes matrices of any number of columns, and the map has no ``n_features_in_``. The numbers
-        are those of a map that is fitted to data.
+        For streams and files, whose number of columns is not known beforehand. ``transform`` then
+        takes matrices of any number of columns, and the map has no ``n_features_in_``. The output
+        is that of a map that is fitted to data.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class SparseMap(
         Raises
         ------
         ValueError
-            If a parameter is not one of the allowed, or is to be taken from the data.
+            If a parameter is not allowed, or must be computed from data (``gamma="scale"``).
 
         Examples
         --------
@@ -177,7 +177,7 @@ class SparseMap(
         Raises
         ------
         ValueError
-            As in ``fit``, and if the number of columns is another.
+            As in ``fit``, and if the number of columns is not that of ``fit``.
         """
         fitted = self._fitted()
         return fitted._transform(self._read_input(X, reset=False))
@@ -209,24 +209,24 @@ class SparseMap(
         return np.asarray(fitted._exact_kernel(X, Y))
 
     def to_config(self) -> dict[str, Any]:
-        """What makes this fitted map again, as a dictionary for ``json.dumps``.
+        """Describe this fitted map by a dictionary, which ``json.dumps`` takes.
 
         Returns
         -------
         config : dict
             "class" and "parameters" of the map, "seed", "scheme" (the number of the family of
             random numbers) and "n_features" (None where the map was fitted for any width).
-            Parameters that were taken from the data are there as numbers. `random_state`, `n_jobs`
+            Parameters that were computed from data are numbers. `random_state`, `n_jobs`
             and the names of columns are left out.
 
         Raises
         ------
         ValueError
-            If a parameter has no JSON, such as a function.
+            If a parameter cannot be written as JSON, such as a function.
 
         See Also
         --------
-        sparsemaps.from_config : The way back.
+        sparsemaps.from_config : Make the map from the dictionary.
 
         Examples
         --------

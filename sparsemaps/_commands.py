@@ -105,7 +105,7 @@ def _map_on_dask(options: argparse.Namespace, made: Any) -> None:
     if not options.output.endswith("/"):
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     if options.header or options.shard is not None:
-        raise ValueError("--dask goes without --header and --shard")
+        raise ValueError("--dask cannot be used with --header or --shard")
     try:
         from sparsemaps.dask import _command
     except ImportError as error:
@@ -164,10 +164,10 @@ def info(options: argparse.Namespace) -> None:
     lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
     for line in lines:
         print(line)
-    sys.stdout.flush()  # here, where an error can still be told
+    sys.stdout.flush()  # here, so that an error is reported
 
 
-# ---- maps and kernels that are several of the library's ------------------------------------------
+# ---- maps and kernels that combine several of the library's --------------------------------------
 
 
 def minmax_times_signs(

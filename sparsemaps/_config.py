@@ -15,7 +15,7 @@ def from_config(config: dict[str, Any]) -> SparseMap:
     Parameters
     ----------
     config : dict
-        As ``to_config`` of a fitted map returns it, also after a way through JSON.
+        What ``to_config`` of a fitted map returned, or that written and read as JSON.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def from_config(config: dict[str, Any]) -> SparseMap:
     if config["scheme"] != _seeding.SCHEME:
         raise ValueError(
             f"config is of scheme {config['scheme']!r} of random numbers; this version of "
-            f"sparsemaps has scheme {_seeding.SCHEME}, whose output is another"
+            f"sparsemaps has scheme {_seeding.SCHEME}, whose output is different"
         )
     n_features = config["n_features"]
     if n_features is not None:

@@ -38,13 +38,13 @@ def make_csr(
     index_type = _validation.index_type(max(capacity, width))
     values, columns = GrowingArray(rows.dtype, capacity), GrowingArray(index_type, capacity)
     indptr = np.zeros(rows.n_rows + 1, index_type)
-    # Arrays that are free again, as touching new memory costs time.
+    # Arrays to be used again: new memory costs time when it is first written.
     spare: deque[tuple[Array, Array]] = deque()
 
     def write_block(start: int, stop: int) -> tuple[tuple[Array, Array], int]:
         block = rows.block(start, stop)
         if max_entries(np.diff(block.indptr)).sum() > max_size:
-            raise ValueError("X has got more entries while it was read")
+            raise ValueError("X was changed while it was read: it has got more entries")
         try:
             part = spare.pop()
         except IndexError:

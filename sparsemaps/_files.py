@@ -1,4 +1,4 @@
-"""Files, plain and compressed: text in whole lines, output that is complete or not there."""
+"""Files, plain and compressed: text in whole lines, and output that appears when it is complete."""
 
 import bz2
 import contextlib
@@ -33,7 +33,7 @@ _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 
 
 class LineTooLong(ValueError):
-    """A line is longer than is allowed; whoever counts lines says which."""
+    """A line is longer than is allowed; the caller, which counts lines, says which one."""
 
 
 def without_compression(name: str) -> str:
@@ -105,12 +105,12 @@ class Text:
         return int(end - here)
 
     def blocks(self, block_bytes: int, offset: int = 0, length: int = -1) -> Iterator[bytes]:
-        """Pieces of about `block_bytes` that end at line ends, the last one perhaps without."""
+        """Blocks of about `block_bytes` bytes that end at line ends; the last may lack one."""
         if offset > 0:
             self._skip_to_line(offset)
         left = None
         if length > 0:
-            # Lines count that begin no later than this; the first always does.
+            # Lines that begin here or before are read, at least the first one.
             left = offset + length - self._file.tell()
         block_bytes = min(block_bytes, self._max_line_bytes)  # a longer line spans several
         carried: list[bytes] = []  # pieces of a line without its end
@@ -150,7 +150,7 @@ class Text:
             self._file.seek(offset)
         except (OSError, OverflowError) as error:
             raise ValueError(f"{self.name}offset {offset} cannot be reached: {error}") from error
-        # The rest of a line belongs to whoever reads the bytes before.
+        # The rest of a line is for the reader of the bytes before.
         while (rest := self._file.readline(_READ_BYTES)) and not rest.endswith(b"\n"):
             pass
 
@@ -165,14 +165,14 @@ class Text:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _read_some(self, size: int) -> bytes:
-        # Of a pipe, read1 waits for one write: a signal gets its turn after each.
+        # read1 of a pipe waits for one write only, so that signals are handled after each.
         read = getattr(self._file, "read1", self._file.read)
         try:
             part = read(size)
         except _DAMAGED as error:
             raise ValueError(f"{self.name}cannot be decompressed: {error}") from error
         except OSError as error:
-            if error.errno is None:  # as bz2 reports what is no such file
+            if error.errno is None:  # of bz2, for data that are not its format
                 raise ValueError(f"{self.name}cannot be decompressed: {error}") from error
             error.filename = error.filename or self.name.removesuffix(": ") or None
             raise
@@ -187,11 +187,11 @@ class Text:
 
 @contextlib.contextmanager
 def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
-    """A binary file object for `path`, which appears only when all went well; "-" is a pipe.
+    """A binary file object for the file `path`, which appears only if there is no error.
 
-    The name's ending says whether it is compressed. Without `synced`, it may be empty after a loss
-    of power, and costs less. What cannot be renamed into place, a device or
-    a named pipe, is written to as it is.
+    "-" is standard output. The ending of the name chooses a compression. Without `synced`, writing
+    costs less, but the file may be empty after a loss of power. Devices and named pipes are written
+    to directly, as no file can be renamed to them.
     """
     path = os.fspath(path)
     if not path:
@@ -260,7 +260,7 @@ class _Unpublished:
             self._name()
         if os.path.exists(self._target):
             os.chmod(self._temporary, os.stat(self._target).st_mode & 0o777)
-        if os.name == "nt":  # which renames no open file
+        if os.name == "nt":  # Windows renames no open file
             self.file.close()
         os.replace(self._temporary, self._target)
 
@@ -270,7 +270,7 @@ class _Unpublished:
         folder = os.open(self._folder, os.O_RDONLY)
         try:  # with src_dir_fd, Python calls linkat, which follows the link in /proc
             os.link(_in_proc(self.file.fileno()), self._temporary, src_dir_fd=folder)
-        except OSError:  # a file system that cannot do it, though it made the file
+        except OSError:  # a file system that can make the file but not name it
             with open(self._temporary, "xb") as copy:
                 self.file.seek(0)
                 shutil.copyfileobj(self.file, copy)
@@ -281,7 +281,7 @@ class _Unpublished:
 
     def _remove(self) -> None:
         if self._is_named:
-            with contextlib.suppress(OSError):  # what went wrong first is what matters
+            with contextlib.suppress(OSError):  # the first error is the one to report
                 os.unlink(self._temporary)
 
 
@@ -315,7 +315,7 @@ def _compressed(file: IO[bytes], ending: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def blaming(name: str) -> Iterator[None]:
-    """Put a file's name to errors that have none: those of writing to it."""
+    """Add a file's name to errors that have none, as those of writing."""
     try:
         yield
     except OSError as error:

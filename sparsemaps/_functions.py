@@ -1,7 +1,7 @@
 """Functions of all numbers of an array, with the same bits on every platform (docs/promise.md).
 
-Those of NumPy and SciPy take other code on other processors, and the last bits differ; those of
-NumPy's complex products also with the shape of arrays and with their places in memory.
+NumPy and SciPy run different code on different processors, and the last bits differ. Those of
+NumPy's complex products also depend on the shapes of arrays and on their addresses.
 """
 
 import math

@@ -27,7 +27,7 @@ class KernelError:
     size : int
         Number of components, hashes or grids of the map.
     n_pairs, n_seeds : int
-        How many pairs of rows were looked at, by how many seeds each.
+        Number of pairs of rows, and of seeds for each pair.
     rmse : float
         Root of the mean squared error.
     bias, bias_std_error : float
@@ -41,13 +41,12 @@ class KernelError:
     quantiles : dict of float to float
         Quantiles of the error.
     theory_std : float or None
-        `std` by the map's published variance for these pairs; None where there is no formula.
+        `std` as the published variance of the map says; None where there is no formula.
     theory_bias : float or None
-        The mean bias of codes that agree by chance; None where there is no formula. What else
-        makes `bias` differ from it is a property of the map: of 0-bit samples, and of the acos-chi2
-        kernel, which is an approximation itself.
+        The mean bias of codes that agree by chance; None where there is no formula. Two maps have
+        a further bias: 0-bit samples, and the acos-chi2 kernel, which is an approximation itself.
     theory_rmse : float or None
-        `rmse` by both.
+        `rmse` by `theory_std` and `theory_bias`; None where there is no formula.
     """
 
     size: int
@@ -94,8 +93,8 @@ def resized(random_map: Any, size: int) -> Any:
 
 
 def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
-    """A copy of the map that is fitted to `X`, with what it took from there as parameters; a sample
-    of the rows."""
+    """A copy of the map that is fitted to `X`, whose parameters hold what ``fit`` computed from the
+    data; and a sample of the rows."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
     fitted.set_params(**fitted._learned_parameters)
     rows: Any = X.tocsr() if sp.issparse(X) else np.asarray(X)

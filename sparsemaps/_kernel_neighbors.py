@@ -28,9 +28,10 @@ class KernelNeighbors(RowIndex):
         a neighbour with probability `recall` at least. "auto" compares all codes for nearest
         neighbours, and takes what costs less for radius neighbours and pairs.
     recall : float, default=0.95
-        Above 0, at most 1. Of "lsh".
+        The least probability that "lsh" finds a neighbour: above 0, at most 1.
     rerank : bool, default=False
-        Keep the rows, and order candidates by the exact kernel: distances are exact then.
+        Whether to keep the rows and to compare candidates by the exact kernel: distances are then
+        exact.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answers do not depend on it.
 
@@ -41,17 +42,17 @@ class KernelNeighbors(RowIndex):
     codes_ : PackedCodes
         The codes of the rows; those of removed rows remain, but count as rows without samples.
     n_samples_fit_ : int
-        How many rows there are, with those that were removed.
+        Number of rows, with those that were removed.
     n_features_in_ : int
         Number of columns.
 
     Notes
     -----
-    The distance is 1 - kernel, of the estimate where `rerank` is False; an estimate above 1 or a
-    kernel below 0 does not occur as a distance below 0, but may as one above 1. A row is named by
-    its number in the order in which rows were added, which removing others does not change. Rows
-    without samples are nobody's neighbours, and have none: index -1 and an infinite distance
-    stand where there are fewer neighbours than were asked for.
+    The distance is 1 - kernel, or 1 - estimate where `rerank` is False. It is at least 0, and above
+    1 where the kernel or the estimate is negative. Rows are numbered in the order in which they are
+    added; removing rows does not change the numbers of others. Rows without samples are not
+    neighbours of any row and have no neighbours. Where there are fewer neighbours than were asked
+    for, the index is -1 and the distance infinite.
 
     See Also
     --------
@@ -198,7 +199,7 @@ class KernelNeighbors(RowIndex):
         Parameters
         ----------
         X, n_neighbors
-            As of ``kneighbors``.
+            As in ``kneighbors``.
         mode : {"connectivity", "distance"}, default="connectivity"
             Entries are 1, or distances.
 
@@ -227,7 +228,7 @@ class KernelNeighbors(RowIndex):
         Parameters
         ----------
         X, radius, sort_results
-            As of ``radius_neighbors``.
+            As in ``radius_neighbors``.
         mode : {"connectivity", "distance"}, default="connectivity"
             Entries are 1, or distances.
 
@@ -267,8 +268,8 @@ class KernelNeighbors(RowIndex):
         i, j : ndarray of int64, shape (n_pairs,)
             Numbers of rows, i < j.
         similarity : ndarray of float64, shape (n_pairs,)
-            The estimate; the exact kernel with `rerank`, of those pairs whose estimate and whose
-            exact kernel are at least `threshold`.
+            The estimate. With `rerank` the exact kernel, which is then at least `threshold` as
+            well.
         """
         queries = self._queries(None)
         i, j, similarity = self._similar(queries, None, 1 - threshold)
@@ -289,8 +290,8 @@ class KernelNeighbors(RowIndex):
         Returns
         -------
         graph : csr_matrix of shape (n_queries, n_fitted)
-            Of ``n_neighbors + 1`` neighbours, as a row of the index is its own first one; or of
-            those within `radius`, if it is given. Sorted by distance.
+            Of each query, the ``n_neighbors + 1`` nearest rows, as a row of the index is nearest to
+            itself; or all rows within `radius`, if it is given. Sorted by distance.
         """
         if self.radius is not None:
             return self.radius_neighbors_graph(X, mode="distance", sort_results=True)

@@ -1,6 +1,6 @@
 """The maps and kernels of the ``sparsemaps`` command, and the options of each.
 
-Only data: what they name is imported when a command runs, so that help takes no time.
+These are only names; the modules are imported when a command runs, so that help is fast.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ def _n_components(help: str = "columns of the output") -> Option:
     return Option("n_components", integer, 1024, help)
 
 
-def _n_hashes(help: str = "samples of a row; the error falls with the square root") -> Option:
+def _n_hashes(help: str = "samples of a row; four times as many halve the error") -> Option:
     return Option("n_hashes", integer, 256, help)
 
 
@@ -63,8 +63,8 @@ _DISTRIBUTION = Option(
     "distribution",
     ("rademacher",),
     None,
-    "random signs for the projections of the kernel acos, which are cheaper; by default the "
-    "random numbers that the kernel asks for",
+    "project on random signs, which is faster but not exact for short rows; only for the kernel "
+    "acos",
 )
 _FOURIER = ("rbf", "laplacian", "cauchy", "matern", "folded_rbf")
 _FOURIER_KERNEL = Option("kernel", _FOURIER, "rbf", "the kernel; rbf is the Gaussian")
@@ -81,9 +81,14 @@ MAPS = {
                 "method",
                 ("icws", "dart"),
                 "icws",
-                "dart is faster for rows of many entries of their own, and other samples",
+                "dart is faster for long rows that share few columns; the samples are others",
             ),
-            Option("signed", bool, False, "take values of both signs: generalized min-max kernel"),
+            Option(
+                "signed",
+                bool,
+                False,
+                "accept values of both signs, for the generalized min-max kernel",
+            ),
         ),
     ),
     "minhash": Kind(
@@ -92,7 +97,7 @@ MAPS = {
         (_n_hashes(), _BITS),
     ),
     "count-sketch": Kind(
-        "sparsemaps:CountSketch", "linear kernel, in fewer columns", (_n_components(),)
+        "sparsemaps:CountSketch", "linear kernel, by a sketch of fewer columns", (_n_components(),)
     ),
     "tensor-sketch": Kind(
         "sparsemaps:TensorSketch",
@@ -124,7 +129,7 @@ MAPS = {
             _GAMMA,
             _COEF0,
             _n_components(),
-            Option("h01", bool, False, "keep the constant and linear terms exactly"),
+            Option("h01", bool, False, "compute the constant and linear terms exactly"),
         ),
     ),
     "fourier": Kind(
@@ -142,7 +147,7 @@ MAPS = {
     ),
     "fastfood": Kind(
         "sparsemaps:Fastfood",
-        "Gaussian or Matern kernel, by fast transforms of short rows",
+        "Gaussian or Matern kernel, by fast transforms",
         (
             Option("kernel", ("rbf", "matern"), "rbf", "the kernel; rbf is the Gaussian"),
             _GAMMA,
@@ -153,7 +158,8 @@ MAPS = {
                 "hash_dim",
                 integer,
                 None,
-                "columns that rows are hashed to first; files need it, as their width is not known",
+                "number of columns that rows are hashed to first; required, as the width of "
+                "files is not known beforehand",
             ),
         ),
     ),
@@ -162,14 +168,14 @@ MAPS = {
         "Laplacian kernel, by random grids",
         (
             _GAMMA,
-            Option("n_grids", integer, 256, "grids; the error falls with the square root"),
-            Option("n_bins", integer, 2**12, "columns of a grid, a power of two"),
+            Option("n_grids", integer, 256, "number of grids; four times as many halve the error"),
+            Option("n_bins", integer, 2**12, "output columns of a grid, a power of two"),
         ),
     ),
     "signs": Kind(
         "sparsemaps:SignProjection",
         "acos or acos-chi-square kernel, by signs of random projections",
-        (_ACOS, _n_hashes("signs of a row; the error falls with the square root"), _DISTRIBUTION),
+        (_ACOS, _n_hashes("signs of a row; four times as many halve the error"), _DISTRIBUTION),
     ),
     "minmax-signs": Kind(
         "sparsemaps._commands:minmax_times_signs",
@@ -185,10 +191,14 @@ MAPS = {
 
 KERNELS = {
     "minmax": Kind(
-        "sparsemaps.kernels:min_max_kernel", "sum of minima by sum of maxima; values >= 0", ()
+        "sparsemaps.kernels:min_max_kernel",
+        "sum of minima divided by sum of maxima; values >= 0",
+        (),
     ),
     "generalized-minmax": Kind(
-        "sparsemaps.kernels:generalized_min_max_kernel", "min-max kernel for both signs", ()
+        "sparsemaps.kernels:generalized_min_max_kernel",
+        "min-max kernel of values of both signs",
+        (),
     ),
     "chi2": Kind("sparsemaps.kernels:chi2_similarity", "sum of 2uv/(u+v); values >= 0", ()),
     "acos": Kind("sparsemaps.kernels:acos_kernel", "1 - angle/pi between two rows", ()),
@@ -226,18 +236,18 @@ examples:
 """
 
 SAVED = "saved"
-"""Stands in place of the name of a map for one that comes from a file."""
+"""In place of the name of a map: the map is read from a file."""
 
 MAP_EXAMPLES = """\
 examples:
   sparsemaps map {name} train.svm -o train.mapped
-      the same options map the test file alike: the random numbers depend on --seed alone
+      with the same options and seed, the test file is mapped in the same way
   zcat big.svm.gz | sparsemaps map {name} - -o - | xz > big.mapped.xz
-      from a pipe to a pipe
+      from standard input to standard output
   sparsemaps map {name} parts/ -o mapped/ --resume --shard 1/8
-      one output for each file, an eighth of them; go on where a run has ended
+      one output for each input, for an eighth of the inputs; finished outputs are skipped
   sparsemaps map {name} parts/ -o mapped/ --resume --dask tcp://scheduler:8786
-      on a Dask cluster, which may lose workers
+      on a Dask cluster; workers may fail meanwhile
 """
 
 KERNEL_EXAMPLES = """\

@@ -1,4 +1,4 @@
-"""Packed codes that know what they are: the map that made them, and which rows have samples."""
+"""Packed codes with the configuration of their map, and which rows have samples."""
 
 import json
 import os
@@ -36,8 +36,8 @@ class PackedCodes:
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     sampled : array-like of bool, shape (n_rows,), or None, default=None
-        Which rows have samples. None takes all rows of which not all bits are 0. The others are
-        nobody's neighbours.
+        Which rows have samples. None takes all rows of which not all bits are 0. The others
+        are never found as neighbours.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class PackedCodes:
 
     Notes
     -----
-    A file of `save` is a NumPy file (``numpy.load`` reads its array) with more at its end: one bit
-    a row for `sampled`, and the rest as JSON. `load` maps the array into memory, so that an index
-    of many gigabytes opens at once and only what is looked at is read.
+    A file of `save` is a NumPy file (``numpy.load`` reads its array) with more data at its
+    end: one bit a row for `sampled`, and the rest as JSON. `load` maps the array into memory, so
+    that an index of many gigabytes opens at once, and only the parts in use are read.
 
     Examples
     --------
@@ -126,9 +126,9 @@ class PackedCodes:
         Parameters
         ----------
         path : str or path-like
-            By custom ending in ".npy".
+            The file; its name usually ends in ".npy".
         about : dict or None, default=None
-            What else to keep in the file, of JSON's types.
+            Further data to keep in the file, which ``json.dumps`` takes.
         """
         about = {
             **(about or {}),
@@ -162,7 +162,8 @@ class PackedCodes:
         Raises
         ------
         ValueError
-            If the file is another, is cut short, or holds codes of another scheme.
+            If the file does not hold packed codes, is cut short, or has another scheme of random
+            numbers.
         """
         return cls._open(os.fspath(path), mmap_mode)[0]
 
@@ -211,7 +212,7 @@ class PackedCodes:
         Parameters
         ----------
         counts : array-like of int
-            Collisions, of all codes of a row.
+            How many codes agree, of all codes of a row.
         return_std : bool, default=False
             Return the standard errors too.
 
@@ -225,7 +226,7 @@ class PackedCodes:
         Raises
         ------
         ValueError
-            If the codes are of `RandomFourier` and its kernel is not a function of their rate.
+            If the codes are those of `RandomFourier` with another kernel.
         """
         if self.config.get("class") == "RandomFourier":
             return kernel_of_signs(

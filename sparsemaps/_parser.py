@@ -65,15 +65,17 @@ def make_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="sparsemaps",
         description="Random feature maps of sparse data, for linear learners.",
-        epilog="Exit status: 0 done; 2 bad options, parameters, input or files, with one line that "
-        "says what;\n128 + n ended by signal n (130 Ctrl-C, 141 closed pipe, 143 terminated).",
+        epilog="Exit status:\n"
+        "  0        success\n"
+        "  2        bad options, parameters, input or files; one line says what is wrong\n"
+        "  128 + n  ended by signal n (130: Ctrl-C, 141: closed pipe, 143: terminated)",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     parser.add_argument(
         "--print-completion",
         action=_Completion,
         choices=("bash", "zsh", "tcsh"),
-        help="print a script of completions for a shell, and leave; needs the package shtab",
+        help="print a completion script for a shell and exit; needs the package shtab",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_demo, _add_maps, _add_kernels, _add_pairs, _add_info):
@@ -84,8 +86,9 @@ def make_parser() -> argparse.ArgumentParser:
 def _add_demo(commands: Any) -> None:
     demo = commands.add_parser(
         "demo",
-        help="show the maps at work, on data that every installation has",
-        description="Every map beside its exact kernel: accuracy, time and size. No network.",
+        help="compare maps and exact kernels, on data that every installation has",
+        description="Compare each map with its exact kernel: accuracy, time and size. Needs no "
+        "network.",
         epilog=DEMO_EXAMPLES,
     )
     demo.add_argument(
@@ -94,7 +97,7 @@ def _add_demo(commands: Any) -> None:
     )  # fmt: skip
     demo.add_argument(
         "--plot", type=_name, metavar="FILE.svg",
-        help="draw accuracy against bytes a row as well; needs matplotlib",
+        help="also draw accuracy against bytes a row; needs matplotlib",
     )  # fmt: skip
     demo.set_defaults(run="demo")
 
@@ -110,14 +113,16 @@ def _add_maps(commands: Any) -> None:
         parser = _add_kind(kinds, name, kind, MAP_EXAMPLES)
         _add_map_options(parser)
         parser.add_argument(
-            "--seed", type=integer, default=0, help="of the random numbers (default: 0)"
+            "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"
         )
-        parser.add_argument("--config", metavar="FILE", help="the map that --save-config has saved")
+        parser.add_argument(
+            "--config", metavar="FILE", help="file of a map that --save-config has written"
+        )
         parser.set_defaults(run="map", map_name=name)
     saved = kinds.add_parser(
         SAVED,
-        help="the map of a file that --save-config has written; map --config FILE is short for it",
-        description="The map of a file that --save-config has written.",
+        help="the map in a file that --save-config has written; the word saved may be left out",
+        description="Use the map in a file that --save-config has written.",
         epilog="examples:\n  sparsemaps map minmax train.svm -o train.mapped --save-config map.json"
         "\n  sparsemaps map --config map.json test.svm -o test.mapped\n",
     )
@@ -127,15 +132,17 @@ def _add_maps(commands: Any) -> None:
 
 
 def _add_map_options(parser: argparse.ArgumentParser) -> None:
-    """What all maps have in common."""
+    """Options of every map."""
     inputs = parser.add_argument(
         "inputs", nargs="+", metavar="INPUT",
-        help="LIBSVM file (.gz, .bz2, .xz), directory or pattern of them, or - for a pipe; labels "
-        "and qid: are carried through, comments are not",
+        help="LIBSVM file (.gz, .bz2, .xz), directory, pattern such as 'parts/*.svm', or - for "
+        "standard input; labels and qid: are copied to the output, comments are not",
     )  # fmt: skip
     inputs.complete = _FILE  # type: ignore[attr-defined]
     _add_output(
-        parser, "file to write (.gz, .bz2, .xz), directory for one output an input, or - for a pipe"
+        parser,
+        "file to write (.gz, .bz2, .xz); or directory, for one output for each input; or - for "
+        "standard output",
     )
     _add_reading(parser)
     group = parser.add_argument_group("output")
@@ -145,29 +152,31 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
         "CSR matrix of SciPy (default: svmlight)",
     )  # fmt: skip
     group.add_argument(
-        "--ones", action="store_true", help="write one-hot features as 1, without their factor"
+        "--ones", action="store_true", help="write one-hot features as 1, not as 1/sqrt(samples)"
     )
     group.add_argument(
         "--header",
         action="store_true",
-        help="begin with a comment that is this command; LIBSVM's programs read no comments",
+        help="begin with a comment that holds this command; LIBSVM's programs accept no comments",
     )
     group.add_argument("--comments", action="store_true", help="keep the comments of the inputs")
     group.add_argument(
-        "--save-config", metavar="FILE", help="write the map to FILE, for --config with other files"
+        "--save-config", metavar="FILE", help="write the map to FILE, which --config reads"
     )
-    group = parser.add_argument_group("many files: OUTPUT is a directory")
+    group = parser.add_argument_group("many files, where OUTPUT is a directory")
     group.add_argument(
-        "--resume", action="store_true", help="skip what a run of the same command has finished"
+        "--resume",
+        action="store_true",
+        help="skip outputs that an earlier run of the same command finished",
     )
     group.add_argument(
-        "--shard", type=_shard, metavar="I/N", help="map each N-th input, from the I-th on"
+        "--shard", type=_shard, metavar="I/N", help="map every N-th input, starting with the I-th"
     )
     group.add_argument(
         "--dask", nargs="?", const="", metavar="SCHEDULER",
-        help="write one part for each 64 MB, on a Dask cluster: address of its scheduler, or its "
-        "file; without SCHEDULER, --n-jobs processes of this machine. Put it last, or before "
-        "another option",
+        help="use a Dask cluster, and write one part for each 64 MB of input; SCHEDULER is the "
+        "scheduler's address or file; without it, --n-jobs processes of this machine. The option "
+        "must be the last one, or stand before another option",
     )  # fmt: skip
 
 
@@ -181,14 +190,16 @@ def _add_kernels(commands: Any) -> None:
     for name, kind in KERNELS.items():
         parser = _add_kind(kinds, name, kind, KERNEL_EXAMPLES)
         train = parser.add_argument(
-            "train", metavar="TRAIN", help="LIBSVM file (.gz, .bz2, .xz), or - for a pipe"
+            "train",
+            metavar="TRAIN",
+            help="LIBSVM file (.gz, .bz2, .xz), or - for standard input",
         )
         test = parser.add_argument(
-            "test", metavar="TEST", nargs="?", help="rows to write, against those of TRAIN; "
-            "without it those of TRAIN",
+            "test", metavar="TEST", nargs="?",
+            help="write the kernel of its rows with those of TRAIN; by default TRAIN with itself",
         )  # fmt: skip
         train.complete = test.complete = _FILE  # type: ignore[attr-defined]
-        _add_output(parser, "file to write (.gz, .bz2, .xz), or - for a pipe")
+        _add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
         _add_reading(parser)
         parser.set_defaults(run="kernel", kernel_name=name)
 
@@ -198,31 +209,35 @@ def _add_pairs(commands: Any) -> None:
         "pairs",
         help="find near-duplicates among the rows of a LIBSVM file",
         description="Find near-duplicates: pairs of rows of a LIBSVM file whose kernel is at least "
-        "a threshold.\nThe output has the numbers of two rows, from 1, and their similarity, with "
-        "tabs between them,\nand the lines' comments, if the input has any.",
+        "a threshold.\nEach line of the output has the numbers of two rows, which count from 1, "
+        "and their similarity,\nseparated by tabs; and the comments of the two rows, if the input "
+        "has comments.",
     )
     kinds = pairs.add_subparsers(required=True, metavar="MAP")
     for name in PAIR_MAPS:
         parser = _add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES)
         file = parser.add_argument(
-            "input", metavar="INPUT", help="LIBSVM file (.gz, .bz2, .xz), or - for a pipe"
+            "input",
+            metavar="INPUT",
+            help="LIBSVM file (.gz, .bz2, .xz), or - for standard input",
         )
         file.complete = _FILE  # type: ignore[attr-defined]
-        _add_output(parser, "file to write (.gz, .bz2, .xz), or - for a pipe")
+        _add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
         parser.add_argument(
             "--threshold", type=float, default=0.8,
             help="the least similarity, above 0 and at most 1 (default: 0.8)",
         )  # fmt: skip
         parser.add_argument(
             "--recall", type=float, default=0.95,
-            help="how likely a pair above the threshold is found; 1 compares all (default: 0.95)",
+            help="probability that a pair at the threshold is found; 1 compares all pairs "
+            "(default: 0.95)",
         )  # fmt: skip
         parser.add_argument(
             "--exact", action="store_true",
-            help="verify pairs by the exact kernel, and write that; keeps the rows in memory",
+            help="check pairs by the exact kernel, and write its value; keeps the rows in memory",
         )  # fmt: skip
         parser.add_argument(
-            "--seed", type=integer, default=0, help="of the random numbers (default: 0)"
+            "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"
         )
         _add_reading(parser)
         parser.set_defaults(run="pairs", map_name=name)
@@ -231,13 +246,15 @@ def _add_pairs(commands: Any) -> None:
 def _add_info(commands: Any) -> None:
     info = commands.add_parser(
         "info",
-        help="say what is in a file",
-        description="Rows, columns, entries, values and labels of a file.",
+        help="print how many rows, columns, entries and labels a file has",
+        description="Print how many rows, columns and entries a file has, and which values and "
+        "labels.",
         epilog=INFO_EXAMPLES,
     )
     file = info.add_argument(
         "input", metavar="FILE",
-        help="LIBSVM file (.gz, .bz2, .xz), .npy or .npz of sparsemaps map, or - for a pipe",
+        help="LIBSVM file (.gz, .bz2, .xz), output of sparsemaps map (.npy, .npz), or - for "
+        "standard input",
     )  # fmt: skip
     file.complete = _FILE
     _add_n_jobs(info)
@@ -283,23 +300,23 @@ def _add_output(parser: argparse.ArgumentParser, about: str) -> None:
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     _add_n_jobs(parser)
     parser.add_argument(
-        "--zero-based", action="store_true", help="indices count from 0 in what is read, not from 1"
+        "--zero-based", action="store_true", help="indices of the input count from 0, not from 1"
     )
     parser.add_argument(
         "--max-line-bytes", type=integer, default=2**30, metavar="N",
-        help="a longer line is an error (default: 2**30)",
+        help="longest line of an input; a longer one is an error (default: 2**30)",
     )  # fmt: skip
 
 
 def _add_n_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--n-jobs", type=integer, default=1, metavar="N",
-        help="threads; -1 for all processors (default: 1)",
+        help="number of threads; -1 is one for each processor (default: 1)",
     )  # fmt: skip
     parser.add_argument(
         "--progress",
         action=argparse.BooleanOptionalAction,
-        help="show a bar on standard error; by default if that is a terminal",
+        help="show a progress bar on standard error; by default if that is a terminal",
     )
 
 

@@ -21,7 +21,7 @@ _RERANKED_QUERIES = 64
 
 
 class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
-    """What `sparsemaps.neighbors.KernelNeighbors`, which has the parameters, answers from."""
+    """The codes and rows of a `sparsemaps.neighbors.KernelNeighbors`, and search among them."""
 
     map: Any
     n_neighbors: int
@@ -121,7 +121,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Parameters
         ----------
         path : str or path-like
-            By custom ending in ".npy".
+            The file; its name usually ends in ".npy".
         """
         _sklearn.check_is_fitted(self, "codes_")
         path = os.fspath(path)
@@ -151,7 +151,8 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Raises
         ------
         ValueError
-            If the file is another, is cut short, or of another scheme of random numbers.
+            If the file does not hold an index, is cut short, or has another scheme of random
+            numbers.
         """
         path = os.fspath(path)
         codes, about = PackedCodes._open(path, mmap_mode)

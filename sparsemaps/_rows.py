@@ -18,7 +18,7 @@ ROW_WORK = 8
 class EntryError(ValueError):
     """An entry that is not allowed: where it is, what was found, and the rule it breaks.
 
-    Whoever knows the entry by another name, such as a line of a file, says so with these.
+    A caller that reads a file uses them to name the line.
     """
 
     def __init__(self, message: str, row: int, column: int, found: str, rule: str) -> None:
@@ -29,9 +29,9 @@ class EntryError(ValueError):
 class Block(NamedTuple):
     """Some consecutive rows as canonical CSR arrays that have passed all checks.
 
-    `indptr` (int64) delimits the block's rows within `values` and `indices`, from anywhere on, and
-    is private. `indices` may belong to the caller, and change at any time: kernels hash what they
-    read there, and use none as a position that they have not bounded after they read it.
+    `indptr` (int64) delimits the block's rows within `values` and `indices`, need not start at 0,
+    and is private. `indices` may belong to the caller, and change at any time: kernels hash what
+    they read there, and use none as a position that they have not bounded after they read it.
     """
 
     values: Array
@@ -57,7 +57,7 @@ class RowReader:
     ----------
     X : Csr or ndarray of shape (n_rows, n_columns), float32 or float64
     nonnegative_rule : str or None
-        Where values must be >= 0, the sentence that tells a user how to go on.
+        How the error for negative values ends; None if they are allowed.
     container : type
         Of sparse output that belongs to this input: ``csr_array`` or ``csr_matrix``.
     """

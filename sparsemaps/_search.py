@@ -212,7 +212,7 @@ class Bands(NamedTuple):
 
 
 def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
-    """How likely two rows of which so many codes agree, anywhere, share a bucket."""
+    """The probability that two rows share a bucket if so many of their codes agree."""
     length, n_bands = bands
     if n_hashes > _EXACT_RECALL_CODES:
         missed = (1 - (n_agreeing / n_hashes) ** length) ** n_bands
@@ -230,8 +230,8 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
 def choose_bands(
     codes: Operand, other: Operand | None, n_agreeing: int, recall: float
 ) -> Bands | None:
-    """The bands of least expected cost that find pairs of so many codes agreeing with probability
-    `recall`; None where comparing all pairs costs less."""
+    """The cheapest bands that find a pair of which so many codes agree with probability `recall`;
+    None where comparing all pairs costs less."""
     n_rows = len(codes.array) + (0 if other is None else len(other.array))
     n_pairs = math.comb(n_rows, 2) if other is None else len(codes.array) * len(other.array)
     if recall >= 1 or n_agreeing == 0 or n_pairs == 0:
@@ -291,7 +291,7 @@ def rates_of(codes: Array, other: Array, bits: int, n_hashes: int) -> Array:
     n_found = _kernel.within(
         codes.copy(), other.copy(), bits, n_hashes, np.ones(len(other), np.uint8), n_hashes, *space
     )
-    differing = space[2, :n_found][space[2, :n_found] > 0]  # a row and itself are no example
+    differing = space[2, :n_found][space[2, :n_found] > 0]  # not a row and itself
     rates = 1 - differing / n_hashes
     return rates if len(rates) else np.zeros(1)
 

@@ -85,7 +85,7 @@ def sparse_arrays_asked() -> bool:
 
 
 def learners() -> tuple[Any, ...]:
-    """What the demonstration trains, and on what: imported when asked for, as it takes a while."""
+    """What the demonstration uses, imported by this function because it is slow."""
     from sklearn.datasets import load_digits
     from sklearn.preprocessing import normalize
     from sklearn.svm import SVC, LinearSVC

@@ -1,7 +1,7 @@
 """Row blocks of about equal work, run over threads.
 
-The kernels release the interpreter lock, so plain threads serve; and as every row's result is a
-function of the row alone, neither the cut nor the number of threads shows in the output.
+The kernels release the interpreter lock, so Python's threads run at the same time. The result of a
+row is a function of the row alone: the output depends neither on the blocks nor on the threads.
 """
 
 import bisect
@@ -24,7 +24,7 @@ T = TypeVar("T")
 BLOCK_ENTRIES = 2**17
 """Largest size of a block (a single longer row makes a block of its own).
 
-Bounds what is held beside input and output; between blocks an interrupt gets through.
+It bounds the memory beside input and output. Interrupts are handled between blocks.
 """
 
 _SCRATCH_BYTES = 2**21
@@ -109,7 +109,7 @@ def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: A
 def stream(
     function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any
 ) -> Iterator[T]:
-    """Like ``run``, one result after the other: a few are under way or waiting, never more.
+    """Like ``run``, one result after the other; only a few are computed in advance.
 
     `blocks` may be any iterable; it is read as far as it is needed.
     """
@@ -171,7 +171,7 @@ def _start_threads(pool: ThreadPoolExecutor, n_threads: int) -> bool:
 
 
 class _Task:
-    """A call that is made once: by a thread of the pool, or by whoever asks for its result first.
+    """A call that is made once: by a thread of the pool, or by the first who asks for its result.
 
     Where the system starts fewer threads than were asked for, or none, the calls are made
     nevertheless.

@@ -61,8 +61,8 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
 class Csr(NamedTuple):
     """The arrays of a CSR matrix, with an `indptr` (int64) that nobody else holds.
 
-    `indptr` is sound: it starts at 0, never falls, and stays within `values` and `indices`. Columns
-    in `indices` are known to be sound only where a function says so.
+    `indptr` is sound: it starts at 0, never decreases, and stays within `values` and `indices`.
+    Columns in `indices` are known to be sound only where a function says so.
     """
 
     values: Array
@@ -214,8 +214,8 @@ def _checked_compressed(
     wrong = _rows.check_indptr(indptr, len(values))
     if wrong >= 0:
         raise ValueError(
-            f"{name}.indptr must start at 0, never fall, and stay within the {len(values)} stored "
-            f"entries; entry {wrong} is {indptr[wrong]}"
+            f"{name}.indptr must start at 0, never decrease, and stay within the {len(values)} "
+            f"stored entries; entry {wrong} is {indptr[wrong]}"
             + (f" after {indptr[wrong - 1]}" if wrong else "")
         )
     return values, indices, indptr

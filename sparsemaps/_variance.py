@@ -30,7 +30,7 @@ _N_GRID = 1001
 
 @dataclass(frozen=True)
 class Pairs:
-    """What the formulas ask of pairs (x, y) of rows: arrays of one shape."""
+    """What the formulas need of pairs (x, y) of rows: arrays of one shape."""
 
     kernel: Array
     """The exact kernel."""

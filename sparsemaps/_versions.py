@@ -1,4 +1,4 @@
-"""What a report of an error should say about the versions in use."""
+"""The versions in use, for reports of errors."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -10,7 +10,7 @@ _DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "tqdm")
 
 
 def show_versions() -> None:
-    """Print the versions of the package and of what it stands on, for reports of errors.
+    """Print the versions of the package and of its dependencies, for reports of errors.
 
     The scheme is the number of the family of random numbers: outputs of one seed are comparable
     exactly when they are of one scheme. The SIMD level is the set of vector instructions in use,

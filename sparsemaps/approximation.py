@@ -41,9 +41,9 @@ def kernel_error(
 ) -> KernelError:
     """Measure how far a map's kernel estimates are from the exact kernel on rows of `X`.
 
-    Copies of the map with seeds of their own map a random sample of the rows; their inner products
-    are compared with the exact kernel. Several seeds tell the bias, which stays, from the
-    deviation, which falls with the size of the map.
+    Copies of the map, each with another seed, map a random sample of the rows; their inner products
+    are compared with the exact kernel. Several seeds are needed to separate the bias, which does
+    not depend on the size of the map, from the standard deviation, which falls with the size.
 
     Parameters
     ----------
@@ -52,16 +52,17 @@ def kernel_error(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The rows. All pairs of different rows of a sample of about ``sqrt(2 * n_pairs)`` are used.
     n_pairs : int, default=10_000
-        At least how many pairs are compared, if X has rows enough.
+        The least number of pairs to compare, if X has enough rows.
     n_seeds : int, default=10
         Number of copies, at least 2.
     random_state : int, Generator, RandomState or None, default=None
-        Decides the rows and the seeds.
+        Determines the sample of rows and the seeds.
 
     Returns
     -------
     error : KernelError
-        Attributes `rmse`, `bias`, `std` with standard errors, `quantiles`, and what theory says.
+        Attributes `rmse`, `bias`, `std` with standard errors, `quantiles`, and the values that
+        theory expects.
         ``print(error)`` is a summary.
 
     Raises
@@ -107,7 +108,7 @@ def min_components(
     Parameters
     ----------
     map : estimator
-        A map of sparsemaps; its own size does not matter. A fitted one knows its number of columns:
+        A map of sparsemaps; its own size does not matter. For a fitted map the columns are counted:
         codes of `ConsistentWeightedSampling` do not agree by chance while that is at most
         ``2**bits``.
     error : float
@@ -115,12 +116,12 @@ def min_components(
     confidence : float, default=0.95
         Probability that the error of a pair is at most `error`, above 0 and below 1.
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
-        Rows for whose pairs the answer is to hold, of which a sample is taken. None asks for the
-        worst pair there is: over all kernel values, and, where the variance depends on the rows'
+        Rows for whose pairs the answer holds; a sample of them is used. None asks for the worst
+        pair: over all kernel values, and, where the variance depends on the rows'
         lengths (`CountSketch`, `TensorSketch`, `RandomMaclaurin`, the folded RBF kernel), over rows
         of unit length. For these, give X if rows are not of unit length.
     n_pairs : int, default=10_000
-        How many pairs of rows of X are looked at.
+        Number of pairs of rows of X that are used.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def min_components(
     ------
     ValueError
         If no size is enough, as codes agree by chance too often; if there is no variance formula
-        for the map; or if a parameter is not one of the allowed.
+        for the map; or if a parameter is not allowed.
 
     Notes
     -----
@@ -141,13 +142,13 @@ def min_components(
     :math:`a = \\langle x, y \\rangle^2`, :math:`b = \\|x\\|^2 \\|y\\|^2 - o`, :math:`c = a - o` and
     :math:`o = \\sum_i x_i^2 y_i^2` it is
     :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood` by Hadamard transforms it includes
-    what the projections of a block have in common, to the leading order: up to twice the variance
+    the correlation of the projections of a block, to the leading order: up to twice the variance
     of independent ones. With "fft" or "matern" they count as independent.
 
-    What has no published formula is left out: the bias of 0-bit samples (`t_bits` = 0) and of the
-    acos-chi2 kernel, and signs of "rademacher" vectors. `kernel_error` shows it. Errors of sketches
-    of rows with few entries are not normal: Chebyshev's inequality, which always holds, asks for
-    ``1 / (1 - confidence)`` times the variance over ``error**2``, 5 times as many at 0.95.
+    Effects without a published formula are left out: the bias of 0-bit samples (`t_bits` = 0) and
+    of the acos-chi2 kernel, and of "rademacher" vectors. `kernel_error` measures them. Errors of
+    sketches of rows with few entries are not normal. For these, Chebyshev's inequality, which
+    always holds, requires ``v / (1 - confidence) / error**2`` components: 5 times as many at 0.95.
 
     Examples
     --------
@@ -254,12 +255,12 @@ class KernelApproximationDisplay:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         sizes : sequence of int or None, default=None
-            Sizes (`n_components`, `n_hashes` or `n_grids`) for the second plot; None takes 1/16 to
-            1 of the map's own.
+            Sizes (`n_components`, `n_hashes` or `n_grids`) for the second plot; None takes the
+            map's own size and 1/2 to 1/16 of it.
         n_pairs, n_seeds, random_state
             As for `kernel_error`.
         ax : matplotlib Axes, pair of Axes or None, default=None
-            Where to draw: two axes, or one whose place the two take. None makes a figure.
+            Where to draw: two axes, or one in whose place both are drawn. None makes a figure.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""The ``sparsemaps`` command: LIBSVM files in, LIBSVM files out.
+"""The ``sparsemaps`` command: its errors and exit codes.
 
-Errors and exit codes. The options are in `sparsemaps._parser`, the maps and kernels that are
-subcommands in `sparsemaps._options`, and what they do in `sparsemaps._commands`.
+The options are in `sparsemaps._parser`, the maps and kernels that are subcommands in
+`sparsemaps._options`, and what the subcommands do in `sparsemaps._commands`.
 """
 
 import argparse
@@ -19,11 +19,11 @@ from sparsemaps._parser import BAD_INPUT, flag, make_parser
 
 __all__ = ["main", "make_parser"]
 
-BY_SIGNAL = 128  # plus the signal's number, as shells have it
+BY_SIGNAL = 128  # plus the number of the signal, as in shells
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit status.
+    """Run the command and return its exit status.
 
     Bad options raise SystemExit, as argparse does. The streams of the process stay as they are.
     """
@@ -34,11 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
         with _signals_raise():
-            from sparsemaps import _commands  # here, as help takes no time without it
+            from sparsemaps import _commands  # here, so that help does without its imports
 
             getattr(_commands, options.run)(options)
         return 0
-    except BrokenPipeError:  # the reader has left; there is nobody to tell
+    except BrokenPipeError:  # the reader has closed the pipe: no message is needed
         return BY_SIGNAL + 13
     except (OSError, ValueError, MemoryError, ImportError) as error:
         print(f"sparsemaps: {_reason(error, options)}", file=sys.stderr)
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Signalled(BaseException):
-    """A signal that asks the program to end, once what it has begun is put away."""
+    """A signal that ends the program, after temporary files are removed."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -83,7 +83,7 @@ def _signals_raise() -> Iterator[None]:
 
 
 def _reason(error: BaseException, options: argparse.Namespace) -> str:
-    """What went wrong, in one line that speaks of options where the library has parameters."""
+    """What went wrong, in one line, which names options instead of the library's parameters."""
     if isinstance(error, MemoryError):
         return "out of memory"
     if isinstance(error, OSError) and error.strerror:
@@ -97,7 +97,7 @@ def _reason(error: BaseException, options: argparse.Namespace) -> str:
 
     message = re.sub(rf"(?<![\w-])({names})=('[^']*'|[\w.+-]+)", with_value, message)
     message = re.sub(rf"^({names})(?= must | is | are )", lambda found: flag(found[1]), message)
-    # Advice to set a parameter that is no option here helps nobody.
+    # Advice to set a parameter is left out where the parameter is no option.
     return "; ".join(part for part in message.split("; ") if not re.match(r"\w+=True ", part))
 
 

@@ -1,10 +1,11 @@
 """Packed codes, as `encode` of the sampled maps gives them: comparing, unpacking, one-hot features.
 
 A row of codes is a string of bits, lowest bit first: `n_hashes` codes of `bits` bits, then zeros up
-to the next byte. Rows that have no sample are all zeros, and compare as if they had codes of zero
-here; `PackedCodes` know them, and in `sparsemaps.neighbors` they are nobody's neighbours.
+to the next byte. Rows that have no sample are all zeros, and the functions here compare them as if
+they had codes of zero. `PackedCodes` mark them, and `sparsemaps.neighbors` never finds them.
 
-The three nearest neighbours of each digit, itself the first, by the share of codes that agree:
+The three nearest neighbours of each digit by the share of codes that agree; the first is the digit
+itself:
 
 >>> import numpy as np
 >>> from sklearn.datasets import load_digits
@@ -108,8 +109,8 @@ def collisions(
         Bits of a code, 1 to 24; of `PackedCodes` they are known. Codes of a width that is no power
         of two take longer.
     n_hashes : int or None, default=None
-        How many codes a row has. None is as many as its bytes hold; say it where that is more, as
-        the zeros at the end of a row would count as codes that agree.
+        How many codes a row has. None is as many as its bytes hold. Give the number if that is
+        more, as the zeros at the end of a row would count as codes that agree.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors.
 
@@ -122,8 +123,7 @@ def collisions(
     ------
     ValueError
         If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows that holds
-        `n_hashes` codes, or are `PackedCodes` of maps that differ; or if `bits` is not one of the
-        allowed.
+        `n_hashes` codes, or are `PackedCodes` of maps that differ; or if `bits` is not allowed.
 
     Examples
     --------
@@ -155,12 +155,12 @@ def kernel_from_collisions(
     counts : array-like of int
         Collisions, of `n_hashes` codes.
     n_hashes : int or PackedCodes
-        Number of codes; or the codes themselves, which know it, and how often theirs agree by
-        chance: `bits` is not needed then.
+        Number of codes; or the codes themselves. These give the number, and the probability that
+        codes agree by chance, so that `bits` is not needed.
     bits : int or None, default=None
-        Bits of a code, 1 to 24. Not for `SignProjection`, whose bits agree at the rate of the acos
-        kernel itself, nor while all column numbers are below ``2 ** bits``: nothing agrees by
-        chance then, and ``counts / n_hashes`` is the estimate.
+        Bits of a code, 1 to 24. Do not use this function for `SignProjection`, whose bits agree at
+        the rate of the acos kernel itself, nor if all column numbers are below ``2 ** bits``: there
+        are no agreements by chance then, and ``counts / n_hashes`` is the estimate.
     return_std : bool, default=False
         Return the standard errors too.
 
@@ -299,9 +299,9 @@ def dump_svmlight_file(
         How many codes a row has; None is as many as its bytes hold.
     ones : bool, default=False
         Write 1 for every value in place of ``1 / sqrt(n_hashes)``: a third of the size. A learner's
-        parameter C is to be ``n_hashes`` times smaller then.
+        parameter C must then be ``n_hashes`` times smaller.
     zero_based : bool, default=True
-        Whether the indices written count from 0. LIBSVM's own programs want False.
+        Whether the indices written count from 0. LIBSVM's own programs need False.
     comment : str or bytes, default=None
         Comment to put first, as `sparsemaps.libsvm.dump_svmlight_file` does.
     n_jobs : int or None, default=None
@@ -310,7 +310,7 @@ def dump_svmlight_file(
     Raises
     ------
     ValueError
-        If shapes do not fit, a label is not finite, or a parameter is not one of the allowed.
+        If shapes do not fit, a label is not finite, or a parameter is not allowed.
     OSError
         If the file cannot be written.
 
@@ -361,8 +361,8 @@ def _count(
 
 
 def cut_queries(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Ranges of rows that are compared with all others by one thread at a time: long enough that
-    preparing the others costs little."""
+    """Ranges of rows that a thread compares with all others, long enough that preparing the others
+    costs little."""
     n_threads = _threads.resolve_n_jobs(n_jobs)
     step = _BLOCK_QUERIES if n_threads == 1 else min(_BLOCK_QUERIES, -(-n_rows // n_threads))
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, max(step, 1))]

@@ -35,9 +35,9 @@ class Fastfood(SparseMap):
 
     .. math:: V = \frac{\sqrt{2 \gamma}}{\sqrt{d'}} S H G \Pi H B,
 
-    B random signs, H the Walsh-Hadamard transform, :math:`\Pi` a permutation, G normal and S a
-    scaling that gives the rows of V random lengths; features are :math:`\cos` and :math:`\sin` of
-    them.
+    where B has random signs, H is the Walsh-Hadamard transform, :math:`\Pi` a permutation, G has
+    normal numbers, and S scales the rows of V to random lengths. Features are the cosines and sines
+    of the projections.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Fastfood(SparseMap):
                   z = \sqrt{2 \gamma} \, \|x - y\|,
 
         t the `degree`. Near 0 it falls as :math:`e^{-\gamma t \|x - y\|^2 / (d' + 2)}`, so that
-        `gamma` wants to be about ``(d' + 2) / degree`` times what it would be for "rbf".
+        `gamma` should be about ``(d' + 2) / degree`` times what it would be for "rbf".
     gamma : float, "scale" or "median", default=1.0
         Factor of the squared distance, above 0, as of scikit-learn's ``rbf_kernel``. "scale" takes
         ``1 / (n_features * X.var())`` of the matrix given to ``fit``; "median" makes the kernel
@@ -58,12 +58,12 @@ class Fastfood(SparseMap):
     degree : int, default=2
         Degree of the Matern kernel, 1 to 64; for "matern" only.
     n_components : int, default=1024
-        Number of features, 1 to 2**31 - 1: half of them cosines, half sines, in turns; an odd one
-        out is a cosine with a random phase. The error of a kernel value falls as
+        Number of features, 1 to 2**31 - 1: cosines and sines in turn; the last one of an odd number
+        is a cosine with a random phase. The error of a kernel value falls as
         ``1 / sqrt(n_components)``.
     transform_type : {"hadamard", "fft"}, default="hadamard"
-        "fft" has real Fourier transforms, scipy.fft's, in place of both Hadamard transforms, and
-        complex normal numbers between them. It is there for comparison: it costs more.
+        "fft" uses the real Fourier transforms of scipy.fft in place of both Hadamard transforms,
+        and complex normal numbers between them. It costs more, and is meant for comparisons.
     hash_dim : int or None, default=None
         Width that rows are count-sketched to first, 1 to 2**20. It keeps inner products on average,
         with a variance of about ``|x|**2 |y|**2 / hash_dim``, and so adds noise to the kernel. None
@@ -80,7 +80,7 @@ class Fastfood(SparseMap):
     gamma_ : float
         The value of `gamma` in use.
     hash_dim_ : int or None
-        The width that rows are sketched to, if they are.
+        The width that rows are sketched to; None if they are not.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -108,8 +108,8 @@ class Fastfood(SparseMap):
     block at most :math:`\frac{d'}2 (1 - e^{-\|v\|^2})^2 + d' C(\|v\|)` with
     :math:`C(\alpha) = 6 \alpha^4 (e^{-\alpha^2} + \alpha^2 / 3)` [1]_.
 
-    Either transform makes each projection exactly normal for "rbf": the matrix is orthogonal up to
-    G, whose norm S takes out.
+    With either transform each projection is exactly normal for "rbf": apart from G the matrix is
+    orthogonal, and S divides by the norm of G.
 
     References
     ----------
@@ -261,7 +261,7 @@ class _Blocks:
         scales = _lengths(fitted, lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
         scales *= np.sqrt(2 * fitted.gamma_) / (2 * np.pi)  # to turns
         self.scales = scales.astype(np.float32)
-        # Of the cosine that has no partner, if there is one; rounded as the others' scales are.
+        # The scale of the cosine that has no sine, if there is one; rounded as the others are.
         odd = fitted.n_components % 2
         self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
 

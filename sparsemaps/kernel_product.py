@@ -1,4 +1,4 @@
-"""Products of kernels: a sampled map times any other of as many components."""
+"""Products of kernels: a sampled map times another map with as many components."""
 
 from collections.abc import Sequence
 from typing import Any, Self, TypeAlias
@@ -119,7 +119,7 @@ class KernelProduct(SampledMap):
         Parameters
         ----------
         deep : bool, default=True
-            Whether the parameters of the two maps are there too.
+            Whether to include the parameters of the two maps.
 
         Returns
         -------
@@ -223,7 +223,7 @@ class KernelProduct(SampledMap):
                 )
 
     def _current(self) -> tuple[Any, Any]:
-        """The fitted maps, in the frozen copy; otherwise what they are to be."""
+        """The fitted maps in the frozen copy, otherwise the maps of the parameter."""
         if "maps_" in vars(self):
             return self.maps_
         (_, sampled), (_, other) = self._named_maps()
@@ -237,7 +237,7 @@ class KernelProduct(SampledMap):
     @property
     def _nonnegative_rule(self) -> str | None:
         if not _is_pair(self.maps):
-            return None  # which is an error elsewhere
+            return None  # _check_parameters raises the error
         rules = (part._nonnegative_rule for _, part in self._named_maps())
         return next((rule for rule in rules if rule is not None), None)
 
@@ -288,7 +288,7 @@ class KernelProduct(SampledMap):
     def encode(self, X: MatrixLike, *, packed: bool = False) -> Any:
         """Map each row of `X` to packed codes: the two maps' side by side.
 
-        There where both maps are sampled ones.
+        Only if both maps are sampled maps.
 
         Parameters
         ----------
@@ -300,8 +300,8 @@ class KernelProduct(SampledMap):
         Returns
         -------
         codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8)), or PackedCodes
-            With the bits of both maps, the second one's the lower. A row that has no sample is all
-            zeros.
+            Each code has the bits of both maps, those of the second one lowest. A row that has no
+            sample is all zeros.
         """
         return super().encode(X, packed=True) if packed else super().encode(X)
 

@@ -22,21 +22,21 @@ class MinHash(SampledMap):
 
     .. math:: J(A, B) = \frac{|A \cap B|}{|A \cup B|}.
 
-    A sample becomes the 1 among :math:`2^b` columns that `bits` bits of a hash of the member name,
-    so that a linear learner on the output works with the Jaccard similarity as its kernel, at
-    `n_hashes` non-zeros a row; packed codes (``encode``) serve to find near-duplicates.
+    For each sample, `bits` bits of a hash of the member choose one of :math:`2^b` columns, which
+    gets a 1. So a linear learner on the output has the Jaccard similarity as its kernel, with
+    `n_hashes` non-zeros a row. Packed codes (``encode``) serve to find near-duplicates.
 
     Parameters
     ----------
     n_hashes : int, default=256
         Number of samples, 1 to 2**24. The standard error of the estimated similarity is at most
-        ``sqrt(J * (1 - J) / n_hashes)``. Samples for another `n_hashes` are others: here more
+        ``sqrt(J * (1 - J) / n_hashes)``. With another `n_hashes` all samples change: more
         samples do not extend the first ones.
     bits : int, default=8
         How many bits of a sample's hash are kept, 1 to 16 ("b-bit"). Samples that differ agree in
         them with probability ``2**-bits``, so that the output's inner product is
-        ``J + (1 - J) / 2**bits`` on average; ``sparsemaps.codes.kernel_from_collisions`` takes
-        this back, and has the standard error.
+        ``J + (1 - J) / 2**bits`` on average; ``sparsemaps.codes.kernel_from_collisions`` corrects
+        this, and gives the standard error.
     random_state : int, Generator, RandomState or None, default=None
         The seed, or where to draw it from. The same seed gives the same samples on every
         platform (:doc:`/promise`).
@@ -59,10 +59,10 @@ class MinHash(SampledMap):
 
     Notes
     -----
-    Take it for rows that are sets, or whose values do not matter: of texts, which words or
-    n-grams there are. Where the values matter take `ConsistentWeightedSampling`, which has the
-    same kernel for binary rows and costs more. Values of either sign are members; a zero that is
-    stored is none. Do not scale rows beforehand, it changes nothing here.
+    Use it for rows that are sets, or whose values do not matter, such as the words or n-grams that
+    occur in a text. If the values matter, use `ConsistentWeightedSampling`, which has the same
+    kernel for binary rows and costs more. A column with a value of either sign is a member; a
+    stored zero is not. Scaling the rows changes nothing.
 
     Output is CSR of shape (n_samples, n_hashes * 2**bits) with exactly `n_hashes` entries a row,
     each ``1 / sqrt(n_hashes)``; sample j has the columns from ``j * 2**bits``. A linear model has
@@ -70,10 +70,10 @@ class MinHash(SampledMap):
 
     The samples are those of fast similarity sketching [3]_: in rounds, each member goes to one bin
     at random, a bin that was empty before the round keeps the member of least random value, and the
-    rounds end when no bin is empty. Sample j is the member of bin j. Each sample has the law of a
-    minhash [1]_, and the error of their mean is at most that of independent ones, at a cost of
-    O(entries + n_hashes log n_hashes) a row in place of O(entries * n_hashes). The hash of a
-    sample's bits is another one for each j, so that agreement by chance [2]_ is independent too.
+    rounds end when no bin is empty. Sample j is the member of bin j. Each sample has the
+    distribution of a minhash [1]_, and the error of their mean is at most that of independent ones.
+    The cost is O(entries + n_hashes log n_hashes) a row in place of O(entries * n_hashes). Each
+    sample has its own hash for its bits, so that agreements by chance [2]_ are independent too.
 
     References
     ----------
@@ -124,7 +124,7 @@ class MinHash(SampledMap):
         Raises
         ------
         ValueError
-            As ``transform``.
+            As in ``transform``.
         """
         fitted = self._fitted()
         rows = self._read_input(X, reset=False)
@@ -158,7 +158,7 @@ class MinHash(SampledMap):
 
 
 def _members(X: MatrixLike) -> Any:
-    """1 for each entry that is not 0."""
+    """`X` with 1 in place of each entry that is not 0."""
     sets = sp.csr_array(X, dtype=float, copy=True)
     sets.sum_duplicates()
     sets.data = (sets.data != 0).astype(float)

@@ -1,8 +1,8 @@
 """Neighbours and near-duplicates by packed codes: nearest rows, similar pairs, an index.
 
-Memory is that of the codes and of the answer, and a few megabytes: never a matrix of all pairs.
-Rows without samples are nobody's neighbours: `PackedCodes` know them; in plain arrays they are the
-rows of which all bits are 0, if there are at least 64.
+Beside the codes and the answer, a few megabytes of memory are used: never a matrix of all pairs.
+Rows without samples are never found. `PackedCodes` mark them; in plain arrays they are the rows of
+which all bits are 0, if rows have at least 64 bits.
 
 >>> from sklearn.datasets import load_digits
 >>> from sparsemaps import ConsistentWeightedSampling, neighbors
@@ -35,8 +35,8 @@ def top_k(
 ) -> tuple[Array, Array]:
     """The rows of `codes` of which the most codes agree with those of each query.
 
-    Exact: what a full sort of ``codes.collisions(queries, codes)`` gives. A comparison ends as soon
-    as too few codes can agree.
+    The answer is exact: that of a full sort of ``codes.collisions(queries, codes)``. A comparison
+    ends as soon as too few codes can agree.
 
     Parameters
     ----------
@@ -56,15 +56,16 @@ def top_k(
     Returns
     -------
     indices : ndarray of int64, shape (n_queries, k)
-        The rows, those of which the most codes agree first; of equal ones the lower index first.
-        -1 where fewer than `k` rows have samples, and for a query without.
+        The rows in descending order of the codes that agree, and equal ones in ascending order. -1
+        where fewer than `k` rows have samples, and where the query has none.
     agreements : ndarray of int32, shape (n_queries, k)
-        How many codes agree. ``sparsemaps.codes.kernel_from_collisions`` makes similarities of it.
+        How many codes agree. ``sparsemaps.codes.kernel_from_collisions`` makes similarities of
+        them.
 
     Raises
     ------
     ValueError
-        If `k` is above the number of rows, or the codes do not compare.
+        If `k` is above the number of rows, or the codes are of different maps.
 
     Examples
     --------
@@ -95,8 +96,8 @@ def similar_pairs(
     """Pairs of rows whose similarity is estimated to be at least `threshold`.
 
     Rows are hashed by bands of their codes, and those that share a bucket are compared in all
-    codes [1]_. How long the bands are, and how many, is chosen of least expected cost for the
-    threshold and the recall; where comparing all pairs costs less, that is done.
+    codes [1]_. The length and the number of the bands are those of the least expected cost for the
+    threshold and the recall. If comparing all pairs costs less, all pairs are compared.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def similar_pairs(
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     max_bucket : int, default=1000
-        How many rows of a bucket a row is compared with at most. See Notes.
+        The largest number of rows of a bucket that a row is compared with. See Notes.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 
@@ -129,16 +130,16 @@ def similar_pairs(
     Raises
     ------
     ValueError
-        If a parameter is outside what is allowed, or the codes do not compare.
+        If a parameter is not allowed, or the codes are of different maps.
 
     Notes
     -----
-    A text that stands 50,000 times in a collection would be a bucket of a billion pairs. Therefore,
-    where rows are hashed, a row is compared with at most `max_bucket` rows of its bucket, those
-    that are nearest before it; and of more than `max_bucket` rows with the same codes, the later
-    ones are paired with the first of them alone. The connected components of the pairs remain those
-    of the copies, cost and answer are bounded by ``max_bucket`` a row, and the recall holds for all
-    pairs in smaller buckets.
+    A text that occurs 50,000 times in a collection would make a bucket of a billion pairs.
+    Therefore, where rows are hashed, a row is compared with at most the `max_bucket` rows before it
+    in its bucket; and if more than `max_bucket` rows have the same codes, each later one is paired
+    with the first of them only. All copies are still in one connected component of the pairs, cost
+    and answer are at most `max_bucket` a row, and the recall holds for all pairs in smaller
+    buckets.
 
     References
     ----------

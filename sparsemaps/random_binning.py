@@ -24,8 +24,8 @@ class RandomBinning(SampledMap):
 
     .. math:: k(x, y) = e^{-\gamma \|x - y\|_1}.
 
-    Of each of `n_grids` grids a row has the 1 of its box, hashed to `n_bins`, so that a linear
-    learner on the output works with that kernel.
+    For each of `n_grids` grids the output has a 1 for the box that holds the row. Boxes are hashed
+    to `n_bins` columns. A linear learner on the output works with that kernel.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class RandomBinning(SampledMap):
     ``2 exp(-n_grids * e**2 / 2)``. A linear model has classes * width coefficients of 8 bytes: 84
     MB for ten classes at the defaults.
 
-    Zeros fall in bins too: a row without entries is a point like others. The hash of a box is a sum
-    over dimensions, of which the part of an all-zero row is left out. So the cost is O(entries *
-    n_grids), whether zeros are stored or not.
+    Zeros fall into bins too: a row without entries is a point like others. The hash of a box is a
+    sum over dimensions, from which the hash for the row of zeros is subtracted. So the cost is
+    O(entries * n_grids), and stored zeros change nothing.
 
-    Features of both kinds, binning and Fourier, side by side are a ``FeatureUnion``.
+    To have both binning and Fourier features, use scikit-learn's ``FeatureUnion``.
 
     References
     ----------
@@ -141,7 +141,7 @@ class RandomBinning(SampledMap):
 
     @property
     def n_hashes(self) -> int:  # type: ignore[override]
-        """Number of samples: that of grids."""
+        """Number of samples, which is the number of grids."""
         return self.n_grids
 
     @property
@@ -183,7 +183,7 @@ def _hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Arra
     It is the mean of ``max(0, 1 - gamma * difference / pitch)`` over the pitches.
     """
     pitches = np.sort(1 / inverse_pitches)
-    # Of the pitches from each one on, the sum of the inverse ones.
+    # For each pitch, the sum of 1 / pitch over it and all larger ones.
     sums = np.append(np.cumsum((1 / pitches)[::-1])[::-1], 0.0)
 
     def logarithm(difference: Array) -> Array:

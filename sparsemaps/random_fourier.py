@@ -73,11 +73,11 @@ class RandomFourier(SparseMap):
         ``(1 - k**2) / sqrt(n_components)`` for "rbf" in the paired form; more components extend
         the first ones, up to the factor.
     form : {"paired", "offset"}, default="paired"
-        "paired" has (cos, sin) of each of ``n_components / 2`` vectors one behind the other, where
-        an odd component at the end is an offset one. "offset" has
+        "paired" has (cos, sin) of each of ``n_components / 2`` vectors one behind the other; if
+        `n_components` is odd, the last component has the offset form. "offset" has
         ``cos(<omega, x> + b)`` of `n_components` vectors, b uniform in a whole turn; its error is
-        the larger one wherever k is (for "rbf", where k > 0). "folded_rbf" has cosines alone,
-        without b, whatever the form.
+        larger where ``2 * k(Delta)**2 > k(2 * Delta)``, for "rbf" everywhere. "folded_rbf" has
+        cosines without b in both forms.
     random_state : int, Generator, RandomState or None, default=None
         The seed, or where to draw it from. The same seed gives the same output on every
         platform (:doc:`/promise`).

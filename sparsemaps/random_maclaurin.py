@@ -39,8 +39,8 @@ class RandomMaclaurin(SparseMap):
     ----------
     kernel : {"poly", "exp"} or sequence of float, default="poly"
         "poly" is ``(gamma <x, y> + coef0) ** degree``, "exp" is ``exp(gamma <x, y>)``, and a
-        sequence holds the coefficients ``a_0, a_1, ...`` of ``(gamma <x, y>) ** n``, none negative
-        and one at least positive.
+        sequence holds the coefficients ``a_0, a_1, ...`` of ``(gamma <x, y>) ** n``: none may be
+        negative, and at least one must be positive.
     degree : int, default=2
         Degree of "poly", 1 to 1024.
     gamma : float, default=1.0
@@ -53,8 +53,8 @@ class RandomMaclaurin(SparseMap):
     h01 : bool, default=False
         Keep the terms of degree 0 and 1 exactly ("H0/1"): the output is then CSR of width
         ``1 + n_components + n_features``, with the root of ``a_0`` in the first column, the random
-        features of the degrees from 2 on, and the row itself times the root of ``a_1``. It pays
-        where those terms are large, at the price of output as wide as the input.
+        features of the degrees from 2 on, and the row itself times the root of ``a_1``. It is
+        worth it where those terms are large; the output is then wider than the input.
     random_state : int, Generator, RandomState or None, default=None
         The seed, or where to draw it from. The same seed gives the same output on every
         platform (:doc:`/promise`).
@@ -77,8 +77,8 @@ class RandomMaclaurin(SparseMap):
     Notes
     -----
     The degree n has probability proportional to ``2 ** -(n + 1)`` among those with
-    :math:`a_n > 0` (from 2 on with `h01`). [1]_ draws from all degrees, those of no use too: for
-    the homogeneous kernel as for finite series, the features here have less variance. With
+    :math:`a_n > 0` (from 2 on with `h01`). [1]_ also draws degrees whose coefficient is 0.
+    For homogeneous kernels and finite series, the features here have less variance. With
     :math:`E(x, y) = \|x\|^2 \|y\|^2 + 2 \langle x, y \rangle^2 - 2 \sum_i x_i^2 y_i^2` it is
 
     .. math:: \frac{1}{D} \Big( \sum_n \frac{a_n^2}{P(n)} E(x, y)^n - f(\langle x, y \rangle)^2

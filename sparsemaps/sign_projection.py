@@ -35,7 +35,7 @@ class SignProjection(SampledMap):
     Parameters
     ----------
     kernel : {"acos", "acos_chi2"}, default="acos"
-        "acos" takes values of both signs; "acos_chi2" none that are negative, such as histograms.
+        "acos" is for values of both signs; "acos_chi2" for values >= 0, such as histograms.
     n_hashes : int, default=256
         Number of bits, 1 to 2**24. The standard error of an estimated kernel value K is
         ``sqrt(K * (1 - K) / n_hashes)``; more bits extend the first ones.
@@ -70,18 +70,19 @@ class SignProjection(SampledMap):
     Notes
     -----
     One-hot output is CSR of shape (n_samples, 2 * n_hashes) with exactly `n_hashes` entries a row:
-    of columns 2 j and 2 j + 1 the latter where bit j is 1. A linear model has classes * width
-    coefficients. A row without entries has projections
-    of 0 and so has all bits 1. The bits do not change when a row is multiplied by a positive
-    number; so rows need not be scaled to length or sum 1.
+    in column 2 j where bit j is 0, in column 2 j + 1 where it is 1. A linear model has
+    classes * width coefficients. A row without entries has projections of 0, so that all its bits
+    are 1. The bits do not change when a row is multiplied by a positive number, so that rows need
+    not be scaled to length or sum 1.
 
-    Random signs are not rotation invariant. Rows of few entries, or with one that outweighs the
-    others, take few values: with two rows of one common entry and another each, all of size 1, the
-    bits agree with probability 3/4 (a sum of 0 counts as not negative) where acos is 2/3. The
-    difference is of the order of 1 / m for rows of m entries of like size.
+    Random signs are not rotation invariant. The projections of rows of few entries, or with one
+    entry much larger than the others, take few values. Two rows that have one entry in common and
+    one entry each of their own, all of size 1, agree with probability 3/4 in a bit (a sum of 0
+    counts as not negative), where acos is 2/3. The difference is of the order of 1 / m for rows of
+    m entries of similar size.
 
     For "acos_chi2", the formula is an approximation [2]_: bits agree somewhat more often than it
-    says. Measured, the difference is 0.01 to 0.02 for rows of 200 entries of gamma distribution,
+    says. As measured, the difference is 0.01 to 0.02 for rows of 200 entries of gamma distribution,
     and between -0.004 and 0.031 for pairs of rows of one to three entries.
 
     The random vectors are a function of (seed, column, component) and are not stored. Sums are
@@ -165,7 +166,7 @@ class SignProjection(SampledMap):
         return self.n_hashes if self.dense_output else self._one_hot_width
 
     def _vectors(self) -> tuple[np.uint64, Any, int]:
-        """What the projections are on: key, distribution, and their number."""
+        """The random vectors: key, distribution, and their number."""
         key = _seeding.keys(self.seed_, "sign_projection", 1)[0]
         return key, _DISTRIBUTIONS[self.kernel, self.distribution], self.n_hashes
 

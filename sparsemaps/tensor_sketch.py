@@ -54,15 +54,16 @@ class TensorSketch(SparseMap):
         primes transforms faster. For rows of unit length, the error of a kernel value falls as
         ``1 / sqrt(n_components)``, and grows with the degree.
     method : {"auto", "fft", "direct"}, default="auto"
-        "fft" convolves the count sketches of the factors by Fourier transforms; "direct" sums, over
-        tuples of entries or entry by entry. "auto" takes, for each row, what costs least (see
-        Notes). All give the same sketch, up to rounding.
+        "fft" convolves the count sketches of the factors by Fourier transforms; "direct" sums
+        over tuples of entries or entry by entry. "auto" takes, for each row, the one that costs
+        less (see Notes). All give the same sketch, up to rounding.
     dense_output : bool, default=True
-        Return an ndarray; otherwise CSR that holds what is not zero, which pays where rows are
-        short and n_components is large: a row of m entries has at most ``m ** degree`` values.
+        Return an ndarray; otherwise CSR without zeros, which is smaller where rows are short and
+        n_components is large: a row of m entries has at most ``m ** degree`` values.
     random_state : int, Generator, RandomState or None, default=None
         The seed, or where to draw it from. The same seed gives the same hashes on every
-        platform; the last bits of rows that are taken by fft are left to SciPy (:doc:`/promise`).
+        platform; rows that are convolved by scipy.fft may differ in the last bits
+        (:doc:`/promise`).
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
 
@@ -83,9 +84,9 @@ class TensorSketch(SparseMap):
 
     Notes
     -----
-    The transforms are `scipy.fft`'s, in the precision of the input. Rows that are summed directly
-    have no rounding but their own: integers with ``gamma=1`` and a square `coef0` give exact
-    integers. Otherwise the last bits are those of scipy.fft, which may change with its version.
+    The transforms are those of `scipy.fft`, in the precision of the input. The last bits of their
+    rows may change with the version of SciPy. Rows that are summed directly are exact where the
+    sums are: integers with ``gamma=1`` and a square `coef0` give integers.
 
     Directly, the tuples of the first s factors are summed, and the other factors are convolved with
     that sketch, entry by entry. In units of one tuple, of which a core does about one in a
@@ -159,7 +160,7 @@ class TensorSketch(SparseMap):
         return self.n_components
 
     def _factors(self) -> _Factors:
-        """What the kernels need to know of the factors."""
+        """The factors as the kernels take them."""
         keys = _seeding.keys(self.seed_, "tensor_sketch", 3 * self.degree).reshape(-1, 3)
         return keys, float(np.sqrt(float(self.gamma))), float(np.sqrt(float(self.coef0)))
 
@@ -210,7 +211,7 @@ class TensorSketch(SparseMap):
         n_summed = self._factors_to_sum(np.diff(block.indptr), values.itemsize)
         n_others = np.cumsum(n_summed == 0)
         step = self._chunk_rows(values)
-        # Rows go out in order, as many at a time as have `step` convolved ones among them.
+        # Rows are written in order, as many at a time as have `step` convolved ones among them.
         first = n_stored = 0
         while first < len(n_summed):
             before = n_others[first - 1] if first else 0
@@ -232,7 +233,7 @@ class TensorSketch(SparseMap):
         if self.method == "fft":
             summed[:] = 0
             return summed
-        # What joining one entry to a sketch of n_components costs, in tuples.
+        # The cost of adding one entry's product with a sketch, in tuples.
         join = self.n_components * itemsize / _BYTES_PER_TUPLE
         tuples = lengths.astype(float)
         growing = lengths > 1  # the others have at most one tuple, however high the degree
@@ -251,7 +252,7 @@ class TensorSketch(SparseMap):
         return summed
 
     def _transforms(self, itemsize: int) -> float:
-        """What the Fourier transforms of a row cost, in tuples."""
+        """The cost of the Fourier transforms of a row, in tuples."""
         steps = self.n_components * np.log2(2 * self.n_components)
         return float((self.degree + 1) * steps * itemsize / _BUTTERFLY_BYTES_PER_TUPLE)
 
@@ -278,7 +279,7 @@ class TensorSketch(SparseMap):
 
 
 def _without_zeros(block: Block) -> Block:
-    """The block without explicit zeros, so that they do not sway the choice of the method."""
+    """The block without stored zeros, so that these do not change the choice of the method."""
     first, last = block.indptr[0], block.indptr[-1]
     kept = block.values[first:last] != 0
     if kept.all():

@@ -25,8 +25,8 @@ class ConsistentWeightedSampling(SampledMap):
 
     .. math:: \mathrm{MM}(u, v) = \frac{\sum_i \min(u_i, v_i)}{\sum_i \max(u_i, v_i)}.
 
-    A sample becomes the 1 among :math:`2^b` columns that the lowest bits of it name, so that a
-    linear learner on the output works with the min-max kernel, at `n_hashes` non-zeros a row. For
+    The lowest b bits of a sample choose one of :math:`2^b` columns, which gets a 1. So a linear
+    learner on the output works with the min-max kernel, with `n_hashes` non-zeros a row. For
     binary rows the kernel is the Jaccard similarity and the samples are minhashes.
 
     Parameters
@@ -37,20 +37,20 @@ class ConsistentWeightedSampling(SampledMap):
     bits : int, default=8
         How many of the lowest bits of i* are kept, 1 to 16 ("b-bit"). Different columns agree in
         them with probability 2**-bits, so that the output's inner product is
-        ``MM + (1 - MM) / 2**bits``, about; there is no such chance while all column numbers are
-        below ``2**bits``.
+        about ``MM + (1 - MM) / 2**bits``. This does not happen if all column numbers are below
+        ``2**bits``.
     t_bits : int, default=0
         How many of the lowest bits of t* are kept, 0 to 8. Keeping none ("0-bit") changes the
-        kernel little where rows have many entries, and keeps the output narrow; a few are worth
-        having where rows have few columns, and with `signed` data.
+        kernel little where rows have many entries, and keeps the output narrow. Keep a few where
+        rows have few columns, and with `signed` data.
     method : {"icws", "dart"}, default="icws"
-        "icws" is improved consistent weighted sampling [1]_, at a cost of O(entries * n_hashes),
-        much of which rows share that have columns in common; "dart" is dart minhash [4]_, at
-        O(entries + n_hashes log n_hashes). Both have the same kernel, exactly, but not the same
-        samples. Take "dart" for rows of many entries that are mostly their own (see Notes).
+        "icws" is improved consistent weighted sampling [1]_, at a cost of O(entries * n_hashes);
+        rows that have columns in common share much of it. "dart" is dart minhash [4]_, at a cost of
+        O(entries + n_hashes log n_hashes). Both have exactly the same kernel, but other samples.
+        Take "dart" for long rows that share few columns (see Notes).
     signed : bool, default=False
-        Take values of both signs, by the generalized min-max kernel [3]_: column i becomes the
-        columns 2 i, of its positive values, and 2 i + 1, of its negative ones.
+        Allow values of both signs, for the generalized min-max kernel [3]_: column i becomes column
+        2 i for its positive values, and column 2 i + 1 for its negative ones.
     random_state : int, Generator, RandomState or None, default=None
         The seed, or where to draw it from. The same seed gives the same samples on every
         platform (:doc:`/promise`).
@@ -74,9 +74,9 @@ class ConsistentWeightedSampling(SampledMap):
     -----
     Output is CSR of shape (n_samples, n_hashes * 2**(bits + t_bits)) with exactly `n_hashes`
     entries a row, each ``1 / sqrt(n_hashes)``, so that inner products estimate the kernel; sample j
-    has the columns from ``j * 2**(bits + t_bits)``, with t's bits above i's. A linear model has
-    classes * width coefficients. A row without positive
-    entries has no sample, and no entries in the output.
+    has the columns from ``j * 2**(bits + t_bits)``, with the bits of t above those of i. A linear
+    model has classes * width coefficients. A row without positive entries has no sample, and no
+    entries in the output.
 
     The weight of an entry enters through the logarithm, in 24 bits: float32 and float64 input of
     the same values give the same samples, and so do weights closer than a relative 1e-7 or so.
@@ -147,7 +147,7 @@ class ConsistentWeightedSampling(SampledMap):
         Raises
         ------
         ValueError
-            As ``transform``; and if `signed` and there are more than 2**62 columns.
+            As in ``transform``; and if `signed` and there are more than 2**62 columns.
         """
         fitted = self._fitted()
         rows = self._read_input(X, reset=False)

@@ -77,7 +77,7 @@ def test_errors(cls):
     with pytest.raises(ValueError, match="gamma must be"):
         cls(gamma=-1.0).fit(rows())
     more = {"hash_dim": 16} if cls is Fastfood else {}
-    with pytest.raises(ValueError, match="gamma='median' is taken from the data"):
+    with pytest.raises(ValueError, match="gamma='median' is computed from data"):
         cls(gamma="median", **more).fit_any_width()
 
 

@@ -703,7 +703,7 @@ def test_the_command(inputs, tmp_path):
     ("options", "message"),
     [
         (["-o", "out"], "--dask needs an output directory, whose name ends in a slash"),
-        (["-o", "out/", "--shard", "1/2"], "--dask goes without --header and --shard"),
+        (["-o", "out/", "--shard", "1/2"], "--dask cannot be used with --header or --shard"),
     ],
 )
 def test_what_the_command_cannot_do(inputs, tmp_path, monkeypatch, capsys, options, message):

@@ -16,18 +16,24 @@ import pytest
 from sparsemaps import _threads
 
 
-@pytest.mark.parametrize("n_started", [0, 1, 2])
-def test_threads_that_cannot_start(monkeypatch, n_started):
-    """The system's limit on threads costs speed and nothing else."""
+def start_at_most(monkeypatch, n_threads):
+    """Let no more threads start; the list of those that have."""
     start, started = threading.Thread.start, []
 
     def limited(thread):
-        if len(started) == n_started:
+        if len(started) == n_threads:
             raise RuntimeError("can't start new thread")
         started.append(thread)
         start(thread)
 
     monkeypatch.setattr(threading.Thread, "start", limited)
+    return started
+
+
+@pytest.mark.parametrize("n_started", [0, 1, 2])
+def test_threads_that_cannot_start(monkeypatch, n_started):
+    """The system's limit on threads costs speed and nothing else."""
+    started = start_at_most(monkeypatch, n_started)
     blocks = [(i, i + 1) for i in range(50)]
     assert _threads.run(lambda a, b: 10 * a + b, blocks, 4) == [11 * i + 1 for i in range(50)]
     assert len(started) == n_started
@@ -54,15 +60,7 @@ def test_no_memory_for_threads(monkeypatch, n_started):
 
 @pytest.mark.parametrize("n_started", [0, 2])
 def test_the_first_error_is_raised(monkeypatch, n_started):
-    start, started = threading.Thread.start, []
-
-    def limited(thread):
-        if len(started) == n_started:
-            raise RuntimeError("can't start new thread")
-        started.append(thread)
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", limited)
+    start_at_most(monkeypatch, n_started)
 
     def fail(i):
         if i % 7 == 5:

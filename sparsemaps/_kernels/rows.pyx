@@ -37,7 +37,7 @@ cpdef enum:
 def check_indptr(const index_t[::1] indptr, int64_t n_stored):
     """Index of the first entry of `indptr` that is not sound, or -1.
 
-    Sound: starts at 0, never falls, never exceeds `n_stored`.
+    Sound: starts at 0, never decreases, never exceeds `n_stored`.
     """
     cdef Py_ssize_t i, wrong = -1
     cdef int64_t before = 0

@@ -1,8 +1,9 @@
 """Exact kernels: Gram matrices between the rows of two sparse matrices.
 
-For support vector machines with a precomputed kernel (``SVC(kernel="precomputed")``, LIBSVM's
-``-t 4``), and for seeing how near a map comes. Neither matrix is made dense, and beside the result
-a thread holds a few megabytes. Products of kernels are products of these arrays.
+They are for support vector machines with a precomputed kernel (``SVC(kernel="precomputed")``,
+LIBSVM's ``-t 4``), and to compare the estimates of maps with. The matrices are not made dense;
+beside the result, each thread uses a few megabytes. The product of two kernels is the product of
+their arrays, element by element.
 
 All functions here have the same bits on every platform (docs/promise.md), but for
 `polynomial_kernel` and `rbf_kernel`, which are scikit-learn's.

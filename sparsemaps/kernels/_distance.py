@@ -1,4 +1,4 @@
-"""Exact kernels of how far two rows are from one another."""
+"""Exact kernels of the distance between two rows."""
 
 import sys
 from typing import Any
@@ -42,8 +42,8 @@ def normalized_rbf_kernel(
     Raises
     ------
     ValueError
-        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
-        values are so large that a sum over them is beyond float64.
+        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
+        are so large that a sum over them is beyond float64.
 
     Examples
     --------
@@ -84,8 +84,8 @@ def folded_rbf_kernel(
     Raises
     ------
     ValueError
-        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
-        values are so large that a sum over them is beyond float64.
+        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
+        are so large that a sum over them is beyond float64.
 
     Examples
     --------
@@ -126,8 +126,8 @@ def laplacian_kernel(
     Raises
     ------
     ValueError
-        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
-        values are so large that a sum over them is beyond float64.
+        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
+        are so large that a sum over them is beyond float64.
 
     Examples
     --------
@@ -170,8 +170,8 @@ def cauchy_kernel(X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | No
     Raises
     ------
     ValueError
-        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
-        values are so large that a sum over them is beyond float64.
+        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
+        are so large that a sum over them is beyond float64.
 
     Examples
     --------
@@ -222,8 +222,8 @@ def matern_kernel(
     Raises
     ------
     ValueError
-        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
-        values are so large that a sum over them is beyond float64.
+        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
+        are so large that a sum over them is beyond float64.
 
     Examples
     --------

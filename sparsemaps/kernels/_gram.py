@@ -1,4 +1,4 @@
-"""Gram matrices of sparse rows: blocks of rows, threads, and what a kernel is made of."""
+"""Gram matrices of sparse rows: the parts of a kernel, blocks of rows, and threads."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -29,10 +29,10 @@ class GramKernel:
     """
 
     common: int
-    """What a common column adds: a constant of `sparsemaps._kernels.gram`."""
+    """What a common column adds to the sum: a constant of `sparsemaps._kernels.gram`."""
 
     alone: Callable[[Array], Array]
-    """What an entry adds to its row's own sum, of an array of values."""
+    """What each of an array of values adds to the sum over its own row."""
 
     finish: Callable[[Array, Array, Array], Array]
 
@@ -40,10 +40,10 @@ class GramKernel:
     """The values of a block that are summed, as float64."""
 
     nonnegative: str | None = None
-    """Where values must be >= 0, the sentence that says so."""
+    """How the error for negative values ends; None if they are allowed."""
 
     one_of_itself: bool = False
-    """Whether a row's kernel with itself is 1 by definition, which rounding should not spoil."""
+    """Whether the kernel of a row with itself is exactly 1, whatever the rounding."""
 
 
 def values_of(block: Block) -> Array:
@@ -128,8 +128,8 @@ def of_cosines(
 class _Columns:
     """A block of rows with its columns numbered, to be summed with other blocks.
 
-    All arrays are copies of the block's: what another thread does to the matrix in the meantime
-    cannot make an index wrong.
+    All arrays are copies, so that no index becomes wrong if another thread changes the matrix
+    meanwhile.
     """
 
     def __init__(self, block: Block, n_columns: int, kernel: GramKernel) -> None:

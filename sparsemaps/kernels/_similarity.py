@@ -1,4 +1,4 @@
-"""Exact kernels of what two rows share: min-max, chi-square and angles."""
+"""Exact kernels of the similarity of two rows: min-max, chi-square and angles."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _NONNEGATIVE = "this kernel takes values >= 0"
 def min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     r"""Min-max kernel :math:`\sum_i \min(u_i, v_i) / \sum_i \max(u_i, v_i)` of rows >= 0.
 
-    For binary rows it is the Jaccard similarity. An empty row has 0 with any other.
+    For binary rows it is the Jaccard similarity. The kernel of an empty row with any row is 0.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array
 def generalized_min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     r"""Min-max kernel of rows of both signs.
 
-    Each column becomes one of its positive values and one of the sizes of its negative ones.
-    An empty row has 0 with any other.
+    Each column becomes two: its positive values, and the absolute values of its negative ones.
+    The kernel of an empty row with any row is 0.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def generalized_min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = No
     Raises
     ------
     ValueError
-        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
-        values are so large that a sum over them is beyond float64.
+        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
+        are so large that a sum over them is beyond float64.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def generalized_min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = No
 def chi2_similarity(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     r"""Chi-square similarity :math:`\sum_i 2 u_i v_i / (u_i + v_i)` of rows >= 0.
 
-    Rows are taken as they are; of rows that sum to 1 it is at most 1.
+    Rows are not scaled. For rows that sum to 1 it is at most 1.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def acos_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     Raises
     ------
     ValueError
-        If a parameter is not what is allowed, or a matrix not sound or not finite, or if a row's
-        values are so large that a sum over them is beyond float64.
+        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
+        are so large that a sum over them is beyond float64.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Files in LIBSVM's format: load, dump, stream, and map.
 
-The functions have scikit-learn's signatures and behaviour, so that they replace scikit-learn's
-without other changes. What is better is listed in ``docs/libsvm.md``.
+The functions have scikit-learn's signatures and behaviour, so that they can replace scikit-learn's
+functions. ``docs/libsvm.md`` lists the differences.
 """
 
 from sparsemaps.libsvm._files import MappedFile, map_svmlight_file

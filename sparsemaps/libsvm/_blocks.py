@@ -1,4 +1,4 @@
-"""Blocks of text through threads, in order, with errors that name file and line."""
+"""Blocks of text, converted by threads, in order; errors name file and line."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar

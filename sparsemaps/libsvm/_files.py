@@ -1,4 +1,4 @@
-"""LIBSVM files through a map to files."""
+"""Mapping LIBSVM files to files."""
 
 import itertools
 import json
@@ -32,8 +32,8 @@ _SMALL_BYTES = 2**23
 
 
 class MappedFile(NamedTuple):
-    """An input, the output that its rows went to, how many there were, and whether the output was
-    there already (`resume`; the number of rows is that of the earlier run then)."""
+    """An input, the output of its rows, the number of rows, and whether the output was complete
+    before (`resume`); the number of rows is then that of the earlier run."""
 
     input: Any
     output: Any
@@ -60,14 +60,14 @@ def map_svmlight_file(
     r"""Map the rows of LIBSVM files, in bounded memory.
 
     This is what ``sparsemaps map`` does. Rows are read, mapped and written block by block; labels,
-    several labels of a row, and numbers of ``qid:`` are carried through. A file appears only when
-    it is complete.
+    several labels of a row, and numbers of ``qid:`` are copied to the output. A file appears only
+    when it is complete.
 
     Parameters
     ----------
     map : map of sparsemaps
         Used as it is if it is fitted. Otherwise a copy is fitted for rows of any width, and `map`
-        stays as it is; give it a `random_state`, so that other files are mapped alike.
+        stays as it is; give it a `random_state`, so that other files are mapped in the same way.
     inputs : str, path-like, file-like, or a sequence of these
         LIBSVM files (.gz, .bz2, .xz); "-" is standard input. A directory stands for its files in
         the order of their names, without hidden ones and those that this function writes beside
@@ -80,8 +80,8 @@ def map_svmlight_file(
     zero_based : bool, default=False
         Whether the indices of the inputs count from 0. Those written count from 1.
     ones : bool, default=False
-        Write one-hot features as 1, without their factor ``1 / sqrt(n_hashes)``. For maps with
-        one-hot output.
+        Write one-hot features as 1, not as ``1 / sqrt(n_hashes)``. For maps with one-hot output
+        only.
     format : {"svmlight", "npy", "npz"}, default="svmlight"
         "svmlight" is LIBSVM text. "npy" is the packed codes of ``encode``, an array of uint8 that
         ``numpy.load(..., mmap_mode="r")`` reads; labels go to OUTPUT.labels.npy and query ids to
@@ -98,11 +98,11 @@ def map_svmlight_file(
         Keep the comments of the inputs (format "svmlight").
     resume : bool, default=False
         Skip the outputs in the directory that are complete already. A file OUTPUT.json beside each
-        says of which map and options, and of which size and time of the input, it is. An input that
+        records the map, the options, and the size and time of the input. An input that
         has changed since is mapped again; another map or option is an error.
     shard : tuple of two int or None, default=None
-        (i, n) maps each n-th of the inputs, from the i-th on; i counts from 1. n processes with
-        i = 1, ..., n do all of them, each into the same directory.
+        (i, n) maps every n-th of the inputs, starting with the i-th; i counts from 1. n processes
+        with i = 1, ..., n map all of them, all to the same directory.
     max_line_bytes : int, default=2**30
         A longer line is an error: a small compressed file can hold one that fills the memory.
 
@@ -114,15 +114,15 @@ def map_svmlight_file(
     Raises
     ------
     ValueError
-        If a parameter is not one of the allowed, an output is an input, two inputs have the same
+        If a parameter is not allowed, an output is an input, two inputs have the same
         output, or a line is not of the format or not what the map takes: with file, line and
-        reason. What was complete before stays.
+        reason. Outputs that are complete remain.
     OSError
         If a file cannot be read or written.
 
     See Also
     --------
-    iter_svmlight_file : Blocks of rows, for something else.
+    iter_svmlight_file : Blocks of rows, for other uses.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class _Job(NamedTuple):
 
 
 def config_of(map: Any) -> dict[str, Any]:
-    """A fitted map, JSON-able; by the words of its parameters where one has no JSON."""
+    """A fitted map for JSON; by the text of its parameters where one is no JSON."""
     try:
         config: dict[str, Any] = map.to_config()
     except ValueError:  # a function, such as a density
@@ -273,7 +273,7 @@ def _is_small(pair: tuple[str, str]) -> bool:
 def _map_to(
     job: _Job, record: dict[str, Any], path: str, output: str, bar: FileProgress
 ) -> MappedFile:
-    """Map an input to an output of its own, and write beside it what it is made of."""
+    """Map an input to an output of its own, and write a record of both beside it."""
     about_input = _about_input(path)  # before the input is read, which may change
     _remove(output + RECORD)
     if job.format == "npy":

@@ -1,4 +1,4 @@
-"""What is given as inputs and outputs: files, directories, patterns, pipes."""
+"""Inputs and outputs as they are given: files, directories, patterns, pipes."""
 
 import glob
 import os
@@ -9,10 +9,10 @@ from typing import Any
 from sparsemaps import _files
 
 RECORD = ".json"
-"""What is added to the name of an output for the file that says what it is made of."""
+"""Ending of the file beside an output that records its map, options and input."""
 
 _BESIDE = (RECORD, ".labels.npy", ".qids.npy")
-"""Endings of what stands beside an output."""
+"""Endings of files beside an output."""
 
 
 def is_pipe(path: Any) -> bool:

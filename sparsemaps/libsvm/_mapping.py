@@ -1,4 +1,4 @@
-"""Blocks of LIBSVM text through a map."""
+"""Mapping blocks of LIBSVM text."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from sparsemaps.libsvm._write import Heads
 
 
 class Block(NamedTuple):
-    """Some lines, read."""
+    """Some lines of text and what they hold."""
 
     X: Any
     heads: Heads
@@ -68,7 +68,7 @@ def _raise_mixed_qids(text: bytes) -> None:
 
 
 class FittedMap:
-    """A map and what is asked of it for one block after the other.
+    """A map that is applied to one block after the other.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Some lines of text to arrays, or to an error that says where."""
+"""Parsing lines of text to arrays; an error names the line."""
 
 import itertools
 import re
@@ -31,7 +31,7 @@ _BEGINNINGS = {
 
 
 class LineError(ValueError):
-    """What is wrong in a line, counted from 1 at the beginning of some text."""
+    """An error in a line, which is counted from 1 at the beginning of some text."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(line, message)
@@ -78,7 +78,7 @@ def parse(
     if one_based and part.smallest == 0:
         raise _zero_error(text)
     if to_float:
-        with np.errstate(over="ignore"):  # to infinity, as Python's float does
+        with np.errstate(over="ignore"):  # the result is infinity, as that of Python's float
             part.values = part.values.astype(np.float32)
     return part
 
@@ -145,7 +145,7 @@ class RowsRead:
         self.smallest, self.largest = _LARGEST, -1
 
     def append(self, part: Part, growth: float) -> None:
-        """`growth` guesses how many times as much there will be in all."""
+        """Append a part; `growth` is a guess at the final size by that of now."""
         if part.largest > np.iinfo(np.int32).max:
             self._indices.widen(np.int64)
         self._entry_ends.append(part.entry_ends, growth, self._values.n)

@@ -36,15 +36,15 @@ def load_svmlight_file(
         Path, file object opened in binary mode, or file descriptor. A path that ends in ".gz",
         ".bz2" or ".xz" is decompressed. File objects are read from where they are, and left open.
     n_features : int or None, default=None
-        Number of columns; None takes what the largest index in the file needs. More than that is
-        fine, less is an error.
+        Number of columns; None takes the least that the indices in the file allow. Fewer are an
+        error.
     dtype : data-type, default=np.float64
         Type of the values. For float32 each value is the float32 nearest to the decimal.
     multilabel : bool, default=False
         Rows have any number of labels, separated by commas.
     zero_based : bool or "auto", default="auto"
-        Whether indices count from 0. "auto" takes them to count from 1 if none is 0; with `offset`
-        or `length` it is True, as a part of a file does not show what the other parts have.
+        Whether indices count from 0. "auto" is False if no index is 0, and True otherwise.
+        With `offset` or `length` it is True, as the indices of the other parts are not known.
     query_id : bool, default=False
         Return the numbers after ``qid:`` too.
     offset : int, default=0
@@ -71,7 +71,7 @@ def load_svmlight_file(
     ValueError
         At the first line that is not of the format, with the number of the line (counted from the
         first line read), the column of the token, the token and what was expected; and if a
-        parameter is not one of the allowed.
+        parameter is not allowed.
     OSError
         If the file cannot be read.
 
@@ -124,9 +124,9 @@ def load_svmlight_files(
     files : sequence of str, path-like, file-like or int
         As `f` of `load_svmlight_file`.
     n_features, dtype, multilabel, query_id, offset, length, n_jobs, max_line_bytes
-        As there.
+        As in `load_svmlight_file`.
     zero_based : bool or "auto", default="auto"
-        As there; "auto" looks at all files together.
+        As in `load_svmlight_file`; "auto" considers all files together.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def load_svmlight_files(
     Raises
     ------
     ValueError, OSError
-        As `load_svmlight_file`.
+        As in `load_svmlight_file`.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def _load(
     f: Any, options: Options, dtype: np.dtype[Any], one_based: bool, n_jobs: int | None
 ) -> _parse.RowsRead:
     """The rows of a file."""
-    free: deque[list[Any]] = deque()  # new arrays would cost their pages each time
+    free: deque[list[Any]] = deque()  # arrays to be used again: new memory costs time
 
     def parse(text: bytes) -> tuple[tuple[_parse.Part, int], int]:
         try:

@@ -30,24 +30,24 @@ def iter_svmlight_file(
     Parameters
     ----------
     path : str, path-like, file-like or int
-        As `f` of `load_svmlight_file`; a pipe is fine.
+        As `f` of `load_svmlight_file`; pipes are allowed.
     block_bytes : int, default=2**22
-        About how much text makes a block. At least one line always does.
+        About how many bytes of text make a block. A block has at least one line.
     n_features : int or None, default=None
-        Number of columns of every block. None gives each block the width that it needs. A map
-        fitted by ``fit_any_width()`` takes blocks of any width, and its output has one width;
-        learners need all blocks of one width.
+        Number of columns of every block. With None, each block is as wide as its largest index
+        requires. A map fitted by ``fit_any_width()`` takes such blocks, and its output always has
+        the same width. Learners need blocks of the same width.
     dtype : data-type, default=np.float64
         Type of the values.
     multilabel : bool, default=False
         Rows have any number of labels.
     zero_based : bool, default=False
-        Whether indices count from 0. A stream cannot know before its end, so there is no "auto"
-        here: an index 0 is an error unless this is True.
+        Whether indices count from 0. There is no "auto", which would have to read the whole file
+        first: an index 0 is an error unless this is True.
     query_id : bool, default=False
         Yield the numbers after ``qid:`` too.
     n_jobs : int or None, default=None
-        Threads, which parse the next blocks meanwhile: at most two blocks for each are held.
+        Threads, which parse the next blocks in advance: at most two blocks for each thread.
     max_line_bytes : int, default=2**30
         A longer line is an error: a small compressed file can hold one that fills the memory.
 
@@ -59,7 +59,7 @@ def iter_svmlight_file(
     Raises
     ------
     ValueError, OSError
-        As `load_svmlight_file`.
+        As in `load_svmlight_file`.
 
     Examples
     --------

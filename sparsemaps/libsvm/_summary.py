@@ -1,4 +1,4 @@
-"""What is in a file: LIBSVM text, packed codes (.npy), or a CSR matrix (.npz)."""
+"""Summaries of files: LIBSVM text, packed codes (.npy), or a CSR matrix (.npz)."""
 
 import os
 import zipfile
@@ -60,7 +60,7 @@ class Summary:
 
 
 def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
-    """Lines that say what is in a file."""
+    """The lines of the summary of a file."""
     ending = "" if is_pipe(path) else os.path.splitext(path)[1]
     try:
         if ending == ".npy":

@@ -41,8 +41,8 @@ def dump_svmlight_file(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Finite values. Of sparse input every stored entry is written, zeros too; of dense input what
-        is not zero.
+        Finite values. For sparse input every stored entry is written, also zeros; for dense input
+        the values that are not zero.
     y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
         Labels; if `multilabel`, an indicator matrix: the columns in which a row is not zero are its
         labels.
@@ -50,7 +50,7 @@ def dump_svmlight_file(
         Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2" or ".xz" is
         compressed. A path appears only when it is complete.
     zero_based : bool, default=True
-        Whether the indices written count from 0. LIBSVM's own programs want False.
+        Whether the indices written count from 0. LIBSVM's own programs need False.
     comment : str or bytes, default=None
         Comment to put first, after two lines that say what wrote the file. LIBSVM's own programs do
         not read comments.
@@ -65,9 +65,9 @@ def dump_svmlight_file(
     ------
     ValueError
         If shapes do not fit, the arrays of a sparse matrix are not sound, a value is not finite, a
-        query id is not a whole number, an integer is outside int64, an integer label is none that
-        float64 holds, or a row of `multilabel` data has neither labels nor entries: no line stands
-        for it.
+        query id is not a whole number, an integer is outside int64, float64 cannot hold an
+        integer label exactly, or a row of `multilabel` data has neither labels nor entries, for
+        which the format has no line.
     OSError
         If the file cannot be written.
 
@@ -84,7 +84,7 @@ def dump_svmlight_file(
     multilabel = check_bool("multilabel", multilabel)
     header = format_header(comment, zero_based)
     X, y = _validation.sound_matrix(X, "X"), _validation.sound_matrix(y, "y")
-    with np.errstate(all="ignore"):  # its sums may overflow where no value has
+    with np.errstate(all="ignore"):  # sums may overflow though all values are finite
         y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
         X = _sklearn.check_array(X, accept_sparse="csr")
     if not multilabel:
@@ -142,7 +142,7 @@ def write_lines(
 
 
 class Heads(NamedTuple):
-    """What lines begin with: labels of all rows, where each row's end, numbers of qid or none."""
+    """How lines begin: the labels of all rows, where those of each row end, and qids or none."""
 
     labels: Array
     label_ends: Array
@@ -180,7 +180,7 @@ def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_base
     else:
         number_type = np.float32 if values.dtype == np.float32 else np.float64
     index_type = np.int32 if indices.dtype == np.int32 else np.int64
-    indptr = indptr.astype(np.int64)  # a copy, which nobody changes once it is checked
+    indptr = indptr.astype(np.int64)  # a private copy, which is checked below
     if values.dtype != number_type or indices.dtype != index_type:  # convert these rows only
         here = slice(indptr[0], indptr[-1])
         values, indices, indptr = values[here], indices[here], indptr - indptr[0]
@@ -255,7 +255,7 @@ def _check_rows_have_lines(n_labels: Array, n_entries: Array, first_row: int) ->
 
 
 def format_header(comment: str | bytes | None, zero_based: bool) -> bytes:
-    """What `comment` puts first, as bytes."""
+    """The comment at the beginning of a file, as bytes."""
     if comment is None:
         return b""
     if isinstance(comment, bytes):
