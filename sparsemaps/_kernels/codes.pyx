@@ -99,9 +99,9 @@ cdef int open_tiles(tiles_t *tiles, const uint8_t[:, ::1] queries, const uint8_t
 cdef bint next_tile(tiles_t *tiles) noexcept nogil:
     """Go to the next queries and rows; False behind the last ones."""
     tiles.query += tiles.n_queries
-    if tiles.query == tiles.stop:  # the queries at hand are done with this tile
+    if tiles.query == tiles.stop:  # all queries at hand are compared with this tile
         tiles.row += tiles.n_rows
-        if tiles.row >= tiles.n_all_rows:  # and with all tiles
+        if tiles.row >= tiles.n_all_rows:  # and with the last one
             if tiles.stop == tiles.n_all_queries:
                 return False
             tiles.start = tiles.stop

@@ -1,7 +1,7 @@
 # Sums over the common columns of two rows, for all pairs of two blocks of rows.
 #
 # Input: two blocks of CSR rows whose columns are numbered 0, 1, ... alike, the second one's values
-# not 0. They are copies, which no other thread knows.
+# not 0. They are copies, which no other thread can change.
 # Output: out[i, j], the sum for row i of the first block and row j of the second.
 # Cost: O(entries of the second block) for each LANES rows of the first.
 from libc.stdint cimport int32_t, int64_t

@@ -144,7 +144,7 @@ def _nearest_float32(text, value):
 cdef int slow(const char *text, const char *end, int to_float, double *value) except -1 nogil:
     """The number as Python's float reads it, but for its underscores."""
     with gil:
-        PyErr_CheckSignals()  # such numbers take their time
+        PyErr_CheckSignals()  # such numbers are slow
         token = text[:end - text]
         try:
             if b"_" in token:
@@ -283,7 +283,7 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
                 out = write_integer(out, <uint64_t>indices[i] + <uint64_t>first_index)
                 out[0] = b":"
                 if written != NULL and memcmp(&value, &before, sizeof(number_t)) == 0:
-                    # Binary data are one value over and over.
+                    # Binary data repeat one value.
                     memcpy(out + 1, written, length)
                     out += 1 + length
                 else:

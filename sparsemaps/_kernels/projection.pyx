@@ -1,11 +1,11 @@
-# Random projections: inner products of rows with random vectors that nobody stores.
+# Random projections: inner products of rows with random vectors, which are not stored.
 #
 # Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; a 64-bit key;
 # the distribution of the vectors' entries.
 # Output: projections of each row, or their signs. Entries are added in the order of their columns.
 # Cost: O(entries * projections). The random numbers of a column are made once for the rows of a
 # group and a tile of projections, so the more rows share their columns the cheaper they are. Random
-# signs cost next to nothing and are made anew for each row.
+# signs cost little, and are made again for each row.
 # Reference: Box & Muller 1958 for the normal distribution.
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset

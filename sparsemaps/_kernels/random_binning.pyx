@@ -1,7 +1,7 @@
 # Random binning: the bins of a row in random grids, hashed to a code a grid.
 #
 # Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; a 64-bit key.
-# Output: codes. The hash of a row's bins is a sum over its entries, in which zeros count nothing.
+# Output: codes. The hash of a row's bins is a sum over its entries, to which zeros add nothing.
 # Cost: O(entries * grids). The random numbers of a column are made once for the rows of a group
 # and a tile of grids, so the more rows share their columns the cheaper they are.
 # Reference: Rahimi & Recht 2007, section 4.

@@ -1,7 +1,7 @@
-# Checks of CSR arrays, the only kernels that do not trust what they are given; dense rows as CSR.
+# Checks of CSR arrays, and dense rows as CSR. Other kernels rely on these checks.
 #
-# Input: arrays of any content. Output: a verdict; where and why is found by the caller, once, when
-# the verdict is bad. Cost: one pass, without branches on the values.
+# Input: arrays of any content. Output: whether they are sound and allowed; if not, the caller finds
+# where and why. Cost: one pass, without branches on the values.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 

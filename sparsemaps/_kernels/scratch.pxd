@@ -12,6 +12,6 @@ cdef class Scratch:
     cdef int grow(self, size_t size) except -1
 
 
-# The thread's scratch, of at least `size` bytes; not lent again before it is given back.
+# The thread's scratch, of at least `size` bytes. It must be given back before the next is borrowed.
 cdef Scratch borrow_scratch(size_t size)
 cdef int give_back_scratch(Scratch scratch) except -1

@@ -9,7 +9,7 @@ ctypedef fused index_t:
     int32_t
     int64_t
 
-# The same, where input and output choose apart.
+# The same two for the indices of the output, whose type does not depend on that of the input.
 ctypedef fused out_index_t:
     int32_t
     int64_t

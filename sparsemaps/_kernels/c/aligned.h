@@ -1,4 +1,4 @@
-/* Memory for vectors: C11 has a function for it, Windows another. */
+/* Aligned memory for vectors. C11 has a function for it; Windows has another one. */
 #ifndef SPARSEMAPS_ALIGNED_H
 #define SPARSEMAPS_ALIGNED_H
 
@@ -10,7 +10,7 @@
 
 static inline void *aligned(size_t size)
 {
-    size = (size + 63) / 64 * 64 + 64; /* never nothing */
+    size = (size + 63) / 64 * 64 + 64; /* a whole number of cache lines, at least one */
 #if defined(_WIN32)
     return _aligned_malloc(size, 64);
 #else

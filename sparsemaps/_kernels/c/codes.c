@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-enum { QUERIES = 4 }; /* that are compared with some rows while these are in registers */
+enum { QUERIES = 4 }; /* compared with rows that stay in registers meanwhile */
 
 /* Vectors of the machine's own width: longer ones would be split through memory. */
 #if defined(__AVX512BW__)

@@ -1,5 +1,6 @@
 /* Included once for each way to count bits: POPCOUNT(x) counts those of each part of a vector,
- * ADD_UP(x) adds the parts of each word up; TARGET and NAME(function) are of the functions. */
+ * ADD_UP(x) adds the parts of each word up; TARGET is the attribute of the functions and
+ * NAME(function) their names. */
 
 /* How many fields of x are not 0, in parts that hold up to CODES_RUN such numbers. */
 TARGET INLINE part_u64 NAME(differing)(int width, part_u64 x)

@@ -14,7 +14,7 @@ enum { DART_WORDS = 3 }; /* of one dart */
 /* Darts that are drawn together. */
 enum { DART_AT_ONCE = 256 };
 
-/* What a row's darts are thrown by. */
+/* What the darts of a row are computed from. */
 typedef struct {
     int64_t highest;  /* the part of the largest weight */
     double factor[2]; /* whose product is 4^-highest; each is in range */
@@ -70,7 +70,7 @@ static void set_limit(dart_row *row, double limit)
 }
 
 /* Which of an entry's parts may have a dart below the limit, as bits. An exponential is at least its
- * 64 bits as a fraction, so that most parts are done with here. */
+ * 64 bits as a fraction, which excludes most parts. */
 INLINE uint32_t parts_with_darts(uint64_t start, int64_t part, const uint64_t *words)
 {
     const lanes_u64 steps = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -249,7 +249,7 @@ static int sample_row(double *weights, const uint64_t *columns, ptrdiff_t n, uin
         weights[i] = weights[i] * row.factor[0] * row.factor[1];
         total += weights[i];
     }
-    /* So many darts leave a bucket empty in one row of fifty; then it is done again with more. */
+    /* With so many darts, one row of fifty has an empty bucket; it is done again with more. */
     for (double n_darts = (double)n_buckets * (log((double)n_buckets) + 4.0); missing;
          n_darts *= 2) {
         for (ptrdiff_t j = 0; j < n_buckets; j++)

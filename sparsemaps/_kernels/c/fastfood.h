@@ -1,4 +1,4 @@
-/* Walsh-Hadamard transforms, and what stands between two of them in Fastfood. */
+/* Walsh-Hadamard transforms, and the steps between two of them in Fastfood. */
 #ifndef SPARSEMAPS_FASTFOOD_H
 #define SPARSEMAPS_FASTFOOD_H
 

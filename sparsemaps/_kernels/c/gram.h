@@ -1,4 +1,4 @@
-/* Sums over the common columns of rows: what all exact kernels are made of. */
+/* Sums over the common columns of rows, from which all exact kernels are computed. */
 #ifndef SPARSEMAPS_GRAM_H
 #define SPARSEMAPS_GRAM_H
 

@@ -2,7 +2,7 @@
  *
  *     label[,label ...] [qid:number] [index:value ...] [# comment]
  *
- * Tokens are parted by blanks; a line without tokens counts for nothing. The indices of a line
+ * Tokens are separated by blanks; a line without tokens is ignored. The indices of a line
  * ascend. Nothing is written outside the arrays, whose sizes the caller bounds by the numbers of
  * line ends, colons and commas; on the first error the parser stops and says where. */
 #ifndef SPARSEMAPS_LIBSVM_H

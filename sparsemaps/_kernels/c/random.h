@@ -1,4 +1,4 @@
-/* Random numbers as functions: of a key, a column and a component, never of history.
+/* Random numbers as functions of a key, a column and a component, and of nothing else.
  *
  * Scheme 1 (sparsemaps._seeding.SCHEME). Whatever is changed here changes every output of every
  * map: tests/golden.json pins it, and a change is a new scheme number and a breaking release.
@@ -27,7 +27,7 @@ INLINE uint64_t mix64(uint64_t x)
 /* Keyed hash of a mixed column, the top 33 bits of it strongly universal (2-wise independent):
  * pair-multiply-shift on its two 32-bit halves (Thorup 2015, "High speed hashing for integers and
  * strings", 3.5), for which 64-bit keys give 64 - 32 + 1 = 33 good bits. Mixing beforehand is a
- * fixed bijection and so costs nothing of the proof; it breaks up structured columns. */
+ * fixed bijection, which keeps the proof valid; it makes structured columns irregular. */
 INLINE uint64_t pair_multiply(const uint64_t key[3], uint64_t mixed)
 {
     return (key[0] + (mixed >> 32)) * (key[1] + (mixed & UINT32_MAX)) + key[2];

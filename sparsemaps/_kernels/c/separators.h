@@ -1,5 +1,5 @@
-/* Where the bytes of some text stand that are no digits: what lies between two of them is a number,
- * whose length is then known before it is read.
+/* The positions of the bytes of a text that are not digits. Between two of them is a number, whose
+ * length is then known before it is read.
  *
  * Reference: G. Langdale and D. Lemire, "Parsing gigabytes of JSON per second", The VLDB Journal 28,
  * 2019, whose two stages these are. */

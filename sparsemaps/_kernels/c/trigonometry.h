@@ -1,4 +1,4 @@
-/* What sines and cosines of projections and of random angles share. */
+/* The polynomials of sines and cosines, of projections and of random angles. */
 #ifndef SPARSEMAPS_TRIGONOMETRY_H
 #define SPARSEMAPS_TRIGONOMETRY_H
 
