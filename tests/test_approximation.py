@@ -19,6 +19,7 @@ from sparsemaps import (
     SignProjection,
     TensorSketch,
     _kernel_error,
+    _variance,
 )
 from sparsemaps.approximation import KernelApproximationDisplay, kernel_error, min_components
 
@@ -219,6 +220,9 @@ def test_summary():
     assert "unknown" in str(unknown)
 
 
+PRODUCT_WITH_VALUES = SignProjection(n_hashes=16), RandomFourier(n_components=16)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -231,6 +235,12 @@ def test_summary():
         (lambda: min_components(RandomBinning(n_bins=16), 0.05), "error must be above 0.0625"),
         (lambda: min_components(Fastfood(hash_dim=64), 0.05), "no variance formula for Fastfood"),
         (lambda: min_components(RandomFourier(n_components=0), 0.05), "n_components must be"),
+        (
+            lambda: min_components(RandomFourier(kernel="folded_rbf", gamma="scale"), 0.05),
+            "the map must be fitted first, as its gamma is 'scale'",
+        ),
+        (lambda: min_components(KernelProduct(maps=PRODUCT_WITH_VALUES), 0.05), "of dense output"),
+        (lambda: _variance.of_pairs(object(), None), "no variance formula for object"),
     ],
 )
 def test_errors(call, message):

@@ -219,6 +219,25 @@ def test_any_number_of_threads(n_jobs):
     np.testing.assert_array_equal(kernels.min_max_kernel(X, n_jobs=n_jobs), np.ones((3, 3)))
 
 
+def test_no_columns():
+    with pytest.raises(ValueError, match="X must have at least one column, got none"):
+        kernels.min_max_kernel(sp.csr_array((3, 0)))
+
+
+def test_rows_without_entries_among_many_columns():
+    """Blocks without any column have no column to look for."""
+    X = sp.csr_array((3, 2**40))
+    Y = sp.csr_array(([1.0], ([0], [2**39])), shape=(2, 2**40))
+    np.testing.assert_array_equal(kernels.laplacian_kernel(X, Y), [[np.exp(-1), 1]] * 3)
+
+
+def test_data_frames_of_sparse_columns():
+    pandas = pytest.importorskip("pandas")
+    X = data("min_max_kernel")
+    frame = pandas.DataFrame.sparse.from_spmatrix(sp.csr_matrix(X))
+    np.testing.assert_array_equal(kernels.min_max_kernel(frame, X), kernels.min_max_kernel(X))
+
+
 def test_precomputed_kernel():
     rng = np.random.default_rng(0)
     X = rng.poisson(1.0, (200, 30)).astype(float)

@@ -595,3 +595,18 @@ def test_the_command_writes_nothing_where_it_fails(tmp_path, capsys, text, more,
     assert main(["pairs", "minhash", str(tmp_path / "in.svm"), "-o", str(output), *more]) == 2
     assert message in capsys.readouterr().err
     assert not output.exists()
+
+
+def test_rows_too_long_to_search():
+    row = np.zeros((1, _search.LARGEST_N_CODES // 8 + 1), np.uint8)
+    with pytest.raises(
+        ValueError, match=r"rows of at most 16777216 codes are searched, got 16777224"
+    ):
+        neighbors.top_k(row, row, 1, bits=1)
+
+
+def test_recall_of_many_codes_is_near_the_exact_one():
+    """Above 1,024 codes bands count as independent."""
+    bands = _search.Bands(length=4, n_bands=50)
+    exact, near = (_search.recall_of(bands, n, 3 * n // 4) for n in (1024, 2048))
+    assert abs(exact - near) < 1e-3

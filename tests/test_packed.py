@@ -65,6 +65,16 @@ def test_a_code_that_is_all_zeros_by_chance_has_samples():
     assert not A.array.any() or not A2.array.any() or (A.array ^ A2.array == 3).all()
 
 
+def test_as_an_array():
+    X = random_csr()
+    A = MinHash(n_hashes=5, bits=3, random_state=0).fit(X).encode(X, packed=True)
+    assert np.asarray(A) is A.array
+    copy = np.array(A, copy=True)
+    np.testing.assert_array_equal(copy, A.array)
+    assert not np.shares_memory(copy, A.array)
+    assert repr(A) == "PackedCodes(40 rows of 5 codes of 3 bits, MinHash)"
+
+
 def test_slices():
     X = random_csr()
     A = MinHash(n_hashes=20, random_state=0).fit(X).encode(X, packed=True)
