@@ -5,6 +5,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,7 +16,9 @@ import sparsemaps._kernels
 
 PACKAGE = Path(sparsemaps.__file__).parent
 SOURCES = Path(__file__).parent.parent / "sparsemaps"
-DOCS = SOURCES.parent / "docs"
+ROOT = SOURCES.parent
+DOCS = ROOT / "docs"
+WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
 
 # Layers, lowest first: a module imports from lower layers only.
 LAYERS = [
@@ -203,3 +206,16 @@ def test_version():
 
 def test_typed():
     assert PACKAGE.joinpath("py.typed").exists() or SOURCES.joinpath("py.typed").exists()
+
+
+@pytest.mark.skipif(not WORKFLOW.exists(), reason="not in a checkout")
+def test_the_least_versions_are_those_of_continuous_integration():
+    """dask-ml aside, which needs a later scikit-learn than we do."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    pinned = dict(re.findall(r"([a-z-]+)==([0-9.]+)", WORKFLOW.read_text()))
+    least = dict(re.fullmatch(r"([a-z-]+)>=([0-9.]+).*", text).groups() for text in needed)
+    del least["dask-ml"]
+    assert pinned.keys() == least.keys()
+    for name, lowest in least.items():
+        assert f"{pinned[name]}.".startswith(f"{lowest}."), name
