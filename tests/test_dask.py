@@ -396,9 +396,8 @@ def test_bad_arrays():
 
 
 def test_parallel_post_fit():
-    wrappers = pytest.importorskip(
-        "dask_ml.wrappers", reason="dask-ml needs numba, which has wheels for some platforms only"
-    )
+    # Not in the test extra: dask-ml needs numba, which has wheels for some platforms only.
+    wrappers = pytest.importorskip("dask_ml.wrappers")
     from sklearn.datasets import load_digits
     from sklearn.linear_model import SGDClassifier
     from sklearn.pipeline import make_pipeline
