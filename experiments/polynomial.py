@@ -148,15 +148,18 @@ def _variance_cells(o: Options) -> list[Cell]:
 # What writes them.
 
 
-def _mean(results: Results, cells: list[Cell], key: str) -> tuple[float, float] | None:
+def _mean(results: Results, cells: list[Cell], key: str) -> tuple[float, float | None] | None:
+    """The mean over seeds, and the standard deviation if there is more than one."""
     found = [result[key] for cell in cells if (result := results(cell)) is not None]
     if not found:
         return None
-    return float(np.mean(found)), float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
+    return float(np.mean(found)), float(np.std(found, ddof=1)) if len(found) > 1 else None
 
 
-def _show(mean: tuple[float, float] | None) -> str:
-    return report.NOT_RUN if mean is None else f"{mean[0]:.2f} ± {mean[1]:.2f}"
+def _show(mean: tuple[float, float | None] | None) -> str:
+    if mean is None:
+        return report.NOT_RUN
+    return f"{mean[0]:.2f}" + ("" if mean[1] is None else f" ± {mean[1]:.2f}")
 
 
 def _write_errors(o: Options, results: Results) -> None:
@@ -253,7 +256,8 @@ def _scale_note(o: Options) -> str:
     rows = f"all training rows (at most, {', '.join(limits)})" if limits else "all training rows"
     return (
         f"Rows of unit length, {rows}, C = 1, {o.seeds} seed{'s' if o.seeds > 1 else ''} (the "
-        "paper: all rows, 5 runs; its Covertype is a sample of 100,000 rows, ours one of 10,000)."
+        "paper: all rows, 5 runs; its Covertype is a sample of 100,000 rows, ours one of 10,000 in "
+        "seven classes)."
     )
 
 
