@@ -196,7 +196,7 @@ def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
     X : dask array of shape (n_samples, n_features)
         Blocks of CSR or dense rows.
     packed : bool, default=False
-        Return `PackedCodes`, which know the map and which rows have samples.
+        Return `PackedCodes`, which hold the configuration of the map and which rows have samples.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Packed codes of Dask arrays that know what they are."""
+"""Packed codes in Dask arrays, with the configuration of their map."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -29,7 +29,7 @@ class PackedCodes:
         How many codes a row has; None is as many as its bytes hold.
     sampled : dask array of bool, shape (n_rows,), or None, default=None
         Which rows have samples, in the blocks of `array`. None takes all rows of which not all bits
-        are 0. The others are nobody's neighbours.
+        are 0. The others are never found as neighbours.
 
     Attributes
     ----------
