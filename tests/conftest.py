@@ -93,7 +93,9 @@ def make(name, random_state=0, **parameters):
 def _maps():
     for name, variants in MAPS.items():
         for parameters in variants:
-            text = ",".join(f"{key}={value}" for key, value in parameters.items())
+            # A function by its name, not by its address, which each process of pytest-xdist has anew.
+            named = {key: getattr(value, "__name__", value) for key, value in parameters.items()}
+            text = ",".join(f"{key}={value}" for key, value in named.items())
             yield pytest.param((name, parameters), id=f"{name}({text})")
 
 
