@@ -93,7 +93,7 @@ def make(name, random_state=0, **parameters):
 def _maps():
     for name, variants in MAPS.items():
         for parameters in variants:
-            # A function by its name, not by its address, which each process of pytest-xdist has anew.
+            # A function by its name: its address is another one in each process of pytest-xdist.
             named = {key: getattr(value, "__name__", value) for key, value in parameters.items()}
             text = ",".join(f"{key}={value}" for key, value in named.items())
             yield pytest.param((name, parameters), id=f"{name}({text})")

@@ -56,8 +56,8 @@ MAPS = {
     "h01": RandomMaclaurin(n_components=128, degree=3, coef0=1.0, h01=True),
     "product": KernelProduct(
         maps=(
-            ConsistentWeightedSampling(n_hashes=128, bits=9, t_bits=8),
-            SignProjection(n_hashes=128),
+            ConsistentWeightedSampling(n_hashes=64, bits=9, t_bits=8),
+            SignProjection(n_hashes=64),
         )
     ),
 }

@@ -1,5 +1,6 @@
 """Fastfood features estimate their kernels without bias, with the variance that is proved."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -41,19 +42,26 @@ KERNELS = {
 }
 
 
+@functools.lru_cache
+def features(transform_type, n_components, **parameters):
+    """The rows' features for each seed."""
+    values = rows()
+    return np.array([
+        Fastfood(
+            n_components=n_components, transform_type=transform_type, random_state=seed,
+            **parameters,
+        ).fit_transform(values)
+        for seed in range(N_SEEDS)
+    ])  # fmt: skip
+
+
 def estimates(parameters, transform_type, n_components=N_COMPONENTS, change=lambda Z: Z):
     """Estimates for pairs of rows over the seeds, and the pairs' distances."""
     values = rows()
     one, other = np.triu_indices(len(values), 1)
-    found = []
-    for seed in range(N_SEEDS):
-        fitted = Fastfood(
-            n_components=n_components, transform_type=transform_type, random_state=seed,
-            **parameters,
-        )  # fmt: skip
-        Z = change(fitted.fit_transform(values))
-        found.append((Z[one] * Z[other]).sum(axis=1))
-    return np.array(found), np.linalg.norm(values[one] - values[other], axis=1)
+    Z = change(features(transform_type, n_components, **parameters))
+    found = (Z[:, one] * Z[:, other]).sum(axis=2)
+    return found, np.linalg.norm(values[one] - values[other], axis=1)
 
 
 def exact_kernels(parameters):
