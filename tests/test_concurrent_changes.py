@@ -51,7 +51,7 @@ thread = threading.Thread(target=change, daemon=True)
 thread.start()
 for sparse_map in MAPS:
     print(sparse_map, flush=True)  # so that a crash tells the map
-    done, end = 0, time.monotonic() + 0.3
+    done, end = 0, time.monotonic() + 0.2
     # On a busy machine every call of the first moments may find a matrix that is unsound.
     while time.monotonic() < end or (not done and time.monotonic() < end + 60):
         for method in (sparse_map.transform, sparse_map.encode):

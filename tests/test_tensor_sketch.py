@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import polynomial_kernel
 
 from sparsemaps import TensorSketch, _seeding
 
-N_SEEDS = 800
+N_SEEDS = 500
 N_COMPONENTS = 24
 N_ENTRIES = 6
 
