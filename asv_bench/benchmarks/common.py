@@ -47,15 +47,23 @@ def workload(name, n_rows=None):
     raise ValueError(name)
 
 
-def ratio(peer, ours, repeats=3):
-    """How many times faster `ours` is: the fastest of alternating runs of each."""
-    fastest = {peer: np.inf, ours: np.inf}
-    for _ in range(repeats):
-        for function in (peer, ours):
+def fastest(*functions, repeats=3, seconds=0.5):
+    """Seconds of each function: its fastest run. They run in turn, `repeats` times at least, and
+    more often if that takes less than `seconds`."""
+    times = [[] for _ in functions]
+    began = time.perf_counter()
+    while len(times[0]) < repeats or time.perf_counter() < began + seconds:
+        for function, of_it in zip(functions, times, strict=True):
             start = time.perf_counter()
             function()
-            fastest[function] = min(fastest[function], time.perf_counter() - start)
-    return fastest[peer] / fastest[ours]
+            of_it.append(time.perf_counter() - start)
+    return [min(of_it) for of_it in times]
+
+
+def ratio(peer, ours):
+    """How many times faster `ours` is."""
+    of_peer, of_ours = fastest(peer, ours)
+    return of_peer / of_ours
 
 
 class MapBenchmark:

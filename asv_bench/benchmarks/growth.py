@@ -3,10 +3,10 @@
 docs/at_scale.md has the formulas that these times follow.
 """
 
-import time
-
 import numpy as np
 import scipy.sparse as sp
+from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler
+from sklearn.random_projection import GaussianRandomProjection
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -20,7 +20,7 @@ from sparsemaps import (
     TensorSketch,
 )
 
-from .common import workload
+from .common import fastest, ratio, workload
 
 MAPS = {
     "CountSketch": lambda n: CountSketch(n_components=n, random_state=0),
@@ -35,6 +35,15 @@ MAPS = {
     "RandomMaclaurin": lambda n: RandomMaclaurin(n_components=n, random_state=0),
     "Fastfood": lambda n: Fastfood(n_components=n, hash_dim=1024, random_state=0),
 }
+
+PEERS = {
+    "RandomFourier": lambda n: RBFSampler(n_components=n, random_state=0),
+    "TensorSketch": lambda n: PolynomialCountSketch(n_components=n, random_state=0),
+    "SignProjection": lambda n: GaussianRandomProjection(n_components=n, random_state=0),
+}
+
+N_CALLS = 20
+"""A single row is mapped so often, one call after the other, as a service does."""
 
 
 def rows_of_their_own(n_rows, n_entries, width=2**31 - 1):
@@ -110,19 +119,30 @@ class OneRow:
         self.map_of_many = MAPS[name](512).fit(self.many)
         self.map_of_one = MAPS[name](512).fit(self.one)
 
+    def ones(self):
+        for _ in range(N_CALLS):
+            self.map_of_one.transform(self.one)
+
     def track_beyond_one_of_many(self, *_):
-        fastest = {}
-        calls = {
-            "one": lambda: self.map_of_one.transform(self.one),
-            "many": lambda: self.map_of_many.transform(self.many),
-        }
-        for _ in range(20):
-            for name, call in calls.items():
-                for _ in range(1 if name == "many" else 20):
-                    start = time.perf_counter()
-                    call()
-                    took = time.perf_counter() - start
-                    fastest[name] = min(took, fastest.get(name, np.inf))
-        return 1e6 * (fastest["one"] - fastest["many"] / 200)
+        ones, many = fastest(self.ones, lambda: self.map_of_many.transform(self.many))
+        return 1e6 * (ones / N_CALLS - many / 200)
 
     track_beyond_one_of_many.unit = unit
+
+
+class OneRowAgainstPeers:
+    """`transform` of a single row, 512 components, against the peer that has such features."""
+
+    params = (["W1", "W2"], list(PEERS))
+    param_names = ("workload", "map")
+
+    def setup(self, workload_name, name):
+        X = workload(workload_name, 200).astype(np.float32)
+        self.one = X[:1]
+        self.map = MAPS[name](512).fit(X)
+        self.peer = PEERS[name](512).fit(X)
+
+    def track_ratio_transform(self, *_):
+        return ratio(lambda: self.peer.transform(self.one), lambda: self.map.transform(self.one))
+
+    track_ratio_transform.unit = "times faster"

@@ -28,7 +28,7 @@ class Sets:
 
     def setup(self, size):
         n_members, self.n_hashes = size
-        self.X = sets(n_members, max(100, 100_000 // n_members))
+        self.X = sets(n_members, max(100, 400_000 // n_members))
         self.map = MinHash(n_hashes=self.n_hashes, random_state=0).fit(self.X)
         ends = zip(self.X.indptr[:-1], self.X.indptr[1:], strict=True)
         # As their users have them: bytes for datasketch, which hashes them; strings for rensa.
