@@ -1,6 +1,10 @@
 """Fixtures, and the list of maps that the tests over all maps run through."""
 
 import os
+import signal
+
+# A shell starts what it runs in the background with interrupts ignored; tests send some.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Matrices here are small: threads of linear algebra would only wait for one another.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
