@@ -3,9 +3,6 @@
 import os
 import signal
 
-# A shell starts what it runs in the background with interrupts ignored; tests send some.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
 # Matrices here are small: threads of linear algebra would only wait for one another.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -21,6 +18,11 @@ from sparsemaps import (
     SignProjection,
 )
 from sparsemaps._base import SparseMap
+
+
+def pytest_configure():
+    # A shell starts what it runs in the background with interrupts ignored; tests send some.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _hats(pitch):
