@@ -315,8 +315,10 @@ class SparseMap(
         """The map as it was at ``fit``, with the present number of threads."""
         if "_frozen" not in vars(self):
             _sklearn.check_is_fitted(self)
-        fitted = copy.copy(self._frozen)
-        fitted.n_jobs = self.n_jobs
+        frozen = self._frozen
+        # copy.copy goes by way of scikit-learn's pickling, a fifth of what a single row takes.
+        fitted = frozen.__new__(type(frozen))
+        vars(fitted).update(vars(frozen), n_jobs=self.n_jobs)
         return fitted
 
     @property

@@ -28,12 +28,12 @@ def make_csr(
     many entries there are; ``max_entries(lengths)`` gives the largest possible number of
     entries in the output of rows of so many input entries.
     """
-    parts = [
-        (start + first, start + last)
-        for start, stop in blocks
-        for first, last in _threads.cut_by_size(max_entries(rows.lengths(start, stop)), _PART_SIZE)
-    ]
-    sizes = [int(max_entries(rows.lengths(*block)).sum()) for block in parts]
+    parts, sizes = [], []
+    for start, stop in blocks:
+        largest = max_entries(rows.lengths(start, stop))
+        for first, last in _threads.cut_by_size(largest, _PART_SIZE):
+            parts.append((start + first, start + last))
+            sizes.append(int(largest[first:last].sum()))
     capacity, max_size = sum(sizes), max(sizes, default=0)
     index_type = _validation.index_type(max(capacity, width))
     values, columns = GrowingArray(rows.dtype, capacity), GrowingArray(index_type, capacity)

@@ -88,13 +88,16 @@ def cut_by_bytes(n_rows: int, row_bytes: int) -> Iterator[tuple[int, int]]:
 
 def cut_by_size(sizes: npt.NDArray[Any], max_size: int) -> Iterator[tuple[int, int]]:
     """Ranges of rows whose `sizes` add up to at most `max_size`, or of one row."""
-    before = np.concatenate([[0], np.cumsum(sizes)])
-    start = 0
+    up_to = np.cumsum(sizes)  # and including each row
+    start, before = 0, 0
+    if len(sizes) and up_to[-1] <= max_size:
+        yield 0, len(sizes)
+        return
     while start < len(sizes):
-        stop = int(np.searchsorted(before, before[start] + max_size, side="right")) - 1
+        stop = int(np.searchsorted(up_to, before + max_size, side="right"))
         stop = max(stop, start + 1)
         yield start, stop
-        start = stop
+        start, before = stop, up_to[stop - 1]
 
 
 def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any) -> list[T]:

@@ -105,7 +105,7 @@ class CountSketch(SparseMap):
             return make_csr(
                 rows,
                 self._cut(rows),
-                lambda lengths: lengths.clip(max=self.n_components),
+                lambda lengths: np.minimum(lengths, self.n_components),
                 lambda block, *out: _kernel.count_sketch_csr(
                     *block, key, self.n_components, rows.n_columns, *out
                 ),

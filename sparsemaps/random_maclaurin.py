@@ -173,11 +173,17 @@ class RandomMaclaurin(SparseMap):
                 [value and value * power for value, power in zip(a, powers, strict=True)]
             )
 
-    def _draw_features(self, series: Array, dtype: Any) -> tuple[Array, Array]:
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        series = self._series()
+        # The factors of the terms of degree 0 and 1, which `h01` keeps.
+        self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
+        self._factors, self._firsts = self._draw_features(series)
+
+    def _draw_features(self, series: Array) -> tuple[Array, Array]:
         """Each feature's factor, and where its projections begin and end."""
         first = 2 if self.h01 else 0
         degrees = first + np.flatnonzero(series[first:] > 0)
-        factors = np.zeros(self.n_components, dtype)
+        factors = np.zeros(self.n_components)
         firsts = np.zeros(self.n_components + 1, np.int64)
         if len(degrees):
             key = _seeding.keys(self.seed_, "random_maclaurin", 2)[1]
@@ -192,11 +198,9 @@ class RandomMaclaurin(SparseMap):
         return factors, firsts
 
     def _transform(self, rows: RowReader) -> Matrix:
-        series = self._series()
         key = _seeding.keys(self.seed_, "random_maclaurin", 2)[0]
-        features = (key, *self._draw_features(series, rows.dtype))
+        features = (key, self._factors.astype(rows.dtype), self._firsts)
         if self.h01:
-            exact = (math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0)
             width = 1 + self.n_components + rows.n_columns
             if width > 2**63 - 1:
                 raise ValueError(
@@ -206,7 +210,7 @@ class RandomMaclaurin(SparseMap):
                 rows,
                 self._cut(rows),
                 lambda lengths: lengths + (1 + self.n_components),
-                lambda block, *out: self._write_h01(block, features, exact, *out),
+                lambda block, *out: self._write_h01(block, features, self._exact, *out),
                 width,
                 self.n_jobs,
             )
