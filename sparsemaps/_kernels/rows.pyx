@@ -78,27 +78,38 @@ cdef inline Py_ssize_t descents(const index_t *indices, Py_ssize_t n) noexcept n
         return loops.descents_i64(indices, n)
 
 
+cdef enum:
+    CHECKED_TOGETHER = 1 << 12  # entries, so that each is fetched from memory once
+
+
 def check_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
                uint64_t n_columns):
     """What is found in the rows that `indptr` delimits, as a sum of the flags above."""
-    cdef Py_ssize_t first = indptr[0], last = indptr[indptr.shape[0] - 1], row, allowed = 0
-    cdef Py_ssize_t n = last - first
+    cdef Py_ssize_t first = indptr[0], last = indptr[indptr.shape[0] - 1], row, start, n
+    cdef Py_ssize_t n_descents = 0, allowed = 0
+    cdef bint before
     cdef int found = 0
-    if n == 0:
+    if first == last:
         return 0
     with nogil:
-        if largest(&indices[first], n) >= n_columns:
-            found |= OUT_OF_RANGE
+        start = first
+        while start < last:
+            n = min(last - start, <Py_ssize_t>CHECKED_TOGETHER)
+            before = start > first  # an entry whose column this part's first one must exceed
+            n_descents += descents(&indices[start - before], n + before)
+            if largest(&indices[start], n) >= n_columns:
+                found |= OUT_OF_RANGE
+            if any_infinite(&values[start], n):
+                found |= NOT_FINITE
+            if any_negative(&values[start], n):
+                found |= NEGATIVE
+            start += n
         # Between the last entry of one row and the first of the next, columns may descend.
         for row in range(1, indptr.shape[0] - 1):
             if first < indptr[row] < last and indptr[row] != indptr[row - 1]:
                 allowed += indices[indptr[row]] <= indices[indptr[row] - 1]
-        if descents(&indices[first], n) != allowed:
+        if n_descents != allowed:
             found |= NOT_CANONICAL
-        if any_infinite(&values[first], n):
-            found |= NOT_FINITE
-        if any_negative(&values[first], n):
-            found |= NEGATIVE
     return found
 
 

@@ -1,6 +1,7 @@
 #include "minhash.h"
 
 #include "random.h"
+#include "simd.h"
 
 /* A bin holds, from the top: a bit that is set while the round may still change it; a value; the
  * position of the member in the row, which decides between equal values. Rows are in the order of
@@ -72,17 +73,37 @@ static ptrdiff_t count_empty(const uint64_t *bins, ptrdiff_t k)
     return total;
 }
 
+/* Which members go to a bin that is OPEN; returns how many. */
+static ptrdiff_t find_hits(const uint32_t *restrict numbers, ptrdiff_t n,
+                           const uint64_t *restrict bins, uint32_t *restrict hits)
+{
+    ptrdiff_t n_hits = 0, i = 0;
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+    /* The upper halves of 16 bins at a time, of which the sign is OPEN. */
+    const int *upper_halves = (const int *)bins + 1;
+    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (; i + 16 <= n; i += 16) {
+        __m512i bin = _mm512_loadu_si512(numbers + i);
+        __mmask16 open = _mm512_movepi32_mask(_mm512_i32gather_epi32(bin, upper_halves, 8));
+        _mm512_storeu_si512(hits + n_hits, _mm512_maskz_compress_epi32(open, position));
+        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
+        n_hits += __builtin_popcount(open);
+    }
+#endif
+    for (; i < n; i++) {
+        hits[n_hits] = (uint32_t)i;
+        n_hits += (ptrdiff_t)(bins[numbers[i]] >> 63);
+    }
+    return n_hits;
+}
+
 /* A later round: members that go to a bin which was empty before it. `n_filled` bins were filled in
  * this round already; returns how many there are now. */
 static ptrdiff_t fill_empty_bins(const uint32_t *restrict numbers, const uint64_t *restrict values,
                                  ptrdiff_t n, uint64_t *restrict bins, uint32_t *restrict filled,
                                  ptrdiff_t n_filled, uint32_t *restrict hits)
 {
-    ptrdiff_t n_hits = 0;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        hits[n_hits] = (uint32_t)i;
-        n_hits += (ptrdiff_t)(bins[numbers[i]] >> 63);
-    }
+    const ptrdiff_t n_hits = find_hits(numbers, n, bins, hits);
     for (ptrdiff_t h = 0; h < n_hits; h++) {
         uint32_t bin = numbers[hits[h]];
         uint64_t before = bins[bin];
