@@ -125,10 +125,10 @@ class Pairs:
         self.ours()
 
     def track_ratio_datasketch(self):
-        return ratio(self.datasketchs, self.ours, repeats=1)
+        return ratio(self.datasketchs, self.ours)
 
     def track_ratio_rensa(self):
-        return ratio(self.rensas, self.ours, repeats=1)
+        return ratio(self.rensas, self.ours)
 
     def track_recall(self):
         found = len(self.ours()[0])

@@ -23,7 +23,6 @@ class AgainstScikitLearn(MapBenchmark):
     params = (["W1", "W4", "W5"], [2, 4])
     param_names = ("workload", "degree")
     rows = {"W1": 2_000, "W2": 500, "W4": 1_000, "W5": 5_000}  # noqa: RUF012
-    repeats = 3
 
     def make(self, degree):
         return RandomMaclaurin(degree=degree, n_components=N_COMPONENTS, random_state=0)
@@ -32,9 +31,7 @@ class AgainstScikitLearn(MapBenchmark):
         peer = PolynomialCountSketch(degree=degree, n_components=N_COMPONENTS, random_state=0).fit(
             self.X
         )
-        return ratio(
-            lambda: peer.transform(self.X), lambda: self.map.transform(self.X), self.repeats
-        )
+        return ratio(lambda: peer.transform(self.X), lambda: self.map.transform(self.X))
 
     track_ratio_transform.unit = "times faster"
 
@@ -43,4 +40,3 @@ class AgainstScikitLearnWide(AgainstScikitLearn):
     """scikit-learn loops over the columns in Python: seconds, however few the rows."""
 
     params = (["W2"], [2])
-    repeats = 1

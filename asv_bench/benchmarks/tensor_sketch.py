@@ -33,7 +33,6 @@ class AgainstScikitLearn(MapBenchmark):
     param_names = ("workload", "degree")
     rows = {"W1": 2_000, "W2": 1_000, "W4": 2_000, "W5": 10_000}  # noqa: RUF012
     dtype = "float64"
-    repeats = 3
 
     def make(self, degree):
         return TensorSketch(degree=degree, n_components=N_COMPONENTS, random_state=0)
@@ -45,9 +44,7 @@ class AgainstScikitLearn(MapBenchmark):
         ).fit(self.X)
 
     def track_ratio_transform(self, *_):
-        return ratio(
-            lambda: self.peer.transform(self.X), lambda: self.map.transform(self.X), self.repeats
-        )
+        return ratio(lambda: self.peer.transform(self.X), lambda: self.map.transform(self.X))
 
     track_ratio_transform.unit = "times faster"
 
@@ -71,4 +68,3 @@ class AgainstScikitLearnWide(AgainstScikitLearn):
     """scikit-learn loops over the columns in Python: seconds, however few the rows."""
 
     params = (["W2"], [2])
-    repeats = 1
