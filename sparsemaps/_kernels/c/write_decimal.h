@@ -38,21 +38,19 @@ static inline int64_t shortest(uint64_t c, int64_t q, int closer, const wide_t *
     uint64_t low = round_to_odd(power, (4 * c - 2 + (uint64_t)closer) << h) + !even;
     uint64_t v = round_to_odd(power, (4 * c) << h);
     uint64_t high = round_to_odd(power, (4 * c + 2) << h) - !even;
-    uint64_t s = v / 4;
-    if (s >= 10) {
-        uint64_t tens = s / 10;
-        int down = low <= 40 * tens, up = 40 * tens + 40 <= high;
-        if (down != up) {
-            *digits = tens + (uint64_t)up;
-            return k + 1;
-        }
-    }
-    int down = low <= 4 * s, up = 4 * s + 4 <= high;
-    if (down != up)
-        *digits = s + (uint64_t)up;
-    else
-        *digits = s + (v > 4 * s + 2 || (v == 4 * s + 2 && (s & 1)));
-    return k;
+    uint64_t s = v / 4, tens = s / 10;
+    /* Which of two neighbouring decimals are within the interval: first of those with a digit less.
+     * Which case it is cannot be predicted, so that all of them are computed and no branch is taken. */
+    uint64_t down = low <= 40 * tens, up = 40 * tens + 40 <= high;
+    uint64_t fewer = (down ^ up) & (s >= 10);
+    uint64_t of_fewer = tens + up;
+    down = low <= 4 * s;
+    up = 4 * s + 4 <= high;
+    uint64_t nearer = (v > 4 * s + 2) | ((v == 4 * s + 2) & s & 1);
+    uint64_t one = down ^ up;
+    uint64_t of_all = s + ((one & up) | (~one & nearer));
+    *digits = of_all ^ ((of_all ^ of_fewer) & (0 - fewer));
+    return k + (int64_t)fewer;
 }
 
 /* How far behind its beginning a number is written, digits behind its last one included. */
@@ -171,8 +169,12 @@ static inline char *write_f64(char *out, double x, const wide_t *powers)
     if (1e-4 <= x && x < 1e7) {
         /* Most data have few places. The quotient is correctly rounded, so the decimal reads back
          * as x; no other decimal of up to 15 digits does, so it is the shortest. */
-        uint64_t hundred_millionths = (uint64_t)(x * 1e8 + 0.5);
-        if ((double)hundred_millionths / 1e8 == x)
+        double product = x * 1e8;
+        uint64_t hundred_millionths = (uint64_t)(product + 0.5);
+        double rounded = (double)hundred_millionths;
+        /* First a comparison that all other data fail, as it is cheaper than a quotient. */
+        double error = product - rounded;
+        if (error * error <= 1e-30 * product * product && rounded / 1e8 == x)
             return write_places(out, hundred_millionths);
     }
     uint64_t c = exponent ? fraction | UINT64_C(1) << 52 : fraction;
