@@ -336,6 +336,11 @@ class SparseMap(
             rows = _rows.open_rows(X, rule)
             self._check_shape(X, reset)
             return rows
+        if type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32):
+            # What else check_array looks for cannot be wrong with such an array. For a single row
+            # it would take longer than the map.
+            self._check_shape(X, reset)
+            return _rows.open_dense(X, rule)
         X = _sklearn.validate_data(
             self,
             X,
@@ -348,7 +353,7 @@ class SparseMap(
         return _rows.open_rows(X, rule) if sp.issparse(X) else _rows.open_dense(X, rule)
 
     def _check_shape(self, X: Any, reset: bool) -> None:
-        """What scikit-learn asks of the shape of a sparse matrix."""
+        """What scikit-learn asks of the shape of a matrix."""
         minima = (("sample(s)", int(reset)), ("feature(s)", 1))
         for length, (what, minimum) in zip(X.shape, minima, strict=True):
             if length < minimum:
