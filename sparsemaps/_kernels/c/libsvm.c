@@ -156,9 +156,8 @@ INLINE const char *read_plain_entry(const svm_text *text, const char *p, const c
     }
     if (whole + fraction == 0 || (*stop != ' ' && *stop != '\n'))
         return NULL;
-    if (!divide_by_power(digits, fraction, text->powers, value))
-        return NULL;
-    *value = negative ? -*value : *value;
+    const double size = divide_by_power(digits, fraction, text->powers);
+    *value = negative ? -size : size;
     if (text->to_float && between_floats(*value))
         return NULL;
     *index = (int64_t)digits_at(p, colon - p);
