@@ -86,7 +86,7 @@ def of_codes():
     A = np.random.default_rng(3).integers(0, 4, (70, 333)).astype(np.uint8)
     B = A[::-3].copy()
     yield "hamming", codes.hamming(A, B)
-    for bits in (1, 2, 4, 8, 16):
+    for bits in (1, 2, 4, 8, 16, 24):
         yield f"collisions of {bits} bits", codes.collisions(A, B, bits)
     for bits in (1, 3, 8, 24):
         yield f"unpack {bits} bits", codes.unpack(A, bits)

@@ -152,6 +152,50 @@ def test_float32_is_kept(new_map):
     np.testing.assert_allclose(Z, wide, rtol=1e-5, atol=1e-5 * abs(wide).max())
 
 
+def small_integers(lengths, n_columns):
+    """Rows of small integers, of which float32 holds all sums and products exactly."""
+    rng = np.random.default_rng(0)
+    columns = [np.sort(rng.choice(n_columns, n, replace=False)) for n in lengths]
+    indptr = np.cumsum([0, *lengths])
+    arrays = rng.integers(1, 5, indptr[-1]), np.concatenate(columns), indptr
+    return sp.csr_array(arrays, (len(lengths), n_columns), dtype=float)
+
+
+@pytest.mark.parametrize("output_type", [np.int32, np.int64])
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "exact_map",
+    [
+        sparsemaps.CountSketch(n_components=24, random_state=0),
+        sparsemaps.CountSketch(n_components=100_000, random_state=0),
+        sparsemaps.TensorSketch(
+            n_components=4096, method="direct", dense_output=False, random_state=0
+        ),
+        sparsemaps.SignProjection(n_hashes=70, distribution="rademacher", random_state=0),
+        sparsemaps.ConsistentWeightedSampling(n_hashes=30, random_state=0),
+        sparsemaps.MinHash(n_hashes=30, random_state=0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    ("lengths", "n_columns"), [([50], 1000), ([0, 1, 2, 3] * 5, 10_000), ([30] * 20, 40)]
+)
+def test_types_of_arrays(
+    lengths, n_columns, exact_map, dtype, index_type, output_type, monkeypatch
+):
+    """Each loop has a copy for each pair of types. Large outputs have indices of int64."""
+    X = small_integers(lengths, n_columns)
+    expected = exact_map.fit(X).transform(X)
+    monkeypatch.setattr(sparsemaps._validation, "index_type", lambda largest: output_type)
+    Z = exact_map.transform(with_index_types(X, index_type, index_type).astype(dtype))
+    assert Z.dtype == dtype
+    assert Z.indices.dtype == output_type
+    np.testing.assert_array_equal(Z.data, expected.data.astype(dtype))
+    np.testing.assert_array_equal(Z.indices, expected.indices)
+    np.testing.assert_array_equal(Z.indptr, expected.indptr)
+
+
 def test_memory_mapped(first_variant, X, tmp_path):
     mapped = []
     for name in ("data", "indices", "indptr"):

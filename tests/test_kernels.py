@@ -213,6 +213,15 @@ def test_matern_of_any_gamma(nu, gamma):
     np.testing.assert_allclose(K, np.ones((3, 3)) if gamma < 1 else np.eye(3), atol=1e-15)
 
 
+def test_cauchy_of_large_values():
+    """The square of one value is within float64, the product of two squares is not."""
+    X = np.array([[1e120, 1], [1e120, 3], [-1e120, 1], [0, 1]])
+    expected = (1 / (1 + (X[:, None] - X) ** 2)).prod(axis=2)
+    found = kernels.cauchy_kernel(X)
+    assert found[0, 2] > 0
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("n_jobs", [2**63, 10**30, -(10**30)])
 def test_any_number_of_threads(n_jobs):
     X = np.ones((3, 2))

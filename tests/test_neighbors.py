@@ -170,6 +170,18 @@ def test_recall_is_the_share_of_ways_to_agree(n_agreeing, length, n_bands):
     assert abs(found.mean() - expected) <= 5 * error + 1e-9
 
 
+@pytest.mark.parametrize("bits", [1, 2, 4, 8, 16, 24])
+def test_pairs_that_hashing_finds_are_compared_by_all_codes(bits):
+    A = random_codes(50, 96)[np.random.default_rng(1).integers(0, 50, 300)]
+    A[:, ::7] = random_codes(300, 14, seed=2)
+    n_codes = 8 * A.shape[1] // bits
+    agreeing = codes.collisions(A, A, bits)
+    a = _search.operand(A, A, bits, n_codes)
+    i, j, differing = _search.banded_pairs(a, None, n_codes, _search.Bands(2, 16), 1000, None)
+    assert len(i) > 100
+    np.testing.assert_array_equal(differing, n_codes - agreeing[i, j])
+
+
 def test_hashing_by_parts_by_threads_and_of_two_sets(monkeypatch):
     X = families()
     A = MinHash(n_hashes=128, random_state=0).fit(X).encode(X, packed=True)
