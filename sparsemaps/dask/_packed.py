@@ -69,8 +69,9 @@ class PackedCodes:
         sampled: Any = None,
     ) -> None:
         self.array = one_block_a_row("array", array)
-        about = _packed.PackedCodes(without_rows(self.array), bits, config, n_hashes=n_hashes)
-        self.bits, self.config, self.n_hashes = about.bits, about.config, about.n_hashes
+        none = _packed.PackedCodes(without_rows(self.array), bits, config, n_hashes=n_hashes)
+        self.bits, self.config, self.n_hashes = none.bits, none.config, none.n_hashes
+        self._without_rows = none
         if sampled is None:
             sampled = self.array.map_blocks(
                 _packed.rows_with_bits, drop_axis=1, dtype=bool, meta=np.empty(0, bool)

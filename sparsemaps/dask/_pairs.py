@@ -145,11 +145,7 @@ def _check_codes(name: str, codes: Any) -> tuple[Any, Any]:
 
 def _empty(codes: Any) -> Any:
     """What `codes` are, without rows, on this machine."""
-    if not isinstance(codes, PackedCodes):
-        return without_rows(codes)
-    return _packed.PackedCodes(
-        without_rows(codes.array), codes.bits, codes.config, n_hashes=codes.n_hashes
-    )
+    return codes._without_rows if isinstance(codes, PackedCodes) else without_rows(codes)
 
 
 def _arrays(sets: list[tuple[Any, Any]], plan: Plan) -> tuple[Any, Any, Any]:
