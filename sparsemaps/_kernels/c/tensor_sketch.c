@@ -2,7 +2,7 @@
 
 #include "simd.h"
 
-enum { TUPLES_AT_ONCE = 128 };
+enum { TUPLES_AT_ONCE = 128, FEW_ENTRIES = 32 };
 
 #define NAME(function) function##_f32
 #define VALUE float

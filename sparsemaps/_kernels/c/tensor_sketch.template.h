@@ -19,32 +19,6 @@ static __attribute__((noinline)) void NAME(join)(uint32_t bucket, VALUE value,
     }
 }
 
-static void NAME(add_joined)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
-                             ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t bucket,
-                             VALUE value, VALUE *sums)
-{
-    uint32_t joined[TUPLES_AT_ONCE];
-    VALUE products[TUPLES_AT_ONCE];
-    for (ptrdiff_t first = 0; first < n; first += TUPLES_AT_ONCE) {
-        ptrdiff_t n_here = n - first < TUPLES_AT_ONCE ? n - first : TUPLES_AT_ONCE;
-        NAME(join)(bucket, value, buckets + first, values + first, n_here, n_buckets, joined,
-                   products);
-        if (n_factors == 1)
-            for (ptrdiff_t i = 0; i < n_here; i++)
-                sums[joined[i]] += products[i];
-        else
-            for (ptrdiff_t i = 0; i < n_here; i++)
-                NAME(add_joined)(buckets + width, values + width, width, n, n_factors - 1,
-                                 n_buckets, joined[i], products[i], sums);
-    }
-}
-
-static void NAME(add_tuples)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
-                             ptrdiff_t n, int n_factors, uint32_t n_buckets, VALUE *sums)
-{
-    NAME(add_joined)(buckets, values, width, n, n_factors, n_buckets, 0, (VALUE)1.0, sums);
-}
-
 /* Returns how many tuples there are. */
 static ptrdiff_t NAME(list_joined)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
                                    ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t bucket,
@@ -75,6 +49,50 @@ static void NAME(list_tuples)(const uint32_t *buckets, const VALUE *values, ptrd
 {
     NAME(list_joined)(buckets, values, width, n, n_factors, n_buckets, 0, (VALUE)1.0, out_buckets,
                       out_values);
+}
+
+/* All pairs of a few entries are listed before any is added: one long loop instead of short ones. */
+static __attribute__((noinline)) void NAME(add_pairs)(const uint32_t *buckets, const VALUE *values,
+                                                      ptrdiff_t width, ptrdiff_t n,
+                                                      uint32_t n_buckets, uint32_t bucket,
+                                                      VALUE value, VALUE *restrict sums)
+{
+    uint32_t joined[FEW_ENTRIES * FEW_ENTRIES + TUPLE_STEP];
+    VALUE products[FEW_ENTRIES * FEW_ENTRIES + TUPLE_STEP];
+    const ptrdiff_t n_pairs =
+        NAME(list_joined)(buckets, values, width, n, 2, n_buckets, bucket, value, joined, products);
+    for (ptrdiff_t i = 0; i < n_pairs; i++)
+        sums[joined[i]] += products[i];
+}
+
+static void NAME(add_joined)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
+                             ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t bucket,
+                             VALUE value, VALUE *sums)
+{
+    if (n_factors == 2 && n <= FEW_ENTRIES) {
+        NAME(add_pairs)(buckets, values, width, n, n_buckets, bucket, value, sums);
+        return;
+    }
+    uint32_t joined[TUPLES_AT_ONCE];
+    VALUE products[TUPLES_AT_ONCE];
+    for (ptrdiff_t first = 0; first < n; first += TUPLES_AT_ONCE) {
+        ptrdiff_t n_here = n - first < TUPLES_AT_ONCE ? n - first : TUPLES_AT_ONCE;
+        NAME(join)(bucket, value, buckets + first, values + first, n_here, n_buckets, joined,
+                   products);
+        if (n_factors == 1)
+            for (ptrdiff_t i = 0; i < n_here; i++)
+                sums[joined[i]] += products[i];
+        else
+            for (ptrdiff_t i = 0; i < n_here; i++)
+                NAME(add_joined)(buckets + width, values + width, width, n, n_factors - 1,
+                                 n_buckets, joined[i], products[i], sums);
+    }
+}
+
+static void NAME(add_tuples)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
+                             ptrdiff_t n, int n_factors, uint32_t n_buckets, VALUE *sums)
+{
+    NAME(add_joined)(buckets, values, width, n, n_factors, n_buckets, 0, (VALUE)1.0, sums);
 }
 
 static void NAME(convolve)(const uint32_t *restrict buckets, const VALUE *restrict values,
