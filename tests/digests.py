@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from conftest import MAPS, make
 
-from sparsemaps import codes, kernels, libsvm
+from sparsemaps import _search, codes, kernels, libsvm, neighbors
 
 
 def _rows(lengths, n_columns, index_type, seed):
@@ -93,6 +93,33 @@ def of_codes():
     file = BytesIO()
     codes.dump_svmlight_file(A, np.arange(len(A)), file, 5)
     yield "codes as text", file.getvalue()
+    for bits in (1, 2, 4, 8, 16, 24):
+        n_codes = 8 * A.shape[1] // bits
+        rows = _search.operand(A, A, bits, n_codes)
+        bands = _search.Bands(2, 16)
+        yield f"nearest by {bits} bits", neighbors.top_k(A[:9], A, 3, bits=bits)
+        yield (
+            f"pairs by {bits} bits",
+            _search.banded_pairs(rows, None, n_codes, bands, max_bucket=1000, n_jobs=None),
+        )
+
+
+def of_rare_ways():
+    """Ways through the loops that the inputs above do not take."""
+    one = _rows([300], 1000, np.int32, 5)
+    short = _rows([0, 1, 2, 3] * 5, 10_000, np.int64, 6)
+    for dtype in (np.float64, np.float32):
+        case = np.dtype(dtype)
+        for name in ("SignProjection", "ConsistentWeightedSampling", "RandomBinning"):
+            fitted = make(name, **MAPS[name][0])
+            yield f"{name}, one row, {case}", fitted.fit_transform(one.astype(dtype))
+        X = short.astype(dtype)
+        many = make("CountSketch", n_components=100_000)
+        yield f"CountSketch, short rows, {case}", many.fit_transform(X)
+        many = make("TensorSketch", n_components=4096, method="direct", dense_output=False)
+        yield f"TensorSketch, short rows, {case}", many.fit_transform(X)
+    large = np.array([[1e120, 0.3, 2.0], [1e120, 0.7, 0.0]])
+    yield "cauchy_kernel, large values", kernels.cauchy_kernel(large)
 
 
 def of_files():
@@ -111,10 +138,12 @@ def of_files():
                 f"load, {shape}, {np.dtype(dtype)}",
                 libsvm.load_svmlight_file(file, n_features=X.shape[1], dtype=dtype),
             )
+    text = b"+3e2 qid:7 1:2e-30 2:.5 3:12345678901234567890123.5\t4:1e300 5:-7e-310 # c\n"
+    yield "load, unusual numbers", libsvm.load_svmlight_file(BytesIO(text), query_id=True)
 
 
 def main():
-    for cases in (of_maps(), of_kernels(), of_codes(), of_files()):
+    for cases in (of_maps(), of_kernels(), of_codes(), of_rare_ways(), of_files()):
         for name, output in cases:
             print(json.dumps([name, digest(output)]))
 
