@@ -19,7 +19,6 @@ array([[1.   , 0.422],
        [0.422, 1.   ]])
 """
 
-from sparsemaps._sklearn import polynomial_kernel, rbf_kernel
 from sparsemaps.kernels._distance import (
     cauchy_kernel,
     folded_rbf_kernel,
@@ -27,6 +26,7 @@ from sparsemaps.kernels._distance import (
     matern_kernel,
     normalized_rbf_kernel,
 )
+from sparsemaps.kernels._of_scikit_learn import polynomial_kernel, rbf_kernel
 from sparsemaps.kernels._similarity import (
     acos_chi2_kernel,
     acos_kernel,
