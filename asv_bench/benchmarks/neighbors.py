@@ -74,10 +74,13 @@ def families(n_rows, n_members=100, width=2**31 - 1):
 class Pairs:
     """From CSR to verified pairs, at a threshold of 0.8 and a recall of 0.95."""
 
-    timeout = 600
+    params = ([5_000, 200_000],)
+    param_names = ("sets",)
+    timeout = 1800
 
-    def setup(self):
-        self.X = families(5_000)
+    def setup(self, n_rows):
+        self.X = families(n_rows)
+        self.often = {} if n_rows < 100_000 else {"repeats": 1, "seconds": 0}
         self.map = MinHash(n_hashes=256, random_state=0).fit(self.X)
         ends = zip(self.X.indptr[:-1], self.X.indptr[1:], strict=True)
         self.rows = [self.X.indices[start:stop].tolist() for start, stop in ends]
@@ -118,19 +121,19 @@ class Pairs:
             if i < j and peer.jaccard(hashes[j]) >= 0.8
         }
 
-    def time_pairs(self):
+    def time_pairs(self, n_rows):
         self.ours()
 
-    def peakmem_pairs(self):
+    def peakmem_pairs(self, n_rows):
         self.ours()
 
-    def track_ratio_datasketch(self):
-        return ratio(self.datasketchs, self.ours)
+    def track_ratio_datasketch(self, n_rows):
+        return ratio(self.datasketchs, self.ours, **self.often)
 
-    def track_ratio_rensa(self):
-        return ratio(self.rensas, self.ours)
+    def track_ratio_rensa(self, n_rows):
+        return ratio(self.rensas, self.ours, **self.often)
 
-    def track_recall(self):
+    def track_recall(self, n_rows):
         found = len(self.ours()[0])
         return found / len(
             neighbors.similar_pairs(self.map.encode(self.X, packed=True), 0.8, recall=1)[0]
