@@ -325,15 +325,25 @@ def blaming(name: str) -> Iterator[None]:
 
 
 def refuse_inputs_as_outputs(inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
-    """Raise a ValueError if an output is an input, under whatever name."""
+    """Raise a ValueError if an output is an input, under whatever name.
+
+    "-" is standard input or output, which may have been redirected to a file.
+    """
     read = {}
     for path in inputs:
-        if (identity := _identity(path)) is not None:
-            read[identity] = "standard input" if path is sys.stdin else path
+        standard = _is_standard(path)
+        if (identity := _identity(sys.stdin if standard else path)) is not None:
+            read[identity] = "standard input" if standard else path
     for path in outputs:
-        identity = _identity(path)
+        standard = _is_standard(path)
+        identity = _identity(sys.stdout if standard else path)
         if identity in read:
-            raise ValueError(f"{path} is the input {read[identity]}; write to another file")
+            name = "standard output" if standard else path
+            raise ValueError(f"{name} is the input {read[identity]}; write to another file")
+
+
+def _is_standard(path: Any) -> bool:
+    return isinstance(path, (str, os.PathLike)) and os.fspath(path) == "-"
 
 
 def _identity(f: Any) -> tuple[int, int] | None:

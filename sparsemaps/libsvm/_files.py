@@ -14,7 +14,6 @@ from sparsemaps.libsvm._blocks import BLOCK_BYTES, cut_lines, in_order
 from sparsemaps.libsvm._formats import FORMATS, FormatOptions, OutputFormat
 from sparsemaps.libsvm._inputs import (
     RECORD,
-    check_not_inputs,
     expand,
     is_directory,
     is_pipe,
@@ -166,7 +165,7 @@ def map_svmlight_file(
         raise ValueError(f"format={format!r} needs a file to write to, not a pipe")
     if format != "svmlight" and _files.without_compression(os.fspath(output)) != os.fspath(output):
         raise ValueError(f"format={format!r} is not compressed: leave out the ending of {output}")
-    check_not_inputs(paths, [output])
+    _files.refuse_inputs_as_outputs(paths, [output])
     with FileProgress(paths, progress) as bar:
         return job.run(paths, output, bar)
 
@@ -239,7 +238,7 @@ def _map_each(
     if shard is not None:
         i, n = _check_shard(shard)
         pairs = pairs[i - 1 :: n]
-    check_not_inputs(paths, outputs)
+    _files.refuse_inputs_as_outputs(paths, outputs)
     os.makedirs(directory, exist_ok=True)
     record = {
         "map": config_of(job.fitted.map),

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from sparsemaps import _files, _rows, _threads
 from sparsemaps.libsvm._blocks import BLOCK_BYTES
-from sparsemaps.libsvm._inputs import check_not_inputs, is_pipe, source
+from sparsemaps.libsvm._inputs import is_pipe, source
 from sparsemaps.libsvm._parse import rows_of
 from sparsemaps.libsvm._read import load_svmlight_files
 from sparsemaps.libsvm._write import format_rows, one_label_each
@@ -36,7 +36,7 @@ def write_kernel_file(
     A line has the label, the row's number as index 0, and its kernel with each row of `train`.
     """
     paths = [train] if test is None else [train, test]
-    check_not_inputs(paths, [output])
+    _files.refuse_inputs_as_outputs(paths, [output])
     loaded = load_svmlight_files(
         [source(path) for path in paths], zero_based=zero_based, n_jobs=n_jobs,
         max_line_bytes=max_line_bytes,

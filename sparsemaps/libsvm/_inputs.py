@@ -3,10 +3,7 @@
 import glob
 import os
 import sys
-from collections.abc import Iterable
 from typing import Any
-
-from sparsemaps import _files
 
 RECORD = ".json"
 """Ending of the file beside an output that records its map, options and input."""
@@ -27,13 +24,6 @@ def source(path: Any) -> Any:
     if sys.stdin is None:
         raise ValueError("standard input is closed")
     return sys.stdin.buffer
-
-
-def check_not_inputs(paths: Iterable[Any], outputs: Iterable[Any]) -> None:
-    """Raise a ValueError if an output is an input, under whatever name."""
-    stdin = [sys.stdin] if sys.stdin is not None else []
-    read = [file for path in paths for file in (stdin if is_pipe(path) else [path])]
-    _files.refuse_inputs_as_outputs(read, (path for path in outputs if not is_pipe(path)))
 
 
 def is_directory(output: Any) -> bool:
