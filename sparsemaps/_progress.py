@@ -11,6 +11,12 @@ from tqdm import tqdm
 from sparsemaps._files import Text
 
 
+class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
+    """A bar that no thread watches: where none can be started, tqdm would warn of it."""
+
+    monitor_interval = 0
+
+
 class Progress:
     """A bar of bytes, with rows a second and the time that is left.
 
@@ -23,8 +29,9 @@ class Progress:
     """
 
     def __init__(self, total: int | None, shown: bool | None = None) -> None:
-        self._bar: Any = tqdm(
+        self._bar: Any = _Bar(
             total=total, unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1,
+            miniters=1,  # without that thread, each update must look at the time itself
             disable=None if shown is None else not shown,
         )  # fmt: skip
         self._n_rows = 0

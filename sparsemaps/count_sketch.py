@@ -57,6 +57,8 @@ class CountSketch(SparseMap):
     The hash of a column is one strongly universal function of it, from which bucket and sign are
     taken; nothing is stored, so the number of columns is free. Cost: O(entries).
 
+    Sums beyond the range of the output's type become infinite or NaN, without an error.
+
     References
     ----------
     .. [1] M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", ICALP

@@ -117,7 +117,8 @@ class RandomFourier(SparseMap):
     a factor 1/2 for single cosines with an offset, which is the root of 2 in the offset form here.
 
     Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by
-    about 10^-3. Cost: O(entries * n_components).
+    about 10^-3, and those above 1.3 * 10^7 (of float64, 7 * 10^15) count as 0. Cost:
+    O(entries * n_components).
 
     References
     ----------

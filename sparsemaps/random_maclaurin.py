@@ -88,6 +88,10 @@ class RandomMaclaurin(SparseMap):
     a group that share a column; nothing is stored. Cost: O(entries * degrees), with the sum of the
     features' degrees.
 
+    Products beyond the range of the output's type become infinite or NaN, without an error: at
+    degree 2 those of values above 10^19 (float32) or 10^154. Scale such rows first, for instance
+    by `sklearn.preprocessing.normalize`.
+
     References
     ----------
     .. [1] P. Kar, H. Karnick, "Random feature maps for dot product kernels", AISTATS 2012.

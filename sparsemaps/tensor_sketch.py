@@ -88,6 +88,10 @@ class TensorSketch(SparseMap):
     rows may change with the version of SciPy. Rows that are summed directly are exact where the
     sums are: integers with ``gamma=1`` and a square `coef0` give integers.
 
+    Products beyond the range of the output's type become infinite or NaN, without an error: at
+    degree 2 those of values above 10^19 (float32) or 10^154. Scale such rows first, for instance
+    by `sklearn.preprocessing.normalize`.
+
     Directly, the tuples of the first s factors are summed, and the other factors are convolved with
     that sketch, entry by entry. In units of one tuple, of which a core does about one in a
     nanosecond, and with b bytes a value, a row of m entries (coef0's coordinate included) costs

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from conftest import map_classes, random_csr
 import sparsemaps
 from sparsemaps import ConsistentWeightedSampling, CountSketch, _commands, cli
 from sparsemaps._options import KERNELS, MAPS
+from sparsemaps._progress import Progress
 from sparsemaps.libsvm import _files, dump_svmlight_file, load_svmlight_file
 from sparsemaps.libsvm._blocks import cut_lines
 
@@ -448,6 +450,15 @@ def test_progress_on_a_terminal(file, tmp_path):
     os.close(terminal)
     assert b"100%" in said
     assert b"rows/s" in said
+
+
+def test_a_bar_starts_no_thread(capsys):
+    """Where none can be started it would warn of that."""
+    before = threading.active_count()
+    with Progress(10, shown=True) as bar:
+        bar.add(5, 1)
+        assert threading.active_count() == before
+    assert "50%" in capsys.readouterr().err
 
 
 def test_as_a_program(file):
