@@ -332,15 +332,12 @@ class SparseMap(
         """`X`, with the checks of scikit-learn; its entries are checked when they are read."""
         # What is read by a fitted map must suit the map as it was at ``fit``.
         rule = (self if reset else self._frozen)._nonnegative_rule
-        if sp.issparse(X):
-            rows = _rows.open_rows(X, rule)
+        of_floats = type(X) is np.ndarray and X.dtype in (np.float64, np.float32)
+        if sp.issparse(X) or (of_floats and X.ndim == 2):
+            # What else check_array looks for is not wrong here, and takes longer than a single row.
+            rows = _rows.open_matrix(X, rule)
             self._check_shape(X, reset)
             return rows
-        if type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32):
-            # What else check_array looks for cannot be wrong with such an array. For a single row
-            # it would take longer than the map.
-            self._check_shape(X, reset)
-            return _rows.open_dense(X, rule)
         X = _sklearn.validate_data(
             self,
             X,
@@ -350,7 +347,7 @@ class SparseMap(
             ensure_all_finite=False,  # RowReader does, and names the row
             ensure_min_samples=1 if reset else 0,
         )
-        return _rows.open_rows(X, rule) if sp.issparse(X) else _rows.open_dense(X, rule)
+        return _rows.open_matrix(X, rule)
 
     def _check_shape(self, X: Any, reset: bool) -> None:
         """What scikit-learn asks of the shape of a matrix."""

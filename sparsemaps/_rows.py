@@ -157,6 +157,11 @@ def open_rows(X: MatrixLike, nonnegative_rule: str | None = None) -> RowReader:
     return RowReader(csr._replace(values=native(as_float(csr.values))), nonnegative_rule, container)
 
 
+def open_matrix(X: MatrixLike, nonnegative_rule: str | None = None) -> RowReader:
+    """Read a sparse matrix, or an array of float32 or float64."""
+    return (open_rows if sp.issparse(X) else open_dense)(X, nonnegative_rule)
+
+
 def open_dense(X: Array, nonnegative_rule: str | None = None) -> RowReader:
     """Read an array of float32 or float64."""
     container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
