@@ -36,10 +36,10 @@ class OneVector:
         return self.matrix @ self.x[0]
 
     def track_ratio_call(self, size):
-        return ratio(self.dense, lambda: self.map.transform(self.x), 20)
+        return ratio(self.dense, lambda: self.map.transform(self.x))
 
     def track_ratio_products(self, size):
-        return ratio(self.dense, lambda: self.map._frozen._blocks.multiply(self.x), 20)
+        return ratio(self.dense, lambda: self.map._frozen._blocks.multiply(self.x))
 
     def track_ratio_parameters(self, size):
         blocks = self.map._frozen._blocks
@@ -89,7 +89,7 @@ class WalshHadamard:
     def track_ratio_copy(self, *_):
         """Below 1: a transform takes that many copies."""
         return ratio(
-            lambda: np.copyto(self.copy, self.rows), lambda: kernel.walsh_hadamard(self.rows), 200
+            lambda: np.copyto(self.copy, self.rows), lambda: kernel.walsh_hadamard(self.rows)
         )
 
     track_ratio_copy.unit = "copies"

@@ -108,6 +108,6 @@ class Map(OnDisk):
         self.ours()
 
     def track_ratio_map(self):
-        return ratio(self.theirs, self.ours, 1)
+        return ratio(self.theirs, self.ours, repeats=1, seconds=0)
 
     track_ratio_map.unit = "times faster"
