@@ -90,9 +90,6 @@ def cut_by_size(sizes: npt.NDArray[Any], max_size: int) -> Iterator[tuple[int, i
     """Ranges of rows whose `sizes` add up to at most `max_size`, or of one row."""
     up_to = np.cumsum(sizes)  # and including each row
     start, before = 0, 0
-    if len(sizes) and up_to[-1] <= max_size:
-        yield 0, len(sizes)
-        return
     while start < len(sizes):
         stop = int(np.searchsorted(up_to, before + max_size, side="right"))
         stop = max(stop, start + 1)
