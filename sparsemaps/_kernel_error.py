@@ -147,9 +147,17 @@ def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
     out = []
     for seed in seeds:
         features = _sklearn.clone(fitted).set_params(random_state=seed).fit(sample)
-        Z = features.transform(sample)
+        Z = _used_columns(features.transform(sample))
         out.append(upper(Z @ Z.T))
     return np.array(out)
+
+
+def _used_columns(Z: Any) -> Any:
+    """Sparse features without the columns that no row has: the product takes time for each."""
+    if not sp.issparse(Z):
+        return Z
+    used, indices = np.unique(Z.indices, return_inverse=True)
+    return sp.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], len(used)))
 
 
 def summary(fitted: Any, exact: Array, pairs: _variance.Pairs, errors: Array) -> KernelError:

@@ -142,11 +142,13 @@ def of_files():
     yield "load, unusual numbers", libsvm.load_svmlight_file(BytesIO(text), query_id=True)
 
 
-def main():
+def of_everything():
+    """Each digest and the name of its case."""
     for cases in (of_maps(), of_kernels(), of_codes(), of_rare_ways(), of_files()):
         for name, output in cases:
-            print(json.dumps([name, digest(output)]))
+            yield name, digest(output)
 
 
 if __name__ == "__main__":
-    main()
+    for case in of_everything():
+        print(json.dumps(case))

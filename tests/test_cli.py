@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import map_classes, random_csr
+from programs import CLOSED, Program
 
 import sparsemaps
 from sparsemaps import ConsistentWeightedSampling, CountSketch, _commands, cli
@@ -326,22 +327,6 @@ def test_info(file, tmp_path):
     ]  # fmt: skip
 
 
-class Program:
-    """The command as a process of its own, with whatever streams it is given."""
-
-    def __init__(self, *arguments, cwd, **streams):
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "sparsemaps", *map(str, arguments)],
-            stderr=streams.pop("stderr", subprocess.PIPE), cwd=cwd, **streams,
-        )  # fmt: skip
-
-    def end(self):
-        """Its status, and what it said."""
-        with self.process:  # closes its streams
-            said = self.process.stderr.read() if self.process.stderr else None
-            return self.process.wait(timeout=60), said
-
-
 posix = pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 
 
@@ -366,16 +351,17 @@ def test_signals(tmp_path, number, status, said):
     """What ends it in the middle of its work leaves the output as it was."""
     out = tmp_path / "out.svm"
     out.write_bytes(b"before")
-    program = Program("map", "minmax", "--n-jobs", 2, "-", "-o", out, cwd=tmp_path,
-                      stdin=subprocess.PIPE)  # fmt: skip
-    with program.process.stdin as pipe:
+    reader, writer = os.pipe()
+    program = Program("map", "minmax", "--n-jobs", 2, "-", "-o", out, cwd=tmp_path, stdin=reader)
+    os.close(reader)
+    with open(writer, "wb") as pipe:
         lines = b"1 1:1 2:1\n" * 10_000
         # It has read, and so begun, once it takes more than a pipe holds.
         for _ in range(20):
             pipe.write(lines)
         pipe.flush()
-        program.process.send_signal(number)
-        program.process.wait(timeout=60)
+        program.signal(number)
+        program.wait()
     assert program.end() == (status, said)
     assert os.listdir(tmp_path) == ["out.svm"]
     assert out.read_bytes() == b"before"
@@ -416,17 +402,12 @@ def test_a_file_that_may_not_grow(file, tmp_path, file_format):
 
 @posix
 def test_closed_streams(file):
-    close = (
-        "import os, sys; os.close({0}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-    )
-    for stream, arguments in ((0, ["-", "-o", "out"]), (1, [str(file), "-o", "-"])):
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", close.format(stream), "-m", "sparsemaps", "map", "minmax",
-             *arguments], capture_output=True, check=False, cwd=file.parent,
-        )  # fmt: skip
-        assert done.returncode == 2
-        assert done.stderr.count(b"\n") == 1
-        assert done.stderr.startswith(b"sparsemaps: standard ")
+    for name, arguments in (("stdin", ["-", "-o", "out"]), ("stdout", [file, "-o", "-"])):
+        program = Program("map", "minmax", *arguments, cwd=file.parent, **{name: CLOSED})
+        status, said = program.end()
+        assert status == 2
+        assert said.count(b"\n") == 1
+        assert said.startswith(b"sparsemaps: standard ")
 
 
 @posix
@@ -439,7 +420,7 @@ def test_progress_on_a_terminal(file, tmp_path):
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
     program = Program("map", "minmax", file, file, "-o", tmp_path / "out", cwd=tmp_path, stderr=end)
-    assert program.process.wait(timeout=60) == 0
+    assert program.wait() == 0
     os.close(end)
     said = b""
     try:
@@ -689,10 +670,9 @@ def run_guide(program, folder):
     for line in guide_commands(program):
         name, *arguments = line.split()
         if name == "sparsemaps":
-            arguments = [sys.executable, "-P", "-m", "sparsemaps", *arguments]
+            assert Program(*arguments, cwd=folder).end() == (0, b"")
         else:
-            arguments = [name, *arguments]
-        done = subprocess.run(arguments, check=True, capture_output=True, cwd=folder)
+            done = subprocess.run([name, *arguments], check=True, capture_output=True, cwd=folder)
     return done.stdout.decode()
 
 

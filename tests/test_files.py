@@ -5,7 +5,6 @@ import io
 import os
 import signal
 import stat
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import random_csr
+from programs import Program
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -517,24 +517,23 @@ def test_killed_at_any_moment(folder, tmp_path):
         path.write_bytes(path.read_bytes() * 100)
     out = tmp_path / "out"
     arguments = [
-        sys.executable, "-P", "-m", "sparsemaps", "map", "minmax", "--n-hashes", "5", "--bits", "3",
-        str(folder), "-o", f"{out}/", "--resume",
+        "map", "minmax", "--n-hashes", 5, "--bits", 3, folder, "-o", f"{out}/", "--resume",
     ]  # fmt: skip
     map_svmlight_file(cws(), folder, f"{tmp_path}/undisturbed/")
     expected = outputs(tmp_path / "undisturbed")
     n_done = 0
     for _ in range(2):
-        program = subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.PIPE)
+        program = Program(*arguments, cwd=tmp_path)
         deadline = time.monotonic() + 60
         while len(list(out.glob("*.svm"))) <= n_done and time.monotonic() < deadline:
             time.sleep(0.001)
-        program.send_signal(signal.SIGKILL)
-        program.communicate()
+        program.signal(signal.SIGKILL)
+        program.end()
         n_done = len(list(out.glob("*.svm")))
         for name, text in outputs(out).items():
             assert name.endswith((".svm", ".json"))
             assert name.endswith(".json") or text == expected[name]
-    subprocess.run(arguments, check=True, cwd=tmp_path)
+    assert Program(*arguments, cwd=tmp_path).end()[0] == 0
     for name, text in outputs(out).items():
         assert name.endswith(".json") or text == expected[name]
     assert outputs(out).keys() == expected.keys()

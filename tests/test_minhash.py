@@ -36,11 +36,12 @@ def real_map(a, b, n_hashes, n_trials):
     that those of one seed are independent."""
     rng = np.random.default_rng(0)
     n_columns = max(a.max(), b.max()) + 1
+    step = 2**40 // n_columns
     for seed, stop in enumerate(np.linspace(0, n_trials, 5).astype(int)[1:]):
         start = n_trials * seed // 4
         sets = []
         for _ in range(start, stop):
-            names = rng.permutation(np.unique(rng.integers(0, 2**40, n_columns + 20)))
+            names = rng.permutation(np.arange(n_columns) * step + rng.integers(0, step, n_columns))
             sets += [np.sort(names[a]), np.sort(names[b])]
         X = csr(*sets)
         samples = MinHash(n_hashes=n_hashes, random_state=seed).fit(X).sample(X)

@@ -132,15 +132,14 @@ def test_another_width(container):
 # ---- unsound matrices ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("group", ["maps", "kernels", "files"])
-def test_unsound_matrices_are_refused_everywhere(group):
+def test_unsound_matrices_are_refused_everywhere():
     script = Path(__file__).with_name("unsound.py")
     done = subprocess.run(
-        [sys.executable, script, group], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, script], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, f"it ended with {done.returncode} at: {done.stderr[-300:]}"
-    assert done.stdout.strip().isdigit(), done.stdout[-2000:]
-    assert int(done.stdout) > 1000
+    assert len(done.stdout.split()) == 3, done.stdout[-2000:]
+    assert min(map(int, done.stdout.split())) > 1000
 
 
 @given(damaged_csr())

@@ -50,9 +50,10 @@ def test_zero_bit_bias_is_small():
 
 
 @functools.lru_cache(maxsize=1)  # for the two rows of a pair
-def draw(seed):
-    rng = np.random.default_rng(seed)
-    shape, f32 = (80, N_HASHES), np.float32
+def draw(number):
+    """Variables for the columns of the pair of this number."""
+    rng = np.random.default_rng(number)
+    shape, f32 = (len(make_pairs()[number][0]), N_HASHES), np.float32
     # A variable of shape 2 is the sum of two of shape 1.
     r, c = (sum(rng.standard_exponential((2, *shape), dtype=f32)) for _ in range(2))
     return r, c, rng.random(shape, dtype=f32)

@@ -1,0 +1,76 @@
+"""The command as processes of its own.
+
+They are forked from a server that has imported the package once, as every new interpreter takes
+seconds for that.
+"""
+
+import multiprocessing
+import os
+import sys
+from multiprocessing.reduction import DupFd
+
+CLOSED = "closed"
+
+
+class _Descriptor:
+    """A descriptor of this process that is that of the new process there."""
+
+    def __init__(self, stream):
+        self.number = stream if isinstance(stream, int) else stream.fileno()
+
+    def __reduce__(self):
+        return _detach, (DupFd(self.number),)
+
+
+def _detach(descriptor):
+    return descriptor.detach()
+
+
+def _run(arguments, folder, streams):
+    """What a new interpreter does with ``python -m sparsemaps``."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if streams[number] == CLOSED:
+            os.close(number)
+            setattr(sys, name, None)
+        else:
+            if streams[number] is not None:
+                os.dup2(streams[number], number)
+                os.close(streams[number])
+            setattr(sys, name, open(number, mode))  # noqa: SIM115
+    os.chdir(folder)
+    from sparsemaps import __main__ as program
+
+    sys.argv = [program.__file__, *arguments]
+    sys.exit(program.main())
+
+
+class Program:
+    """The command, with files, descriptors or CLOSED as its streams."""
+
+    def __init__(self, *arguments, cwd, stdin=None, stdout=None, stderr=None):
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["sparsemaps._commands", "sparsemaps.weighted_sampling"])
+        self._said, write_end = os.pipe()
+        streams = [
+            stream if stream in (None, CLOSED) else _Descriptor(stream)
+            for stream in (stdin, stdout, write_end if stderr is None else stderr)
+        ]
+        self.process = context.Process(
+            target=_run, args=([str(argument) for argument in arguments], cwd, streams)
+        )
+        self.process.start()
+        os.close(write_end)
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+
+    def wait(self):
+        """Its exit status."""
+        self.process.join(timeout=60)
+        return self.process.exitcode
+
+    def end(self):
+        """Its exit status, and what it said on standard error."""
+        with open(self._said, "rb") as said:
+            text = said.read()
+        return self.wait(), text
