@@ -1,13 +1,11 @@
-"""The command as processes of its own.
+"""Processes that have imported the package.
 
-They are forked from a server that has imported the package once, as every new interpreter takes
-seconds for that.
+They are forked from a server that has done so once, as every new interpreter takes seconds for it.
 """
 
 import multiprocessing
 import os
 import sys
-from multiprocessing.reduction import DupFd
 
 CLOSED = "closed"
 
@@ -19,6 +17,8 @@ class _Descriptor:
         self.number = stream if isinstance(stream, int) else stream.fileno()
 
     def __reduce__(self):
+        from multiprocessing.reduction import DupFd  # which Windows does not have
+
         return _detach, (DupFd(self.number),)
 
 
@@ -44,18 +44,25 @@ def _run(arguments, folder, streams):
     sys.exit(program.main())
 
 
+def context():
+    """The functions of ``multiprocessing`` for such processes."""
+    if sys.platform == "win32":
+        return multiprocessing.get_context("spawn")
+    of_server = multiprocessing.get_context("forkserver")
+    of_server.set_forkserver_preload(["sparsemaps._commands", "sparsemaps.weighted_sampling"])
+    return of_server
+
+
 class Program:
     """The command, with files, descriptors or CLOSED as its streams."""
 
     def __init__(self, *arguments, cwd, stdin=None, stdout=None, stderr=None):
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["sparsemaps._commands", "sparsemaps.weighted_sampling"])
         self._said, write_end = os.pipe()
         streams = [
             stream if stream in (None, CLOSED) else _Descriptor(stream)
             for stream in (stdin, stdout, write_end if stderr is None else stderr)
         ]
-        self.process = context.Process(
+        self.process = context().Process(
             target=_run, args=([str(argument) for argument in arguments], cwd, streams)
         )
         self.process.start()

@@ -550,8 +550,9 @@ def test_pairs_of_each_map(monkeypatch, bands, map):
     expected = neighbors.similar_pairs(A, 0.8, other=B, recall=0.8)
     assert len(expected[0]) > 20
     assert_pairs(sd.similar_pairs(codes, 0.8, other=other, recall=0.8), expected)
-    assert_pairs(sd.similar_pairs(codes, 0.8, other=other.array, recall=0.8), expected)
-    assert_pairs(sd.similar_pairs(codes.array, 0.8, other=other, recall=0.8), expected)
+    if map is SAMPLED_MAPS[0]:  # one of the two may be the plain array
+        assert_pairs(sd.similar_pairs(codes, 0.8, other=other.array, recall=0.8), expected)
+        assert_pairs(sd.similar_pairs(codes.array, 0.8, other=other, recall=0.8), expected)
 
 
 @pytest.mark.parametrize("max_bucket", [1, 3, 20, 1000])
