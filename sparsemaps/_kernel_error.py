@@ -145,9 +145,10 @@ def _peaks(sample: Any, first: Any, second: Any) -> Array:
 def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
     """For each seed a row of the estimates for all pairs of rows."""
     out = []
+    features = _sklearn.clone(fitted)
     for seed in seeds:
-        features = _sklearn.clone(fitted).set_params(random_state=seed).fit(sample)
-        Z = _used_columns(features.transform(sample))
+        features.random_state = seed
+        Z = _used_columns(features.fit(sample).transform(sample))
         out.append(upper(Z @ Z.T))
     return np.array(out)
 
