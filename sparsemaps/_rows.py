@@ -27,7 +27,7 @@ class EntryError(ValueError):
 
 
 class Block(NamedTuple):
-    """Some consecutive rows as canonical CSR arrays that have passed all checks.
+    """Some consecutive rows as canonical CSR arrays that have passed all checks; no value is 0.
 
     `indptr` (int64) delimits the block's rows within `values` and `indices`, need not start at 0,
     and is private. `indices` may belong to the caller, and change at any time: kernels hash what
@@ -114,6 +114,8 @@ class RowReader:
             self._fail_not_finite(block, start)
         if found & _rows.NEGATIVE and self._nonnegative_rule is not None:
             self._fail_negative(block, start, self._nonnegative_rule)
+        if found & _rows.ZERO:
+            block = _without_zeros(block)
         return block
 
     def _check(self, block: Block, start: int) -> int:
@@ -197,6 +199,14 @@ def _canonical(block: Block) -> Block:
     """A private block, whose columns are made to ascend, and duplicates summed, in place."""
     n = _rows.canonical(*block)
     return Block.of(block.values[:n], block.indices[:n], block.indptr)
+
+
+def _without_zeros(block: Block) -> Block:
+    """A copy of a block without the entries that are 0."""
+    first, last = block.indptr[0], block.indptr[-1]
+    kept = np.flatnonzero(block.values[first:last])
+    values, indices = block.values[first:last][kept], block.indices[first:last][kept]
+    return Block.of(values, indices, np.searchsorted(kept, block.indptr - first))
 
 
 def _find(

@@ -32,7 +32,7 @@ STREAMS = {
     "fastfood": 9,
     "tensor_sketch": 11,
     "kernel_product": 12,
-    "minhash": 13,
+    "minhash": 14,
 }
 """Stream numbers, never reused or renumbered within a scheme."""
 

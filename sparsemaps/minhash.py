@@ -132,7 +132,9 @@ class MinHash(SampledMap):
         out = np.empty((rows.n_rows, fitted.n_hashes), np.int64)
         fitted._for_each_block(
             rows,
-            lambda block, start, stop: _kernel.minhash_samples(*block, key, out[start:stop]),
+            lambda block, start, stop: _kernel.minhash_samples(
+                block.indices, block.indptr, key, out[start:stop]
+            ),
         )
         return out
 
@@ -154,7 +156,9 @@ class MinHash(SampledMap):
         )
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
-        _kernel.minhash_codes(*block, *self._keys, self.n_hashes, self.bits, layout, out)
+        _kernel.minhash_codes(
+            block.indices, block.indptr, *self._keys, self.n_hashes, self.bits, layout, out
+        )
 
 
 def _members(X: MatrixLike) -> Any:

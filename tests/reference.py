@@ -229,7 +229,7 @@ def minhash(key, columns, n_hashes):
     position_bits = len(columns).bit_length()
     samples = [None] * n_hashes
     for t in range(2 * n_hashes):
-        word = words(key, columns, [t])[:, 0]
+        word = words(key, columns, [t - 1])[:, 0] if t else mix64(U64(key) ^ mix64(columns))
         product = (word >> U64(32)) * U64(n_hashes)
         value = ((product << U64(32)) | (word & U64(0xFFFFFFFF))) >> U64(1)
         bins = product >> U64(32)

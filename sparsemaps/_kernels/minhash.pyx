@@ -1,7 +1,7 @@
 # MinHash: n_hashes members of each row's set of columns that have values.
 #
-# Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; two 64-bit keys,
-# of the samples and of their codes.
+# Input: the columns of canonical CSR without zeros, of which the rows that `indptr` delimits are
+# mapped; two 64-bit keys, of the samples and of their codes.
 # Output: the members, or codes made of them; -1 where a row has no member.
 # Cost: O(entries + n_hashes log n_hashes) a row.
 # Reference: Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017; Li & Konig, "b-bit
@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 from sparsemaps._kernels.code_output cimport (code_output, code_output_t, put_codes,
                                               put_no_codes)
 from sparsemaps._kernels.levels cimport level
-from sparsemaps._kernels.types cimport index_t, value_t
+from sparsemaps._kernels.types cimport index_t
 
 cdef extern from "c/minhash.h" nogil:
     ctypedef struct minhash_scratch:
@@ -24,52 +24,24 @@ cdef extern from "c/minhash.h" nogil:
                        minhash_scratch *scratch, int64_t *samples) noexcept nogil
         void (*codes)(const int64_t *samples, Py_ssize_t k, uint64_t key, int bits,
                       int64_t *codes) noexcept nogil
-        bint (*any_zero_f32)(const float *values, Py_ssize_t n) noexcept nogil
-        bint (*any_zero_f64)(const double *values, Py_ssize_t n) noexcept nogil
     const minhash_loops *minhash_at(int level)
 
 cdef const minhash_loops *loops = minhash_at(level)
 
 
-cdef inline bint any_zero(const value_t *values, Py_ssize_t n) noexcept nogil:
-    if value_t is float:
-        return loops.any_zero_f32(values, n)
-    else:
-        return loops.any_zero_f64(values, n)
-
-
-cdef inline Py_ssize_t keep_members(const value_t *values, const index_t *indices, Py_ssize_t n,
-                                    index_t *members) noexcept nogil:
-    """The columns of a row whose values are not 0, and how many there are."""
-    cdef Py_ssize_t i, n_members = 0
-    for i in range(n):
-        members[n_members] = indices[i]
-        n_members += values[i] != 0
-    return n_members
-
-
-cdef inline Py_ssize_t longest(const int64_t[::1] indptr) noexcept nogil:
-    cdef Py_ssize_t row, length = 0
-    for row in range(indptr.shape[0] - 1):
-        length = max(length, indptr[row + 1] - indptr[row])
-    return length
-
-
-cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-             uint64_t key, uint64_t code_key, Py_ssize_t n_hashes, const code_output_t *output,
+cdef int run(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
+             uint64_t code_key, Py_ssize_t n_hashes, const code_output_t *output,
              int64_t *members) except -1:
     """The samples of each row go to `members`, or their codes to `output`."""
-    cdef Py_ssize_t row, n, n_stored = longest(indptr)
-    cdef const index_t *columns
-    cdef index_t *kept = <index_t *>malloc((n_stored + 1) * sizeof(index_t))
+    cdef Py_ssize_t row, n
     cdef minhash_scratch *scratch = <minhash_scratch *>calloc(1, sizeof(minhash_scratch))
     cdef uint64_t *bins = <uint64_t *>malloc(n_hashes * sizeof(uint64_t))
     cdef uint32_t *filled = <uint32_t *>malloc((n_hashes + 1) * sizeof(uint32_t))
     cdef int64_t *samples = <int64_t *>malloc(n_hashes * sizeof(int64_t))
     cdef int64_t *codes = <int64_t *>malloc(n_hashes * sizeof(int64_t))
     try:
-        if (kept == NULL or scratch == NULL or bins == NULL or filled == NULL
-                or samples == NULL or codes == NULL):
+        if (scratch == NULL or bins == NULL or filled == NULL or samples == NULL
+                or codes == NULL):
             raise MemoryError
         scratch.bins = bins
         scratch.filled = filled
@@ -77,12 +49,8 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
             for row in range(indptr.shape[0] - 1):
                 n = indptr[row + 1] - indptr[row]
                 if n > 0:
-                    columns = &indices[indptr[row]]
-                    if any_zero(&values[indptr[row]], n):
-                        n = keep_members(&values[indptr[row]], columns, n, kept)
-                        columns = kept
-                if n > 0:
-                    loops.sample(columns, sizeof(index_t), n, key, n_hashes, scratch, samples)
+                    loops.sample(&indices[indptr[row]], sizeof(index_t), n, key, n_hashes,
+                                 scratch, samples)
                 else:
                     memset(samples, 0xff, n_hashes * sizeof(int64_t))
                 if output == NULL:
@@ -93,7 +61,6 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
                 else:
                     put_no_codes(output, row)
     finally:
-        free(kept)
         free(scratch)
         free(bins)
         free(filled)
@@ -102,15 +69,15 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
     return 0
 
 
-def minhash_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                  uint64_t key, uint64_t code_key, Py_ssize_t n_hashes, int bits, int layout, out):
+def minhash_codes(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
+                  uint64_t code_key, Py_ssize_t n_hashes, int bits, int layout, out):
     """Write each row's codes: `bits` bits of a hash of each sample."""
     cdef code_output_t output = code_output(layout, out, n_hashes, bits)
-    run(values, indices, indptr, key, code_key, n_hashes, &output, NULL)
+    run(indices, indptr, key, code_key, n_hashes, &output, NULL)
 
 
-def minhash_samples(const value_t[::1] values, const index_t[::1] indices,
-                    const int64_t[::1] indptr, uint64_t key, int64_t[:, ::1] members):
+def minhash_samples(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
+                    int64_t[:, ::1] members):
     """Write each row's samples: columns."""
-    run(values, indices, indptr, key, 0, members.shape[1], NULL,
+    run(indices, indptr, key, 0, members.shape[1], NULL,
         &members[0, 0] if members.shape[0] > 0 else NULL)

@@ -12,11 +12,21 @@ from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs, sort_words
 from sparsemaps._kernels.types cimport index_t, value_t
 
 cdef extern from "c/rows.h" nogil:
+    enum:
+        ROWS_OUT_OF_RANGE
+        ROWS_NOT_CANONICAL
+        ROWS_NOT_FINITE
+        ROWS_NEGATIVE
+        ROWS_ZERO
     ctypedef struct rows_loops:
-        bint (*any_infinite_f32)(const float *values, Py_ssize_t n) noexcept nogil
-        bint (*any_infinite_f64)(const double *values, Py_ssize_t n) noexcept nogil
-        bint (*any_negative_f32)(const float *values, Py_ssize_t n) noexcept nogil
-        bint (*any_negative_f64)(const double *values, Py_ssize_t n) noexcept nogil
+        int (*faults_f32_i32)(const float *values, const int32_t *indices, Py_ssize_t n,
+                              uint64_t n_columns) noexcept nogil
+        int (*faults_f32_i64)(const float *values, const int64_t *indices, Py_ssize_t n,
+                              uint64_t n_columns) noexcept nogil
+        int (*faults_f64_i32)(const double *values, const int32_t *indices, Py_ssize_t n,
+                              uint64_t n_columns) noexcept nogil
+        int (*faults_f64_i64)(const double *values, const int64_t *indices, Py_ssize_t n,
+                              uint64_t n_columns) noexcept nogil
         uint64_t (*largest_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
         uint64_t (*largest_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
         Py_ssize_t (*descents_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
@@ -27,11 +37,12 @@ cdef const rows_loops *loops = rows_at(level)
 
 SLACK = EMIT_SLACK
 
-cpdef enum:
-    OUT_OF_RANGE = 1
-    NOT_CANONICAL = 2
-    NOT_FINITE = 4
-    NEGATIVE = 8
+# What `check_rows` may find.
+OUT_OF_RANGE = ROWS_OUT_OF_RANGE
+NOT_CANONICAL = ROWS_NOT_CANONICAL
+NOT_FINITE = ROWS_NOT_FINITE
+NEGATIVE = ROWS_NEGATIVE
+ZERO = ROWS_ZERO
 
 
 def check_indptr(const index_t[::1] indptr, int64_t n_stored):
@@ -50,18 +61,16 @@ def check_indptr(const index_t[::1] indptr, int64_t n_stored):
     return wrong
 
 
-cdef inline bint any_infinite(const value_t *values, Py_ssize_t n) noexcept nogil:
-    if value_t is float:
-        return loops.any_infinite_f32(values, n)
+cdef inline int faults(const value_t *values, const index_t *indices, Py_ssize_t n,
+                       uint64_t n_columns) noexcept nogil:
+    if value_t is float and index_t is int32_t:
+        return loops.faults_f32_i32(values, indices, n, n_columns)
+    elif value_t is float:
+        return loops.faults_f32_i64(values, indices, n, n_columns)
+    elif index_t is int32_t:
+        return loops.faults_f64_i32(values, indices, n, n_columns)
     else:
-        return loops.any_infinite_f64(values, n)
-
-
-cdef inline bint any_negative(const value_t *values, Py_ssize_t n) noexcept nogil:
-    if value_t is float:
-        return loops.any_negative_f32(values, n)
-    else:
-        return loops.any_negative_f64(values, n)
+        return loops.faults_f64_i64(values, indices, n, n_columns)
 
 
 cdef inline uint64_t largest(const index_t *indices, Py_ssize_t n) noexcept nogil:
@@ -79,7 +88,7 @@ cdef inline Py_ssize_t descents(const index_t *indices, Py_ssize_t n) noexcept n
 
 
 cdef enum:
-    CHECKED_TOGETHER = 1 << 12  # entries, so that each is fetched from memory once
+    CHECKED_TOGETHER = 1 << 10  # entries, so that each is fetched from memory once
 
 
 def check_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -96,20 +105,15 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
         while start < last:
             n = min(last - start, <Py_ssize_t>CHECKED_TOGETHER)
             before = start > first  # an entry whose column this part's first one must exceed
+            found |= faults(&values[start], &indices[start], n, n_columns)
             n_descents += descents(&indices[start - before], n + before)
-            if largest(&indices[start], n) >= n_columns:
-                found |= OUT_OF_RANGE
-            if any_infinite(&values[start], n):
-                found |= NOT_FINITE
-            if any_negative(&values[start], n):
-                found |= NEGATIVE
             start += n
         # Between the last entry of one row and the first of the next, columns may descend.
         for row in range(1, indptr.shape[0] - 1):
             if first < indptr[row] < last and indptr[row] != indptr[row - 1]:
                 allowed += indices[indptr[row]] <= indices[indptr[row] - 1]
         if n_descents != allowed:
-            found |= NOT_CANONICAL
+            found |= ROWS_NOT_CANONICAL
     return found
 
 

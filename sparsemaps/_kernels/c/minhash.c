@@ -41,28 +41,49 @@ static void column_starts(const void *columns, int itemsize, ptrdiff_t first, pt
             starts[i] = column_start(key, (uint64_t)wide[i]);
 }
 
-/* Bins and values of n members of a round. A word's upper half, times k, has the bin as its upper
- * half and, as its lower half, where the word lies within the bin; the word's lower half makes that
- * value longer. */
-static void hash_members(const uint64_t *restrict starts, ptrdiff_t n, uint64_t round, uint64_t k,
-                         uint64_t mask, const uint64_t *restrict positions,
-                         uint32_t *restrict numbers, uint64_t *restrict values)
+INLINE ptrdiff_t tile_length(ptrdiff_t n, ptrdiff_t first)
 {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        uint64_t word = mix64(starts[i] + (round + 1) * STEP);
-        uint64_t product = (word >> 32) * k;
-        uint64_t value = (product << 32 | (word & UINT32_MAX)) >> 1;
-        numbers[i] = (uint32_t)(product >> 32);
-        values[i] = (value & ~mask) | positions[i];
-    }
+    return n - first < MEMBERS_TILE ? n - first : MEMBERS_TILE;
 }
 
-/* The first round, in which all bins are empty. */
-static void fill_bins(const uint32_t *restrict numbers, const uint64_t *restrict values,
-                      ptrdiff_t n, uint64_t *restrict bins)
+/* Where the starts of a tile of members go: those of a set that is not too long are kept. */
+INLINE uint64_t *tile_starts(ptrdiff_t n, ptrdiff_t first, minhash_scratch *s)
+{
+    return n <= MEMBERS_KEPT ? s->starts + first : s->starts;
+}
+
+/* A member's word in a round: in the first one, where its words start. */
+INLINE uint64_t word_of(uint64_t start, uint64_t round)
+{
+    return round == 0 ? start : mix64(start + round * STEP);
+}
+
+/* A word's upper half, times k, has the bin as its upper half and, as its lower half, where the word
+ * lies within the bin. */
+INLINE uint64_t bin_and_fraction(uint64_t word, uint64_t k)
+{
+    return (word >> 32) * k;
+}
+
+/* The fraction, which the word's lower half makes longer, above the member's position. */
+INLINE uint64_t value_of(uint64_t word, uint64_t k, uint64_t mask, uint64_t position)
+{
+    uint64_t value = (bin_and_fraction(word, k) << 32 | (word & UINT32_MAX)) >> 1;
+    return (value & ~mask) | position;
+}
+
+static void bins_of_members(const uint64_t *restrict starts, ptrdiff_t n, uint64_t round,
+                            uint64_t k, uint32_t *restrict numbers)
 {
     for (ptrdiff_t i = 0; i < n; i++)
-        bins[numbers[i]] = smaller(bins[numbers[i]], values[i]);
+        numbers[i] = (uint32_t)(bin_and_fraction(word_of(starts[i], round), k) >> 32);
+}
+
+static void values_of_members(const uint64_t *restrict starts, ptrdiff_t n, uint64_t k,
+                              uint64_t mask, ptrdiff_t first, uint64_t *restrict values)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        values[i] = value_of(word_of(starts[i], 0), k, mask, (uint64_t)(first + i));
 }
 
 static ptrdiff_t count_empty(const uint64_t *bins, ptrdiff_t k)
@@ -71,6 +92,22 @@ static ptrdiff_t count_empty(const uint64_t *bins, ptrdiff_t k)
     for (ptrdiff_t j = 0; j < k; j++)
         total += bins[j] == EMPTY;
     return total;
+}
+
+/* The first round, in which all bins are empty. Returns how many are left so. */
+static ptrdiff_t first_round(const void *columns, int itemsize, ptrdiff_t n, uint64_t key,
+                             uint64_t k, uint64_t mask, minhash_scratch *s)
+{
+    for (ptrdiff_t first = 0; first < n; first += MEMBERS_TILE) {
+        const ptrdiff_t count = tile_length(n, first);
+        uint64_t *starts = tile_starts(n, first, s);
+        column_starts(columns, itemsize, first, count, key, starts);
+        bins_of_members(starts, count, 0, k, s->numbers);
+        values_of_members(starts, count, k, mask, first, s->values);
+        for (ptrdiff_t i = 0; i < count; i++)
+            s->bins[s->numbers[i]] = smaller(s->bins[s->numbers[i]], s->values[i]);
+    }
+    return count_empty(s->bins, (ptrdiff_t)k);
 }
 
 /* Which members go to a bin that is OPEN; returns how many. */
@@ -99,17 +136,18 @@ static ptrdiff_t find_hits(const uint32_t *restrict numbers, ptrdiff_t n,
 
 /* A later round: members that go to a bin which was empty before it. `n_filled` bins were filled in
  * this round already; returns how many there are now. */
-static ptrdiff_t fill_empty_bins(const uint32_t *restrict numbers, const uint64_t *restrict values,
-                                 ptrdiff_t n, uint64_t *restrict bins, uint32_t *restrict filled,
-                                 ptrdiff_t n_filled, uint32_t *restrict hits)
+static ptrdiff_t fill_empty_bins(const uint64_t *starts, const uint32_t *numbers, ptrdiff_t n,
+                                 uint64_t round, uint64_t k, uint64_t mask, ptrdiff_t first,
+                                 ptrdiff_t n_filled, minhash_scratch *s)
 {
-    const ptrdiff_t n_hits = find_hits(numbers, n, bins, hits);
+    const ptrdiff_t n_hits = find_hits(numbers, n, s->bins, s->hits);
     for (ptrdiff_t h = 0; h < n_hits; h++) {
-        uint32_t bin = numbers[hits[h]];
-        uint64_t before = bins[bin];
-        filled[n_filled] = bin;
-        n_filled += before == EMPTY;
-        bins[bin] = smaller(before, values[hits[h]] | OPEN);
+        const uint32_t i = s->hits[h];
+        const uint64_t value = value_of(word_of(starts[i], round), k, mask, (uint64_t)first + i);
+        uint64_t *bin = &s->bins[numbers[i]];
+        s->filled[n_filled] = numbers[i];
+        n_filled += *bin == EMPTY;
+        *bin = smaller(*bin, value | OPEN);
     }
     return n_filled;
 }
@@ -120,25 +158,19 @@ INLINE void close_bins(const uint32_t *filled, ptrdiff_t n_filled, uint64_t *bin
         bins[filled[f]] &= ~OPEN;
 }
 
-/* The rounds before round k of a short set: copies of its starts, each a round further, have as
- * many rounds hashed at once. Returns how many bins are left empty. */
-static ptrdiff_t short_rounds(const void *columns, int itemsize, ptrdiff_t n, uint64_t key,
-                              uint64_t k, minhash_scratch *s)
+/* The rounds from the second one to round k - 1 of a short set: copies of its starts, each a round
+ * further, have as many rounds hashed at once. Returns how many of n_empty bins are left empty. */
+static ptrdiff_t short_rounds(ptrdiff_t n, uint64_t k, uint64_t mask, ptrdiff_t n_empty,
+                              minhash_scratch *s)
 {
     const ptrdiff_t together = SHORT / n;
-    const uint64_t mask = position_mask(n);
-    ptrdiff_t n_empty = (ptrdiff_t)k;
-    column_starts(columns, itemsize, 0, n, key, s->starts);
-    for (ptrdiff_t copy = 0; copy < together; copy++)
-        for (ptrdiff_t i = 0; i < n; i++) {
-            s->starts[copy * n + i] = s->starts[i] + (uint64_t)copy * STEP;
-            s->positions[copy * n + i] = (uint64_t)i;
-        }
-    for (uint64_t round = 0; round < k && n_empty > 0; round += (uint64_t)together) {
-        hash_members(s->starts, together * n, round, k, mask, s->positions, s->numbers, s->values);
+    for (ptrdiff_t i = n; i < together * n; i++)
+        s->starts[i] = s->starts[i - n] + STEP;
+    for (uint64_t round = 1; round < k && n_empty > 0; round += (uint64_t)together) {
+        bins_of_members(s->starts, together * n, round, k, s->numbers);
         for (ptrdiff_t r = 0; r < together && round + (uint64_t)r < k && n_empty > 0; r++) {
-            ptrdiff_t n_filled = fill_empty_bins(s->numbers + r * n, s->values + r * n, n, s->bins,
-                                                 s->filled, 0, s->hits);
+            ptrdiff_t n_filled =
+                fill_empty_bins(s->starts + r * n, s->numbers + r * n, n, round, k, mask, 0, 0, s);
             close_bins(s->filled, n_filled, s->bins);
             n_empty -= n_filled;
         }
@@ -146,56 +178,39 @@ static ptrdiff_t short_rounds(const void *columns, int itemsize, ptrdiff_t n, ui
     return n_empty;
 }
 
-/* The starts of a tile of members, from the scratch if they are kept there. */
-INLINE const uint64_t *tile_starts(const void *columns, int itemsize, ptrdiff_t first, ptrdiff_t n,
-                                   ptrdiff_t n_members, uint64_t key, int again, minhash_scratch *s)
-{
-    uint64_t *starts = n_members <= MEMBERS_KEPT ? s->starts + first : s->starts;
-    if (!again || n_members > MEMBERS_KEPT)
-        column_starts(columns, itemsize, first, n, key, starts);
-    return starts;
-}
-
 /* The same for a longer set. */
 static ptrdiff_t long_rounds(const void *columns, int itemsize, ptrdiff_t n, uint64_t key,
-                             uint64_t k, minhash_scratch *s)
+                             uint64_t k, uint64_t mask, ptrdiff_t n_empty, minhash_scratch *s)
 {
-    const uint64_t mask = position_mask(n);
-    ptrdiff_t n_empty = (ptrdiff_t)k;
-    for (uint64_t round = 0; round < k && n_empty > 0; round++) {
+    for (uint64_t round = 1; round < k && n_empty > 0; round++) {
         ptrdiff_t n_filled = 0;
         for (ptrdiff_t first = 0; first < n; first += MEMBERS_TILE) {
-            ptrdiff_t count = n - first < MEMBERS_TILE ? n - first : MEMBERS_TILE;
-            const uint64_t *starts =
-                tile_starts(columns, itemsize, first, count, n, key, round > 0, s);
-            for (ptrdiff_t i = 0; i < count; i++)
-                s->positions[i] = (uint64_t)(first + i);
-            hash_members(starts, count, round, k, mask, s->positions, s->numbers, s->values);
-            if (round == 0)
-                fill_bins(s->numbers, s->values, count, s->bins);
-            else
-                n_filled = fill_empty_bins(s->numbers, s->values, count, s->bins, s->filled,
-                                           n_filled, s->hits);
+            const ptrdiff_t count = tile_length(n, first);
+            uint64_t *starts = tile_starts(n, first, s);
+            if (n > MEMBERS_KEPT)
+                column_starts(columns, itemsize, first, count, key, starts);
+            bins_of_members(starts, count, round, k, s->numbers);
+            n_filled =
+                fill_empty_bins(starts, s->numbers, count, round, k, mask, first, n_filled, s);
         }
         close_bins(s->filled, n_filled, s->bins);
-        n_empty = round == 0 ? count_empty(s->bins, (ptrdiff_t)k) : n_empty - n_filled;
+        n_empty -= n_filled;
     }
     return n_empty;
 }
 
 /* Rounds k + j: all members go to bin j. */
 static void last_rounds(const void *columns, int itemsize, ptrdiff_t n, uint64_t key, uint64_t k,
-                        minhash_scratch *s)
+                        uint64_t mask, minhash_scratch *s)
 {
-    const uint64_t mask = position_mask(n);
     for (ptrdiff_t first = 0; first < n; first += MEMBERS_TILE) {
-        ptrdiff_t count = n - first < MEMBERS_TILE ? n - first : MEMBERS_TILE;
+        const ptrdiff_t count = tile_length(n, first);
         column_starts(columns, itemsize, first, count, key, s->starts);
         for (uint64_t j = 0; j < k; j++) {
             if (!(s->bins[j] & OPEN))
                 continue;
             for (ptrdiff_t i = 0; i < count; i++) {
-                uint64_t value = mix64(s->starts[i] + (k + j + 1) * STEP) >> 1;
+                uint64_t value = word_of(s->starts[i], k + j) >> 1;
                 value = (value & ~mask) | (uint64_t)(first + i);
                 s->bins[j] = smaller(s->bins[j], value | OPEN);
             }
@@ -209,12 +224,13 @@ static void sample(const void *columns, int itemsize, ptrdiff_t n, uint64_t key,
     const uint64_t mask = position_mask(n);
     ptrdiff_t n_empty;
     memset(s->bins, 0xff, k * sizeof(uint64_t));
+    n_empty = first_round(columns, itemsize, n, key, k, mask, s);
     if (n <= SHORT)
-        n_empty = short_rounds(columns, itemsize, n, key, k, s);
+        n_empty = short_rounds(n, k, mask, n_empty, s);
     else
-        n_empty = long_rounds(columns, itemsize, n, key, k, s);
+        n_empty = long_rounds(columns, itemsize, n, key, k, mask, n_empty, s);
     if (n_empty > 0)
-        last_rounds(columns, itemsize, n, key, k, s);
+        last_rounds(columns, itemsize, n, key, k, mask, s);
     for (uint64_t j = 0; j < k; j++) {
         uint64_t position = s->bins[j] & mask;
         samples[j] = itemsize == 4 ? ((const int32_t *)columns)[position]
@@ -230,25 +246,7 @@ static void codes(const int64_t *restrict samples, ptrdiff_t k, uint64_t key, in
         out[j] = (int64_t)(column_start(key + (uint64_t)j * STEP, (uint64_t)samples[j]) & mask);
 }
 
-static int any_zero_f32(const float *values, ptrdiff_t n)
-{
-    int found = 0;
-    for (ptrdiff_t i = 0; i < n; i++)
-        found |= values[i] == 0;
-    return found;
-}
-
-static int any_zero_f64(const double *values, ptrdiff_t n)
-{
-    int found = 0;
-    for (ptrdiff_t i = 0; i < n; i++)
-        found |= values[i] == 0;
-    return found;
-}
-
 const minhash_loops TABLE(minhash) = {
     .sample = sample,
     .codes = codes,
-    .any_zero_f32 = any_zero_f32,
-    .any_zero_f64 = any_zero_f64,
 };

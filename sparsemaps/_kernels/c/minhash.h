@@ -16,7 +16,6 @@ enum { MEMBERS_TILE = 512, MEMBERS_KEPT = 16384 };
 
 typedef struct {
     uint64_t starts[MEMBERS_KEPT]; /* where the words of members start */
-    uint64_t positions[MEMBERS_TILE];
     uint64_t values[MEMBERS_TILE];
     uint32_t numbers[MEMBERS_TILE]; /* a bin for each value */
     uint32_t hits[MEMBERS_TILE];    /* those that go to a bin without a member */
@@ -31,9 +30,6 @@ typedef struct {
     /* For each sample, `bits` bits of a hash of it. Each of the k has another hash, so that samples
      * that differ agree by chance independently. */
     void (*codes)(const int64_t *samples, ptrdiff_t k, uint64_t key, int bits, int64_t *codes);
-    /* Whether any of n values is 0. */
-    int (*any_zero_f32)(const float *values, ptrdiff_t n);
-    int (*any_zero_f64)(const double *values, ptrdiff_t n);
 } minhash_loops;
 
 DECLARE_TABLES(minhash)

@@ -1,4 +1,4 @@
-/* Passes over the entries of a block, one for each question; without branches, so vectorised. */
+/* Passes over the entries of a block; without branches, so vectorised. */
 #ifndef SPARSEMAPS_ROWS_H
 #define SPARSEMAPS_ROWS_H
 
@@ -7,12 +7,25 @@
 
 #include "levels.h"
 
+/* What may be found. */
+enum {
+    ROWS_OUT_OF_RANGE = 1,
+    ROWS_NOT_CANONICAL = 2,
+    ROWS_NOT_FINITE = 4,
+    ROWS_NEGATIVE = 8,
+    ROWS_ZERO = 16,
+};
+
 typedef struct {
-    /* Whether any of n values is NaN or infinite; whether any is below 0. */
-    int (*any_infinite_f32)(const float *values, ptrdiff_t n);
-    int (*any_infinite_f64)(const double *values, ptrdiff_t n);
-    int (*any_negative_f32)(const float *values, ptrdiff_t n);
-    int (*any_negative_f64)(const double *values, ptrdiff_t n);
+    /* What is found in n entries, each by itself: all but ROWS_NOT_CANONICAL. */
+    int (*faults_f32_i32)(const float *values, const int32_t *indices, ptrdiff_t n,
+                          uint64_t n_columns);
+    int (*faults_f32_i64)(const float *values, const int64_t *indices, ptrdiff_t n,
+                          uint64_t n_columns);
+    int (*faults_f64_i32)(const double *values, const int32_t *indices, ptrdiff_t n,
+                          uint64_t n_columns);
+    int (*faults_f64_i64)(const double *values, const int64_t *indices, ptrdiff_t n,
+                          uint64_t n_columns);
     /* The largest index, as an unsigned number of its own width, so that negative ones are large. */
     uint64_t (*largest_i32)(const int32_t *indices, ptrdiff_t n);
     uint64_t (*largest_i64)(const int64_t *indices, ptrdiff_t n);
