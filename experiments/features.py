@@ -88,7 +88,7 @@ def _write_rahimi(o: Options, results: Results) -> None:
               "exact SVM (paper)"]  # fmt: skip
     notes = (
         "Ridge regression: the share of test rows that are wrong, or the root mean squared error "
-        "over the norm of the truth; time of mapping and one fit. The paper does not say how it "
+        "over the norm of the truth; CPU time of mapping and one fit. The paper does not say how it "
         "scales errors. Its Forest Cover has 522,000 rows in two classes; ours is a sample of "
         "10,000 in seven, and at most 1,000 Fourier features. Both together are D Fourier features "
         "and D / 10 grids in a FeatureUnion. Exact kernels take at most 4,000 training rows."

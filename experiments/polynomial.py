@@ -210,7 +210,7 @@ def _write_times(o: Options, results: Results) -> None:
         if not ax.lines:
             report.not_run(ax, title)
     report.shared_legend(figure, axes)
-    notes = "Time of the map for (1 + ⟨x, y⟩)^4, one thread, the least of three runs."
+    notes = "CPU time of the map for (1 + ⟨x, y⟩)^4, one thread, the least of three runs."
     base = o.results / "pham-figure-2"
     report.save(figure, base, "Pham & Pagh, Figure 2: time of the map", notes)
     report.write_csv(base, ("data", "map", "D", "microseconds a row"), rows)
@@ -223,7 +223,7 @@ def _write_curves(o: Options, results: Results, key: str, base: str, title: str)
     places = [(coef0, item) for coef0 in kernels for item in SETS]
     for ax, (coef0, (source, label, _, sizes)) in zip(axes, places, strict=True):
         ax.set(title=f"{label}, {kernel_name(2, coef0)}", xlabel="D")
-        ax.set_ylabel("accuracy, %" if key == "accuracy" else "map and training, s")
+        ax.set_ylabel("accuracy, %" if key == "accuracy" else "map and training, CPU s")
         for name in MAPS:
             points = []
             for size in sizes:
