@@ -6,8 +6,6 @@
 #include "random.h"
 #include "signed.h"
 
-static const uint32_t NO_COLUMN = UINT32_MAX; /* the number of an explicit zero's column */
-
 static uint64_t largest_word(const uint64_t *words, ptrdiff_t n)
 {
     uint64_t largest = 0;
@@ -66,17 +64,14 @@ static void number_by_sorting(int bits, uint64_t key, group_t *group)
     }
 }
 
-/* Of `n` entries, explicit zeros included, where each batch's begin: batch_ends, as they are before
- * the entries are put there. */
-static void start_batches(ptrdiff_t n, group_t *group)
+/* Where each batch's entries begin: batch_ends, as they are before the entries are put there. */
+static void start_batches(group_t *group)
 {
     const ptrdiff_t n_batches = (group->n_columns + GROUP_BATCH - 1) / GROUP_BATCH;
     uint32_t total = 0;
     memset(group->batch_ends, 0, (size_t)n_batches * sizeof *group->batch_ends);
-    for (ptrdiff_t i = 0; i < n; i++) {
-        if (group->numbers[i] != NO_COLUMN)
-            group->batch_ends[group->numbers[i] / GROUP_BATCH]++;
-    }
+    for (ptrdiff_t i = 0; i < group->n_entries; i++)
+        group->batch_ends[group->numbers[i] / GROUP_BATCH]++;
     for (ptrdiff_t batch = 0; batch < n_batches; batch++) {
         const uint32_t here = group->batch_ends[batch];
         group->batch_ends[batch] = total;

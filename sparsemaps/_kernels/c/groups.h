@@ -23,16 +23,16 @@ enum {
 };
 
 typedef struct {
-    ptrdiff_t n_columns, n_entries; /* explicit zeros are left out */
-    uint64_t *starts;               /* of each column's random words */
-    uint32_t *positions;            /* of one entry of each column, from the group's first */
-    uint32_t *batch_ends;           /* end of each batch's entries */
-    uint32_t *slots; /* of each entry, GROUP_BATCH * row + number of its column in the batch */
+    ptrdiff_t n_columns, n_entries;
+    uint64_t *starts;     /* of each column's random words */
+    uint32_t *positions;  /* of one entry of each column, from the group's first */
+    uint32_t *batch_ends; /* end of each batch's entries */
+    uint32_t *slots;      /* of each entry, GROUP_BATCH * row + number of its column in the batch */
     const float *values_f32;  /* of each entry, if the input's values are float32 */
     const double *values_f64; /* the same, if they are float64 */
     float *logarithms;        /* of each entry's absolute value; NULL where nobody wants them */
-    /* Scratch: two words for each entry, explicit zeros included, of which one becomes the column's
-     * start and the other the value; the number of each entry's column; and the number of each
+    /* Scratch: two words for each entry, of which one becomes its column's start and the other its
+     * value; the number of each entry's column; and the number of each
      * column, for as many columns as the smaller of GROUP_TABLE_COLUMNS and 8 for each entry. */
     uint64_t *words[2];
     uint32_t *numbers;

@@ -9,16 +9,13 @@ static void NAME(gather_row)(const VALUE *values, const INDEX *indices, int64_t 
 {
     VALUE *into = (VALUE *)group->words[0];
     uint64_t *columns = group->words[1];
-    ptrdiff_t n = 0; /* what is written behind the n-th is written again */
-    for (int64_t i = start; i < stop; i++) {
-        const VALUE value = values[i];
-        columns[n] = signed_column((uint64_t)indices[i], value < 0, is_signed);
-        into[n] = value;
-        group->positions[n] = (uint32_t)(i - first);
-        n += value != 0;
-    }
+    const ptrdiff_t n = stop - start;
     for (ptrdiff_t c = 0; c < n; c++) {
-        columns[c] = column_start(key, columns[c]);
+        const VALUE value = values[start + c];
+        const uint64_t column = (uint64_t)indices[start + c];
+        columns[c] = column_start(key, signed_column(column, value < 0, is_signed));
+        into[c] = value;
+        group->positions[c] = (uint32_t)(start - first + c);
         group->slots[c] = (uint32_t)c % GROUP_BATCH;
     }
     for (ptrdiff_t end = GROUP_BATCH; end < n + GROUP_BATCH; end += GROUP_BATCH)
@@ -33,34 +30,29 @@ static void NAME(gather_row)(const VALUE *values, const INDEX *indices, int64_t 
 static void NAME(gather_rows)(const VALUE *values, const INDEX *indices, const int64_t *indptr,
                               ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group)
 {
-    const int64_t start = indptr[0], stop = indptr[n_rows];
+    const int64_t start = indptr[0];
+    const ptrdiff_t n = indptr[n_rows] - start;
     uint64_t *words = group->words[0];
-    uint32_t *numbers = group->numbers;
-    ptrdiff_t n = 0; /* what is written behind the n-th is written again */
-    for (int64_t i = start; i < stop; i++) {
-        const VALUE value = values[i];
-        const uint64_t column = signed_column((uint64_t)indices[i], value < 0, is_signed);
-        words[n] = column << GROUP_ENTRY_BITS | (uint64_t)(i - start);
-        numbers[i - start] = NO_COLUMN;
-        n += value != 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint64_t column = (uint64_t)indices[start + i];
+        words[i] = signed_column(column, values[start + i] < 0, is_signed) << GROUP_ENTRY_BITS
+                   | (uint64_t)i;
     }
     group->n_entries = n;
     const uint64_t largest = largest_word(words, n) >> GROUP_ENTRY_BITS;
-    if (largest < GROUP_TABLE_COLUMNS && (int64_t)largest < 8 * (stop - start))
+    if (largest < GROUP_TABLE_COLUMNS && (int64_t)largest < 8 * n)
         number_by_table(largest, key, group);
     else
         number_by_sorting(bit_length(largest), key, group);
-    start_batches(stop - start, group);
+    start_batches(group);
 
     VALUE *into = (VALUE *)(group->starts == group->words[0] ? group->words[1] : group->words[0]);
     for (ptrdiff_t row = 0; row < n_rows; row++) {
         for (int64_t i = indptr[row]; i < indptr[row + 1]; i++) {
-            const uint32_t number = numbers[i - start];
-            if (number != NO_COLUMN) {
-                const uint32_t place = group->batch_ends[number / GROUP_BATCH]++;
-                group->slots[place] = GROUP_BATCH * (uint32_t)row + number % GROUP_BATCH;
-                into[place] = values[i];
-            }
+            const uint32_t number = group->numbers[i - start];
+            const uint32_t place = group->batch_ends[number / GROUP_BATCH]++;
+            group->slots[place] = GROUP_BATCH * (uint32_t)row + number % GROUP_BATCH;
+            into[place] = values[i];
         }
     }
     group->OF_VALUE(values) = into;
