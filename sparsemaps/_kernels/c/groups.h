@@ -15,7 +15,7 @@
 #include "levels.h"
 
 enum {
-    GROUP_BATCH = 32, /* columns */
+    GROUP_BATCH = 64, /* columns */
     GROUP_ENTRY_BITS = 18,
     GROUP_ENTRIES = 1 << GROUP_ENTRY_BITS, /* bounds the memory */
     GROUP_ROWS = 4096,                     /* a tile of all rows' sums stays in the cache */
