@@ -1,6 +1,7 @@
 """``python -m experiments --data DIRECTORY -o RESULTS``: the papers' tables and figures."""
 
 import argparse
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -47,7 +48,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--quick", action="store_true", help="small samples, in minutes")
     add("--seeds", type=int, default=3, help="repetitions (default: 3)")
     add("--rows", type=int, help="at most so many training rows of each data set")
-    add("--jobs", type=int, default=1, help="processes for the cells without timings (default: 1)")
+    add("--jobs", type=int, default=os.cpu_count() or 1,
+        help="processes (default: as many as there are processors)")  # fmt: skip
     add(
         "--minutes",
         type=float,

@@ -88,8 +88,8 @@ def _write_rahimi(o: Options, results: Results) -> None:
               "exact SVM (paper)"]  # fmt: skip
     notes = (
         "Ridge regression: the share of test rows that are wrong, or the root mean squared error "
-        "over the norm of the truth; CPU time of mapping and one fit. The paper does not say how it "
-        "scales errors. Its Forest Cover has 522,000 rows in two classes; ours is a sample of "
+        "over the norm of the truth; CPU time of mapping and one fit. The paper does not say how "
+        "it scales errors. Its Forest Cover has 522,000 rows in two classes; ours is a sample of "
         "10,000 in seven, and at most 1,000 Fourier features. Both together are D Fourier features "
         "and D / 10 grids in a FeatureUnion. Exact kernels take at most 4,000 training rows."
     )
@@ -229,7 +229,7 @@ def _write_variance(o: Options, results: Results) -> None:
 
 def _speed_cells(o: Options) -> list[Cell]:
     sizes = list(SPEEDS)[:1] if o.quick else list(SPEEDS)
-    return [Cell(f"{CELLS}:speed", {"d": d, "n": n}, timed=True) for d, n in sizes]
+    return [Cell(f"{CELLS}:speed", {"d": d, "n": n}) for d, n in sizes]
 
 
 def _write_speed(o: Options, results: Results) -> None:

@@ -81,7 +81,6 @@ def _time_cells(o: Options) -> list[Cell]:
             f"{CELLS}:mapping_time",
             {"name": name, "source": source, "size": size, "n_rows": 200 if o.quick else 1000},
             data=None if source == "synthetic" else source,
-            timed=True,
         )
         for source in ("adult_a9a", "mnist", "synthetic") for name in MAPS for size in sizes
     ]  # fmt: skip
@@ -92,13 +91,13 @@ def _accuracy_cell(
 ) -> Cell:
     parameters = {"source": source, "name": name, "degree": degree, "coef0": coef0,
                   "size": size, "seed": seed, "n_rows": _rows(o, source)}  # fmt: skip
-    return Cell(f"{CELLS}:accuracy", parameters, data=source, timed=True)
+    return Cell(f"{CELLS}:accuracy", parameters, data=source)
 
 
 def _exact_cell(o: Options, source: str, degree: int, coef0: float) -> Cell:
     parameters = {"source": source, "degree": degree, "coef0": coef0,
                   "n_rows": _rows(o, source)}  # fmt: skip
-    return Cell(f"{CELLS}:exact_svm", parameters, data=source, timed=True)
+    return Cell(f"{CELLS}:exact_svm", parameters, data=source)
 
 
 def _rows(o: Options, source: str) -> int | None:

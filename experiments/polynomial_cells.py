@@ -78,7 +78,7 @@ def accuracy(
 def exact_svm(
     data: str, source: str, degree: int, coef0: float, n_rows: int | None
 ) -> dict[str, Any]:
-    """Test accuracy in percent of LIBSVM's SVM (C = 1) with the polynomial kernel; seconds of CPU."""
+    """Test accuracy in percent of LIBSVM's SVM (C = 1), polynomial kernel; seconds of CPU."""
     split = datasets.load(data, source, n_rows, "unit")
     start = time.process_time()
     model = SVC(kernel="poly", degree=degree, coef0=coef0, gamma=1.0, cache_size=500)

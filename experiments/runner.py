@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import json
+import math
 import os
 import platform
 import time
@@ -13,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 
@@ -21,13 +23,12 @@ class Cell:
     """A function of this package, by name, and its parameters (JSON values).
 
     The function is called with the data directory and the parameters, and returns a dict of JSON
-    values. `data` names the data set that it needs; `timed` cells run alone.
+    values. `data` names the data set that it needs.
     """
 
     function: str
     parameters: dict[str, Any]
     data: str | None = None
-    timed: bool = False
 
     @property
     def key(self) -> str:
@@ -79,12 +80,15 @@ class Results:
         return result
 
 
-def run_cell(cell: Cell, data: str) -> dict[str, Any]:
-    """Run a cell: also in another process."""
+def run_cell(cell: Cell, data: str, deadline: float = math.inf) -> dict[str, Any] | None:
+    """Run a cell in one thread, as times are those of the CPU; None if it is after `deadline`."""
+    if time.time() > deadline:
+        return None
     module, _, name = cell.function.partition(":")
     function = getattr(importlib.import_module(module), name)
     start = time.perf_counter()
-    result = function(data, **cell.parameters)
+    with threadpool_limits(1):
+        result = function(data, **cell.parameters)
     return {
         "function": cell.function,
         "parameters": cell.parameters,
@@ -112,7 +116,7 @@ def machine() -> str:
 
 
 def run(cells: Iterable[Cell], options: Options) -> Results:
-    """Run the cells that have no result yet, those that are timed first and alone."""
+    """Run the cells that have no result yet, `jobs` at a time."""
     from experiments import datasets
 
     directory = options.results / "cells"
@@ -124,29 +128,17 @@ def run(cells: Iterable[Cell], options: Options) -> Results:
         for cell in wanted.values()
         if results(cell) is None and (cell.data is None or datasets.has(options.data, cell.data))
     ]
-    deadline = None if options.minutes is None else time.monotonic() + 60 * options.minutes
-
-    def late() -> bool:
-        return deadline is not None and time.monotonic() > deadline
-
-    with tqdm(total=len(missing), desc="experiments", unit="cell", disable=None) as bar:
-        for cell in (c for c in missing if c.timed or options.jobs == 1):
-            if late():
-                return results
-            _keep(directory, cell, run_cell(cell, options.data))
-            bar.update()
-        others = [c for c in missing if not c.timed and options.jobs > 1]
-        with ProcessPoolExecutor(options.jobs) as pool:
-            futures = {pool.submit(run_cell, cell, options.data): cell for cell in others}
-            for future in as_completed(futures):
-                _keep(directory, futures[future], future.result())
+    deadline = math.inf if options.minutes is None else time.time() + 60 * options.minutes
+    with (
+        tqdm(total=len(missing), desc="experiments", unit="cell", disable=None) as bar,
+        ProcessPoolExecutor(options.jobs) as pool,
+    ):
+        futures = {pool.submit(run_cell, cell, options.data, deadline): cell for cell in missing}
+        for future in as_completed(futures):
+            result = future.result()
+            if result is not None:
+                _keep(directory, futures[future], result)
                 bar.update()
-                if late():
-                    pool.shutdown(wait=True, cancel_futures=True)
-                    for done, cell in futures.items():
-                        if done.done() and not done.cancelled():
-                            _keep(directory, cell, done.result())
-                    break
     return results
 
 
