@@ -3,6 +3,7 @@
 They are forked from a server that has done so once, as every new interpreter takes seconds for it.
 """
 
+import functools
 import multiprocessing
 import os
 import sys
@@ -44,12 +45,19 @@ def _run(arguments, folder, streams):
     sys.exit(program.main())
 
 
+@functools.cache
 def context():
     """The functions of ``multiprocessing`` for such processes."""
     if sys.platform == "win32":
         return multiprocessing.get_context("spawn")
+    from multiprocessing import forkserver
+
     of_server = multiprocessing.get_context("forkserver")
     of_server.set_forkserver_preload(["sparsemaps._commands", "sparsemaps.weighted_sampling"])
+    before = os.environ.get("PYTHONSAFEPATH", "")
+    os.environ["PYTHONSAFEPATH"] = "1"  # it shall not import the sources where it is started
+    forkserver.ensure_running()
+    os.environ["PYTHONSAFEPATH"] = before
     return of_server
 
 
