@@ -170,7 +170,7 @@ def test_min_components_is_enough_and_the_least(name):
     size = min_components(random_map, error)
     parameter = "n_hashes" if isinstance(random_map, SignProjection) else "n_components"
     X = pair(cosine)
-    n = 800
+    n = 800 if name == "signs" else 400
     found, std_error = coverage(
         clone(random_map).set_params(**{parameter: size}), X, kernel(cosine), error, n
     )

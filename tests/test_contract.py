@@ -320,14 +320,15 @@ def small_blocks(monkeypatch):
 def test_blocks_and_threads(new_map, X, n_jobs, monkeypatch):
     expected = new_map().fit_transform(X)
     dense = new_map().fit_transform(X.toarray())
+    codes = new_map().fit(X).encode(X) if hasattr(new_map(), "encode") else None
     monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
     for size in (1, 60, 1000):
         monkeypatch.setattr(_threads, "BLOCK_ENTRIES", size)
-        assert_same(new_map(n_jobs=n_jobs).fit_transform(X), expected)
-        assert_same(new_map(n_jobs=n_jobs).fit_transform(X.toarray()), dense)
-        if hasattr(new_map(), "encode"):
-            codes = new_map(n_jobs=n_jobs).fit(X).encode(X)
-            np.testing.assert_array_equal(codes, new_map().fit(X).encode(X))
+        fitted = new_map(n_jobs=n_jobs).fit(X)
+        assert_same(fitted.transform(X), expected)
+        assert_same(fitted.transform(X.toarray()), dense)
+        if codes is not None:
+            np.testing.assert_array_equal(fitted.encode(X), codes)
 
 
 def test_from_an_executor(first_variant, X, small_blocks):

@@ -9,7 +9,7 @@ from conftest import random_csr
 
 from sparsemaps import CountSketch, _seeding
 
-N_SEEDS = 1000
+N_SEEDS = 500
 N_COMPONENTS = 16
 N_ENTRIES = 12
 

@@ -649,6 +649,7 @@ def cluster(n_workers, **options):
     )
 
 
+@pytest.mark.cluster
 def test_two_processes(inputs, expected, tmp_path):
     with cluster(2) as workers, distributed.Client(workers) as client:
         parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=700, client=client)
