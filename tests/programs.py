@@ -7,6 +7,7 @@ import functools
 import multiprocessing
 import os
 import sys
+from unittest import mock
 
 CLOSED = "closed"
 
@@ -37,7 +38,7 @@ def _run(arguments, folder, streams):
             if streams[number] is not None:
                 os.dup2(streams[number], number)
                 os.close(streams[number])
-            setattr(sys, name, open(number, mode))  # noqa: SIM115
+            setattr(sys, name, open(number, mode))  # noqa: SIM115 (open as long as the process)
     os.chdir(folder)
     from sparsemaps import __main__ as program
 
@@ -54,10 +55,9 @@ def context():
 
     of_server = multiprocessing.get_context("forkserver")
     of_server.set_forkserver_preload(["sparsemaps._commands", "sparsemaps.weighted_sampling"])
-    before = os.environ.get("PYTHONSAFEPATH", "")
-    os.environ["PYTHONSAFEPATH"] = "1"  # it shall not import the sources where it is started
-    forkserver.ensure_running()
-    os.environ["PYTHONSAFEPATH"] = before
+    # It shall not import the sources where it is started.
+    with mock.patch.dict(os.environ, PYTHONSAFEPATH="1"):
+        forkserver.ensure_running()
     return of_server
 
 

@@ -420,7 +420,7 @@ def test_progress_on_a_terminal(file, tmp_path):
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
     program = Program("map", "minmax", file, file, "-o", tmp_path / "out", cwd=tmp_path, stderr=end)
-    assert program.wait() == 0
+    assert program.end() == (0, b"")
     os.close(end)
     said = b""
     try:
@@ -443,7 +443,7 @@ def test_a_bar_starts_no_thread(capsys):
 
 
 def test_as_a_program(file):
-    """By the name that the installation gives it; the other tests here call it by `python -m`."""
+    """By the name that the installation gives it; the other tests here fork a process for it."""
     arguments = ["map", "minmax", "-o", "-", str(file)]
     program = shutil.which("sparsemaps", path=os.path.dirname(sys.executable))
     if program is None:
@@ -642,7 +642,10 @@ def test_ctrl_c_while_it_is_imported(tmp_path):
 
 
 def test_version_and_help():
-    assert sparsemaps.__version__ in command("--version").stdout.decode()
+    said = command("--version").stdout
+    assert sparsemaps.__version__ in said.decode()
+    program = [sys.executable, "-P", "-m", "sparsemaps", "--version"]
+    assert subprocess.run(program, capture_output=True, check=True).stdout.split() == said.split()
     for arguments in (["--help"], ["map", "--help"], ["map", "minmax", "--help"]):
         done = command(*arguments)
         assert done.returncode == 0

@@ -44,11 +44,11 @@ def test_outputs_of_one_name(tmp_path):
     path = tmp_path / "out.svm"
     libsvm.dump_svmlight_file(np.full((300, 5), 1), np.zeros(300), path)
     context = programs.context()
-    start = context.Event()
+    start = context.Barrier(3)
     both = [context.Process(target=dump, args=(number, path, start)) for number in (1, 2)]
     for process in both:
         process.start()
-    start.set()
+    start.wait()
     while any(process.is_alive() for process in both):
         X, _ = libsvm.load_svmlight_file(path)
         assert X.shape == (300, 5)

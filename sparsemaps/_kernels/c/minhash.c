@@ -79,11 +79,15 @@ static void bins_of_members(const uint64_t *restrict starts, ptrdiff_t n, uint64
         numbers[i] = (uint32_t)(bin_and_fraction(word_of(starts[i], round), k) >> 32);
 }
 
-static void values_of_members(const uint64_t *restrict starts, ptrdiff_t n, uint64_t k,
-                              uint64_t mask, ptrdiff_t first, uint64_t *restrict values)
+/* The same for the first round, and the members' values. */
+static void bins_and_values(const uint64_t *restrict starts, ptrdiff_t n, uint64_t k, uint64_t mask,
+                            ptrdiff_t first, uint32_t *restrict numbers, uint64_t *restrict values)
 {
-    for (ptrdiff_t i = 0; i < n; i++)
-        values[i] = value_of(word_of(starts[i], 0), k, mask, (uint64_t)(first + i));
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint64_t word = word_of(starts[i], 0);
+        numbers[i] = (uint32_t)(bin_and_fraction(word, k) >> 32);
+        values[i] = value_of(word, k, mask, (uint64_t)(first + i));
+    }
 }
 
 static ptrdiff_t count_empty(const uint64_t *bins, ptrdiff_t k)
@@ -102,8 +106,7 @@ static ptrdiff_t first_round(const void *columns, int itemsize, ptrdiff_t n, uin
         const ptrdiff_t count = tile_length(n, first);
         uint64_t *starts = tile_starts(n, first, s);
         column_starts(columns, itemsize, first, count, key, starts);
-        bins_of_members(starts, count, 0, k, s->numbers);
-        values_of_members(starts, count, k, mask, first, s->values);
+        bins_and_values(starts, count, k, mask, first, s->numbers, s->values);
         for (ptrdiff_t i = 0; i < count; i++)
             s->bins[s->numbers[i]] = smaller(s->bins[s->numbers[i]], s->values[i]);
     }
