@@ -204,7 +204,8 @@ def _canonical(block: Block) -> Block:
 def _without_zeros(block: Block) -> Block:
     """A copy of a block without the entries that are 0."""
     first, last = block.indptr[0], block.indptr[-1]
-    kept = np.flatnonzero(block.values[first:last])
+    # Of an array of our own: it is an error if another thread changes what flatnonzero looks at.
+    kept = np.flatnonzero(block.values[first:last] != 0)
     values, indices = block.values[first:last][kept], block.indices[first:last][kept]
     return Block.of(values, indices, np.searchsorted(kept, block.indptr - first))
 
