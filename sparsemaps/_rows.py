@@ -106,8 +106,6 @@ class RowReader:
         found = self._check(block, start)
         if found & _rows.NOT_CANONICAL:
             # What is checked from here on is a copy, which nobody else can change.
-            block = _copy(block)
-            self._check(block, start)
             block = _canonical(block)
             found = self._check(block, start)
         if found & _rows.NOT_FINITE:
@@ -189,16 +187,13 @@ def _dense_block(X: Array) -> Block:
     return Block.of(values[: indptr[-1]], columns[: indptr[-1]], indptr)
 
 
-def _copy(block: Block) -> Block:
-    first, last = block.indptr[0], block.indptr[-1]
-    values, indices = block.values[first:last].copy(), block.indices[first:last].copy()
-    return Block.of(values, indices, block.indptr - first)
-
-
 def _canonical(block: Block) -> Block:
-    """A private block, whose columns are made to ascend, and duplicates summed, in place."""
-    n = _rows.canonical(*block)
-    return Block.of(block.values[:n], block.indices[:n], block.indptr)
+    """A copy of a block, whose columns ascend in each row, with duplicates summed."""
+    n = block.indptr[-1] - block.indptr[0]
+    values, indices = np.empty(n, block.values.dtype), np.empty(n, block.indices.dtype)
+    indptr = block.indptr.copy()
+    n = _rows.canonical(block.values, block.indices, indptr, values, indices)
+    return Block.of(values[:n], indices[:n], indptr)
 
 
 def _without_zeros(block: Block) -> Block:

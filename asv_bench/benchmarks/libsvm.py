@@ -50,6 +50,34 @@ class Files:
     track_ratio_load.unit = track_ratio_dump.unit = "times faster"
 
 
+class AgainstXgboost:
+    """One thread, from a file on disk."""
+
+    params = (["W1", "W2", "W5"],)
+    param_names = ("workload",)
+
+    def setup(self, name):
+        X = workload(name, 10_000)
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "file.svm")
+        libsvm.dump_svmlight_file(X, np.zeros(X.shape[0]), self.path)
+
+    def teardown(self, name):
+        self.folder.cleanup()
+
+    def track_ratio_load(self, name):
+        # Not at the head of the module: it takes seconds, in each process of asv.
+        import xgboost
+
+        peer = f"{self.path}?format=libsvm"
+        return ratio(
+            lambda: xgboost.DMatrix(peer, nthread=1),
+            lambda: libsvm.load_svmlight_file(self.path),
+        )
+
+    track_ratio_load.unit = "times faster"
+
+
 class OnDisk:
     """A file of some size."""
 

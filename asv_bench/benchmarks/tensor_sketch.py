@@ -1,5 +1,6 @@
 """Tensor sketch against scikit-learn's PolynomialCountSketch, which computes in float64 always."""
 
+import numpy as np
 from sklearn.kernel_approximation import PolynomialCountSketch
 
 from sparsemaps import TensorSketch
@@ -68,3 +69,22 @@ class AgainstScikitLearnWide(AgainstScikitLearn):
     """scikit-learn loops over the columns in Python: seconds, however few the rows."""
 
     params = (["W2"], [2])
+
+
+class AgainstFilling(MapBenchmark):
+    """Rows of few entries: against filling an output as large, which is fresh in both."""
+
+    params = (["W5"], ["float32", "float64"])
+    param_names = ("workload", "dtype")
+
+    def make(self, dtype):
+        return TensorSketch(n_components=N_COMPONENTS, random_state=0)
+
+    def setup(self, name, dtype):
+        super().setup(name, dtype, dtype=dtype)
+
+    def track_ratio_filling(self, _, dtype):
+        shape = (self.X.shape[0], N_COMPONENTS)
+        return ratio(lambda: np.full(shape, 1, dtype), lambda: self.map.transform(self.X))
+
+    track_ratio_filling.unit = "times faster"

@@ -18,6 +18,9 @@ cdef extern from "c/rows.h" nogil:
         ROWS_NOT_FINITE
         ROWS_NEGATIVE
         ROWS_ZERO
+        ROWS_UNSORTED
+        ROWS_ASCENDING
+        ROWS_DESCENDING
     ctypedef struct rows_loops:
         int (*faults_f32_i32)(const float *values, const int32_t *indices, Py_ssize_t n,
                               uint64_t n_columns) noexcept nogil
@@ -27,10 +30,20 @@ cdef extern from "c/rows.h" nogil:
                               uint64_t n_columns) noexcept nogil
         int (*faults_f64_i64)(const double *values, const int64_t *indices, Py_ssize_t n,
                               uint64_t n_columns) noexcept nogil
+        void (*reverse_f32_i32)(const float *values, const int32_t *indices, Py_ssize_t n,
+                                float *out_values, int32_t *out_indices) noexcept nogil
+        void (*reverse_f32_i64)(const float *values, const int64_t *indices, Py_ssize_t n,
+                                float *out_values, int64_t *out_indices) noexcept nogil
+        void (*reverse_f64_i32)(const double *values, const int32_t *indices, Py_ssize_t n,
+                                double *out_values, int32_t *out_indices) noexcept nogil
+        void (*reverse_f64_i64)(const double *values, const int64_t *indices, Py_ssize_t n,
+                                double *out_values, int64_t *out_indices) noexcept nogil
         uint64_t (*largest_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
         uint64_t (*largest_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
         Py_ssize_t (*descents_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
         Py_ssize_t (*descents_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
+        int (*order_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
+        int (*order_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
     const rows_loops *rows_at(int level)
 
 cdef const rows_loops *loops = rows_at(level)
@@ -117,13 +130,33 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
     return found
 
 
+cdef inline int order(const index_t *indices, Py_ssize_t n) noexcept nogil:
+    if index_t is int32_t:
+        return loops.order_i32(indices, n)
+    else:
+        return loops.order_i64(indices, n)
+
+
+cdef inline void reverse(const value_t *values, const index_t *indices, Py_ssize_t n,
+                         value_t *out_values, index_t *out_indices) noexcept nogil:
+    if value_t is float and index_t is int32_t:
+        loops.reverse_f32_i32(values, indices, n, out_values, out_indices)
+    elif value_t is float:
+        loops.reverse_f32_i64(values, indices, n, out_values, out_indices)
+    elif index_t is int32_t:
+        loops.reverse_f64_i32(values, indices, n, out_values, out_indices)
+    else:
+        loops.reverse_f64_i64(values, indices, n, out_values, out_indices)
+
+
 cdef enum:
-    SORTED_TOGETHER = 1 << 15  # entries, so that what is made of them stays in the cache
+    SORTED_TOGETHER = 1 << 10  # entries, so that what is made of them stays in the nearest cache
 
 
 cdef struct sorting_t:  # memory for the entries of some rows
     pair_t *pairs     # twice as many as entries; or words in their place
-    void *values      # as they were before
+    void *values      # the entries in the order in which they are stored
+    void *indices
     int64_t *places   # of each row, where its next entry goes
     uint32_t *rows    # of each entry
 
@@ -138,50 +171,61 @@ cdef inline void put(const sorting_t *s, index_t column, uint64_t position, valu
 
 
 cdef void sort_rows(value_t *values, index_t *indices, const int64_t *indptr, Py_ssize_t n_rows,
-                    int bits, const sorting_t *s) noexcept nogil:
-    """Sort the entries of each row by their columns, which are of so many bits: all rows' entries
-    by column, and then row by row in that order."""
+                    const sorting_t *s) noexcept nogil:
+    """Write the entries of each row in the order of their columns: those of all rows by column, and
+    then row by row in that order."""
     cdef Py_ssize_t first = indptr[0], n = indptr[n_rows] - first, row, i
-    cdef int position_bits = bit_length(n)
+    cdef const index_t *stored = <const index_t *>s.indices
+    cdef int bits = bit_length(largest(stored, n)), position_bits = bit_length(n)
     cdef uint64_t mask = (<uint64_t>1 << position_bits) - 1
     cdef uint64_t *words = <uint64_t *>s.pairs
     cdef const pair_t *pairs
-    memcpy(s.values, values + first, n * sizeof(value_t))
     for row in range(n_rows):
         s.places[row] = indptr[row]
         for i in range(indptr[row] - first, indptr[row + 1] - first):
             s.rows[i] = <uint32_t>row
     if bits + position_bits <= 64:
         for i in range(n):
-            words[i] = <uint64_t>indices[first + i] << position_bits | <uint64_t>i
+            words[i] = <uint64_t>stored[i] << position_bits | <uint64_t>i
         words = sort_words(words, words + n, n, position_bits, bits)
         for i in range(n):
             put(s, <index_t>(words[i] >> position_bits), words[i] & mask, values, indices)
     else:
         for i in range(n):
-            s.pairs[i].key = <uint64_t>indices[first + i]
+            s.pairs[i].key = <uint64_t>stored[i]
             s.pairs[i].payload = <uint64_t>i
         pairs = sort_pairs(s.pairs, s.pairs + n, n, bits)
         for i in range(n):
             put(s, <index_t>pairs[i].key, pairs[i].payload, values, indices)
 
 
-cdef inline bint reverse_if_falling(value_t *values, index_t *indices,
-                                    Py_ssize_t n) noexcept nogil:
-    """Whether the columns of a row ascend, if need be after they were reversed, as those of
-    products of sparse matrices must be."""
-    cdef Py_ssize_t i = 1
-    while i < n and indices[i - 1] < indices[i]:
-        i += 1
-    if i >= n:
-        return True
-    for i in range(1, n):
-        if indices[i - 1] <= indices[i]:
-            return False
-    for i in range(n // 2):
-        indices[i], indices[n - 1 - i] = indices[n - 1 - i], indices[i]
-        values[i], values[n - 1 - i] = values[n - 1 - i], values[i]
-    return True
+cdef bint arrange_rows(value_t *values, index_t *indices, const int64_t *indptr,
+                       Py_ssize_t n_rows, const sorting_t *s) noexcept nogil:
+    """Write rows with ascending columns. Returns whether a column is in a row twice."""
+    cdef Py_ssize_t row, start, n
+    cdef const value_t *stored_values = <const value_t *>s.values
+    cdef const index_t *stored_indices = <const index_t *>s.indices
+    cdef int found
+    cdef bint twice = False
+    for row in range(n_rows):
+        start, n = indptr[row] - indptr[0], indptr[row + 1] - indptr[row]
+        found = order(stored_indices + start, n)
+        if found == ROWS_UNSORTED:
+            break
+        # Products of sparse matrices have rows in descending order.
+        if found == ROWS_DESCENDING:
+            reverse(stored_values + start, stored_indices + start, n, values + indptr[row],
+                    indices + indptr[row])
+        else:
+            memcpy(values + indptr[row], stored_values + start, n * sizeof(value_t))
+            memcpy(indices + indptr[row], stored_indices + start, n * sizeof(index_t))
+    else:
+        return False
+    sort_rows(values, indices, indptr, n_rows, s)
+    for row in range(n_rows):
+        n = indptr[row + 1] - indptr[row]
+        twice |= order(indices + indptr[row], n) != ROWS_ASCENDING
+    return twice
 
 
 cdef Py_ssize_t sum_duplicates(value_t *values, index_t *indices, int64_t *indptr,
@@ -202,40 +246,46 @@ cdef Py_ssize_t sum_duplicates(value_t *values, index_t *indices, int64_t *indpt
     return n
 
 
-def canonical(value_t[::1] values, index_t[::1] indices, int64_t[::1] indptr):
-    """Have the columns of the rows that `indptr` delimits ascend, one entry for each, in place.
+def canonical(const value_t[::1] values, const index_t[::1] indices, int64_t[::1] indptr,
+              value_t[::1] out_values, index_t[::1] out_indices):
+    """Write the rows that `indptr` delimits with ascending columns, one entry for each.
 
-    Entries of the same column are summed in the order in which they are stored. `indptr` starts at
-    0; the arrays are private. Returns how many entries are left.
+    Entries of the same column are summed in the order in which they are stored. `indptr` is
+    overwritten: it delimits the written rows, from 0 on. Another thread may change the input
+    meanwhile: the output is then of some state of each entry, with any column. Returns how many
+    entries were written.
     """
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, stop, n, longest = 0
-    cdef int bits = bit_length(largest(&indices[0], indices.shape[0]))
-    cdef bint sorted_
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, first = indptr[0], row, stop, n, longest = 0
+    cdef bint twice = False
     cdef sorting_t s
     cdef Scratch scratch
     for row in range(n_rows):
         longest = max(longest, indptr[row + 1] - indptr[row])
+        indptr[row] -= first
+    indptr[n_rows] -= first
     n = max(longest, min(SORTED_TOGETHER, indptr[n_rows]))
-    scratch = borrow_scratch(n * (2 * sizeof(pair_t) + sizeof(value_t) + sizeof(uint32_t))
-                             + (n_rows + 1) * sizeof(int64_t))
+    scratch = borrow_scratch(n * (2 * sizeof(pair_t) + sizeof(value_t) + sizeof(index_t)
+                                  + sizeof(uint32_t)) + 64 + n_rows * sizeof(int64_t))
     s.pairs = <pair_t *>scratch.memory
-    s.values = s.pairs + 2 * n
-    s.places = <int64_t *>(<value_t *>s.values + n + n % 2)
-    s.rows = <uint32_t *>(s.places + n_rows)
+    s.places = <int64_t *>(s.pairs + 2 * n)
+    s.values = s.places + n_rows
+    s.indices = <value_t *>s.values + n + n % 2
+    s.rows = <uint32_t *>(<index_t *>s.indices + n)
     with nogil:
         row = 0
         while row < n_rows:
-            stop = row
-            sorted_ = True
-            while stop < n_rows and (stop == row or indptr[stop + 1] - indptr[row] <= n):
-                if not reverse_if_falling(&values[0] + indptr[stop], &indices[0] + indptr[stop],
-                                          indptr[stop + 1] - indptr[stop]):
-                    sorted_ = False
+            stop = row + 1
+            while stop < n_rows and indptr[stop + 1] - indptr[row] <= n:
                 stop += 1
-            if not sorted_:
-                sort_rows(&values[0], &indices[0], &indptr[row], stop - row, bits, &s)
+            memcpy(s.values, &values[first + indptr[row]],
+                   (indptr[stop] - indptr[row]) * sizeof(value_t))
+            memcpy(s.indices, &indices[first + indptr[row]],
+                   (indptr[stop] - indptr[row]) * sizeof(index_t))
+            twice |= arrange_rows(&out_values[0], &out_indices[0], &indptr[row], stop - row, &s)
             row = stop
-        n = sum_duplicates(&values[0], &indices[0], &indptr[0], n_rows)
+        n = indptr[n_rows]
+        if twice:
+            n = sum_duplicates(&out_values[0], &out_indices[0], &indptr[0], n_rows)
     give_back_scratch(scratch)
     return n
 

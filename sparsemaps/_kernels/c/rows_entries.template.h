@@ -17,6 +17,16 @@ static int NAME(faults)(const VALUE *values, const INDEX *indices, ptrdiff_t n, 
            | (negative ? ROWS_NEGATIVE : 0) | (zero ? ROWS_ZERO : 0);
 }
 
+/* The n entries from the last to the first. */
+static void NAME(reverse)(const VALUE *restrict values, const INDEX *restrict indices, ptrdiff_t n,
+                          VALUE *restrict out_values, INDEX *restrict out_indices)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        out_values[i] = values[n - 1 - i];
+    for (ptrdiff_t i = 0; i < n; i++)
+        out_indices[i] = indices[n - 1 - i];
+}
+
 #undef NAME
 #undef VALUE
 #undef MASK

@@ -17,6 +17,16 @@ static ptrdiff_t NAME(descents)(const INDEX *indices, ptrdiff_t n)
     return total;
 }
 
+static int NAME(order)(const INDEX *indices, ptrdiff_t n)
+{
+    INDEX ascends = 1, descends = 1;
+    for (ptrdiff_t i = 1; i < n; i++) {
+        ascends &= indices[i - 1] < indices[i];
+        descends &= indices[i - 1] > indices[i];
+    }
+    return ascends ? ROWS_ASCENDING : descends ? ROWS_DESCENDING : ROWS_UNSORTED;
+}
+
 #undef NAME
 #undef INDEX
 #undef UNSIGNED

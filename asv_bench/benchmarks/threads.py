@@ -1,0 +1,59 @@
+"""Two threads against one: each map's `transform` and `encode`, and exact Gram matrices.
+
+benchmarks/libsvm.py has those of files.
+"""
+
+import numpy as np
+
+from sparsemaps import kernels
+
+from .common import ratio, workload
+from .growth import MAPS
+
+CODED = ("MinHash", "icws", "dart", "SignProjection", "rademacher", "RandomFourier")
+
+
+class _Threads:
+    param_names = ("workload", "map")
+    timeout = 600
+
+    def setup(self, workload_name, name):
+        self.X = workload(workload_name, 20_000).astype(np.float32)
+        self.maps = [MAPS[name](512).set_params(n_jobs=n).fit(self.X) for n in (1, 2)]
+
+    def ratio(self, method):
+        one, two = (getattr(a_map, method) for a_map in self.maps)
+        return ratio(lambda: one(self.X), lambda: two(self.X))
+
+
+class Transform(_Threads):
+    params = (["W1", "W2"], list(MAPS))
+
+    def track_ratio_transform(self, *_):
+        return self.ratio("transform")
+
+    track_ratio_transform.unit = "times faster"
+
+
+class Encode(_Threads):
+    params = (["W1", "W2"], CODED)
+
+    def track_ratio_encode(self, *_):
+        return self.ratio("encode")
+
+    track_ratio_encode.unit = "times faster"
+
+
+class Gram:
+    params = (["min_max_kernel", "acos_chi2_kernel", "acos_kernel", "laplacian_kernel"],)
+    param_names = ("kernel",)
+
+    def setup(self, name):
+        self.X = workload("W1", 20_000)
+
+    def track_ratio_gram(self, name):
+        kernel = getattr(kernels, name)
+        X, Y = self.X, self.X[:200]
+        return ratio(lambda: kernel(Y, X, n_jobs=1), lambda: kernel(Y, X, n_jobs=2))
+
+    track_ratio_gram.unit = "times faster"
