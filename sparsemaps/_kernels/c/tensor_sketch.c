@@ -4,6 +4,11 @@
 
 enum { TUPLES_AT_ONCE = 128, FEW_ENTRIES = 32 };
 
+INLINE uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 #define NAME(function) function##_f32
 #define VALUE float
 #define LANES register_f32_anywhere

@@ -13,8 +13,7 @@ static __attribute__((noinline)) void NAME(join)(uint32_t bucket, VALUE value,
     const ptrdiff_t whole = (n + TUPLE_STEP - 1) / TUPLE_STEP * TUPLE_STEP;
     for (ptrdiff_t i = 0; i < whole; i++) {
         uint32_t sum = bucket + buckets[i];
-        uint32_t wrapped = sum - n_buckets;
-        out_buckets[i] = sum < wrapped ? sum : wrapped;
+        out_buckets[i] = smaller(sum, sum - n_buckets);
         out_values[i] = value * values[i];
     }
 }
@@ -59,9 +58,19 @@ static __attribute__((noinline)) void NAME(add_pairs)(const uint32_t *buckets, c
 {
     uint32_t joined[FEW_ENTRIES * FEW_ENTRIES + TUPLE_STEP];
     VALUE products[FEW_ENTRIES * FEW_ENTRIES + TUPLE_STEP];
-    const ptrdiff_t n_pairs =
-        NAME(list_joined)(buckets, values, width, n, 2, n_buckets, bucket, value, joined, products);
-    for (ptrdiff_t i = 0; i < n_pairs; i++)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint32_t first = smaller(bucket + buckets[i], bucket + buckets[i] - n_buckets);
+        const VALUE product = value * values[i];
+        for (ptrdiff_t j = 0; j < n; j += TUPLE_STEP) {
+            for (ptrdiff_t k = j; k < j + TUPLE_STEP; k++) {
+                uint32_t sum = first + buckets[width + k];
+                joined[n * i + k] = smaller(sum, sum - n_buckets);
+                products[n * i + k] = product * values[width + k];
+            }
+        }
+    }
+#pragma GCC unroll 8
+    for (ptrdiff_t i = 0; i < n * n; i++)
         sums[joined[i]] += products[i];
 }
 
