@@ -70,10 +70,16 @@ def chosen(only: list[str]) -> list[runner.Experiment]:
     return [e for e in EXPERIMENTS if not only or any(part in e.name for part in only)]
 
 
-def write_index(options: runner.Options, command: str) -> None:
-    """README.md of the results: each table and plot, the machine, and where data are from."""
-    lines = ["# The papers, reproduced", ""]
-    lines += [f"Command: `{command}`.", "", f"Machine: {runner.machine()}.", ""]
+def write_index(options: runner.Options, results: runner.Results, command: str) -> None:
+    """index.md of the results: each table and plot, the machine, and where data are from."""
+    n_cells, hours = len(results.found), results.seconds / 3600
+    lines = ["# The papers, reproduced", "", f"Command: `{command}`.", ""]
+    lines += [
+        f"{n_cells:,} measurements: {hours:.1f} hours one after the other, each by one thread.",
+        "",
+        f"Machine: {runner.machine()}.",
+        "",
+    ]
     versions = ", ".join(f"{name} {number}" for name, number in runner.versions().items())
     lines += [f"Versions: {versions}.", ""]
     for short, paper in PAPERS.items():
@@ -108,7 +114,7 @@ def main(arguments: list[str] | None = None) -> None:
             experiment.write(options, results)
     names = {asked.data: "DIRECTORY", str(asked.results): "RESULTS"}
     given = [names.get(argument, argument) for argument in arguments or sys.argv[1:]]
-    write_index(options, shlex.join(["python", "-m", "experiments", *given]))
+    write_index(options, results, shlex.join(["python", "-m", "experiments", *given]))
 
 
 if __name__ == "__main__":

@@ -64,10 +64,11 @@ class Experiment:
 
 @dataclass
 class Results:
-    """The results that are kept."""
+    """The results that are kept, and how many seconds those took that were asked for."""
 
     directory: Path
     found: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0
 
     def __call__(self, cell: Cell) -> dict[str, Any] | None:
         """The result of a cell, or None if it was not run."""
@@ -75,7 +76,9 @@ class Results:
             path = self.directory / f"{cell.key}.json"
             if not path.exists():
                 return None
-            self.found[cell.key] = json.loads(path.read_text(encoding="utf-8"))["result"]
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            self.found[cell.key] = kept["result"]
+            self.seconds += kept["seconds"]
         result: dict[str, Any] = self.found[cell.key]
         return result
 
