@@ -65,11 +65,14 @@ class Commit(NamedTuple):
 def read_commits():
     """The commits with results, from the first to the last, and the machine that they ran on."""
     commits = []
+    benchmarks = json.loads((RESULTS / "benchmarks.json").read_text(encoding="utf-8"))
     (folder,) = (path.parent for path in RESULTS.glob("*/machine.json"))
     for path in folder.glob("*-*.json"):
         found = json.loads(path.read_text(encoding="utf-8"))
         values = {}
-        for name, (results, params, *_) in found["results"].items():
+        for name, (results, params, version, *_) in found["results"].items():
+            if version != benchmarks[name]["version"]:
+                continue  # measured in another way
             keys = itertools.product(*params) if params else [()]
             for key, value in zip(keys, results or [], strict=False):
                 if value is not None and not math.isnan(value):
@@ -115,7 +118,7 @@ def draw(commits, path):
 
 def table(commits):
     """The first and the last ratio of each series, in Markdown."""
-    lines = ["| ours / peer | first | last |", "|---|---|---|"]
+    lines = ["| against its peer | first | last |", "|---|---|---|"]
     for title, *benchmark in SERIES:
         key = key_of(*benchmark)
         ratios = [commit.values[key] for commit in commits if key in commit.values]
