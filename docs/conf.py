@@ -23,7 +23,13 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "results/cells", "results/*-*.md", "generated/speed.md", "gallery/README.rst"]
+exclude_patterns = [
+    "_build",
+    "results/cells",
+    "results/*-*.md",
+    "generated/speed.md",
+    "gallery/README.rst",
+]
 templates_path = ["_templates"]
 myst_heading_anchors = 3
 numpydoc_show_class_members = False

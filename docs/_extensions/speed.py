@@ -55,7 +55,7 @@ SERIES = [  # title; benchmark; its parameters
 
 
 class Commit(NamedTuple):
-    """What asv found at one commit: its date in milliseconds, and values by benchmark, parameters."""
+    """What asv found at a commit: its date in milliseconds; values by benchmark and parameters."""
 
     hash: str
     date: int
