@@ -52,7 +52,7 @@ html_theme_options = {
     "footer_end": [],
     "header_links_before_dropdown": 5,
 }
-html_sidebars = {"install": [], "changelog": []}
+html_sidebars = {"install": [], "speed": [], "changelog": []}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

@@ -91,8 +91,8 @@ def key_of(name, *parameters):
 def draw(commits, path):
     """Small plots side by side: the ratio at each commit."""
     mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "sparsemaps", "font.size": 9})
-    rows = -(-len(SERIES) // 4)
-    figure, axes = plt.subplots(rows, 4, figsize=(9, 1.75 * rows), layout="constrained")
+    rows = -(-len(SERIES) // 3)  # in more columns, a telephone shows nothing that can be read
+    figure, axes = plt.subplots(rows, 3, figsize=(7.2, 1.7 * rows), layout="constrained")
     figure.patch.set_facecolor("white")
     for ax, (title, *benchmark) in zip(axes.flat, SERIES, strict=False):
         key = key_of(*benchmark)
