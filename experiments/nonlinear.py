@@ -206,6 +206,8 @@ def _write_exact_curves(o: Options, results: Results) -> None:
             ax.semilogx(*zip(*points, strict=True), style, linewidth=1.2, label=label)
         if not ax.lines:
             report.not_run(ax, name)
+        ax.set_xticks([0.01, 1, 100], ["0.01", "1", "100"])
+        ax.minorticks_off()
     report.shared_legend(figure, axes)
     notes = (
         "Test accuracy against C of SVMs with exact kernels; for RBF and folded RBF the best "

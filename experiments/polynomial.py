@@ -176,6 +176,7 @@ def _write_errors(o: Options, results: Results) -> None:
             rows += [(kernel_name(degree, coef0), LABELS[name], s, f"{e:.4f}") for s, e in points]
             if points:
                 ax.loglog(*zip(*points, strict=True), "o-", markersize=3, label=LABELS[name])
+                report.tick_each(ax, [size for size, _ in points])
         if not ax.lines:
             report.not_run(ax, kernel_name(degree, coef0))
     report.shared_legend(figure, axes)
@@ -206,6 +207,7 @@ def _write_times(o: Options, results: Results) -> None:
             rows += [(source, LABELS[name], size, f"{time:.1f}") for size, time in points]
             if points:
                 ax.loglog(*zip(*points, strict=True), "o-", markersize=3, label=LABELS[name])
+                report.tick_each(ax, [size for size, _ in points])
         if not ax.lines:
             report.not_run(ax, title)
     report.shared_legend(figure, axes)

@@ -1,6 +1,8 @@
 """Tables as Markdown and CSV, plots as SVG."""
 
 import csv
+import io
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import matplotlib as mpl
 
 mpl.use("svg")
 import matplotlib.pyplot as plt
+from matplotlib.ticker import NullLocator
 
 NOT_RUN = "not run"
 
@@ -64,6 +67,12 @@ def panels(n: int, columns: int = 4, size: float = 2.6) -> tuple[Any, list[Any]]
     return figure, flat[:n]
 
 
+def tick_each(ax: Any, sizes: Sequence[int]) -> None:
+    """A tick at each size of a logarithmic axis, in place of powers of ten and parts of them."""
+    ax.set_xticks(sizes, [str(size) for size in sizes], rotation=45)
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
 def shared_legend(figure: Any, axes: Sequence[Any]) -> None:
     """One legend below all plots."""
     found: dict[str, Any] = {}
@@ -79,7 +88,12 @@ def shared_legend(figure: Any, axes: Sequence[Any]) -> None:
 def save(figure: Any, path: Path, title: str, notes: str = "") -> None:
     """PATH.svg, and PATH.md that shows it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    svg = io.StringIO()
+    figure.savefig(svg, format="svg", metadata={"Date": None})
+    # Indentation and digits beyond a hundredth of a point are a quarter of a file.
+    text = re.sub(r"(\.\d\d)\d+", r"\1", svg.getvalue())
+    lines = [line.strip() for line in text.splitlines()]
+    path.with_suffix(".svg").write_text("\n".join(lines) + "\n", encoding="utf-8")
     plt.close(figure)
     text = f"## {title}\n\n"
     if notes:
