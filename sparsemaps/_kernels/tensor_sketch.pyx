@@ -13,7 +13,7 @@
 # Reference: Pham & Pagh 2013, section 4 and lemma 5: the sum that their FFT computes.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from sparsemaps._kernels.emit cimport emit_entries, emit_sums
 from sparsemaps._kernels.hashing cimport add_sketches, hash_entries
@@ -196,18 +196,13 @@ def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const in
     """Write the sketches of the rows that are summed to their rows of `out`, which are zeros."""
     cdef Py_ssize_t row, n
     cdef factors_t factors
-    cdef value_t *sums
     open_factors(&factors, keys, out.shape[1], scale, extra, indptr, n_summed, sizeof(value_t))
-    sums = <value_t *>malloc(out.shape[1] * sizeof(value_t))
     with nogil:
         for row in range(out.shape[0]):
             n = indptr[row + 1] - indptr[row]
             if n_summed[row] and n + (extra != 0) > 0:
                 load_row(&factors, &values[0] + indptr[row], &indices[0] + indptr[row], n)
-                memset(sums, 0, out.shape[1] * sizeof(value_t))
-                add_sketch(&factors, n_summed[row], sums)
-                memcpy(&out[row, 0], sums, out.shape[1] * sizeof(value_t))
-    free(sums)
+                add_sketch(&factors, n_summed[row], &out[row, 0])
     close_factors(&factors)
 
 
