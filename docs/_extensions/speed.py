@@ -20,6 +20,7 @@ from sphinx.util import logging
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "asv_bench" / "results"
+MACHINE = RESULTS / "xeon-2ghz-avx512"  # results of other machines may lie beside it
 
 SERIES = [  # title; benchmark; its parameters
     ("ICWS / datasketch\nW1", "weighted_sampling.AgainstDatasketch.track_ratio_encode", "W1"),
@@ -66,8 +67,7 @@ def read_commits():
     """The commits with results, from the first to the last, and the machine that they ran on."""
     commits = []
     benchmarks = json.loads((RESULTS / "benchmarks.json").read_text(encoding="utf-8"))
-    (folder,) = (path.parent for path in RESULTS.glob("*/machine.json"))
-    for path in folder.glob("*-*.json"):
+    for path in MACHINE.glob("*-*.json"):
         found = json.loads(path.read_text(encoding="utf-8"))
         values = {}
         for name, (results, params, version, *_) in found["results"].items():
@@ -80,7 +80,7 @@ def read_commits():
         if values:
             commits.append(Commit(found["commit_hash"], found["date"], values))
     commits.sort(key=lambda commit: commit.date)
-    machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+    machine = json.loads((MACHINE / "machine.json").read_text(encoding="utf-8"))
     return commits, machine
 
 
