@@ -29,10 +29,12 @@ STREAMS = {
     "sign_projection": 6,
     "random_fourier": 7,
     "random_binning": 8,
-    "fastfood": 9,
     "tensor_sketch": 11,
     "kernel_product": 12,
     "minhash": 14,
+    "normal_sign_projection": 15,
+    "normal_random_fourier": 16,
+    "fastfood": 17,
 }
 """Stream numbers, never reused or renumbered within a scheme."""
 

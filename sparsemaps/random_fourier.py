@@ -23,12 +23,13 @@ from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 from sparsemaps.kernels._matern import check_nu
 
 _SPECTRA = {
-    "rbf": _projection.NORMAL,
-    "laplacian": _projection.CAUCHY,
-    "cauchy": _projection.LAPLACE,
-    "matern": _projection.NORMAL,
-    "folded_rbf": _projection.NORMAL,
+    "rbf": ("normal_random_fourier", _projection.NORMAL),
+    "laplacian": ("random_fourier", _projection.CAUCHY),
+    "cauchy": ("random_fourier", _projection.LAPLACE),
+    "matern": ("normal_random_fourier", _projection.NORMAL),
+    "folded_rbf": ("normal_random_fourier", _projection.NORMAL),
 }
+"""The stream and the distribution of the random vectors."""
 
 _DISTANCES: dict[str, _bandwidth.Of] = {
     "rbf": "squared",
@@ -207,7 +208,8 @@ class RandomFourier(SparseMap):
     def _transform(self, rows: RowReader) -> Matrix:
         n_pairs = self._n_pairs()
         n_vectors = self.n_components - n_pairs
-        vectors, scales, phases = _seeding.keys(self.seed_, "random_fourier", 3)
+        stream, spectrum = _SPECTRA[self.kernel]
+        vectors, scales, phases = _seeding.keys(self.seed_, stream, 3)
         folded = self.kernel == "folded_rbf"
         turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
         parameters = (
@@ -220,7 +222,7 @@ class RandomFourier(SparseMap):
 
         def write(block: Block, start: int, stop: int) -> None:
             features = out[start:stop]  # the projections at first
-            _projection.project(*block, vectors, _SPECTRA[self.kernel], n_vectors, features)
+            _projection.project(*block, vectors, spectrum, n_vectors, features)
             _kernel.features(features, *parameters, features)
 
         self._for_each_block(rows, write)
@@ -269,7 +271,8 @@ class RandomFourier(SparseMap):
 
     def _write_signs(self, block: Block, dtype: Any, out: Array) -> None:
         n = self.n_components
-        vectors, scales, phases = _seeding.keys(self.seed_, "random_fourier", 3)
+        stream, spectrum = _SPECTRA[self.kernel]
+        vectors, scales, phases = _seeding.keys(self.seed_, stream, 3)
         parameters = (
             self._scales(scales, n).astype(dtype),
             _seeding.uniforms(phases, n).astype(dtype),
@@ -279,7 +282,7 @@ class RandomFourier(SparseMap):
         for start, stop in _threads.cut_by_bytes(len(out), n * np.dtype(dtype).itemsize):
             rows = block.rows(start, stop)
             features = np.empty((stop - start, n), dtype)  # the projections at first
-            _projection.project(*rows, vectors, _SPECTRA[self.kernel], n, features)
+            _projection.project(*rows, vectors, spectrum, n, features)
             _kernel.features(features, *parameters, features)
             out[start:stop] = np.packbits(features >= 0, axis=1, bitorder="little")
 

@@ -7,6 +7,7 @@ component, written out a second time.
 from itertools import pairwise
 
 import numpy as np
+from scipy import special
 
 U64 = np.uint64
 F32 = np.float32
@@ -187,6 +188,27 @@ def long_uniform(half):
     return ((half >> np.uint32(1)) | np.uint32(1)).astype(F32) * F32(2**-31)
 
 
+def normal_pieces():
+    """For each e, the polynomial in r / 2^e - 3/2 that has the quantile's values at Chebyshev's
+    nodes. A rank that is rounded to 2^31 has quantile 0."""
+    nodes = np.cos(np.pi * (2 * np.arange(6) + 1) / 12) / 2
+    pieces = np.zeros((32, 6))
+    for e in range(1, 31):
+        quantiles = -special.ndtri((1.5 + nodes) * 2.0 ** (e - 31) / 2)
+        pieces[e] = np.polynomial.Polynomial.fit(nodes, quantiles, 5, domain=[-1, 1]).coef
+    return pieces.astype(F32)
+
+
+def normal(half):
+    rank = ((half & np.uint32(0x7FFFFFFF)) | np.uint32(2)).astype(F32)
+    fraction, exponent = np.frexp(rank)
+    pieces = normal_pieces()[exponent - 1]
+    p = pieces[..., 5]
+    for d in range(4, -1, -1):
+        p = p * (F32(2) * fraction - F32(1.5)) + pieces[..., d]
+    return np.where(half >> np.uint32(31), -p, p)
+
+
 def draws(key, columns, n_projections, distribution):
     """Entries of the random vectors, one row for each column of the matrix."""
     if distribution == "rademacher":
@@ -195,9 +217,7 @@ def draws(key, columns, n_projections, distribution):
     w = words(key, columns, np.arange(32 * n_tiles)).reshape(len(columns), n_tiles, 32)
     high, low = (w >> U64(32)).astype(np.uint32), w.astype(np.uint32)
     if distribution == "normal":
-        radius = np.sqrt(F32(-2) * log_f32(long_uniform(high)))
-        sine, cosine = sin_cos_of_word(low)
-        tiles = np.concatenate([radius * cosine, radius * sine], axis=2)
+        tiles = normal(np.stack([low, high], axis=3))
     else:
         halves = np.concatenate([high, low], axis=2)
         if distribution == "cauchy":

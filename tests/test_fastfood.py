@@ -121,7 +121,7 @@ def test_rows_without_random_lengths_are_rejected(transform_type):
     values = rows()
     one, other = np.triu_indices(len(values), 1)
     found = []
-    for seed in range(2 * N_SEEDS):
+    for seed in range(3 * N_SEEDS):
         fitted = Fastfood(
             gamma=0.7, n_components=N_COMPONENTS, transform_type=transform_type, random_state=seed
         ).fit(values)

@@ -55,6 +55,51 @@ def test_components_and_columns_are_independent(name):
         theorems.assert_mean((a * b).ravel() if a is one else (a * (b - b.mean())).ravel(), 0.0)
 
 
+def unmix64(x):
+    """The number of which `reference.mix64` makes x."""
+    for shift, factor in ((31, 1), (27, 0x94D049BB133111EB), (30, 0xBF58476D1CE4E5B9)):
+        x = x * pow(factor, -1, 2**64) % 2**64
+        x ^= (x >> shift) ^ (x >> 2 * shift)
+    return x
+
+
+def normals_of(halves):
+    """The normal number of each word of 32 bits, which is made the lower half of the first word of
+    column 0 by a suitable key."""
+    out = np.empty(64, np.float32)
+    found = []
+    for half in halves:
+        start = unmix64(int(half) | 0x12345678 << 32) - 0x9E3779B97F4A7C15
+        key = unmix64(start % 2**64) ^ int(reference.mix64(0))
+        projection.draw(key, projection.NORMAL, 0, out)
+        found.append(out[0])
+    return np.array(found)
+
+
+def test_normal_numbers_are_quantiles():
+    """Within 5e-6, everywhere: also where random numbers hardly ever are."""
+    ranks = {2**31 - 1, 2**31 - 63, 2**31 - 64, 0, 1, 2}
+    for e in range(1, 31):
+        ranks |= {2**e + int(part * 2**e) for part in np.linspace(0, 1, 41)[:-1]}
+        ranks |= {2**e - 1, 2**e - 2}
+    halves = np.array(sorted(ranks), np.uint32)
+    expected = -stats.norm.ppf((halves | 2) * 2.0**-32)
+    np.testing.assert_allclose(normals_of(halves), expected, rtol=0, atol=5.2e-6)
+    sign = np.uint32(2**31)
+    np.testing.assert_array_equal(normals_of(halves | sign), -normals_of(halves))
+    np.testing.assert_array_equal(normals_of(halves), reference.normal(halves))
+
+
+def test_tails_of_normal_numbers():
+    """To 5 standard deviations, which one of 1.7 million numbers exceeds in absolute value."""
+    found = entries(projection.NORMAL, 3, 2**23)
+    for limit in (3, 4, 4.5, 5):
+        theorems.assert_rate(found > limit, stats.norm.sf(limit))
+        theorems.assert_rate(found < -limit, stats.norm.sf(limit))
+    for power, moment in ((1, 0), (2, 1), (4, 3), (6, 15)):
+        theorems.assert_mean(found**power, moment)
+
+
 def test_rademacher():
     found = entries(projection.RADEMACHER, 3)
     assert set(found) == {-1.0, 1.0}

@@ -6,7 +6,7 @@
 # Cost: O(entries * projections). The random numbers of a column are made once for the rows of a
 # group and a tile of projections, so the more rows share their columns the cheaper they are. Random
 # signs cost little, and are made again for each row.
-# Reference: Box & Muller 1958 for the normal distribution.
+# Normal entries are quantiles of uniform numbers (normals.h).
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "normals.h"
 #include "random.h"
 #include "simd.h"
 #include "trigonometry.h"
@@ -35,45 +36,37 @@ INLINE float laplace(uint32_t half)
     return bits_to_float(exponential ^ (half & 1) << 31);
 }
 
-/* The components of a tile of a batch of columns: their first halves, column after column, and
- * their second halves. */
-typedef struct {
-    _Alignas(64) float first[GROUP_BATCH * PROJECTION_HALF];
-    _Alignas(64) float second[GROUP_BATCH * PROJECTION_HALF];
-} draws_t;
+/* A word whose lower half is stored first. */
+INLINE uint64_t lower_half_first(uint64_t bits)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bits : bits >> 32 | bits << 32;
+}
 
 /* The components of a tile of n columns. */
 INLINE void draw_tile(int distribution, const uint64_t *restrict starts, int n, uint64_t tile,
-                      draws_t *restrict draws)
+                      float *restrict out)
 {
-    _Alignas(64) uint32_t high[GROUP_BATCH * PROJECTION_HALF], low[GROUP_BATCH * PROJECTION_HALF];
-    for (int c = 0; c < n; c++) {
-        for (int w = 0; w < PROJECTION_HALF; w++) {
-            uint64_t bits = word(starts[c], PROJECTION_HALF * tile + (uint64_t)w);
-            high[PROJECTION_HALF * c + w] = (uint32_t)(bits >> 32);
-            low[PROJECTION_HALF * c + w] = (uint32_t)bits;
-        }
-    }
-    switch (distribution) {
-    case PROJECTION_NORMAL: /* Box & Muller: of a radius and an angle two independent normals */
-        for (int i = 0; i < PROJECTION_HALF * n; i++) {
-            float radius = sqrtf(-2.0f * log_f32(long_uniform(high[i])));
-            float sine, cosine;
-            sin_cos_of_word(low[i], &sine, &cosine);
-            draws->first[i] = radius * cosine;
-            draws->second[i] = radius * sine;
-        }
-        break;
-    case PROJECTION_CAUCHY:
-        for (int i = 0; i < PROJECTION_HALF * n; i++) {
-            draws->first[i] = cauchy(high[i]);
-            draws->second[i] = cauchy(low[i]);
-        }
-        break;
-    default:
-        for (int i = 0; i < PROJECTION_HALF * n; i++) {
-            draws->first[i] = laplace(high[i]);
-            draws->second[i] = laplace(low[i]);
+    for (int c = 0; c < n; c++, out += PROJECTION_TILE) {
+        _Alignas(64) uint64_t words[PROJECTION_HALF];
+        for (int w = 0; w < PROJECTION_HALF; w++)
+            words[w] = word(starts[c], PROJECTION_HALF * tile + (uint64_t)w);
+        switch (distribution) {
+        case PROJECTION_NORMAL:
+            for (int w = 0; w < PROJECTION_HALF; w++)
+                words[w] = lower_half_first(words[w]);
+            normals(words, PROJECTION_HALF, out);
+            break;
+        case PROJECTION_CAUCHY:
+            for (int w = 0; w < PROJECTION_HALF; w++) {
+                out[w] = cauchy((uint32_t)(words[w] >> 32));
+                out[PROJECTION_HALF + w] = cauchy((uint32_t)words[w]);
+            }
+            break;
+        default:
+            for (int w = 0; w < PROJECTION_HALF; w++) {
+                out[w] = laplace((uint32_t)(words[w] >> 32));
+                out[PROJECTION_HALF + w] = laplace((uint32_t)words[w]);
+            }
         }
     }
 }
@@ -81,7 +74,6 @@ INLINE void draw_tile(int distribution, const uint64_t *restrict starts, int n, 
 static void draw(int distribution, uint64_t start, ptrdiff_t n, float *out)
 {
     const uint32_t one = UINT32_C(0x3f800000); /* the bits of 1.0f */
-    draws_t draws;
     for (ptrdiff_t tile = 0; PROJECTION_TILE * tile < n; tile++) {
         float *components = out + PROJECTION_TILE * tile;
         if (distribution == PROJECTION_RADEMACHER) {
@@ -89,9 +81,9 @@ static void draw(int distribution, uint64_t start, ptrdiff_t n, float *out)
             for (int j = 0; j < PROJECTION_TILE; j++)
                 components[j] = bits_to_float(one ^ (uint32_t)(signs >> j & 1) << 31);
         } else {
-            draw_tile(distribution, &start, 1, (uint64_t)tile, &draws);
-            memcpy(components, draws.first, PROJECTION_HALF * sizeof(float));
-            memcpy(components + PROJECTION_HALF, draws.second, PROJECTION_HALF * sizeof(float));
+            _Alignas(64) float of_tile[PROJECTION_TILE];
+            draw_tile(distribution, &start, 1, (uint64_t)tile, of_tile);
+            memcpy(components, of_tile, sizeof of_tile);
         }
     }
 }

@@ -9,8 +9,8 @@
 
 enum { PROJECTION_NORMAL, PROJECTION_CAUCHY, PROJECTION_LAPLACE, PROJECTION_RADEMACHER };
 
-/* Components handled together. Of a word come two of them, one in each half of the tile; or, of
- * Rademacher vectors, all. */
+/* Components handled together. Of a word come two of them: normal ones one after the other, Cauchy
+ * and Laplace ones one in each half of the tile. Of a word of Rademacher vectors come all. */
 enum { PROJECTION_HALF = 32, PROJECTION_TILE = 2 * PROJECTION_HALF };
 
 /* Random signs are so cheap that each row makes its own, for so many entries at a time. */

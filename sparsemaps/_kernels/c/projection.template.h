@@ -3,24 +3,20 @@
 
 static void NAME(add)(int distribution, uint64_t tile, const group_t *group, VALUE *sums)
 {
-    enum { N = PROJECTION_TILE * sizeof(VALUE) / sizeof(LANES) };
+    enum { N = PROJECTION_TILE * sizeof(VALUE) / sizeof(LANES), WIDER = sizeof(VALUE) > 4 };
     const VALUE *values = group->NAME(values);
     const uint32_t *slots = group->slots, *ends = group->batch_ends;
-    draws_t draws;
-    _Alignas(64) VALUE columns[GROUP_BATCH * PROJECTION_TILE];
+    _Alignas(64) float draws[GROUP_BATCH * PROJECTION_TILE];
+    _Alignas(64) VALUE widened[WIDER ? GROUP_BATCH * PROJECTION_TILE : 1];
+    const VALUE *columns = WIDER ? widened : (const VALUE *)draws;
     uint32_t i = 0;
     for (ptrdiff_t first = 0; first < group->n_columns; first += GROUP_BATCH) {
         const ptrdiff_t left = group->n_columns - first;
         const int n = left < GROUP_BATCH ? (int)left : GROUP_BATCH;
         const uint32_t end = *ends++;
-        draw_tile(distribution, group->starts + first, n, tile, &draws);
-        for (int c = 0; c < n; c++) {
-            VALUE *column = columns + PROJECTION_TILE * c;
-            for (int j = 0; j < PROJECTION_HALF; j++) {
-                column[j] = (VALUE)draws.first[PROJECTION_HALF * c + j];
-                column[PROJECTION_HALF + j] = (VALUE)draws.second[PROJECTION_HALF * c + j];
-            }
-        }
+        draw_tile(distribution, group->starts + first, n, tile, draws);
+        for (int j = 0; WIDER && j < n * PROJECTION_TILE; j++)
+            widened[j] = (VALUE)draws[j];
         while (i < end) {
             const uint32_t row = slots[i] / GROUP_BATCH;
             LANES *of_row = (LANES *)(sums + PROJECTION_TILE * (ptrdiff_t)row);

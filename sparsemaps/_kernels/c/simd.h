@@ -11,6 +11,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 /* Small functions must become part of the loops that call them, or they would be computed one
@@ -76,6 +78,11 @@ INLINE register_f32 register_choose_f32(register_mask mask, register_f32 a, regi
 {
     return (register_f32)_mm512_mask_mov_ps((__m512)b, mask, (__m512)a);
 }
+
+INLINE int register_any(register_mask mask)
+{
+    return mask != 0;
+}
 #else
 typedef register_i32 register_mask;
 
@@ -97,7 +104,37 @@ INLINE register_i32 register_choose_i32(register_mask mask, register_i32 a, regi
 {
     return (register_i32)register_choose_f32(mask, (register_f32)a, (register_f32)b);
 }
+
+INLINE int register_any(register_mask mask)
+{
+    const register_u64 pairs = (register_u64)mask;
+    uint64_t any = 0;
+    for (size_t i = 0; i < sizeof pairs / sizeof any; i++)
+        any |= pairs[i];
+    return any != 0;
+}
 #endif
+
+/* table[i % 16] for each i; the table begins at a multiple of 64 bytes. */
+INLINE register_f32 register_of_16_f32(const float *table, register_u32 i)
+{
+#if defined(__AVX512F__)
+    return (register_f32)_mm512_permutexvar_ps((__m512i)i, _mm512_load_ps(table));
+#elif defined(__AVX2__)
+    const __m256 low = _mm256_permutevar8x32_ps(_mm256_load_ps(table), (__m256i)i);
+    const __m256 high = _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8), (__m256i)i);
+    return (register_f32)_mm256_blendv_ps(low, high, (__m256)(i << 28)); /* by bit 3 */
+#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint8x16x4_t bytes = vld1q_u8_x4((const uint8_t *)table);
+    const register_u32 places = i % 16 * UINT32_C(0x04040404) + UINT32_C(0x03020100);
+    return (register_f32)vqtbl4q_u8(bytes, (uint8x16_t)places);
+#else
+    register_f32 found;
+    for (size_t l = 0; l < sizeof found / sizeof *table; l++)
+        found[l] = table[i[l] % 16];
+    return found;
+#endif
+}
 
 /* The greatest integer that is not above x, for |x| < 2^31. */
 INLINE register_f32 register_floor_f32(register_f32 x)
