@@ -1,7 +1,7 @@
 """What the maps share that draw codes: packed codes and one-hot features."""
 
 from abc import abstractmethod
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
 
@@ -117,25 +117,31 @@ class SampledMap(SparseMap):
         """The codes of each row as int32, -1 in rows without."""
         fitted = self._fitted()
         rows = self._read_input(X, reset=False)
-        return fitted._make_codes(rows, NUMBERS, fitted.n_hashes, np.int32)
-
-    def _make_codes(self, rows: RowReader, layout: int, width: int, dtype: Any) -> Array:
-        out = np.empty((rows.n_rows, width), dtype)
-        self._for_each_block(
-            rows, lambda block, start, stop: self._write_codes(block, layout, out[start:stop])
+        out = np.empty((rows.n_rows, fitted.n_hashes), np.int32)
+        fitted._for_each_block(
+            rows, lambda block, start, stop: fitted._write_codes(block, NUMBERS, out[start:stop])
         )
         return out
 
     def _transform(self, rows: RowReader) -> Matrix:
-        columns, indptr, _ = self._one_hot(rows)
-        values = np.full(len(columns), 1 / np.sqrt(self.n_hashes), rows.dtype)
+        values = np.empty((rows.n_rows, self.n_hashes), rows.dtype)
+        columns, indptr, _ = self._one_hot(rows, values)
+        values = values.reshape(-1)[: len(columns)]
         return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
 
-    def _one_hot(self, rows: RowReader) -> tuple[Array, Array, Array]:
-        """Columns and indptr of the output as CSR; which rows have any entries."""
+    def _one_hot(self, rows: RowReader, values: Array | None = None) -> tuple[Array, Array, Array]:
+        """Columns and indptr of the output as CSR; which rows have any entries. `values`, if given,
+        become those of one-hot features, in the threads that write the columns."""
         n_stored = rows.n_rows * self.n_hashes
         index_type = _validation.index_type(max(self._one_hot_width, n_stored))
-        columns = self._make_codes(rows, ONE_HOT_COLUMNS, self.n_hashes, index_type)
+        columns = np.empty((rows.n_rows, self.n_hashes), index_type)
+
+        def write(block: Block, start: int, stop: int) -> None:
+            self._write_codes(block, ONE_HOT_COLUMNS, columns[start:stop])
+            if values is not None:
+                values[start:stop] = 1 / np.sqrt(self.n_hashes)
+
+        self._for_each_block(rows, write)
         sampled = columns[:, 0] >= 0
         indptr = np.zeros(rows.n_rows + 1, index_type)
         np.cumsum(sampled, out=indptr[1:])

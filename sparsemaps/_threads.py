@@ -35,13 +35,22 @@ _THREAD_BYTES = 2**22  # far more than a thread takes before its first call
 _SMALLEST_BLOCK = 2**13  # starting threads for less costs more than it saves
 
 
+_current = threading.local()
+"""``in_task`` is set while a thread works on one of several blocks."""
+
+
 def resolve_n_jobs(n_jobs: Any) -> int:
-    """How many threads `n_jobs` means: None is one, -1 all processors, -2 all but one ..."""
+    """How many threads `n_jobs` means: None is one, -1 all processors, -2 all but one ...
+
+    What is done for one of several blocks is not divided again: there it means one.
+    """
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}")
     n_jobs = int(n_jobs)
+    if getattr(_current, "in_task", False):
+        return 1
     if n_jobs > 0:
         return min(n_jobs, 2**31 - 1)
     if hasattr(os, "sched_getaffinity"):
@@ -65,13 +74,16 @@ def cut_rows(
     total = work_before(n_rows)
     max_work = BLOCK_ENTRIES if max_work is None else max_work
     shares = 4 * n_jobs if n_jobs > 1 else 1  # more than threads, so that none is left waiting
-    size = max(_SMALLEST_BLOCK, min(max_work, total // shares))
-    if total <= size:
+    n_blocks = max(-(-total // max_work), min(shares, total // _SMALLEST_BLOCK))
+    if n_blocks <= 1:
         return [(0, n_rows)] if n_rows else []
+    n_blocks += -n_blocks % n_jobs
     blocks = []
     start = 0
     while start < n_rows:
-        limit = work_before(start) + size
+        before = work_before(start)
+        n_before = round(before * n_blocks / total)
+        limit = min(total * (n_before + 1) // n_blocks, before + max_work)
         stop = bisect.bisect_right(range(n_rows + 1), limit, lo=start + 1, key=work_before) - 1
         stop = max(stop, start + 1)
         blocks.append((start, stop))
@@ -111,7 +123,8 @@ def stream(
 ) -> Iterator[T]:
     """Like ``run``, one result after the other; only a few are computed in advance.
 
-    `blocks` may be any iterable; it is read as far as it is needed.
+    `blocks` may be any iterable; it is read as far as it is needed. The caller is one of the
+    threads: while it waits for a result it makes others.
     """
     n_jobs = resolve_n_jobs(n_jobs)
     n_jobs = min(n_jobs, operator.length_hint(blocks, n_jobs))
@@ -121,10 +134,10 @@ def stream(
         return
     iterator = iter(blocks)
     failure: Exception | None = None
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with ThreadPoolExecutor(n_jobs - 1) as pool:
         waiting: deque[_Task] = deque()
         try:
-            enough_memory = _start_threads(pool, n_jobs)
+            enough_memory = _start_threads(pool, n_jobs - 1)
             while True:
                 try:
                     block = next(iterator)
@@ -139,14 +152,24 @@ def stream(
                         pool.submit(task.run)
                 waiting.append(task)
                 if len(waiting) > 2 * n_jobs:
-                    yield waiting.popleft().result()
+                    yield _next_result(waiting)
             while waiting:
-                yield waiting.popleft().result()
+                yield _next_result(waiting)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     if failure is not None:
         raise failure
+
+
+def _next_result(waiting: "deque[_Task]") -> Any:
+    """The result of the first task; as long as another thread makes it, make others here."""
+    first = waiting.popleft()
+    for task in (first, *waiting):
+        if first.is_done():
+            break
+        task.run()
+    return first.result()
 
 
 def _start_threads(pool: ThreadPoolExecutor, n_threads: int) -> bool:
@@ -190,17 +213,24 @@ class _Task:
         arguments = self._arguments
         if arguments is None or not self._begun.acquire(blocking=False):
             return
+        _current.in_task = True
         try:
             self._found = self._function(*arguments)
-        except BaseException as error:
+        except Exception as error:
             self._error = error
+        except BaseException as error:  # such as an interrupt, which only the caller gets
+            self._error = error
+            raise
         finally:  # takes no memory: result() must not wait for ever
+            _current.in_task = False
             self._arguments = None  # a pool without threads keeps its tasks to the end
             self._done.release()
 
+    def is_done(self) -> bool:
+        return not self._done.locked()
+
     def result(self) -> Any:
-        """The result, or its exception; asked for once."""
-        self.run()
+        """The result, or its exception; asked for once, after `run` was called."""
         self._done.acquire()
         found, self._found = self._found, None
         error, self._error = self._error, None

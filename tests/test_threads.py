@@ -127,6 +127,45 @@ def test_an_error_of_the_blocks_comes_after_their_results(n_jobs):
         next(results)
 
 
+def test_the_caller_is_one_of_the_threads():
+    identities = set()
+
+    def note(i):
+        identities.add(threading.get_ident())
+        time.sleep(0.002)
+
+    _threads.run(note, [(i,) for i in range(40)], 3)
+    assert len(identities) == 3
+    assert threading.get_ident() in identities
+
+
+def test_blocks_of_a_block_have_one_thread():
+    def identities(_):
+        def identity(i):
+            time.sleep(0.001)
+            return threading.get_ident()
+
+        return set(_threads.run(identity, [(i,) for i in range(10)], 4))
+
+    found = _threads.run(identities, [(i,) for i in range(6)], 2)
+    assert [len(one) for one in found] == [1] * 6
+    (found,) = _threads.run(identities, [(0,)], 2)  # a single block is not one of several
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_blocks_are_of_about_equal_work(n_jobs):
+    """As many for each thread, none of them of a rest."""
+    lengths = np.random.default_rng(0).integers(0, 200, 20_000)
+    before = np.concatenate([[0], np.cumsum(lengths)])
+    blocks = _threads.cut_rows(len(lengths), lambda row: int(before[row]), n_jobs)
+    assert [start for start, _ in blocks[1:]] == [stop for _, stop in blocks[:-1]]
+    assert (blocks[0][0], blocks[-1][1]) == (0, len(lengths))
+    assert len(blocks) % n_jobs == 0
+    work = np.diff(before[[0, *(stop for _, stop in blocks)]])
+    assert work.max() <= min(_threads.BLOCK_ENTRIES, 1.01 * work.min() + 400)
+
+
 def test_from_an_executor():
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: _threads.run(square, [(i,) for i in range(40)], 2), "1234"):

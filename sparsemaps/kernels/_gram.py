@@ -88,10 +88,14 @@ def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
     v = u if Y is None else _row_sums(others, "Y", kernel)
     out = np.empty((rows.n_rows, others.n_rows), np.result_type(rows.dtype, others.dtype))
     blocks, other_blocks = list(_cut(rows)), list(_cut(others))
+    # Where there are fewer blocks than keep all threads busy, each is several tasks.
+    n_jobs = _threads.resolve_n_jobs(n_jobs)
+    n_parts = min(-(-4 * n_jobs // max(len(blocks), 1)), len(other_blocks)) if n_jobs > 1 else 1
+    tasks = [(*block, part) for block in blocks for part in range(n_parts)]
 
-    def fill(start: int, stop: int) -> None:
+    def fill(start: int, stop: int, part: int) -> None:
         columns = _Columns(rows.block(start, stop), rows.n_columns, kernel)
-        for other, end in other_blocks:
+        for other, end in other_blocks[part::n_parts]:
             if Y is not None or other >= start:  # what is below the diagonal is copied
                 sums = columns.sums(others.block(other, end))
                 out[start:stop, other:end] = kernel.finish(sums, u[start:stop, None], v[other:end])
@@ -99,7 +103,7 @@ def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
     def mirror(start: int, stop: int) -> None:
         out[start:stop, :start] = out[:start, start:stop].T
 
-    _threads.run(fill, blocks, n_jobs)
+    _threads.run(fill, tasks, n_jobs)
     if Y is None:
         _threads.run(mirror, blocks, n_jobs)
         if kernel.one_of_itself:

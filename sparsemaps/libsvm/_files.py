@@ -91,7 +91,8 @@ def map_svmlight_file(
         programs do not read comments.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it. They divide a file
-        among them; of many files below 8 MB, each of an output of its own, they take one each.
+        among them; of many files below 8 MB, each of an output of its own, they take one each. The
+        map's own `n_jobs` counts where this is 1.
     progress : bool or None, default=None
         Show a bar on standard error; None shows it if that is a terminal.
     comments : bool, default=False
