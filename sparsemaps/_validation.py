@@ -88,6 +88,8 @@ def sound_matrix(X: Any, name: str = "X") -> Any:
     if not sp.issparse(X):
         return X
     values, indices, indptr, shape = sound_csr(X, name)
+    if indptr[-1] <= np.iinfo(indices.dtype).max:  # SciPy would copy indices of another type
+        indptr = indptr.astype(indices.dtype)
     return sp.csr_array((values, indices, indptr), shape=shape)
 
 

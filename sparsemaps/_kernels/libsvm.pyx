@@ -5,7 +5,7 @@
 # Cost: O(bytes).
 # References: c/read_decimal.h, c/write_decimal.h.
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from cpython.exc cimport PyErr_CheckSignals
 
@@ -32,8 +32,24 @@ cdef extern from "c/write_decimal.h" nogil:
     enum:
         LONGEST_NUMBER
     char *write_integer(char *out, uint64_t n)
+    char *write_i64(char *out, int64_t n)
     char *write_f64(char *out, double x, const wide_t *powers)
-    char *write_f32(char *out, float x, const wide_t *powers)
+
+cdef extern from "c/entries.h" nogil:
+    ctypedef struct entries_loops:
+        char *(*write_f32_i32)(const float *values, const int32_t *indices, Py_ssize_t n,
+                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
+        char *(*write_f32_i64)(const float *values, const int64_t *indices, Py_ssize_t n,
+                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
+        char *(*write_f64_i32)(const double *values, const int32_t *indices, Py_ssize_t n,
+                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
+        char *(*write_f64_i64)(const double *values, const int64_t *indices, Py_ssize_t n,
+                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
+        char *(*write_i64_i32)(const int64_t *values, const int32_t *indices, Py_ssize_t n,
+                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
+        char *(*write_i64_i64)(const int64_t *values, const int64_t *indices, Py_ssize_t n,
+                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
+    const entries_loops *entries_at(int level)
 
 cdef extern from "c/libsvm.h" nogil:
     enum:
@@ -70,6 +86,7 @@ cdef extern from "c/libsvm.h" nogil:
     const libsvm_loops *libsvm_at(int level)
 
 cdef const libsvm_loops *loops = libsvm_at(level)
+cdef const entries_loops *entry_loops = entries_at(level)
 
 ERRORS = {
     BAD_LABEL: "expected a number as label",
@@ -198,16 +215,22 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
 # ---- writing -------------------------------------------------------------------------------------
 
 
-cdef inline char *write_number(char *out, number_t x) noexcept nogil:
-    if number_t is int64_t:
-        if x < 0:
-            out[0] = b"-"
-            return write_integer(out + 1, -<uint64_t>x)
-        return write_integer(out, <uint64_t>x)
-    elif number_t is float:
-        return write_f32(out, x, TO_WRITE)
+cdef inline char *write_entries(const number_t *values, const index_t *indices, Py_ssize_t n,
+                                uint64_t first_index, char *out) noexcept nogil:
+    if number_t is float:
+        if index_t is int32_t:
+            return entry_loops.write_f32_i32(values, indices, n, first_index, TO_WRITE, out)
+        else:
+            return entry_loops.write_f32_i64(values, indices, n, first_index, TO_WRITE, out)
+    elif number_t is double:
+        if index_t is int32_t:
+            return entry_loops.write_f64_i32(values, indices, n, first_index, TO_WRITE, out)
+        else:
+            return entry_loops.write_f64_i64(values, indices, n, first_index, TO_WRITE, out)
+    elif index_t is int32_t:
+        return entry_loops.write_i64_i32(values, indices, n, first_index, TO_WRITE, out)
     else:
-        return write_f64(out, x, TO_WRITE)
+        return entry_loops.write_i64_i64(values, indices, n, first_index, TO_WRITE, out)
 
 
 cdef inline char *start_line(char *out, const double *labels, int64_t label, int64_t label_end,
@@ -222,7 +245,7 @@ cdef inline char *start_line(char *out, const double *labels, int64_t label, int
         label += 1
     if qid != NULL:
         out[0], out[1], out[2], out[3], out[4] = b" ", b"q", b"i", b"d", b":"
-        out = write_number(out + 5, qid[0])
+        out = write_i64(out + 5, qid[0])
     out[0] = b" "
     return out + 1
 
@@ -262,7 +285,7 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
 
     `indptr` and `label_ends` must be copies that nobody else can change: what they say is checked
     first, and sizes the memory."""
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, i
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row
     check_ends("indptr", indptr, 0, min(values.shape[0], indices.shape[0]))
     check_heads(n_rows, labels, label_ends, qids)
     cdef size_t longest = (n_rows * (LONGEST_NUMBER + 8)
@@ -270,29 +293,14 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
                            + (indptr[n_rows] - indptr[0]) * (2 * LONGEST_NUMBER))
     cdef Scratch scratch = borrow_scratch(longest)
     cdef char *out = scratch.memory
-    cdef const char *written = NULL  # where the value before stands
-    cdef size_t length = 0
-    cdef number_t value, before = 0
     with nogil:
         for row in range(n_rows):
             out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
                              label_ends[row - 1] if row > 0 else 0, label_ends[row],
                              &qids[row] if qids.shape[0] > 0 else NULL)
-            for i in range(indptr[row], indptr[row + 1]):
-                value = values[i]
-                out = write_integer(out, <uint64_t>indices[i] + <uint64_t>first_index)
-                out[0] = b":"
-                if written != NULL and memcmp(&value, &before, sizeof(number_t)) == 0:
-                    # Binary data repeat one value.
-                    memcpy(out + 1, written, length)
-                    out += 1 + length
-                else:
-                    written = out + 1
-                    out = write_number(out + 1, value)
-                    length = out - written
-                    before = value
-                out[0] = b" "
-                out += 1
+            if indptr[row] < indptr[row + 1]:
+                out = write_entries(&values[indptr[row]], &indices[indptr[row]],
+                                    indptr[row + 1] - indptr[row], <uint64_t>first_index, out)
             out = end_line(out, indptr[row] < indptr[row + 1])
     text = scratch.memory[:out - scratch.memory]
     give_back_scratch(scratch)

@@ -99,10 +99,12 @@ INLINE int count_digits(uint64_t n)
 /* digits * 10^k as C's %g writes it, plain if 1e-4 <= x < 1e16; 0 < digits < 10^17. */
 static inline char *write_digits(char *out, uint64_t digits, int64_t k)
 {
-    int n = count_digits(digits);
-    int64_t point = n + k; /* places before the point */
     /* Always 17 digits, zeros behind: the same few stores for every number. */
-    digits *= TENS[17 - n];
+    int n = 16 + (digits >= TENS[16]);
+    if (digits < TENS[15])
+        n = count_digits(digits);
+    int64_t point = n + k; /* places before the point */
+    digits = n == 17 ? digits : n == 16 ? 10 * digits : digits * TENS[17 - n];
     uint64_t first = digits / TENS[16], rest = digits % TENS[16];
     uint64_t high = digits_of(rest / TENS[8]), low = digits_of(rest % TENS[8]);
     n = low ? 17 - __builtin_clzll(low) / 8 : high ? 9 - __builtin_clzll(high) / 8 : 1;
@@ -144,28 +146,39 @@ static inline char *write_places(char *out, uint64_t n)
     return out + 8 - __builtin_clzll(places) / 8;
 }
 
-static inline char *write_special(char *out, int negative, int nan)
+/* A number to be written, and how. */
+enum { SHORTEST, INTEGER, PLACES, INFINITE, NOT_A_NUMBER };
+
+typedef struct {
+    uint64_t digits; /* of an INTEGER; times 10^-8 of PLACES; times 10^exponent of SHORTEST */
+    int32_t exponent;
+    uint8_t kind, negative;
+} decimal_t;
+
+static inline decimal_t decimal_of_i64(int64_t n)
 {
-    if (negative && !nan)
-        *out++ = '-';
-    memcpy(out, nan ? "nan" : "inf", 3);
-    return out + 3;
+    decimal_t found = {.kind = INTEGER, .negative = n < 0};
+    found.digits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    return found;
 }
 
-static inline char *write_f64(char *out, double x, const wide_t *powers)
+static inline decimal_t decimal_of_f64(double x, const wide_t *powers)
 {
-    uint64_t bits, digits;
+    uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     uint64_t fraction = bits & UINT64_C(0x000fffffffffffff);
     int64_t exponent = (int64_t)(bits >> 52) & 2047;
-    if (exponent == 2047)
-        return write_special(out, (int)(bits >> 63), fraction != 0);
-    if (bits >> 63) {
-        *out++ = '-';
-        x = -x;
+    decimal_t found = {.kind = SHORTEST, .negative = (uint8_t)(bits >> 63)};
+    if (exponent == 2047) {
+        found.kind = fraction ? NOT_A_NUMBER : INFINITE;
+        return found;
     }
-    if (x < 1e15 && x == (double)(int64_t)x)
-        return write_integer(out, (uint64_t)x);
+    x = x < 0 ? -x : x;
+    if (x < 1e15 && x == (double)(int64_t)x) {
+        found.kind = INTEGER;
+        found.digits = (uint64_t)x;
+        return found;
+    }
     if (1e-4 <= x && x < 1e7) {
         /* Most data have few places. The quotient is correctly rounded, so the decimal reads back
          * as x; no other decimal of up to 15 digits does, so it is the shortest. */
@@ -174,34 +187,63 @@ static inline char *write_f64(char *out, double x, const wide_t *powers)
         double rounded = (double)hundred_millionths;
         /* First a comparison that all other data fail, as it is cheaper than a quotient. */
         double error = product - rounded;
-        if (error * error <= 1e-30 * product * product && rounded / 1e8 == x)
-            return write_places(out, hundred_millionths);
+        if (error * error <= 1e-30 * product * product && rounded / 1e8 == x) {
+            found.kind = PLACES;
+            found.digits = hundred_millionths;
+            return found;
+        }
     }
     uint64_t c = exponent ? fraction | UINT64_C(1) << 52 : fraction;
-    int64_t k = shortest(c, (exponent ? exponent : 1) - 1075, fraction == 0 && exponent > 1, powers,
-                         &digits);
-    return write_digits(out, digits, k);
+    found.exponent = (int32_t)shortest(c, (exponent ? exponent : 1) - 1075,
+                                       fraction == 0 && exponent > 1, powers, &found.digits);
+    return found;
 }
 
-static inline char *write_f32(char *out, float x, const wide_t *powers)
+static inline decimal_t decimal_of_f32(float x, const wide_t *powers)
 {
     uint32_t bits;
-    uint64_t digits;
     memcpy(&bits, &x, sizeof bits);
     uint32_t fraction = bits & UINT32_C(0x007fffff);
     int64_t exponent = (int64_t)(bits >> 23) & 255;
-    if (exponent == 255)
-        return write_special(out, (int)(bits >> 31), fraction != 0);
-    if (bits >> 31) {
-        *out++ = '-';
-        x = -x;
+    decimal_t found = {.kind = SHORTEST, .negative = (uint8_t)(bits >> 31)};
+    if (exponent == 255) {
+        found.kind = fraction ? NOT_A_NUMBER : INFINITE;
+        return found;
     }
-    if (x < 0x1p24f && x == (float)(int32_t)x)
-        return write_integer(out, (uint64_t)x);
+    x = x < 0 ? -x : x;
+    if (x < 0x1p24f && x == (float)(int32_t)x) {
+        found.kind = INTEGER;
+        found.digits = (uint64_t)x;
+        return found;
+    }
     uint64_t c = exponent ? fraction | UINT64_C(1) << 23 : fraction;
-    int64_t k = shortest(c, (exponent ? exponent : 1) - 150, fraction == 0 && exponent > 1, powers,
-                         &digits);
-    return write_digits(out, digits, k);
+    found.exponent = (int32_t)shortest(c, (exponent ? exponent : 1) - 150,
+                                       fraction == 0 && exponent > 1, powers, &found.digits);
+    return found;
+}
+
+static inline char *write_decimal(char *out, decimal_t x)
+{
+    if (x.negative && x.kind != NOT_A_NUMBER)
+        *out++ = '-';
+    if (x.kind == SHORTEST)
+        return write_digits(out, x.digits, x.exponent);
+    if (x.kind == INTEGER)
+        return write_integer(out, x.digits);
+    if (x.kind == PLACES)
+        return write_places(out, x.digits);
+    memcpy(out, x.kind == INFINITE ? "inf" : "nan", 3);
+    return out + 3;
+}
+
+static inline char *write_i64(char *out, int64_t n)
+{
+    return write_decimal(out, decimal_of_i64(n));
+}
+
+static inline char *write_f64(char *out, double x, const wide_t *powers)
+{
+    return write_decimal(out, decimal_of_f64(x, powers));
 }
 
 #endif
