@@ -33,13 +33,13 @@ enum { ENTRIES_AT_ONCE = 32 };
 #define NAME(function) function##_i64_i32
 #define VALUE int64_t
 #define INDEX int32_t
-#define DECIMAL(x, powers) decimal_of_i64(x)
+#define DECIMAL(x, powers) ((void)(powers), decimal_of_i64(x))
 #include "entries.template.h"
 
 #define NAME(function) function##_i64_i64
 #define VALUE int64_t
 #define INDEX int64_t
-#define DECIMAL(x, powers) decimal_of_i64(x)
+#define DECIMAL(x, powers) ((void)(powers), decimal_of_i64(x))
 #include "entries.template.h"
 
 const entries_loops TABLE(entries) = {

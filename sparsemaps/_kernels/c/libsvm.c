@@ -143,6 +143,13 @@ INLINE const char *read_plain_entry(const svm_text *text, const char *p, const c
         stop = start + *offset++;
     }
     ptrdiff_t whole = stop - first, fraction = 0;
+    if (whole == 1 && *stop == ' ') { /* binary data */
+        const double digit = *first - '0';
+        *value = negative ? -digit : digit;
+        *index = (int64_t)digits_at(p, colon - p);
+        *next = offset;
+        return stop;
+    }
     if (whole > 8)
         return NULL;
     uint64_t digits = digits_at(first, whole);
@@ -177,10 +184,13 @@ static const char *read_entries(svm_text *text, separators_t *separators, const 
     double *restrict values = text->values;
     double value;
     for (;;) {
-        p = skip_blanks(p, end);
-        if (p == end || *p == '\n' || *p == '#') {
-            text->n_entries = n;
-            return p;
+        p += p < end && *p == ' '; /* usually the only blank */
+        if (p == end || !is_digit(*p)) {
+            p = skip_blanks(p, end);
+            if (p == end || *p == '\n' || *p == '#') {
+                text->n_entries = n;
+                return p;
+            }
         }
         const char *stop = NULL;
         if (end - p >= LONGEST_PLAIN && hold_separators(separators, p, end, PLAIN_SEPARATORS))

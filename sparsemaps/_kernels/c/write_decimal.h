@@ -9,14 +9,21 @@
 
 #include "powers_of_ten.h"
 
+/* x / 2^bits, rounded down, for x >= -2^32: of a negative x it is the compiler's choice what `>>` is. */
+INLINE int64_t floor_shift(int64_t x, int bits)
+{
+    const int64_t up = INT64_C(1) << 32;
+    return ((x + up) >> bits) - (up >> bits);
+}
+
 INLINE int64_t floor_log10_pow2(int64_t e) /* of 2^e, |e| <= 1650 */
 {
-    return (e * 1262611) >> 22;
+    return floor_shift(e * 1262611, 22);
 }
 
 INLINE int64_t floor_log2_pow10(int64_t e) /* of 10^e, |e| <= 1233 */
 {
-    return (e * 1741647) >> 19;
+    return floor_shift(e * 1741647, 19);
 }
 
 INLINE uint64_t round_to_odd(wide_t power, uint64_t c)
@@ -32,7 +39,7 @@ static inline int64_t shortest(uint64_t c, int64_t q, int closer, const wide_t *
                                uint64_t *digits)
 {
     int even = !(c & 1);
-    int64_t k = closer ? (q * 1262611 - 524031) >> 22 : floor_log10_pow2(q);
+    int64_t k = closer ? floor_shift(q * 1262611 - 524031, 22) : floor_log10_pow2(q);
     int64_t h = q + floor_log2_pow10(-k) + 1;
     wide_t power = powers[-k - SMALLEST_POWER];
     uint64_t low = round_to_odd(power, (4 * c - 2 + (uint64_t)closer) << h) + !even;
