@@ -1,7 +1,5 @@
 #include "projection.h"
 
-#include <math.h>
-
 #include "normals.h"
 #include "random.h"
 #include "simd.h"
