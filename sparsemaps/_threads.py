@@ -32,6 +32,9 @@ _SCRATCH_BYTES = 2**21
 
 _THREAD_BYTES = 2**22  # far more than a thread takes before its first call
 
+BLOCKS_A_THREAD = 4
+"""Of work for several threads, as more blocks than threads leave none of them waiting."""
+
 _SMALLEST_BLOCK = 2**13  # starting threads for less costs more than it saves
 
 
@@ -73,7 +76,7 @@ def cut_rows(
     """
     total = work_before(n_rows)
     max_work = BLOCK_ENTRIES if max_work is None else max_work
-    shares = 4 * n_jobs if n_jobs > 1 else 1  # more than threads, so that none is left waiting
+    shares = BLOCKS_A_THREAD * n_jobs if n_jobs > 1 else 1
     n_blocks = max(-(-total // max_work), min(shares, total // _SMALLEST_BLOCK))
     if n_blocks <= 1:
         return [(0, n_rows)] if n_rows else []

@@ -90,7 +90,8 @@ def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
     blocks, other_blocks = list(_cut(rows)), list(_cut(others))
     # Where there are fewer blocks than keep all threads busy, each is several tasks.
     n_jobs = _threads.resolve_n_jobs(n_jobs)
-    n_parts = min(-(-4 * n_jobs // max(len(blocks), 1)), len(other_blocks)) if n_jobs > 1 else 1
+    shares = _threads.BLOCKS_A_THREAD * n_jobs if n_jobs > 1 else 1
+    n_parts = min(-(-shares // max(len(blocks), 1)), max(len(other_blocks), 1))
     tasks = [(*block, part) for block in blocks for part in range(n_parts)]
 
     def fill(start: int, stop: int, part: int) -> None:

@@ -7,7 +7,7 @@
 
 INLINE int is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+    return c == ' ' || ((unsigned char)(c - '\t') <= '\r' - '\t' && c != '\n');
 }
 
 INLINE const char *token_end(const char *p, const char *end)
@@ -143,30 +143,28 @@ INLINE const char *read_plain_entry(const svm_text *text, const char *p, const c
         stop = start + *offset++;
     }
     ptrdiff_t whole = stop - first, fraction = 0;
+    double size;
     if (whole == 1 && *stop == ' ') { /* binary data */
-        const double digit = *first - '0';
-        *value = negative ? -digit : digit;
-        *index = (int64_t)digits_at(p, colon - p);
-        *next = offset;
-        return stop;
-    }
-    if (whole > 8)
-        return NULL;
-    uint64_t digits = digits_at(first, whole);
-    if (*stop == '.') {
-        const char *point = stop;
-        stop = start + *offset++;
-        fraction = stop - point - 1;
-        if (whole + fraction > 19)
+        size = *first - '0';
+    } else {
+        if (whole > 8)
             return NULL;
-        digits = append_digits(digits, point + 1, fraction);
+        uint64_t digits = digits_at(first, whole);
+        if (*stop == '.') {
+            const char *point = stop;
+            stop = start + *offset++;
+            fraction = stop - point - 1;
+            if (whole + fraction > 19)
+                return NULL;
+            digits = append_digits(digits, point + 1, fraction);
+        }
+        if (whole + fraction == 0 || (*stop != ' ' && *stop != '\n'))
+            return NULL;
+        size = divide_by_power(digits, fraction, text->powers);
+        if (text->to_float && between_floats(size))
+            return NULL;
     }
-    if (whole + fraction == 0 || (*stop != ' ' && *stop != '\n'))
-        return NULL;
-    const double size = divide_by_power(digits, fraction, text->powers);
     *value = negative ? -size : size;
-    if (text->to_float && between_floats(*value))
-        return NULL;
     *index = (int64_t)digits_at(p, colon - p);
     *next = offset;
     return stop;
@@ -184,13 +182,10 @@ static const char *read_entries(svm_text *text, separators_t *separators, const 
     double *restrict values = text->values;
     double value;
     for (;;) {
-        p += p < end && *p == ' '; /* usually the only blank */
-        if (p == end || !is_digit(*p)) {
-            p = skip_blanks(p, end);
-            if (p == end || *p == '\n' || *p == '#') {
-                text->n_entries = n;
-                return p;
-            }
+        p = skip_blanks(p, end);
+        if (p == end || *p == '\n' || *p == '#') {
+            text->n_entries = n;
+            return p;
         }
         const char *stop = NULL;
         if (end - p >= LONGEST_PLAIN && hold_separators(separators, p, end, PLAIN_SEPARATORS))
