@@ -13,7 +13,8 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,7 +40,7 @@ _SMALLEST_BLOCK = 2**13  # starting threads for less costs more than it saves
 
 
 _current = threading.local()
-"""``in_task`` is set while a thread works on one of several blocks."""
+"""Of each thread: ``in_task`` while it works on one of several blocks; ``pool``, its helpers."""
 
 
 def resolve_n_jobs(n_jobs: Any) -> int:
@@ -137,63 +138,109 @@ def stream(
         return
     iterator = iter(blocks)
     failure: Exception | None = None
-    with ThreadPoolExecutor(n_jobs - 1) as pool:
-        waiting: deque[_Task] = deque()
-        try:
-            enough_memory = _start_threads(pool, n_jobs - 1)
-            while True:
-                try:
-                    block = next(iterator)
-                except StopIteration:
-                    break
-                except Exception as error:  # after the results of the blocks before
-                    failure = error
-                    break
-                task = _Task(function, block)
-                if enough_memory:
+    pool = _started_pool(n_jobs - 1)
+    tasks: SimpleQueue[_Task] = SimpleQueue()  # for the threads of the pool
+    running: list[Future[None]] = []  # those of them that look for tasks
+    waiting: deque[_Task] = deque()  # all whose results the caller has not got yet
+    try:
+        while True:
+            try:
+                block = next(iterator)
+            except StopIteration:
+                break
+            except Exception as error:  # after the results of the blocks before
+                failure = error
+                break
+            task = _Task(function, block)
+            waiting.append(task)
+            if pool is not None:
+                tasks.put(task)
+                running = [helper for helper in running if not helper.done()]
+                if len(running) < n_jobs - 1:
                     with contextlib.suppress(RuntimeError):  # no more threads can be started
-                        pool.submit(task.run)
-                waiting.append(task)
-                if len(waiting) > 2 * n_jobs:
-                    yield _next_result(waiting)
-            while waiting:
+                        running.append(pool.submit(_run_tasks, tasks))
+            if len(waiting) > 2 * n_jobs:
                 yield _next_result(waiting)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        while waiting:
+            yield _next_result(waiting)
+    except BaseException:
+        for task in waiting:
+            task.cancel()
+        raise
     if failure is not None:
         raise failure
 
 
 def _next_result(waiting: "deque[_Task]") -> Any:
     """The result of the first task; as long as another thread makes it, make others here."""
-    first = waiting.popleft()
-    for task in (first, *waiting):
+    first = waiting[0]
+    for task in tuple(waiting):
         if first.is_done():
             break
         task.run()
-    return first.result()
+    first.wait()
+    return waiting.popleft().result()
 
 
-def _start_threads(pool: ThreadPoolExecutor, n_threads: int) -> bool:
-    """Start the threads of the pool, or as many as the system allows; False if memory is short.
+def _run_tasks(tasks: "SimpleQueue[_Task]") -> None:
+    """Run `tasks` until there are none.
+
+    A thread does not wait for more: they may never come, if the caller drops its iterator.
+    """
+    with contextlib.suppress(Empty):
+        while True:
+            tasks.get_nowait().run()
+
+
+def _started_pool(n_threads: int) -> ThreadPoolExecutor | None:
+    """A pool of at least `n_threads` threads, or of fewer if the system starts no more.
+
+    It is kept for later calls of the same thread: to start a thread takes as long as to map
+    hundreds of rows.
+    """
+    kept: tuple[ThreadPoolExecutor, int] | None = getattr(_current, "pool", None)
+    if kept is not None and kept[1] >= n_threads:
+        return kept[0]
+    pool = ThreadPoolExecutor(n_threads, "sparsemaps")
+    n_started = _start_threads(pool, n_threads)
+    if n_started == 0:
+        pool.shutdown()
+        return None
+    if n_started == n_threads:
+        _current.pool = pool, n_threads
+    return pool
+
+
+def _start_threads(pool: ThreadPoolExecutor, n_threads: int) -> int:
+    """Start the threads of the pool and return how many there are; 0 if memory is short.
 
     ``Thread.start`` waits for ever for a thread that finds no memory for its first call. So memory
     is asked for before each start, and no thread of the pool has work, for which it would take
     memory, until all have started. Other threads of the program can still take it in between.
     """
     all_started = threading.Event()
+    n_started = 0
     try:
         for _ in range(n_threads):
             mmap.mmap(-1, _THREAD_BYTES).close()
             pool.submit(all_started.wait)
+            n_started += 1
     except RuntimeError:  # no more threads can be started
-        return True
+        pass
     except (OSError, MemoryError):
-        return False
+        return 0
     finally:
         all_started.set()
-    return True
+    return n_started
+
+
+def _forget_pool() -> None:
+    """A new process has no threads but the one that made it."""
+    vars(_current).pop("pool", None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
 
 
 class _Task:
@@ -226,15 +273,24 @@ class _Task:
             raise
         finally:  # takes no memory: result() must not wait for ever
             _current.in_task = False
-            self._arguments = None  # a pool without threads keeps its tasks to the end
+            self._arguments = None  # the queue of the threads may have the task still
             self._done.release()
 
     def is_done(self) -> bool:
         return not self._done.locked()
 
-    def result(self) -> Any:
-        """The result, or its exception; asked for once, after `run` was called."""
+    def wait(self) -> None:
+        """Until `run` has ended, which somebody must have called."""
         self._done.acquire()
+        self._done.release()
+
+    def cancel(self) -> None:
+        """Never run it; if it has begun, wait for its end."""
+        if not self._begun.acquire(blocking=False):
+            self.wait()
+
+    def result(self) -> Any:
+        """What was found, or the exception; asked for once, after `wait`."""
         found, self._found = self._found, None
         error, self._error = self._error, None
         if error is not None:

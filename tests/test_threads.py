@@ -5,6 +5,7 @@ import io
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -33,6 +34,7 @@ def start_at_most(monkeypatch, n_threads):
 @pytest.mark.parametrize("n_started", [0, 1, 2])
 def test_threads_that_cannot_start(monkeypatch, n_started):
     """The system's limit on threads costs speed and nothing else."""
+    _threads._forget_pool()
     started = start_at_most(monkeypatch, n_started)
     blocks = [(i, i + 1) for i in range(50)]
     assert _threads.run(lambda a, b: 10 * a + b, blocks, 4) == [11 * i + 1 for i in range(50)]
@@ -42,6 +44,7 @@ def test_threads_that_cannot_start(monkeypatch, n_started):
 @pytest.mark.parametrize("n_started", [0, 1, 2])
 def test_no_memory_for_threads(monkeypatch, n_started):
     """They are not started, as Python would wait for ever for them: the caller does the work."""
+    _threads._forget_pool()
     asked = []
 
     def limited(fd, size):
@@ -51,15 +54,16 @@ def test_no_memory_for_threads(monkeypatch, n_started):
         return io.BytesIO()
 
     monkeypatch.setattr(_threads.mmap, "mmap", limited)
-    threads = threading.active_count()
+    started = start_at_most(monkeypatch, 99)
     found = _threads.run(lambda i: (i, threading.get_ident()), [(i,) for i in range(50)], 4)
     assert found == [(i, threading.get_ident()) for i in range(50)]
     assert len(asked) == n_started + 1
-    assert threading.active_count() == threads
+    assert [thread.is_alive() for thread in started] == [False] * n_started
 
 
 @pytest.mark.parametrize("n_started", [0, 2])
 def test_the_first_error_is_raised(monkeypatch, n_started):
+    _threads._forget_pool()
     start_at_most(monkeypatch, n_started)
 
     def fail(i):
@@ -127,16 +131,28 @@ def test_an_error_of_the_blocks_comes_after_their_results(n_jobs):
         next(results)
 
 
-def test_the_caller_is_one_of_the_threads():
-    identities = set()
+def at_work(n_jobs):
+    """The threads that do some work, and how many of them work at the same time."""
+    lock, threads, under_way, at_once = threading.Lock(), set(), 0, 0
 
-    def note(i):
-        identities.add(threading.get_ident())
+    def work(i):
+        nonlocal under_way, at_once
+        with lock:
+            threads.add(threading.current_thread())
+            under_way += 1
+            at_once = max(at_once, under_way)
         time.sleep(0.002)
+        with lock:
+            under_way -= 1
 
-    _threads.run(note, [(i,) for i in range(40)], 3)
-    assert len(identities) == 3
-    assert threading.get_ident() in identities
+    _threads.run(work, [(i,) for i in range(30)], n_jobs)
+    return threads, at_once
+
+
+def test_the_caller_is_one_of_the_threads():
+    threads, at_once = at_work(3)
+    assert threading.current_thread() in threads
+    assert at_once == 3
 
 
 def test_blocks_of_a_block_have_one_thread():
@@ -172,8 +188,42 @@ def test_from_an_executor():
             assert found == SQUARES
 
 
+def test_threads_are_kept():
+    """The same ones work for later calls, as many as each asks for."""
+    found = []
+
+    def call():
+        found.extend(at_work(n_jobs) for n_jobs in (3, 3, 2, 3, 5, 4))
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    assert [at_once for _, at_once in found] == [3, 3, 2, 3, 5, 4]
+    first, again, fewer, more, largest, fewer_of_these = (threads for threads, _ in found)
+    assert thread in first
+    assert first == again == more
+    assert fewer < first
+    assert fewer_of_these <= largest
+    # They end with the thread that they work for.
+    limit = time.monotonic() + 60
+    while any(helper.is_alive() for helper in first | largest):
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+def test_results_that_nobody_asks_for():
+    """A program ends although it holds an iterator that it has begun and dropped."""
+    code = """
+from sparsemaps import _threads
+results = _threads.stream(lambda i: i, ((i,) for i in range(100)), 3)
+print(next(results))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
+    assert done.stdout.split() == [b"0"]
+
+
 def _run_in_child(pipe):
-    pipe.send(_threads.run(square, [(i,) for i in range(40)], 3))
+    pipe.send((_threads.run(square, [(i,) for i in range(40)], 3), at_work(3)[1]))
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="no safe fork")
@@ -185,8 +235,28 @@ def test_after_fork():
     child = context.Process(target=_run_in_child, args=(there,))
     child.start()
     assert here.poll(60), "the child hangs"
-    assert here.recv() == SQUARES
+    assert here.recv() == (SQUARES, 3)
     child.join()
+
+
+def test_nothing_runs_after_an_error():
+    """What has begun has ended when the error is raised, and the rest is not begun."""
+    under_way = set()
+
+    def work(i):
+        under_way.add(i)
+        time.sleep(0.002)
+        if i == 4:
+            raise ValueError("block 4")
+        under_way.remove(i)
+
+    for _ in range(10):
+        under_way.clear()
+        with pytest.raises(ValueError, match="block 4"):
+            _threads.run(work, [(i,) for i in range(100)], 4)
+        assert under_way == {4}
+        time.sleep(0.01)
+        assert under_way == {4}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals to oneself")
