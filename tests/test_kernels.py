@@ -152,8 +152,11 @@ def test_blocks_and_threads(name, n_jobs, monkeypatch):
     function = getattr(kernels, name)
     expected, symmetric = function(X, Y, **parameters), function(X, **parameters)
     monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
-    for size in (1, 100, 1000):
-        monkeypatch.setattr(_gram, "_BLOCK_ENTRIES", size)
+    for block, other in (
+        [(1, 9), (1, 9)], [(100, 2), (1000, 9)], [(1000, 9), (100, 2)], [(100, 9), (10**6, 10**6)],
+    ):  # fmt: skip
+        monkeypatch.setattr(_gram, "_BLOCK", block)
+        monkeypatch.setattr(_gram, "_OTHER_BLOCK", other)
         np.testing.assert_array_equal(function(X, Y, n_jobs=n_jobs, **parameters), expected)
         np.testing.assert_array_equal(function(X, n_jobs=n_jobs, **parameters), symmetric)
 

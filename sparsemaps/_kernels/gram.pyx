@@ -1,4 +1,5 @@
-# Sums over the common columns of two rows, for all pairs of two blocks of rows.
+# Sums over the common columns of two rows, for all pairs of two blocks of rows: `number_columns`
+# makes the second block ready for `sum_common`.
 #
 # Input: two blocks of CSR rows whose columns are numbered 0, 1, ... alike, the second one's values
 # not 0. They are copies, which no other thread can change.
@@ -7,6 +8,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.types cimport index_t
 
 cdef extern from "c/gram.h" nogil:
     enum:
@@ -72,3 +74,46 @@ def sum_common(int kind, const double[::1] values, const int32_t[::1] columns,
                 other += n_batch
             scatter(values, columns, indptr, first, n, True, table)
             first += n
+
+
+cdef inline Py_ssize_t search(const int64_t[::1] ascending, Py_ssize_t low, int64_t column) \
+        noexcept nogil:
+    """The first place from `low` on that is not below `column`."""
+    cdef Py_ssize_t high = ascending.shape[0], middle
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def number_columns(const double[::1] values, const index_t[::1] indices,
+                   const int64_t[::1] indptr, const int64_t[::1] columns,
+                   const int32_t[::1] numbers, double[::1] out_values, int32_t[::1] out_numbers,
+                   int64_t[::1] out_indptr):
+    """Copy the entries that are not 0 and whose column is one of the ascending `columns`, with its
+    place among them, which `numbers` has for each column or -1; it may be empty. `indptr` counts
+    from the first of `indices`, as `values` do, to its own first."""
+    cdef Py_ssize_t first = indptr[0], n = 0, row, i, number, low
+    cdef int64_t column
+    cdef bint table = numbers.shape[0] > 0
+    with nogil:
+        for row in range(indptr.shape[0] - 1):
+            out_indptr[row] = n
+            low = 0
+            for i in range(indptr[row], indptr[row + 1]):
+                column = indices[i]
+                number = -1
+                if table:
+                    if 0 <= column < numbers.shape[0]:
+                        number = numbers[column]
+                else:
+                    low = search(columns, low, column)
+                    if low < columns.shape[0] and columns[low] == column:
+                        number = low
+                out_values[n] = values[i - first]
+                out_numbers[n] = <int32_t>number
+                n += number >= 0 and values[i - first] != 0
+        out_indptr[indptr.shape[0] - 1] = n

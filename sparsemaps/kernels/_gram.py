@@ -1,6 +1,6 @@
 """Gram matrices of sparse rows: the parts of a kernel, blocks of rows, and threads."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,13 @@ from sparsemaps._kernels import gram as _kernel
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array
 
-_BLOCK_ENTRIES = 2**14
-_BLOCK_ROWS = 512
-"""Largest size of a block of rows: sums of all pairs of two blocks are held by each thread."""
+_BLOCK = 2**14, 512
+"""Largest numbers of entries and of rows in a block of the first matrix: a table of its columns
+stays in the cache."""
+
+_OTHER_BLOCK = 2**17, 1024
+"""And of the second one: of smaller blocks, threads wait for the interpreter's lock. Each thread
+holds the sums of all pairs of two blocks."""
 
 _LARGEST_LOOKUP = 2**20
 _LARGEST_SUM = np.finfo(float).max / 8
@@ -84,12 +88,12 @@ def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
         raise ValueError(
             f"X and Y must have as many columns, got {rows.n_columns} and {others.n_columns}"
         )
-    u = _row_sums(rows, "X", kernel)
-    v = u if Y is None else _row_sums(others, "Y", kernel)
-    out = np.empty((rows.n_rows, others.n_rows), np.result_type(rows.dtype, others.dtype))
-    blocks, other_blocks = list(_cut(rows)), list(_cut(others))
-    # Where there are fewer blocks than keep all threads busy, each is several tasks.
     n_jobs = _threads.resolve_n_jobs(n_jobs)
+    u = _row_sums(rows, "X", kernel, n_jobs)
+    v = u if Y is None else _row_sums(others, "Y", kernel, n_jobs)
+    out = np.empty((rows.n_rows, others.n_rows), np.result_type(rows.dtype, others.dtype))
+    blocks, other_blocks = _cut(rows, *_BLOCK), _cut(others, *_OTHER_BLOCK)
+    # Where there are fewer blocks than keep all threads busy, each is several tasks.
     shares = _threads.BLOCKS_A_THREAD * n_jobs if n_jobs > 1 else 1
     n_parts = min(-(-shares // max(len(blocks), 1)), max(len(other_blocks), 1))
     tasks = [(*block, part) for block in blocks for part in range(n_parts)]
@@ -97,7 +101,7 @@ def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
     def fill(start: int, stop: int, part: int) -> None:
         columns = _Columns(rows.block(start, stop), rows.n_columns, kernel)
         for other, end in other_blocks[part::n_parts]:
-            if Y is not None or other >= start:  # what is below the diagonal is copied
+            if Y is not None or end > start:  # what is below the diagonal is copied
                 sums = columns.sums(others.block(other, end))
                 out[start:stop, other:end] = kernel.finish(sums, u[start:stop, None], v[other:end])
 
@@ -143,18 +147,19 @@ class _Columns:
         columns, numbers = np.unique(block.indices[first:last], return_inverse=True)
         self._rows = kernel.prepare(block), numbers.astype(np.int32), block.indptr - first
         self._table = np.zeros(_kernel.LANES * max(len(columns), 1))
-        self._number = _lookup(columns, n_columns)
+        self._columns = columns.astype(np.int64)
+        self._numbers = np.full(n_columns if n_columns <= _LARGEST_LOOKUP else 0, -1, np.int32)
+        if len(self._numbers):
+            self._numbers[columns] = np.arange(len(columns), dtype=np.int32)
 
     def sums(self, block: Block) -> Array:
         """For all pairs of rows, the sum over their common columns."""
-        first, last = block.indptr[0], block.indptr[-1]
-        numbers = self._number(block.indices[first:last])
-        values = self._kernel.prepare(block)
-        known = (numbers >= 0) & (values != 0)
-        before = np.concatenate([[0], np.cumsum(known)])
-        if not known.all():
-            values, numbers = values[known], numbers[known]
-        others = values, numbers, before[block.indptr - first]
+        n = block.indptr[-1] - block.indptr[0]
+        others = np.empty(n), np.empty(n, np.int32), np.empty(len(block.indptr), np.int64)
+        _kernel.number_columns(
+            self._kernel.prepare(block), block.indices, block.indptr,
+            self._columns, self._numbers, *others,
+        )  # fmt: skip
         out = np.empty((len(self._rows[2]) - 1, len(block.indptr) - 1))
         _kernel.sum_common(self._kernel.common, *self._rows, *others, self._table, out)
         return out
@@ -178,33 +183,19 @@ def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
     return RowReader(X, nonnegative)
 
 
-def _cut(rows: RowReader) -> Iterator[tuple[int, int]]:
-    """Blocks of a bounded number of entries and of rows."""
-    for start, stop in _threads.cut_rows(rows.n_rows, rows.work_before, 1, _BLOCK_ENTRIES):
-        for first in range(start, stop, _BLOCK_ROWS):
-            yield first, min(first + _BLOCK_ROWS, stop)
+def _cut(rows: RowReader, max_entries: int, max_rows: int) -> list[tuple[int, int]]:
+    return [
+        (first, min(first + max_rows, stop))
+        for start, stop in _threads.cut_rows(rows.n_rows, rows.work_before, 1, max_entries)
+        for first in range(start, stop, max_rows)
+    ]
 
 
-def _lookup(columns: Array, n_columns: int) -> Callable[[Array], Array]:
-    """A function from columns to their numbers among `columns`, or -1."""
-    if n_columns <= _LARGEST_LOOKUP:
-        table = np.full(n_columns, -1, np.int32)
-        table[columns] = np.arange(len(columns), dtype=np.int32)
-        return lambda indices: table[indices]
-
-    def search(indices: Array) -> Array:
-        if not len(columns):
-            return np.full(len(indices), -1, np.int32)
-        numbers = np.searchsorted(columns, indices).clip(max=len(columns) - 1)
-        return np.where(columns[numbers] == indices, numbers, -1).astype(np.int32)
-
-    return search
-
-
-def _row_sums(rows: RowReader, name: str, kernel: GramKernel) -> Array:
+def _row_sums(rows: RowReader, name: str, kernel: GramKernel, n_jobs: int) -> Array:
     """The sum of each row alone."""
     sums = np.zeros(rows.n_rows)
-    for start, stop in _cut(rows):
+
+    def fill(start: int, stop: int) -> None:
         block = rows.block(start, stop)
         with np.errstate(over="ignore"):
             sums[start:stop] = sums_of_rows(block, kernel.alone(kernel.prepare(block)))
@@ -214,4 +205,6 @@ def _row_sums(rows: RowReader, name: str, kernel: GramKernel) -> Array:
                 f"the values in row {row} of {name} are too large: a sum over them, or over their "
                 f"squares, is beyond {_LARGEST_SUM:.2g}"
             )
+
+    _threads.run(fill, _cut(rows, *_OTHER_BLOCK), n_jobs)
     return sums
