@@ -162,6 +162,20 @@ def open_matrix(X: MatrixLike, nonnegative_rule: str | None = None) -> RowReader
     return (open_rows if sp.issparse(X) else open_dense)(X, nonnegative_rule)
 
 
+def open_plain(X: Any) -> Csr | None:
+    """The arrays of a CSR matrix of floats in which nothing is to be changed or refused: rows and
+    columns, which ascend in each row, and finite values. None for any other input."""
+    if not (sp.issparse(X) and X.format == "csr" and X.ndim == 2 and min(X.shape) > 0):
+        return None
+    if X.dtype not in (np.float32, np.float64):
+        return None
+    csr = open_sparse(X, "X")
+    limit = min(csr.shape[1], int(np.iinfo(csr.indices.dtype).max) + 1)
+    found = _rows.check_rows(*Block.of(csr.values, csr.indices, csr.indptr), limit)
+    wrong = _rows.OUT_OF_RANGE | _rows.NOT_CANONICAL | _rows.NOT_FINITE
+    return None if found & wrong else csr
+
+
 def open_dense(X: Array, nonnegative_rule: str | None = None) -> RowReader:
     """Read an array of float32 or float64."""
     container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps import _files, _sklearn, _threads, _validation
+from sparsemaps import _files, _rows, _sklearn, _threads, _validation
 from sparsemaps._kernels import libsvm as _kernel
-from sparsemaps._validation import check_bool
+from sparsemaps._validation import Csr, check_bool
 
 Array = npt.NDArray[Any]
 
@@ -83,10 +83,16 @@ def dump_svmlight_file(
     zero_based = check_bool("zero_based", zero_based)
     multilabel = check_bool("multilabel", multilabel)
     header = format_header(comment, zero_based)
-    X, y = _validation.sound_matrix(X, "X"), _validation.sound_matrix(y, "y")
+    plain = _rows.open_plain(X)
+    X = plain or _validation.sound_matrix(X, "X")
+    y = _validation.sound_matrix(y, "y")
     with np.errstate(all="ignore"):  # sums may overflow though all values are finite
         y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
-        X = _sklearn.check_array(X, accept_sparse="csr")
+        if plain is None:
+            X = _sklearn.check_array(X, accept_sparse="csr")
+            if sp.issparse(X):
+                X = X if X.has_sorted_indices else X.sorted_indices()
+                X = Csr(X.data, X.indices, X.indptr, X.shape)
     if not multilabel:
         if sp.issparse(y) and y.shape[1] != 1:
             raise ValueError(f"expected y of shape (n_samples, 1), got {y.shape}")
@@ -98,22 +104,20 @@ def dump_svmlight_file(
             "instead."
         )
     qids = _no_qids if query_id is None else _check_query_id(query_id, X.shape[0])
-    _check_integers("X", X.data if sp.issparse(X) else X)
+    _check_integers("X", X.values if isinstance(X, Csr) else X)
     check_labels(y.data if sp.issparse(y) else y)
-    if sp.issparse(X) and not X.has_sorted_indices:
-        X = X.sorted_indices()
-
-    def entries_before(row: int) -> int:
-        return row + (int(X.indptr[row]) if sp.issparse(X) else row * X.shape[1])
-
+    before = X.indptr if isinstance(X, Csr) else np.arange(X.shape[0] + 1) * X.shape[1]
     blocks = _threads.cut_rows(
-        X.shape[0], entries_before, _threads.resolve_n_jobs(n_jobs), _BLOCK_ENTRIES
+        X.shape[0],
+        lambda row: row + int(before[row]),
+        _threads.resolve_n_jobs(n_jobs),
+        _BLOCK_ENTRIES,
     )
 
     def lines(start: int, stop: int) -> bytes:
         rows = slice(start, stop)
-        if sp.issparse(X):
-            values, indices, indptr = X.data, X.indices, X.indptr[start : stop + 1]
+        if isinstance(X, Csr):
+            values, indices, indptr = X.values, X.indices, X.indptr[start : stop + 1]
         else:
             block = sp.csr_array(X[rows])
             values, indices, indptr = block.data, block.indices, block.indptr
