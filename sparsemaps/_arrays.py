@@ -33,6 +33,10 @@ class GrowingArray:
             appended += added
         self.n = end
 
+    def room(self, size: int) -> npt.NDArray[Any]:
+        """The next `size` elements, within the capacity: written first, and then counted in `n`."""
+        return self._array[self.n : self.n + size]
+
     def widen(self, dtype: npt.DTypeLike) -> None:
         """Convert to `dtype`."""
         if self._array.dtype != dtype:

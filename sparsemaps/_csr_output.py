@@ -38,23 +38,34 @@ def make_csr(
     index_type = _validation.index_type(max(capacity, width))
     values, columns = GrowingArray(rows.dtype, capacity), GrowingArray(index_type, capacity)
     indptr = np.zeros(rows.n_rows + 1, index_type)
-    # Arrays to be used again: new memory costs time when it is first written.
+
+    def write_part(start: int, stop: int, out_values: Array, out_columns: Array) -> int:
+        block = rows.block(start, stop)
+        if max_entries(np.diff(block.indptr)).sum() > len(out_values):
+            raise ValueError("X was changed while it was read: it has got more entries")
+        return write(block, out_values, out_columns, indptr[1 + start : 1 + stop])
+
+    # Threads write to arrays of their own: where a part begins is known when those before it are
+    # done. The arrays are used again, as new memory costs time when it is first written.
     spare: deque[tuple[Array, Array]] = deque()
 
-    def write_block(start: int, stop: int) -> tuple[tuple[Array, Array], int]:
-        block = rows.block(start, stop)
-        if max_entries(np.diff(block.indptr)).sum() > max_size:
-            raise ValueError("X was changed while it was read: it has got more entries")
+    def write_apart(start: int, stop: int) -> tuple[tuple[Array, Array], int]:
         try:
             part = spare.pop()
         except IndexError:
             part = np.empty(max_size, rows.dtype), np.empty(max_size, index_type)
-        return part, write(block, *part, indptr[1 + start : 1 + stop])
+        return part, write_part(start, stop, *part)
 
-    for part, n in _threads.stream(write_block, parts, n_jobs):
-        values.append(part[0][:n])
-        columns.append(part[1][:n])
-        spare.append(part)
+    if _threads.resolve_n_jobs(n_jobs) == 1:
+        for (start, stop), size in zip(parts, sizes, strict=True):
+            n = write_part(start, stop, values.room(size), columns.room(size))
+            values.n += n
+            columns.n += n
+    else:
+        for part, n in _threads.stream(write_apart, parts, n_jobs):
+            values.append(part[0][:n])
+            columns.append(part[1][:n])
+            spare.append(part)
     np.cumsum(indptr, out=indptr)
     arrays = values.finish(), columns.finish(), indptr
     return rows.container(arrays, shape=(rows.n_rows, width))
