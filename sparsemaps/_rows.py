@@ -83,13 +83,13 @@ class RowReader:
         """Entries to look at in the rows above `row`; a row itself counts as a few."""
         if self._dense is not None:
             return row * (self.n_columns + ROW_WORK)
-        return int(self._indptr[row]) + ROW_WORK * row
+        return int(self._indptr.item(row)) + ROW_WORK * row
 
     def lengths(self, start: int, stop: int) -> Array:
         """How many entries each row of a block has, or has at most."""
         if self._dense is not None:
             return np.count_nonzero(self._dense[start:stop], axis=1)
-        return np.diff(self._indptr[start : stop + 1])
+        return self._indptr[start + 1 : stop + 1] - self._indptr[start:stop]
 
     def block(self, start: int, stop: int) -> Block:
         """Rows `start` to `stop` (exclusive), checked.

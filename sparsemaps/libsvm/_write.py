@@ -109,7 +109,7 @@ def dump_svmlight_file(
     before = X.indptr if isinstance(X, Csr) else np.arange(X.shape[0] + 1) * X.shape[1]
     blocks = _threads.cut_rows(
         X.shape[0],
-        lambda row: row + int(before[row]),
+        lambda row: row + int(before.item(row)),
         _threads.resolve_n_jobs(n_jobs),
         _BLOCK_ENTRIES,
     )

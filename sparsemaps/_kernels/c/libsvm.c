@@ -144,7 +144,7 @@ INLINE const char *read_plain_entry(const svm_text *text, const char *p, const c
     }
     ptrdiff_t whole = stop - first, fraction = 0;
     double size;
-    if (whole == 1 && *stop == ' ') { /* binary data */
+    if (whole == 1 && (*stop == ' ' || *stop == '\n')) { /* binary data */
         size = *first - '0';
     } else {
         if (whole > 8)
