@@ -4,7 +4,7 @@
 # written. Output: arrays; or bytes, every number with the fewest digits that read back as itself.
 # Cost: O(bytes).
 # References: c/read_decimal.h, c/write_decimal.h.
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -77,6 +77,8 @@ cdef extern from "c/libsvm.h" nogil:
         int64_t n_labels
         int64_t n_entries
         int64_t n_qids
+        int64_t smallest
+        int64_t largest
         int error
         const char *wrong
         const char *wrong_end
@@ -178,7 +180,8 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
     """Arrays of the lines in `text`; those of an earlier call are written over if long enough.
 
     Returns [labels, label_ends, values, indices, entry_ends, qids], their lengths, the number of
-    line ends, and None or the error: (offset of the token at fault, the token, what was expected).
+    line ends, the smallest index or 2**63 - 1 and the largest or -1, and None or the error: (offset
+    of the token at fault, the token, what was expected).
     """
     cdef svm_text t
     cdef const char *p = NULL
@@ -202,6 +205,7 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
     t.label_ends, t.entry_ends = &label_ends[0], &entry_ends[0]
     t.indices, t.qids = &indices[0], &qids[0]
     t.n_rows = t.n_labels = t.n_entries = t.n_qids = 0
+    t.smallest, t.largest = INT64_MAX, -1
     t.error = NO_ERROR
     with nogil:
         loops.read_lines(&t, p, p + n)
@@ -209,7 +213,7 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
     if t.error != NO_ERROR:
         error = (t.wrong - p, t.wrong[:t.wrong_end - t.wrong], ERRORS[t.error])
     lengths = (t.n_labels, t.n_rows, t.n_entries, t.n_entries, t.n_rows, t.n_qids)
-    return arrays, lengths, rows - 1, error
+    return arrays, lengths, rows - 1, (t.smallest, t.largest), error
 
 
 # ---- writing -------------------------------------------------------------------------------------

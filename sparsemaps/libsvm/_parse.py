@@ -46,16 +46,18 @@ class LineError(ValueError):
 
 
 class Part:
-    """Arrays of some lines: labels and where each row's end, entries likewise, numbers of qid."""
+    """Arrays of some lines: labels and where each row's end, entries likewise, numbers of qid; and
+    their smallest and largest index."""
 
-    def __init__(self, arrays: list[Array], lengths: tuple[int, ...], n_lines: int) -> None:
+    def __init__(
+        self, arrays: list[Array], lengths: tuple[int, ...], n_lines: int, extremes: tuple[int, int]
+    ) -> None:
         self.arrays = arrays
         self.labels, self.label_ends, self.values, self.indices, self.entry_ends, self.qids = (
             array[:length] for array, length in zip(arrays, lengths, strict=True)
         )
         self.n_lines, self.n_rows = n_lines, len(self.entry_ends)
-        self.smallest = int(self.indices.min(initial=_LARGEST))
-        self.largest = int(self.indices.max(initial=-1))
+        self.smallest, self.largest = extremes
 
 
 def parse(
@@ -71,10 +73,10 @@ def parse(
     Indices are as in the text. Where they are to count from 1, an index 0 is an error.
     """
     to_float = np.dtype(dtype) == np.float32
-    found, lengths, n_lines, error = _kernel.parse(text, multilabel, to_float, arrays)
+    found, lengths, n_lines, extremes, error = _kernel.parse(text, multilabel, to_float, arrays)
     if error is not None:
         raise _error(text, *error)
-    part = Part(found, lengths, n_lines)
+    part = Part(found, lengths, n_lines, extremes)
     if one_based and part.smallest == 0:
         raise _zero_error(text)
     if to_float:

@@ -184,6 +184,11 @@ static const char *read_entries(svm_text *text, separators_t *separators, const 
     for (;;) {
         p = skip_blanks(p, end);
         if (p == end || *p == '\n' || *p == '#') {
+            if (n > text->n_entries) { /* columns ascend */
+                int64_t first = indices[text->n_entries];
+                text->smallest = first < text->smallest ? first : text->smallest;
+                text->largest = before > text->largest ? before : text->largest;
+            }
             text->n_entries = n;
             return p;
         }
