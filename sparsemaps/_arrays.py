@@ -22,6 +22,11 @@ class GrowingArray:
         self._array: npt.NDArray[Any] = np.empty(capacity, dtype)
         self.n = 0
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of its elements."""
+        return self._array.dtype
+
     def append(self, more: npt.NDArray[Any], growth: float = 2.0, added: int = 0) -> None:
         """Append ``more + added``; if the array must grow, to `growth` times what is needed."""
         end = self.n + len(more)

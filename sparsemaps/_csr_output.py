@@ -1,5 +1,6 @@
 """CSR output whose rows have lengths that are known only when they are made."""
 
+import threading
 from collections import deque
 from collections.abc import Callable
 
@@ -11,7 +12,7 @@ from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Matrix
 
 _PART_SIZE = 2**18
-"""Entries of the output that a thread writes before they are appended to it."""
+"""Largest size of a part of the output: a thread writes it before it is copied to its place."""
 
 
 def make_csr(
@@ -45,27 +46,56 @@ def make_csr(
             raise ValueError("X was changed while it was read: it has got more entries")
         return write(block, out_values, out_columns, indptr[1 + start : 1 + stop])
 
-    # Threads write to arrays of their own: where a part begins is known when those before it are
-    # done. The arrays are used again, as new memory costs time when it is first written.
-    spare: deque[tuple[Array, Array]] = deque()
-
-    def write_apart(start: int, stop: int) -> tuple[tuple[Array, Array], int]:
-        try:
-            part = spare.pop()
-        except IndexError:
-            part = np.empty(max_size, rows.dtype), np.empty(max_size, index_type)
-        return part, write_part(start, stop, *part)
-
-    if _threads.resolve_n_jobs(n_jobs) == 1:
-        for (start, stop), size in zip(parts, sizes, strict=True):
-            n = write_part(start, stop, values.room(size), columns.room(size))
-            values.n += n
-            columns.n += n
+    if len(parts) <= 1 or _threads.resolve_n_jobs(n_jobs) == 1:
+        for part, size in zip(parts, sizes, strict=True):
+            _take(write_part(*part, values.room(size), columns.room(size)), values, columns)
     else:
-        for part, n in _threads.stream(write_apart, parts, n_jobs):
-            values.append(part[0][:n])
-            columns.append(part[1][:n])
-            spare.append(part)
+        _write_by_threads(write_part, parts, max_size, values, columns, n_jobs)
     np.cumsum(indptr, out=indptr)
     arrays = values.finish(), columns.finish(), indptr
     return rows.container(arrays, shape=(rows.n_rows, width))
+
+
+def _take(n: int, values: GrowingArray, columns: GrowingArray) -> tuple[Array, Array]:
+    """The next n entries of the output, which are then counted."""
+    taken = values.room(n), columns.room(n)
+    values.n += n
+    columns.n += n
+    return taken
+
+
+def _write_by_threads(
+    write_part: Callable[[int, int, Array, Array], int],
+    parts: list[tuple[int, int]],
+    max_size: int,
+    values: GrowingArray,
+    columns: GrowingArray,
+    n_jobs: int | None,
+) -> None:
+    """Write each part to arrays of its own, as its place is known when those before it have been
+    written. The thread that finds its place known copies it, and those that have waited for it."""
+    spare: deque[tuple[Array, Array]] = deque()  # new memory costs time when it is first written
+    ended: dict[int, tuple[tuple[Array, Array], int]] = {}
+    lock = threading.Lock()
+    n_placed = 0
+
+    def write_apart(number: int) -> None:
+        nonlocal n_placed
+        try:
+            own = spare.pop()
+        except IndexError:
+            own = np.empty(max_size, values.dtype), np.empty(max_size, columns.dtype)
+        n = write_part(*parts[number], *own)
+        with lock:
+            ended[number] = own, n
+            copies = []
+            while n_placed in ended:
+                own, n = ended.pop(n_placed)
+                copies.append((own, n, _take(n, values, columns)))
+                n_placed += 1
+        for own, n, (out_values, out_columns) in copies:
+            out_values[:] = own[0][:n]
+            out_columns[:] = own[1][:n]
+            spare.append(own)
+
+    _threads.run(write_apart, [(number,) for number in range(len(parts))], n_jobs)

@@ -13,8 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from sparsemaps import _threads
+from sparsemaps import CountSketch, _threads, count_sketch
+from sparsemaps._kernels import count_sketch as _count_sketch
 
 
 def start_at_most(monkeypatch, n_threads):
@@ -299,3 +301,29 @@ def test_cuts_cover_all_rows(lengths, n_jobs):
     assert (blocks[-1][1] if blocks else 0) == len(lengths)
     for start, stop in blocks:
         assert stop == start + 1 or before[stop] - before[start] <= _threads.BLOCK_ENTRIES
+
+
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
+    """Each is put behind those before it, whichever thread has written it and when."""
+    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
+    rng = np.random.default_rng(0)
+    X = sp.random_array((400, 300), density=0.05, format="csr", rng=rng)
+    expected = CountSketch(n_components=64, random_state=0).fit_transform(X)
+
+    class Slow:
+        @staticmethod
+        def count_sketch_csr(*arguments):
+            time.sleep(rng.choice([0, 0.001, 0.01]))
+            return kernel(*arguments)
+
+    kernel = _count_sketch.count_sketch_csr
+    monkeypatch.setattr(count_sketch, "_kernel", Slow)
+    monkeypatch.setattr(_threads, "BLOCKS_A_THREAD", 15)
+    sketch = CountSketch(n_components=64, random_state=0, n_jobs=n_jobs)
+    found = sketch.fit_transform(X)
+    assert (found != expected).nnz == 0
+    np.testing.assert_array_equal(found.indptr, expected.indptr)
+    X.data[-3] = np.nan
+    with pytest.raises(ValueError, match="NaN in row 399"):
+        sketch.transform(X)
