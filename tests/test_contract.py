@@ -344,6 +344,7 @@ def _transform_in_child(fitted, X, pipe):
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="no safe fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_after_fork(first_variant, X, small_blocks):
     fitted = first_variant(n_jobs=2).fit(X)
     expected = [array.tolist() for array in arrays_of(fitted.transform(X))]
