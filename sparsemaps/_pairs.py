@@ -13,7 +13,7 @@ from sparsemaps._progress import FileProgress
 from sparsemaps._row_index import exact_pairs
 from sparsemaps._search import check_share
 from sparsemaps._typing import Array
-from sparsemaps.libsvm._blocks import BLOCK_BYTES, in_order
+from sparsemaps.libsvm._blocks import blocks_of, in_order
 from sparsemaps.libsvm._inputs import source
 from sparsemaps.libsvm._mapping import Block, FittedMap, read_block
 
@@ -59,7 +59,7 @@ def write_pairs(
     ):
         text.name = text.name or "standard input: "
         update = bar.reading(text)
-        for codes, X, found in in_order(convert, text.blocks(BLOCK_BYTES), n_jobs, text.name):
+        for codes, X, found in in_order(convert, blocks_of(text, n_jobs), n_jobs, text.name):
             blocks.append(codes)
             if exact:
                 matrices.append(X)

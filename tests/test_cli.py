@@ -24,7 +24,7 @@ import sparsemaps
 from sparsemaps import ConsistentWeightedSampling, CountSketch, _commands, cli
 from sparsemaps._options import KERNELS, MAPS
 from sparsemaps._progress import Progress
-from sparsemaps.libsvm import _files, dump_svmlight_file, load_svmlight_file
+from sparsemaps.libsvm import _blocks, _files, dump_svmlight_file, load_svmlight_file
 from sparsemaps.libsvm._blocks import cut_lines
 
 
@@ -174,7 +174,7 @@ def test_blocks_and_threads_do_not_show(tmp_path, monkeypatch, n_jobs, block_byt
     gram = "kernel", "minmax", file, "-o", "-"
     expected = command("map", "minmax", "-o", "-", file).stdout, command(*gram).stdout
     out = tmp_path / "out.svm"
-    monkeypatch.setattr(_files, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", block_bytes)
     monkeypatch.setattr(_files, "_LINES_BYTES", block_bytes)
     assert command("map", "minmax", "--n-jobs", n_jobs, "-o", out, file).returncode == 0
     assert out.read_bytes() == expected[0]
@@ -183,7 +183,7 @@ def test_blocks_and_threads_do_not_show(tmp_path, monkeypatch, n_jobs, block_byt
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_errors_name_the_line_in_every_block(tmp_path, monkeypatch, n_jobs):
-    monkeypatch.setattr(_files, "BLOCK_BYTES", 20)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 20)
     source = tmp_path / "in"
     for line, message in (
         (b"1 x:1", "line 41, column 3"),

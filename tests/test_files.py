@@ -24,12 +24,13 @@ from sparsemaps import (
     _files,
 )
 from sparsemaps.libsvm import (
-    _files as _map_files,
-)
-from sparsemaps.libsvm import (
+    _blocks,
     dump_svmlight_file,
     load_svmlight_file,
     map_svmlight_file,
+)
+from sparsemaps.libsvm import (
+    _files as _map_files,
 )
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="not as on POSIX systems")
@@ -299,7 +300,7 @@ MAPS = {
 @pytest.mark.parametrize("block_bytes", [200, 2**19])
 def test_npy(file, tmp_path, monkeypatch, name, block_bytes):
     """Packed codes as `encode` gives them, memory-mapped."""
-    monkeypatch.setattr(_map_files, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", block_bytes)
     out = tmp_path / "codes.npy"
     X, y = load_svmlight_file(file, zero_based=False, n_features=300)
     (done,) = map_svmlight_file(MAPS[name], file, out, format="npy", n_jobs=2)

@@ -20,9 +20,9 @@ from conftest import random_csr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparsemaps import _threads
+from sparsemaps import _files, _threads
 from sparsemaps.libsvm import (
-    _read,
+    _blocks,
     _summary,
     _write,
     dump_svmlight_file,
@@ -766,7 +766,7 @@ def test_loading_in_pieces(monkeypatch):
     multilabel = dumped(X, sp.hstack([Y, Y], format="csr") + sp.csr_array(np.ones((40, 2))),
                         multilabel=True)  # fmt: skip
     expected, expected_labels = load(text), load(multilabel, multilabel=True)
-    monkeypatch.setattr(_read, "BLOCK_BYTES", 50)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 50)
     found = load(text)
     assert (found[0] != expected[0]).nnz == 0
     np.testing.assert_array_equal(found[1], expected[1])
@@ -781,7 +781,7 @@ def test_threads_do_not_show(tmp_path, monkeypatch, n_jobs):
     text = dumped(X, y)
     path = tmp_path / "file.svm"
     path.write_bytes(text)
-    monkeypatch.setattr(_read, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 300)
     found, labels = load_svmlight_file(path, n_features=300, n_jobs=n_jobs)
     np.testing.assert_array_equal(found.toarray(), X.toarray())
     np.testing.assert_array_equal(labels, y)
@@ -833,8 +833,20 @@ def test_files_that_give_less_than_asked():
             np.testing.assert_array_equal(labels, y)
 
 
+def test_short_files_are_work_for_all_threads(tmp_path, monkeypatch):
+    """They are cut into several blocks a thread, and no smaller ones than are worth it."""
+    path = tmp_path / "file.svm"
+    path.write_bytes(b"1 1:1\n" * 100_000)  # 600 kB, one block of one thread and a rest
+    with _files.open_text(path) as text:
+        assert len(list(_blocks.blocks_of(text, 1))) == 2
+    with _files.open_text(path) as text:
+        assert len(list(_blocks.blocks_of(text, 2))) in (8, 9)
+    with _files.open_text(path) as text:
+        assert len(list(_blocks.blocks_of(text, 50))) == -(-600_000 // 2**16)
+
+
 def test_wide_indices_in_a_later_block(monkeypatch):
-    monkeypatch.setattr(_read, "BLOCK_BYTES", 8)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 8)
     X, _ = load(b"1 1:1\n1 2:3\n1 4000000000:5\n1 7:1\n")
     assert X.indices.dtype == np.int64
     assert X.indices.tolist() == [0, 1, 3999999999, 6]

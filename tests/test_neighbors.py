@@ -20,7 +20,6 @@ from sparsemaps import (
     MinHash,
     RandomFourier,
     SignProjection,
-    _pairs,
     _search,
     codes,
     libsvm,
@@ -30,6 +29,7 @@ from sparsemaps._kernels import neighbors as _kernel
 from sparsemaps.cli import main
 from sparsemaps.codes import PackedCodes
 from sparsemaps.kernels import min_max_kernel
+from sparsemaps.libsvm import _blocks
 from sparsemaps.neighbors import KernelNeighbors
 
 
@@ -554,7 +554,7 @@ def test_the_command(texts, monkeypatch):
     for pair, (_, comments) in found.items():
         assert comments == [f"text {row}" if row % 3 else "" for row in pair]
     text = (folder / "pairs.tsv").read_bytes()
-    monkeypatch.setattr(_pairs, "BLOCK_BYTES", 1000)  # the same in many blocks
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1000)  # the same in many blocks
     assert main([*arguments, "--threshold", "0.6", "--recall", "1"]) == 0
     assert (folder / "pairs.tsv").read_bytes() == text
 

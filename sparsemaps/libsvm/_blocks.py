@@ -11,7 +11,21 @@ from sparsemaps.libsvm._parse import LineError
 BLOCK_BYTES = 2**19
 """About how much text is parsed at a time: it stays in the cache, and its arrays too."""
 
+_SMALLEST_BLOCK_BYTES = 2**16
+
 T = TypeVar("T")
+
+
+def blocks_of(
+    text: _files.Text, n_jobs: int | None, offset: int = 0, length: int = -1
+) -> Iterator[bytes]:
+    """A file in blocks; short files in smaller ones, so that all threads have some."""
+    size, n_threads = text.length(), _threads.resolve_n_jobs(n_jobs)
+    block_bytes = BLOCK_BYTES
+    if size is not None and n_threads > 1:
+        share = size // (_threads.BLOCKS_A_THREAD * n_threads)
+        block_bytes = min(block_bytes, max(share, _SMALLEST_BLOCK_BYTES))
+    return text.blocks(block_bytes, offset, length)
 
 
 def in_order(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sparsemaps import _files, _threads
 from sparsemaps._progress import FileProgress
 from sparsemaps._validation import check_bool, check_choice, check_int
-from sparsemaps.libsvm._blocks import BLOCK_BYTES, cut_lines, in_order
+from sparsemaps.libsvm._blocks import blocks_of, cut_lines, in_order
 from sparsemaps.libsvm._formats import FORMATS, FormatOptions, OutputFormat
 from sparsemaps.libsvm._inputs import (
     RECORD,
@@ -202,7 +202,9 @@ class _Job(NamedTuple):
             text.name = text.name or ("standard input: " if is_pipe(path) else "")
             update = bar.reading(text)
             blocks = (
-                part for block in text.blocks(BLOCK_BYTES) for part in cut_lines(block, max_lines)
+                part
+                for block in blocks_of(text, self.n_jobs)
+                for part in cut_lines(block, max_lines)
             )
             for converted, n_more in in_order(convert, blocks, self.n_jobs, text.name):
                 target.write(converted)

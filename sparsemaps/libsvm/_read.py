@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sparsemaps import _files
 from sparsemaps._validation import check_bool, check_int
 from sparsemaps.libsvm import _parse
-from sparsemaps.libsvm._blocks import BLOCK_BYTES, in_order
+from sparsemaps.libsvm._blocks import blocks_of, in_order
 
 LARGEST = np.iinfo(np.int64).max
 
@@ -233,7 +233,7 @@ def _load(
     rows = _parse.RowsRead(dtype)
     with _files.open_text(f, options.max_line_bytes) as text:
         size, n_read = text.length(), 0
-        blocks = text.blocks(BLOCK_BYTES, options.offset, options.length)
+        blocks = blocks_of(text, n_jobs, options.offset, options.length)
         for part, n_bytes in in_order(parse, blocks, n_jobs, text.name):
             n_read += n_bytes
             rows.append(part, size / n_read if size else 2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsemaps import _files
 from sparsemaps._progress import FileProgress
-from sparsemaps.libsvm._blocks import BLOCK_BYTES, in_order
+from sparsemaps.libsvm._blocks import blocks_of, in_order
 from sparsemaps.libsvm._inputs import is_pipe, source
 from sparsemaps.libsvm._mapping import read_block
 from sparsemaps.libsvm._parse import Array
@@ -80,7 +80,7 @@ def _of_text(path: Any, n_jobs: int | None, progress: bool | None) -> Iterator[s
     with FileProgress([path], progress) as bar, _files.open_text(source(path)) as text:
         text.name = text.name or "standard input: "
         update = bar.reading(text)
-        for block in in_order(read, text.blocks(BLOCK_BYTES), n_jobs, text.name):
+        for block in in_order(read, blocks_of(text, n_jobs), n_jobs, text.name):
             summary.n_rows += block.X.shape[0]
             summary.n_qids += len(block.heads.qids)
             summary.add_entries(block.X.indices, block.X.data)
