@@ -85,6 +85,12 @@ class RowReader:
             return row * (self.n_columns + ROW_WORK)
         return int(self._indptr.item(row)) + ROW_WORK * row
 
+    @property
+    def may_grow(self) -> bool:
+        """Whether a row may have more entries when it is read than `lengths` says: of an array that
+        another thread changes. The `indptr` of sparse rows is private."""
+        return self._dense is not None
+
     def lengths(self, start: int, stop: int) -> Array:
         """How many entries each row of a block has, or has at most."""
         if self._dense is not None:
