@@ -32,15 +32,20 @@ class GrowingArray:
         end = self.n + len(more)
         if end > len(self._array):
             self._make_room(int(end * max(growth, 1)) + 1, self._array.dtype)
-        appended = self._array[self.n : end]
+        appended = self.take(len(more))
         appended[:] = more
         if added:
             appended += added
-        self.n = end
 
     def room(self, size: int) -> npt.NDArray[Any]:
-        """The next `size` elements, within the capacity: written first, and then counted in `n`."""
+        """The next `size` elements, within the capacity, which do not count yet."""
         return self._array[self.n : self.n + size]
+
+    def take(self, size: int) -> npt.NDArray[Any]:
+        """The next `size` elements, within the capacity, which count from now on."""
+        taken = self.room(size)
+        self.n += size
+        return taken
 
     def widen(self, dtype: npt.DTypeLike) -> None:
         """Convert to `dtype`."""

@@ -48,20 +48,14 @@ def make_csr(
 
     if len(parts) <= 1 or _threads.resolve_n_jobs(n_jobs) == 1:
         for part, size in zip(parts, sizes, strict=True):
-            _take(write_part(*part, values.room(size), columns.room(size)), values, columns)
+            n = write_part(*part, values.room(size), columns.room(size))
+            values.take(n)
+            columns.take(n)
     else:
         _write_by_threads(write_part, parts, max_size, values, columns, n_jobs)
     np.cumsum(indptr, out=indptr)
     arrays = values.finish(), columns.finish(), indptr
     return rows.container(arrays, shape=(rows.n_rows, width))
-
-
-def _take(n: int, values: GrowingArray, columns: GrowingArray) -> tuple[Array, Array]:
-    """The next n entries of the output, which are then counted."""
-    taken = values.room(n), columns.room(n)
-    values.n += n
-    columns.n += n
-    return taken
 
 
 def _write_by_threads(
@@ -91,9 +85,9 @@ def _write_by_threads(
             copies = []
             while n_placed in ended:
                 own, n = ended.pop(n_placed)
-                copies.append((own, n, _take(n, values, columns)))
+                copies.append((own, n, values.take(n), columns.take(n)))
                 n_placed += 1
-        for own, n, (out_values, out_columns) in copies:
+        for own, n, out_values, out_columns in copies:
             out_values[:] = own[0][:n]
             out_columns[:] = own[1][:n]
             spare.append(own)

@@ -124,9 +124,7 @@ class RowReader:
 
     def _check(self, block: Block, start: int) -> int:
         """What the kernel finds in the block; columns that are out of range are an error."""
-        # As unsigned numbers of their type, negative indices are the largest.
-        limit = min(self.n_columns, int(np.iinfo(block.indices.dtype).max) + 1)
-        found = int(_rows.check_rows(*block, limit))
+        found = _found_in(block, self.n_columns)
         if found & _rows.OUT_OF_RANGE:
             self._fail_out_of_range(block, start)
         return found
@@ -176,8 +174,7 @@ def open_plain(X: Any) -> Csr | None:
     if X.dtype not in (np.float32, np.float64):
         return None
     csr = open_sparse(X, "X")
-    limit = min(csr.shape[1], int(np.iinfo(csr.indices.dtype).max) + 1)
-    found = _rows.check_rows(*Block.of(csr.values, csr.indices, csr.indptr), limit)
+    found = _found_in(Block.of(csr.values, csr.indices, csr.indptr), csr.shape[1])
     wrong = _rows.OUT_OF_RANGE | _rows.NOT_CANONICAL | _rows.NOT_FINITE
     return None if found & wrong else csr
 
@@ -186,6 +183,13 @@ def open_dense(X: Array, nonnegative_rule: str | None = None) -> RowReader:
     """Read an array of float32 or float64."""
     container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
     return RowReader(X, nonnegative_rule, container)
+
+
+def _found_in(block: Block, n_columns: int) -> int:
+    """What the kernel finds in a block, as a sum of its flags."""
+    # As unsigned numbers of their type, negative indices are the largest.
+    limit = min(n_columns, int(np.iinfo(block.indices.dtype).max) + 1)
+    return int(_rows.check_rows(*block, limit))
 
 
 def _without_duplicates(csr: Csr) -> Csr:

@@ -104,9 +104,6 @@ def cut_by_bytes(n_rows: int, row_bytes: int) -> Iterator[tuple[int, int]]:
 
 def cut_by_size(sizes: npt.NDArray[Any], max_size: int) -> Iterator[tuple[int, int]]:
     """Ranges of rows whose `sizes` add up to at most `max_size`, or of one row."""
-    if len(sizes) and sizes.sum() <= max_size:
-        yield 0, len(sizes)
-        return
     up_to = np.cumsum(sizes)  # and including each row
     start, before = 0, 0
     while start < len(sizes):

@@ -11,7 +11,7 @@ from sparsemaps.libsvm._parse import LineError
 BLOCK_BYTES = 2**19
 """About how much text is parsed at a time: it stays in the cache, and its arrays too."""
 
-_SMALLEST_BLOCK_BYTES = 2**16
+_SMALLEST_BLOCK_BYTES = 2**16  # what is done for each block beside parsing it counts below that
 
 T = TypeVar("T")
 

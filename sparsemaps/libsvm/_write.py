@@ -92,7 +92,7 @@ def dump_svmlight_file(
             X = _sklearn.check_array(X, accept_sparse="csr")
             if sp.issparse(X):
                 X = X if X.has_sorted_indices else X.sorted_indices()
-                X = Csr(X.data, X.indices, X.indptr, X.shape)
+                X = Csr(X.data, X.indices, X.indptr.astype(np.int64), X.shape)
     if not multilabel:
         if sp.issparse(y) and y.shape[1] != 1:
             raise ValueError(f"expected y of shape (n_samples, 1), got {y.shape}")
@@ -106,10 +106,10 @@ def dump_svmlight_file(
     qids = _no_qids if query_id is None else _check_query_id(query_id, X.shape[0])
     _check_integers("X", X.values if isinstance(X, Csr) else X)
     check_labels(y.data if sp.issparse(y) else y)
-    before = X.indptr if isinstance(X, Csr) else np.arange(X.shape[0] + 1) * X.shape[1]
+    entries_before = X.indptr.item if isinstance(X, Csr) else lambda row: row * X.shape[1]
     blocks = _threads.cut_rows(
         X.shape[0],
-        lambda row: row + int(before.item(row)),
+        lambda row: row + entries_before(row),
         _threads.resolve_n_jobs(n_jobs),
         _BLOCK_ENTRIES,
     )

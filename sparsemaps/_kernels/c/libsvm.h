@@ -36,7 +36,7 @@ typedef struct {
     int64_t *label_ends, *entry_ends, *indices, *qids;
     /* What there was. */
     int64_t n_rows, n_labels, n_entries, n_qids;
-    int64_t smallest, largest; /* of the indices, and of what they were before */
+    int64_t smallest, largest; /* of the indices, and of what stands here at first */
     int error;
     const char *wrong, *wrong_end; /* the token at fault */
 } svm_text;
