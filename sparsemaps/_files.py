@@ -218,8 +218,9 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
 class _Unpublished:
     """A file in the folder of `target` that takes its name when it is published.
 
-    Linux makes it without any name, so that nothing is left of it if the process is killed.
-    Elsewhere it has a temporary name, which is short as `target` may be as long as names can be.
+    Linux makes it without any name, so that nothing is left of it if the process is killed. It has
+    a temporary name elsewhere, and for the moment in which it replaces another file; that name is
+    short as `target` may be as long as names can be.
     """
 
     def __init__(self, target: str) -> None:
@@ -257,6 +258,9 @@ class _Unpublished:
         if synced:  # else a loss of power could leave the name without the content
             os.fsync(self.file.fileno())
         if not self._is_named:
+            with contextlib.suppress(OSError):  # the name is taken, or the file cannot have one
+                self._link(self._target)
+                return
             self._name()
         if os.path.exists(self._target):
             os.chmod(self._temporary, os.stat(self._target).st_mode & 0o777)
@@ -267,15 +271,19 @@ class _Unpublished:
     def _name(self) -> None:
         """Give an unnamed file its temporary name."""
         self._is_named = True
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:  # with src_dir_fd, Python calls linkat, which follows the link in /proc
-            os.link(_in_proc(self.file.fileno()), self._temporary, src_dir_fd=folder)
+        try:
+            self._link(self._temporary)
         except OSError:  # a file system that can make the file but not name it
             with open(self._temporary, "xb") as copy:
                 self.file.seek(0)
                 shutil.copyfileobj(self.file, copy)
                 copy.flush()
                 os.fsync(copy.fileno())
+
+    def _link(self, name: str) -> None:
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:  # with src_dir_fd, Python calls linkat, which follows the link in /proc
+            os.link(_in_proc(self.file.fileno()), name, src_dir_fd=folder)
         finally:
             os.close(folder)
 

@@ -146,14 +146,22 @@ def test_no_name():
 
 def test_synced_before_it_has_its_name(tmp_path, monkeypatch, each_way):
     calls = []
-    for name in ("fsync", "replace"):
-        call = getattr(os, name)
-        monkeypatch.setattr(
-            os, name, lambda *args, name=name, call=call: (calls.append(name), call(*args))[1]
-        )
-    with _files.atomic_output(tmp_path / "out"):
-        pass
-    assert calls[:2] == ["fsync", "replace"]
+
+    def noting(name, call):
+        def noted(*arguments, **options):
+            calls.append(name)
+            return call(*arguments, **options)
+
+        return noted
+
+    for name in ("fsync", "link", "replace"):
+        monkeypatch.setattr(os, name, noting(name, getattr(os, name)))
+    for _ in range(2):
+        with _files.atomic_output(tmp_path / "out"):
+            pass
+    named, unnamed = ["fsync", "replace"], ["fsync", "link"]
+    # The second time there is a file to replace.
+    assert calls in (named * 2, unnamed * 2 + ["link", "replace"])
 
 
 def test_the_same_content_is_the_same_file(tmp_path):
@@ -531,6 +539,9 @@ def test_killed_at_any_moment(folder, tmp_path):
         program.signal(signal.SIGKILL)
         program.end()
         n_done = len(list(out.glob("*.svm")))
+        # The list of the files that are there replaces the one before under a hidden name.
+        for path in out.glob(".sparsemaps-*.tmp"):
+            path.unlink()
         for name, text in outputs(out).items():
             assert name.endswith((".svm", ".json"))
             assert name.endswith(".json") or text == expected[name]
