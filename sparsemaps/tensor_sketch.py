@@ -199,7 +199,6 @@ class TensorSketch(SparseMap):
         return np.minimum(tuples, self.n_components).astype(np.int64)
 
     def _sketch_dense(self, block: Block, factors: _Factors, out: Array) -> None:
-        block = _without_zeros(block)
         n_summed = self._factors_to_sum(np.diff(block.indptr), out.itemsize)
         _kernel.sketch_dense(*block, *factors, n_summed, out)
         others = np.flatnonzero(n_summed == 0)
@@ -211,7 +210,6 @@ class TensorSketch(SparseMap):
     def _sketch_csr(
         self, block: Block, factors: _Factors, values: Array, columns: Array, lengths: Array
     ) -> int:
-        block = _without_zeros(block)
         n_summed = self._factors_to_sum(np.diff(block.indptr), values.itemsize)
         n_others = np.cumsum(n_summed == 0)
         step = self._chunk_rows(values)
@@ -232,6 +230,9 @@ class TensorSketch(SparseMap):
 
     def _factors_to_sum(self, lengths: Array, itemsize: int) -> npt.NDArray[np.int32]:
         """For each row, of how many factors tuples are summed; 0 for Fourier transforms."""
+        longest = int(lengths.max(initial=0))
+        if longest + 1 < len(lengths):  # once for each length
+            return self._factors_to_sum(np.arange(longest + 1), itemsize)[lengths]
         lengths = lengths + (self.coef0 != 0)
         summed = np.full(len(lengths), self.degree, np.int32)
         if self.method == "fft":
@@ -280,17 +281,3 @@ class TensorSketch(SparseMap):
                     _functions.multiply_complex(product, transform)
         sketch: Any = scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
         return np.asarray(sketch)
-
-
-def _without_zeros(block: Block) -> Block:
-    """The block without stored zeros, so that these do not change the choice of the method."""
-    first, last = block.indptr[0], block.indptr[-1]
-    kept = block.values[first:last] != 0
-    if kept.all():
-        return block
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return Block.of(
-        block.values[first:last][kept],
-        block.indices[first:last][kept],
-        before[block.indptr - first],
-    )

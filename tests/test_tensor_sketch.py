@@ -266,6 +266,21 @@ def test_transforms_do_not_depend_on_other_rows(dtype, n_components):
         np.testing.assert_array_equal(sketch.transform(X[rows]), Z[rows])
 
 
+@pytest.mark.parametrize("coef0", [0.0, 1.5])
+@pytest.mark.parametrize("method", ["auto", "direct"])
+def test_sums_do_not_depend_on_other_rows(method, coef0):
+    """However many rows are hashed at once, with rows between them that are transformed."""
+    rng = np.random.default_rng(0)
+    lengths = rng.permutation([*rng.integers(0, 40, 60), 0, 0, 253, 254, 255, 256, 257, 271, 700])
+    columns = [np.sort(rng.choice(5000, n, replace=False)) for n in lengths]
+    arrays = rng.normal(size=lengths.sum()), np.concatenate(columns), np.cumsum([0, *lengths])
+    X = sp.csr_array(arrays, shape=(len(lengths), 5000))
+    sketch = TensorSketch(coef0=coef0, n_components=64, method=method, random_state=1).fit(X)
+    Z = sketch.transform(X)
+    for i in range(len(lengths)):
+        np.testing.assert_array_equal(sketch.transform(X[i : i + 1])[0], Z[i])
+
+
 @pytest.mark.parametrize("method", ["auto", "fft", "direct"])
 @pytest.mark.parametrize("n_components", [5, 200, 2**17])
 def test_sparse_output(method, n_components):

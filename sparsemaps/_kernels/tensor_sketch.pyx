@@ -51,27 +51,30 @@ cdef const tensor_sketch_loops *loops = tensor_sketch_at(level)
 cdef int64_t EXTRA_COLUMN = -1
 
 
+cdef enum:
+    LOADED_TOGETHER = 256  # entries at least, which stay in the nearest cache
+
+
 cdef struct factors_t:
     int degree
     uint32_t n_buckets
-    const uint64_t *keys  # 3 a factor
+    const uint64_t *keys      # 3 a factor
     double scale
     double extra
-    Py_ssize_t n          # entries of the present row, with the extra one
-    Py_ssize_t width      # the same in whole steps
-    uint32_t *buckets     # (degree, width)
-    void *values          # (degree, width), with signs
-    void *repeated        # (2, n_buckets), if factors are to be convolved
-
-
-cdef Py_ssize_t in_whole_steps(Py_ssize_t n) noexcept nogil:
-    return (n + TUPLE_STEP - 1) // TUPLE_STEP * TUPLE_STEP
+    Py_ssize_t width          # between the same entry of two factors
+    Py_ssize_t first, stop    # the rows that are loaded
+    uint32_t *loaded_buckets  # (degree, width): those of all entries of the loaded rows
+    void *loaded_values       # the same, with signs
+    Py_ssize_t n              # entries of the present row, with the extra one
+    const uint32_t *buckets   # of the present row, within the loaded ones
+    const void *values
+    void *repeated            # (2, n_buckets), if factors are to be convolved
 
 
 cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_t n_buckets,
                       double scale, double extra, const int64_t[::1] indptr,
                       const int32_t[::1] n_summed, size_t itemsize) except -1:
-    """Memory for the longest row."""
+    """Memory for the longest row, or for some short ones."""
     cdef Py_ssize_t row, longest = 0
     cdef bint convolved = False
     factors.degree = <int>keys.shape[0]
@@ -79,15 +82,16 @@ cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_
     factors.keys = &keys[0, 0]
     factors.scale = scale
     factors.extra = extra
+    factors.first = factors.stop = 0
     for row in range(n_summed.shape[0]):
         if n_summed[row]:
             longest = max(longest, indptr[row + 1] - indptr[row])
             convolved |= n_summed[row] < factors.degree
-    longest = in_whole_steps(longest + 1)
-    factors.buckets = <uint32_t *>malloc(factors.degree * longest * sizeof(uint32_t))
-    factors.values = malloc(factors.degree * longest * itemsize)
+    factors.width = max(longest + 1, LOADED_TOGETHER) + TUPLE_STEP
+    factors.loaded_buckets = <uint32_t *>calloc(factors.degree * factors.width, sizeof(uint32_t))
+    factors.loaded_values = calloc(factors.degree * factors.width, itemsize)
     factors.repeated = malloc(2 * n_buckets * itemsize) if convolved else NULL
-    if (factors.buckets == NULL or factors.values == NULL
+    if (factors.loaded_buckets == NULL or factors.loaded_values == NULL
             or (convolved and factors.repeated == NULL)):
         close_factors(factors)
         raise MemoryError
@@ -95,34 +99,54 @@ cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_
 
 
 cdef void close_factors(factors_t *factors) noexcept:
-    free(factors.buckets)
-    free(factors.values)
+    free(factors.loaded_buckets)
+    free(factors.loaded_values)
     free(factors.repeated)
 
 
-cdef void load_row(factors_t *factors, const value_t *values, const index_t *columns,
-                   Py_ssize_t n) noexcept nogil:
-    """Buckets and signed values of a row's entries under each factor."""
+cdef inline Py_ssize_t place_of(const factors_t *factors, const int64_t *indptr,
+                                Py_ssize_t row) noexcept nogil:
+    """Where the entries of a loaded row begin, among those of a factor."""
+    return indptr[row] - indptr[factors.first] + (factors.extra != 0) * (row - factors.first)
+
+
+cdef void load_rows(factors_t *factors, const value_t *values, const index_t *columns,
+                    const int64_t *indptr, const int32_t *n_summed, Py_ssize_t first,
+                    Py_ssize_t n_rows) noexcept nogil:
+    """Buckets and signed values of the entries of row `first` and of some rows that follow it."""
+    cdef Py_ssize_t row = first, stop = first + 1, step, place, limit = factors.width - TUPLE_STEP
     cdef value_t extra = <value_t>factors.extra
-    cdef value_t *into = <value_t *>factors.values
-    cdef value_t extra_value = 0
-    cdef uint32_t extra_bucket = 0
-    cdef int factor
-    cdef Py_ssize_t i, first
-    factors.n = n + (factors.extra != 0)
-    factors.width = in_whole_steps(factors.n)
-    hash_entries(factors.keys, factors.degree, values, <value_t>factors.scale, columns, n,
-                 factors.n_buckets, factors.width, factors.buckets, into)
-    for factor in range(factors.degree):
-        first = factor * factors.width
+    cdef uint32_t *buckets = factors.loaded_buckets
+    cdef value_t *signed_values = <value_t *>factors.loaded_values
+    factors.first = first
+    while stop < n_rows and n_summed[stop] and place_of(factors, indptr, stop + 1) <= limit:
+        stop += 1
+    factors.stop = stop
+    # Without extra entries between them, those of all rows are hashed as if they were one row's.
+    step = 1 if factors.extra != 0 else stop - first
+    while row < stop:
+        place = place_of(factors, indptr, row)
+        hash_entries(factors.keys, factors.degree, values + indptr[row], <value_t>factors.scale,
+                     columns + indptr[row], indptr[row + step] - indptr[row], factors.n_buckets,
+                     factors.width, buckets + place, signed_values + place)
+        row += step
         if factors.extra != 0:
-            hash_entries(factors.keys + 3 * factor, 1, &extra, <value_t>1.0, &EXTRA_COLUMN, 1,
-                         factors.n_buckets, 1, &extra_bucket, &extra_value)
-            factors.buckets[first + n] = extra_bucket
-            into[first + n] = extra_value
-        for i in range(first + factors.n, first + factors.width):
-            factors.buckets[i] = 0
-            into[i] = 0
+            place = place_of(factors, indptr, row) - 1
+            hash_entries(factors.keys, factors.degree, &extra, <value_t>1.0, &EXTRA_COLUMN, 1,
+                         factors.n_buckets, factors.width, buckets + place, signed_values + place)
+
+
+cdef inline void take_row(factors_t *factors, const value_t *values, const index_t *columns,
+                          const int64_t *indptr, const int32_t *n_summed, Py_ssize_t row,
+                          Py_ssize_t n_rows) noexcept nogil:
+    """Make `row`, which is to be summed, the present one. Rows come in ascending order."""
+    cdef Py_ssize_t place
+    if row >= factors.stop:
+        load_rows(factors, values, columns, indptr, n_summed, row, n_rows)
+    place = place_of(factors, indptr, row)
+    factors.n = indptr[row + 1] - indptr[row] + (factors.extra != 0)
+    factors.buckets = factors.loaded_buckets + place
+    factors.values = <const value_t *>factors.loaded_values + place
 
 
 cdef void add_sketch(const factors_t *factors, int n_summed, value_t *sums) noexcept nogil:
@@ -201,7 +225,8 @@ def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const in
         for row in range(out.shape[0]):
             n = indptr[row + 1] - indptr[row]
             if n_summed[row] and n + (extra != 0) > 0:
-                load_row(&factors, &values[0] + indptr[row], &indices[0] + indptr[row], n)
+                take_row(&factors, &values[0], &indices[0], &indptr[0], &n_summed[0], row,
+                         out.shape[0])
                 add_sketch(&factors, n_summed[row], &out[row, 0])
     close_factors(&factors)
 
@@ -252,7 +277,8 @@ def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int6
                                       &out_columns[n_out])
                     next_other += 1
                 elif tuples > 0:
-                    load_row(&factors, &values[0] + indptr[row], &indices[0] + indptr[row], n)
+                    take_row(&factors, &values[0], &indices[0], &indptr[0], &n_summed[0], row,
+                             out_lengths.shape[0])
                     if n_summed[row] == factors.degree and tuples <= sortable:
                         list_tuples(&factors, tuple_buckets, tuple_values)
                         taken = emit_entries(tuple_buckets, <const value_t *>tuple_values, tuples,

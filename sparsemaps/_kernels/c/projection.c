@@ -34,12 +34,6 @@ INLINE float laplace(uint32_t half)
     return bits_to_float(exponential ^ (half & 1) << 31);
 }
 
-/* A word whose lower half is stored first. */
-INLINE uint64_t lower_half_first(uint64_t bits)
-{
-    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bits : bits >> 32 | bits << 32;
-}
-
 /* The components of a tile of n columns. */
 INLINE void draw_tile(int distribution, const uint64_t *restrict starts, int n, uint64_t tile,
                       float *restrict out)

@@ -19,6 +19,12 @@
  * number at a time. */
 #define INLINE static inline __attribute__((always_inline))
 
+/* Two words of 32 bits, of which that in the lower half is, or is to be, the first in memory. */
+INLINE uint64_t lower_half_first(uint64_t bits)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bits : bits >> 32 | bits << 32;
+}
+
 #define LANE_BYTES 64
 
 typedef double lanes_f64 __attribute__((vector_size(LANE_BYTES), may_alias));

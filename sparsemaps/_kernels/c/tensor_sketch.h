@@ -1,9 +1,8 @@
 /* Tensor sketch of one row: sums over tuples of entries, and convolutions with entries.
  *
  * A row has n entries in each of n_factors factors: those of factor k are (buckets[k * width + i],
- * values[k * width + i]), in whole steps of TUPLE_STEP, of which the surplus has the value 0. A
- * tuple takes one entry of each factor: its bucket is the sum of theirs modulo n_buckets, its value
- * the product of theirs. */
+ * values[k * width + i]). TUPLE_STEP more can be read, whatever they are. A tuple takes one entry of
+ * each factor: its bucket is the sum of theirs modulo n_buckets, its value their product. */
 #ifndef SPARSEMAPS_TENSOR_SKETCH_H
 #define SPARSEMAPS_TENSOR_SKETCH_H
 

@@ -69,9 +69,17 @@ static __attribute__((noinline)) void NAME(add_pairs)(const uint32_t *buckets, c
             }
         }
     }
-#pragma GCC unroll 8
-    for (ptrdiff_t i = 0; i < n * n; i++)
-        sums[joined[i]] += products[i];
+    const ptrdiff_t n_pairs = n * n;
+#pragma GCC unroll 4
+    for (ptrdiff_t i = 0; i + 2 <= n_pairs; i += 2) { /* as loads are the limit */
+        uint64_t two;
+        memcpy(&two, joined + i, sizeof two);
+        two = lower_half_first(two);
+        sums[(uint32_t)two] += products[i];
+        sums[two >> 32] += products[i + 1];
+    }
+    if (n_pairs % 2)
+        sums[joined[n_pairs - 1]] += products[n_pairs - 1];
 }
 
 static void NAME(add_joined)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
