@@ -836,9 +836,9 @@ def test_files_that_give_less_than_asked():
 def test_short_files_are_work_for_all_threads(tmp_path, monkeypatch):
     """They are cut into several blocks a thread, and no smaller ones than are worth it."""
     path = tmp_path / "file.svm"
-    path.write_bytes(b"1 1:1\n" * 100_000)  # 600 kB, one block of one thread and a rest
+    path.write_bytes(b"1 1:1\n" * 100_000)  # 600 kB
     with _files.open_text(path) as text:
-        assert len(list(_blocks.blocks_of(text, 1))) == 2
+        assert len(list(_blocks.blocks_of(text, 1))) in (4, 5)
     with _files.open_text(path) as text:
         assert len(list(_blocks.blocks_of(text, 2))) in (8, 9)
     with _files.open_text(path) as text:

@@ -19,11 +19,11 @@ T = TypeVar("T")
 def blocks_of(
     text: _files.Text, n_jobs: int | None, offset: int = 0, length: int = -1
 ) -> Iterator[bytes]:
-    """A file in blocks; short files in smaller ones, so that all threads have some."""
-    size, n_threads = text.length(), _threads.resolve_n_jobs(n_jobs)
-    block_bytes = BLOCK_BYTES
-    if size is not None and n_threads > 1:
-        share = size // (_threads.BLOCKS_A_THREAD * n_threads)
+    """A file in blocks; short files in smaller ones, so that all threads have some, and so that the
+    memory of a block, which is new to the first ones only, is small beside the result."""
+    size, block_bytes = text.length(), BLOCK_BYTES
+    if size is not None:
+        share = size // (_threads.BLOCKS_A_THREAD * _threads.resolve_n_jobs(n_jobs))
         block_bytes = min(block_bytes, max(share, _SMALLEST_BLOCK_BYTES))
     return text.blocks(block_bytes, offset, length)
 

@@ -14,6 +14,10 @@ from sparsemaps.libsvm._blocks import blocks_of, in_order
 
 LARGEST = np.iinfo(np.int64).max
 
+_MARGIN = 1.1
+"""How much more is expected than the part of a file that has been read lets expect: more memory
+than is written to costs nothing, but arrays that must grow again are copied."""
+
 
 def load_svmlight_file(
     f: Any,
@@ -236,6 +240,6 @@ def _load(
         blocks = blocks_of(text, n_jobs, options.offset, options.length)
         for part, n_bytes in in_order(parse, blocks, n_jobs, text.name):
             n_read += n_bytes
-            rows.append(part, size / n_read if size else 2)
+            rows.append(part, _MARGIN * size / n_read if size else 2)
             free.append(part.arrays)
     return rows

@@ -4,6 +4,7 @@
 
 #include "read_decimal.h"
 #include "separators.h"
+#include "simd.h"
 
 INLINE int is_blank(char c)
 {
@@ -246,14 +247,22 @@ static int read_lines(svm_text *text, const char *p, const char *end)
 
 static int64_t count_char(const char *p, int64_t n, char c)
 {
-    int64_t total = 0;
-    for (int64_t start = 0; start < n; start += 255) {
-        int64_t stop = n - start < 255 ? n : start + 255;
-        uint8_t here = 0;
-        for (int64_t i = start; i < stop; i++)
-            here += p[i] == c;
-        total += here;
+    typedef int8_t register_i8 __attribute__((vector_size(REGISTER_BYTES), may_alias));
+    int64_t total = 0, i = 0;
+    while (n - i >= REGISTER_BYTES) {
+        int64_t steps = (n - i) / REGISTER_BYTES;
+        register_i8 here = {0}; /* less what is found, so that no lane overflows */
+        for (int64_t stop = i + (steps < 128 ? steps : 128) * REGISTER_BYTES; i < stop;
+             i += REGISTER_BYTES) {
+            register_i8 bytes;
+            memcpy(&bytes, p + i, sizeof bytes);
+            here += bytes == c;
+        }
+        for (int lane = 0; lane < REGISTER_BYTES; lane++)
+            total -= here[lane];
     }
+    for (; i < n; i++)
+        total += p[i] == c;
     return total;
 }
 

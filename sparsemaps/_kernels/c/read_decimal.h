@@ -14,6 +14,11 @@
 #include <string.h>
 
 #include "powers_of_ten.h"
+#include "simd.h"
+
+#if defined(__SSE4_1__)
+#include <immintrin.h>
+#endif
 
 #define EVERY_BYTE(BYTE) (UINT64_C(0x0101010101010101) * (BYTE))
 #define EVERY_BYTE_OF_FOUR UINT64_C(0x000000ff000000ff)
@@ -99,15 +104,35 @@ INLINE uint64_t digits_at(const char *p, ptrdiff_t n)
 #endif
 }
 
+/* The number that n digits at p make, 8 to 16 of them; 16 bytes can be read. */
+INLINE uint64_t sixteen_digits_at(const char *p, ptrdiff_t n)
+{
+#if defined(__SSE4_1__)
+    /* From n on, these put n bytes to the end, behind zeros. */
+    static const int8_t places[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                      -1, -1, -1, -1, -1, 0,  1,  2,  3,  4,  5,
+                                      6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
+    __m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi8('0'));
+    digits = _mm_shuffle_epi8(digits, _mm_loadu_si128((const __m128i *)(places + n)));
+    digits = _mm_maddubs_epi16(digits, _mm_set1_epi16(10 + (1 << 8))); /* numbers of 2 digits */
+    digits = _mm_madd_epi16(digits, _mm_set1_epi32(100 + (1 << 16)));  /* of 4 */
+    digits = _mm_packus_epi32(digits, digits);
+    digits = _mm_madd_epi16(digits, _mm_set1_epi32(10000 + (1 << 16))); /* of 8 */
+    uint64_t halves = (uint64_t)_mm_cvtsi128_si64(digits);
+    return (halves & UINT32_MAX) * TENS[8] + (halves >> 32);
+#else
+    return digits_at(p, 8) * TENS[n - 8] + digits_at(p + 8, n - 8);
+#endif
+}
+
 /* w followed by n digits at p, up to 24 of them, modulo 2^64; all eights of bytes that they begin
- * can be read. */
+ * can be read, and 16 if there are more than eight. */
 INLINE uint64_t append_digits(uint64_t w, const char *p, ptrdiff_t n)
 {
     if (n > 8) {
-        ptrdiff_t second = n - 8 < 8 ? n - 8 : 8, third = n - 8 - second;
-        w = w * TENS[8] + digits_at(p, 8);
-        w = w * TENS[second] + digits_at(p + 8, second);
-        n = third;
+        ptrdiff_t first = n < 16 ? n : 16;
+        w = w * TENS[first] + sixteen_digits_at(p, first);
+        n -= first;
         p += 16;
     }
     return w * TENS[n] + digits_at(p, n);
