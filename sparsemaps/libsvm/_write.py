@@ -87,7 +87,8 @@ def dump_svmlight_file(
     X = plain or _validation.sound_matrix(X, "X")
     y = _validation.sound_matrix(y, "y")
     with np.errstate(all="ignore"):  # sums may overflow though all values are finite
-        y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
+        if not _is_plain(y):
+            y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
         if plain is None:
             X = _sklearn.check_array(X, accept_sparse="csr")
             if sp.issparse(X):
@@ -198,6 +199,12 @@ def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_base
         0 if zero_based else 1,
     )
     return text
+
+
+def _is_plain(y: Any) -> bool:
+    """Whether labels are finite numbers, one for each row, with nothing to change or refuse."""
+    is_array = type(y) is np.ndarray and y.ndim == 1 and y.size > 0 and y.dtype.kind in "iuf"
+    return is_array and bool(np.isfinite(y).all())
 
 
 def _labels(y: Any, multilabel: bool) -> tuple[Array, Array]:
