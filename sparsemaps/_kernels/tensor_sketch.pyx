@@ -21,6 +21,9 @@ from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.sort cimport pair_t
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
+cdef extern from * nogil:
+    void prefetch "__builtin_prefetch"(const void *address, int to_write)
+
 cdef extern from "c/tensor_sketch.h" nogil:
     enum:
         TUPLE_STEP
@@ -52,6 +55,7 @@ cdef int64_t EXTRA_COLUMN = -1
 
 
 cdef enum:
+    CACHE_LINE = 64
     LOADED_TOGETHER = 256  # entries at least, which stay in the nearest cache
 
 
@@ -218,7 +222,7 @@ def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const in
                  const uint64_t[:, ::1] keys, double scale, double extra,
                  const int32_t[::1] n_summed, value_t[:, ::1] out):
     """Write the sketches of the rows that are summed to their rows of `out`, which are zeros."""
-    cdef Py_ssize_t row, n
+    cdef Py_ssize_t row, n, i, n_lines = out.shape[1] * sizeof(value_t) // CACHE_LINE
     cdef factors_t factors
     open_factors(&factors, keys, out.shape[1], scale, extra, indptr, n_summed, sizeof(value_t))
     with nogil:
@@ -227,6 +231,12 @@ def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const in
             if n_summed[row] and n + (extra != 0) > 0:
                 take_row(&factors, &values[0], &indices[0], &indptr[0], &n_summed[0], row,
                          out.shape[0])
+                # The next row's sums, in new memory, come from the outer caches while this row's
+                # are added: if rows are alike, and have a tuple for each cache line of sums.
+                if (row + 1 < out.shape[0]
+                        and n_tuples(factors.n, n_summed[row], n_lines) == n_lines):
+                    for i in range(n_lines):
+                        prefetch(<char *>&out[row + 1, 0] + i * CACHE_LINE, 1)
                 add_sketch(&factors, n_summed[row], &out[row, 0])
     close_factors(&factors)
 
