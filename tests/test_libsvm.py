@@ -504,6 +504,10 @@ def test_stored_zeros_are_written():
         (np.ones((2, 2)), sp.csr_array(np.ones((2, 2))), {}, r"expected y of shape \(n_samples, 1"),
         (np.ones((2, 2)), [1, 2], {"query_id": [1]}, "expected query_id of shape"),
         ([[np.nan]], [1], {}, "NaN"),
+        (np.ones((2, 2)), np.array([1, np.nan]), {}, "NaN"),
+        (sp.csr_array(np.ones((2, 2))), np.array([np.inf, 1], np.float32), {}, "infinity"),
+        (np.ones((2, 2)), [], {}, "0 sample"),
+        (np.ones((2, 2)), ["a", "b"], {}, "could not convert string to float|dtype='numeric'"),
         ([[1.0], [0.0]], [[1], [0]], {"multilabel": True}, "row 1 has neither labels nor entries"),
     ],
 )
