@@ -19,7 +19,7 @@
  * number at a time. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* Two words of 32 bits, of which that in the lower half is, or is to be, the first in memory. */
+/* Two words of 32 bits that stand side by side, as one: the first is the lower half. And back. */
 INLINE uint64_t lower_half_first(uint64_t bits)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bits : bits >> 32 | bits << 32;
