@@ -176,6 +176,15 @@ cdef int slow(const char *text, const char *end, int to_float, double *value) ex
         return 1
 
 
+def count_line_ends(const unsigned char[::1] text):
+    """How many line ends are in `text`."""
+    cdef int64_t n = 0
+    if text.shape[0] > 0:
+        with nogil:
+            n = loops.count_char(<const char *>&text[0], text.shape[0], b"\n")
+    return n
+
+
 def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=None):
     """Arrays of the lines in `text`; those of an earlier call are written over if long enough.
 

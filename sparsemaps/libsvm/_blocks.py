@@ -6,6 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from sparsemaps import _files, _threads
+from sparsemaps._kernels import libsvm as _kernel
 from sparsemaps.libsvm._parse import LineError
 
 BLOCK_BYTES = 2**19
@@ -63,7 +64,7 @@ def in_order(
 
 def cut_lines(text: bytes, max_lines: int) -> Iterator[bytes]:
     """`text` in pieces of at most so many lines."""
-    if text.count(b"\n") <= max_lines:
+    if _kernel.count_line_ends(text) <= max_lines:
         yield text
         return
     line_ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
