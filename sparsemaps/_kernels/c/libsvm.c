@@ -247,7 +247,6 @@ static int read_lines(svm_text *text, const char *p, const char *end)
 
 static int64_t count_char(const char *p, int64_t n, char c)
 {
-    typedef int8_t register_i8 __attribute__((vector_size(REGISTER_BYTES), may_alias));
     int64_t total = 0, i = 0;
     while (n - i >= REGISTER_BYTES) {
         int64_t steps = (n - i) / REGISTER_BYTES;
