@@ -9,6 +9,7 @@ from libc.stdlib cimport calloc, free, malloc
 
 from sparsemaps._kernels.emit cimport emit_entries, emit_slots, emit_sums
 from sparsemaps._kernels.hashing cimport add_sketches, hash_entries, look_up
+from sparsemaps._kernels.pages cimport begin_zeros
 from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
@@ -31,11 +32,12 @@ cdef struct slots_t:
 
 def count_sketch_dense(const value_t[::1] values, const index_t[::1] indices,
                        const int64_t[::1] indptr, const uint64_t[::1] key, value_t[:, ::1] out):
-    """Add each row's sketch to its row of `out`."""
+    """Write each row's sketch to its row of `out`, which are zeros."""
     cdef Py_ssize_t row
     with nogil:
         for row in range(out.shape[0]):
             if indptr[row] < indptr[row + 1]:
+                begin_zeros(&out[row, 0], out.shape[1])
                 add_sketches(&key[0], 1, &values[indptr[row]], <value_t>1.0, &indices[indptr[row]],
                              indptr[row + 1] - indptr[row], out.shape[1], &out[row, 0], 0)
 

@@ -18,6 +18,7 @@ from libc.string cimport memcpy
 from sparsemaps._kernels.emit cimport emit_entries, emit_sums
 from sparsemaps._kernels.hashing cimport add_sketches, hash_entries
 from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.pages cimport begin_zeros
 from sparsemaps._kernels.sort cimport pair_t
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
@@ -237,6 +238,7 @@ def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const in
                         and n_tuples(factors.n, n_summed[row], n_lines) == n_lines):
                     for i in range(n_lines):
                         prefetch(<char *>&out[row + 1, 0] + i * CACHE_LINE, 1)
+                begin_zeros(&out[row, 0], out.shape[1])
                 add_sketch(&factors, n_summed[row], &out[row, 0])
     close_factors(&factors)
 
