@@ -29,13 +29,13 @@ def make_csr(
     many entries there are; ``max_entries(lengths)`` gives the largest possible number of
     entries in the output of rows of so many input entries.
     """
-    parts, sizes = [], []
-    for start, stop in blocks:
-        largest = max_entries(rows.lengths(start, stop))
-        for first, last in _threads.cut_by_size(largest, _PART_SIZE):
-            parts.append((start + first, start + last))
-            sizes.append(int(largest[first:last].sum()))
-    capacity, max_size = sum(sizes), max(sizes, default=0)
+    before = np.zeros(rows.n_rows + 1, np.int64)  # the largest number of entries above each row
+    np.cumsum(max_entries(rows.lengths(0, rows.n_rows)), out=before[1:])
+    parts = [
+        part for block in blocks for part in _threads.cut_by_size(before, *block, _PART_SIZE)
+    ]
+    sizes = [before.item(stop) - before.item(start) for start, stop in parts]
+    capacity, max_size = before.item(-1), max(sizes, default=0)
     index_type = _validation.index_type(max(capacity, width))
     values, columns = GrowingArray(rows.dtype, capacity), GrowingArray(index_type, capacity)
     indptr = np.zeros(rows.n_rows + 1, index_type)

@@ -102,15 +102,19 @@ def cut_by_bytes(n_rows: int, row_bytes: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + step, n_rows)
 
 
-def cut_by_size(sizes: npt.NDArray[Any], max_size: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows whose `sizes` add up to at most `max_size`, or of one row."""
-    up_to = np.cumsum(sizes)  # and including each row
-    start, before = 0, 0
-    while start < len(sizes):
-        stop = int(np.searchsorted(up_to, before + max_size, side="right"))
-        stop = max(stop, start + 1)
-        yield start, stop
-        start, before = stop, up_to[stop - 1]
+def cut_by_size(
+    before: npt.NDArray[np.int64], start: int, stop: int, max_size: int
+) -> Iterator[tuple[int, int]]:
+    """Ranges of the rows from `start` to `stop` of at most `max_size`, or of one row.
+
+    ``before[row]`` is the size of all rows above `row`.
+    """
+    while start < stop:
+        limit = before.item(start) + max_size
+        end = min(int(np.searchsorted(before, limit, side="right")) - 1, stop)
+        end = max(end, start + 1)
+        yield start, end
+        start = end
 
 
 def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any) -> list[T]:
