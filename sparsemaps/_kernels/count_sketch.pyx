@@ -9,7 +9,7 @@ from libc.stdlib cimport calloc, free, malloc
 
 from sparsemaps._kernels.emit cimport emit_entries, emit_slots, emit_sums
 from sparsemaps._kernels.hashing cimport add_sketches, hash_entries, look_up
-from sparsemaps._kernels.pages cimport begin_zeros
+from sparsemaps._kernels.pages cimport begin_zeros, fetch_zeros
 from sparsemaps._kernels.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
 
@@ -33,13 +33,16 @@ cdef struct slots_t:
 def count_sketch_dense(const value_t[::1] values, const index_t[::1] indices,
                        const int64_t[::1] indptr, const uint64_t[::1] key, value_t[:, ::1] out):
     """Write each row's sketch to its row of `out`, which are zeros."""
-    cdef Py_ssize_t row
+    cdef Py_ssize_t row, n, n_buckets = out.shape[1]
     with nogil:
         for row in range(out.shape[0]):
-            if indptr[row] < indptr[row + 1]:
-                begin_zeros(&out[row, 0], out.shape[1])
+            n = indptr[row + 1] - indptr[row]
+            if n > 0:
+                if row + 1 < out.shape[0]:  # which has about as many entries, if rows are alike
+                    fetch_zeros(&out[row + 1, 0], n_buckets, n)
+                begin_zeros(&out[row, 0], n_buckets)
                 add_sketches(&key[0], 1, &values[indptr[row]], <value_t>1.0, &indices[indptr[row]],
-                             indptr[row + 1] - indptr[row], out.shape[1], &out[row, 0], 0)
+                             n, n_buckets, &out[row, 0], 0)
 
 
 cdef int open_slots(slots_t *slots, const uint64_t *key, Py_ssize_t n_buckets,

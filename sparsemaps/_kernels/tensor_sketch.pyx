@@ -18,12 +18,9 @@ from libc.string cimport memcpy
 from sparsemaps._kernels.emit cimport emit_entries, emit_sums
 from sparsemaps._kernels.hashing cimport add_sketches, hash_entries
 from sparsemaps._kernels.levels cimport level
-from sparsemaps._kernels.pages cimport begin_zeros
+from sparsemaps._kernels.pages cimport begin_zeros, fetch_zeros
 from sparsemaps._kernels.sort cimport pair_t
 from sparsemaps._kernels.types cimport index_t, out_index_t, value_t
-
-cdef extern from * nogil:
-    void prefetch "__builtin_prefetch"(const void *address, int to_write)
 
 cdef extern from "c/tensor_sketch.h" nogil:
     enum:
@@ -56,7 +53,6 @@ cdef int64_t EXTRA_COLUMN = -1
 
 
 cdef enum:
-    CACHE_LINE = 64
     LOADED_TOGETHER = 256  # entries at least, which stay in the nearest cache
 
 
@@ -223,22 +219,19 @@ def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const in
                  const uint64_t[:, ::1] keys, double scale, double extra,
                  const int32_t[::1] n_summed, value_t[:, ::1] out):
     """Write the sketches of the rows that are summed to their rows of `out`, which are zeros."""
-    cdef Py_ssize_t row, n, i, n_lines = out.shape[1] * sizeof(value_t) // CACHE_LINE
+    cdef Py_ssize_t row, n, n_buckets = out.shape[1]
     cdef factors_t factors
-    open_factors(&factors, keys, out.shape[1], scale, extra, indptr, n_summed, sizeof(value_t))
+    open_factors(&factors, keys, n_buckets, scale, extra, indptr, n_summed, sizeof(value_t))
     with nogil:
         for row in range(out.shape[0]):
             n = indptr[row + 1] - indptr[row]
             if n_summed[row] and n + (extra != 0) > 0:
                 take_row(&factors, &values[0], &indices[0], &indptr[0], &n_summed[0], row,
                          out.shape[0])
-                # The next row's sums, in new memory, come from the outer caches while this row's
-                # are added: if rows are alike, and have a tuple for each cache line of sums.
-                if (row + 1 < out.shape[0]
-                        and n_tuples(factors.n, n_summed[row], n_lines) == n_lines):
-                    for i in range(n_lines):
-                        prefetch(<char *>&out[row + 1, 0] + i * CACHE_LINE, 1)
-                begin_zeros(&out[row, 0], out.shape[1])
+                if row + 1 < out.shape[0]:  # which has about as many tuples, if rows are alike
+                    fetch_zeros(&out[row + 1, 0], n_buckets,
+                                n_tuples(factors.n, n_summed[row], n_buckets))
+                begin_zeros(&out[row, 0], n_buckets)
                 add_sketch(&factors, n_summed[row], &out[row, 0])
     close_factors(&factors)
 
