@@ -4,6 +4,7 @@ import bz2
 import contextlib
 import errno
 import gzip
+import io
 import lzma
 import numbers
 import os
@@ -19,6 +20,9 @@ MAX_LINE_BYTES = 2**30
 
 _READ_BYTES = 2**26
 """Largest size of one call to a file's ``read``."""
+
+_BEGUN_BYTES = 2**23
+"""After how many bytes the system is asked to begin to write them to the disk."""
 
 _READERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
@@ -209,10 +213,10 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
         return
     with blaming(path):
         target = os.path.realpath(path)
-        with _Unpublished(target) as hidden:
+        with _Unpublished(target, synced) as hidden:
             with _compressed(hidden.file, os.path.splitext(path)[1]) as compressed:
                 yield compressed
-            hidden.publish(synced)
+            hidden.publish()
 
 
 class _Unpublished:
@@ -223,8 +227,8 @@ class _Unpublished:
     short as `target` may be as long as names can be.
     """
 
-    def __init__(self, target: str) -> None:
-        self._target = target
+    def __init__(self, target: str, synced: bool) -> None:
+        self._target, self._synced = target, synced
         self._folder = os.path.dirname(target)
         self._temporary = os.path.join(self._folder, f".sparsemaps-{secrets.token_hex(8)}.tmp")
         self._is_named = True
@@ -237,7 +241,8 @@ class _Unpublished:
                 descriptor = os.open(self._temporary, flags, 0o666)
             else:
                 self._is_named = False
-            self.file = open(descriptor, "w+b")
+            file = (_BegunEarly if self._synced else io.FileIO)(descriptor, "w+b")
+            self.file = io.BufferedRandom(file)
         except OSError as error:
             error.filename = None  # not the temporary one; the caller knows the name
             raise
@@ -253,9 +258,9 @@ class _Unpublished:
             if error[0] is not None:
                 self._remove()
 
-    def publish(self, synced: bool) -> None:
+    def publish(self) -> None:
         self.file.flush()
-        if synced:  # else a loss of power could leave the name without the content
+        if self._synced:  # else a loss of power could leave the name without the content
             os.fsync(self.file.fileno())
         if not self._is_named:
             with contextlib.suppress(OSError):  # the name is taken, or the file cannot have one
@@ -291,6 +296,26 @@ class _Unpublished:
         if self._is_named:
             with contextlib.suppress(OSError):  # the first error is the one to report
                 os.unlink(self._temporary)
+
+
+class _BegunEarly(io.FileIO):
+    """A file that the system begins to write to the disk while more of it is made.
+
+    A sync at its end then has little left to wait for.
+    """
+
+    _n_written = _n_begun = 0
+
+    def write(self, data: Any) -> int:
+        n = super().write(data)
+        self._n_written += n
+        size = self._n_written - self._n_begun
+        if size >= _BEGUN_BYTES and hasattr(os, "posix_fadvise"):
+            # Linux begins to write what is not needed, and keeps in memory what is not written yet.
+            with contextlib.suppress(OSError):
+                os.posix_fadvise(self.fileno(), self._n_begun, size, os.POSIX_FADV_DONTNEED)
+            self._n_begun = self._n_written
+        return n
 
 
 def _open_unnamed(folder: str) -> int | None:

@@ -164,6 +164,32 @@ def test_synced_before_it_has_its_name(tmp_path, monkeypatch, each_way):
     assert calls in (named * 2, unnamed * 2 + ["link", "replace"])
 
 
+@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="the system cannot be asked")
+@pytest.mark.parametrize("error", [None, OSError(22, "Invalid argument")])
+def test_the_disk_writes_while_more_is_made(tmp_path, monkeypatch, each_way, error):
+    asked = []
+
+    def advise(descriptor, offset, length, advice):
+        asked.append((offset, length))
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr(_files, "_BEGUN_BYTES", 1000)
+    monkeypatch.setattr(os, "posix_fadvise", advise)
+    pieces = [bytes([i]) * (100 * i) for i in range(100)]
+    with _files.atomic_output(tmp_path / "out") as file:
+        file.writelines(pieces)
+    content = b"".join(pieces)
+    assert (tmp_path / "out").read_bytes() == content
+    ends = np.cumsum([length for _, length in asked])
+    assert [offset for offset, _ in asked] == [0, *ends[:-1]]
+    assert len(content) - 1000 < ends[-1] <= len(content)
+    asked.clear()
+    with _files.atomic_output(tmp_path / "out", synced=False) as file:
+        file.writelines(pieces)
+    assert not asked
+
+
 def test_the_same_content_is_the_same_file(tmp_path):
     """Compressed files hold no time and no name."""
     for ending in ("gz", "bz2", "xz"):

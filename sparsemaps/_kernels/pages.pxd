@@ -16,9 +16,8 @@ cdef inline void begin_zeros(value_t *zeros, Py_ssize_t n) noexcept nogil:
     mapped to a page of zeros that all share, which costs a second fault, and an interrupt of the
     processors that run other threads.
     """
-    cdef Py_ssize_t i, n_pages = n * <Py_ssize_t>sizeof(value_t) // PAGE_BYTES + 1
-    cdef Py_ssize_t step = PAGE_BYTES // <Py_ssize_t>sizeof(value_t)
-    for i in range(n_pages - 1):
+    cdef Py_ssize_t i, step = PAGE_BYTES // <Py_ssize_t>sizeof(value_t)
+    for i in range((n - 1) // step + 1):
         zeros[i * step] = 0
     zeros[n - 1] = 0
 
