@@ -31,9 +31,7 @@ def make_csr(
     """
     before = np.zeros(rows.n_rows + 1, np.int64)  # the largest number of entries above each row
     np.cumsum(max_entries(rows.lengths(0, rows.n_rows)), out=before[1:])
-    parts = [
-        part for block in blocks for part in _threads.cut_by_size(before, *block, _PART_SIZE)
-    ]
+    parts = [part for block in blocks for part in _threads.cut_by_size(before, *block, _PART_SIZE)]
     sizes = [before.item(stop) - before.item(start) for start, stop in parts]
     capacity, max_size = before.item(-1), max(sizes, default=0)
     index_type = _validation.index_type(max(capacity, width))
