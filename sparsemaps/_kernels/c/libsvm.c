@@ -144,27 +144,22 @@ INLINE const char *read_plain_entry(const svm_text *text, const char *p, const c
         stop = start + *offset++;
     }
     ptrdiff_t whole = stop - first, fraction = 0;
-    double size;
-    if (whole == 1 && (*stop == ' ' || *stop == '\n')) { /* binary data */
-        size = *first - '0';
-    } else {
-        if (whole > 8)
+    if (whole > 8)
+        return NULL;
+    uint64_t digits = digits_at(first, whole);
+    if (*stop == '.') {
+        const char *point = stop;
+        stop = start + *offset++;
+        fraction = stop - point - 1;
+        if (whole + fraction > 19)
             return NULL;
-        uint64_t digits = digits_at(first, whole);
-        if (*stop == '.') {
-            const char *point = stop;
-            stop = start + *offset++;
-            fraction = stop - point - 1;
-            if (whole + fraction > 19)
-                return NULL;
-            digits = append_digits(digits, point + 1, fraction);
-        }
-        if (whole + fraction == 0 || (*stop != ' ' && *stop != '\n'))
-            return NULL;
-        size = divide_by_power(digits, fraction, text->powers);
-        if (text->to_float && between_floats(size))
-            return NULL;
+        digits = append_digits(digits, point + 1, fraction);
     }
+    if (whole + fraction == 0 || (*stop != ' ' && *stop != '\n'))
+        return NULL;
+    const double size = divide_by_power(digits, fraction, text->powers);
+    if (text->to_float && between_floats(size))
+        return NULL;
     *value = negative ? -size : size;
     *index = (int64_t)digits_at(p, colon - p);
     *next = offset;
@@ -173,6 +168,38 @@ INLINE const char *read_plain_entry(const svm_text *text, const char *p, const c
 
 /* Separators that an entry of plain digits has at most: colon, sign, point and blank. */
 enum { PLAIN_SEPARATORS = 4 };
+
+/* Entries index:digit from p on, as binary data have, while their separators are held and the
+ * columns ascend from *before. Returns where they end: behind a blank or at a line end. It is not
+ * inlined, as the loop for other data would have fewer registers. */
+static __attribute__((noinline)) const char *
+read_binary_entries(separators_t *separators, const char *p, const char *end, int64_t *before,
+                    int64_t *restrict indices, double *restrict values, int64_t *n)
+{
+    const char *start = separators->start;
+    const uint32_t *next = separators->next, *last = separators->last;
+    int64_t n_here = *n, column = *before;
+    while (last - next >= 2 && end - p >= LONGEST_PLAIN) {
+        const char *colon = start + next[0], *stop = start + next[1];
+        if (stop - colon != 2 || *colon != ':' || colon == p || colon - p > 8
+            || (*stop != ' ' && *stop != '\n'))
+            break;
+        const int64_t index = (int64_t)digits_at(p, colon - p);
+        if (index <= column)
+            break;
+        indices[n_here] = column = index;
+        values[n_here++] = colon[1] - '0';
+        next += 2;
+        p = stop;
+        if (*stop == '\n')
+            break;
+        p++;
+    }
+    separators->next = next;
+    *before = column;
+    *n = n_here;
+    return p;
+}
 
 /* The entries of a line from p on. */
 static const char *read_entries(svm_text *text, separators_t *separators, const char *p,
@@ -194,8 +221,17 @@ static const char *read_entries(svm_text *text, separators_t *separators, const 
             return p;
         }
         const char *stop = NULL;
-        if (end - p >= LONGEST_PLAIN && hold_separators(separators, p, end, PLAIN_SEPARATORS))
+        if (end - p >= LONGEST_PLAIN && hold_separators(separators, p, end, PLAIN_SEPARATORS)) {
+            const uint32_t *next = separators->next;
+            if (next[1] - next[0] == 2 && separators->start[next[1]] == ' ') {
+                stop = read_binary_entries(separators, p, end, &before, indices, values, &n);
+                if (stop > p) {
+                    p = stop;
+                    continue;
+                }
+            }
             stop = read_plain_entry(text, p, separators->start, &separators->next, &index, &value);
+        }
         if (!stop)
             stop = read_entry(text, p, end, &index, &value);
         if (!stop)
