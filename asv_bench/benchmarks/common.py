@@ -47,9 +47,10 @@ def workload(name, n_rows=None):
     raise ValueError(name)
 
 
-def fastest(*functions, repeats=3, seconds=0.5):
+def fastest(*functions, repeats=3, seconds=2):
     """Seconds of each function: its fastest run. They run in turn, `repeats` times at least, and
-    more often if that takes less than `seconds`."""
+    more often if that takes less than `seconds`, so that each has a moment in which the machine
+    does nothing else."""
     times = [[] for _ in functions]
     began = time.perf_counter()
     while len(times[0]) < repeats or time.perf_counter() < began + seconds:
