@@ -30,7 +30,9 @@ def make_csr(
     entries in the output of rows of so many input entries.
     """
     before = np.zeros(rows.n_rows + 1, np.int64)  # the largest number of entries above each row
-    np.cumsum(max_entries(rows.lengths(0, rows.n_rows)), out=before[1:])
+    for start, stop in blocks:
+        before[1 + start : 1 + stop] = max_entries(rows.lengths(start, stop))
+    np.cumsum(before, out=before)
     parts = [part for block in blocks for part in _threads.cut_by_size(before, *block, _PART_SIZE)]
     sizes = [before.item(stop) - before.item(start) for start, stop in parts]
     capacity, max_size = before.item(-1), max(sizes, default=0)

@@ -1,5 +1,7 @@
 """The count sketch keeps inner products, with the published variance."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import reference
@@ -168,3 +170,18 @@ def test_sums_that_cancel_are_not_stored():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         CountSketch(**parameters).fit(np.ones((2, 4)))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_dense_input_takes_little_memory_beside_it(n_jobs):
+    X = np.zeros((4096, 2048))
+    X[::64, 7] = 1
+    sketch = CountSketch(n_components=64, random_state=0, n_jobs=n_jobs).fit(X[:1])
+    tracemalloc.start()
+    try:
+        Z = sketch.transform(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert Z.nnz == 64
+    assert peak < X.size / 2  # bytes; a copy of X is 8 times its size, and one of bool as large
