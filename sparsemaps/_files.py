@@ -311,7 +311,8 @@ class _BegunEarly(io.FileIO):
         self._n_written += n
         size = self._n_written - self._n_begun
         if size >= _BEGUN_BYTES and hasattr(os, "posix_fadvise"):
-            # Linux begins to write what is not needed, and keeps in memory what is not written yet.
+            # On Linux this advice starts the writing of these bytes to the disk. It returns before
+            # they are written, and until then they stay in memory.
             with contextlib.suppress(OSError):
                 os.posix_fadvise(self.fileno(), self._n_begun, size, os.POSIX_FADV_DONTNEED)
             self._n_begun = self._n_written

@@ -223,6 +223,7 @@ static const char *read_entries(svm_text *text, separators_t *separators, const 
         const char *stop = NULL;
         if (end - p >= LONGEST_PLAIN && hold_separators(separators, p, end, PLAIN_SEPARATORS)) {
             const uint32_t *next = separators->next;
+            /* Asked before the call too, as entries of other values would pay for it. */
             if (next[1] - next[0] == 2 && separators->start[next[1]] == ' ') {
                 stop = read_binary_entries(separators, p, end, &before, indices, values, &n);
                 if (stop > p) {
