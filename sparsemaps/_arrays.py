@@ -13,39 +13,22 @@ class GrowingArray:
     ----------
     dtype : data-type
         Type of its elements.
-    capacity : int, default=0
-        For how many elements there is room at first. Memory that is never written to costs
-        nothing, so that this may be an upper bound.
     """
 
-    def __init__(self, dtype: npt.DTypeLike, capacity: int = 0) -> None:
-        self._array: npt.NDArray[Any] = np.empty(capacity, dtype)
+    def __init__(self, dtype: npt.DTypeLike) -> None:
+        self._array: npt.NDArray[Any] = np.empty(0, dtype)
         self.n = 0
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of its elements."""
-        return self._array.dtype
 
     def append(self, more: npt.NDArray[Any], growth: float = 2.0, added: int = 0) -> None:
         """Append ``more + added``; if the array must grow, to `growth` times what is needed."""
         end = self.n + len(more)
         if end > len(self._array):
             self._make_room(int(end * max(growth, 1)) + 1, self._array.dtype)
-        appended = self.take(len(more))
+        appended = self._array[self.n : end]
         appended[:] = more
         if added:
             appended += added
-
-    def room(self, size: int) -> npt.NDArray[Any]:
-        """The next `size` elements, within the capacity, which do not count yet."""
-        return self._array[self.n : self.n + size]
-
-    def take(self, size: int) -> npt.NDArray[Any]:
-        """The next `size` elements, within the capacity, which count from now on."""
-        taken = self.room(size)
-        self.n += size
-        return taken
+        self.n = end
 
     def widen(self, dtype: npt.DTypeLike) -> None:
         """Convert to `dtype`."""

@@ -1,18 +1,16 @@
 """CSR output whose rows have lengths that are known only when they are made."""
 
 import threading
-from collections import deque
 from collections.abc import Callable
 
 import numpy as np
 
 from sparsemaps import _threads, _validation
-from sparsemaps._arrays import GrowingArray
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Matrix
 
 _PART_SIZE = 2**18
-"""Largest size of a part of the output: a thread writes it before it is copied to its place."""
+"""Largest size of a part of the output, so that it is in the cache when it is moved."""
 
 
 def make_csr(
@@ -29,67 +27,106 @@ def make_csr(
     many entries there are; ``max_entries(lengths)`` gives the largest possible number of
     entries in the output of rows of so many input entries.
     """
-    before = np.zeros(rows.n_rows + 1, np.int64)  # the largest number of entries above each row
-    for start, stop in blocks:
-        before[1 + start : 1 + stop] = max_entries(rows.lengths(start, stop))
-    np.cumsum(before, out=before)
-    parts = [part for block in blocks for part in _threads.cut_by_size(before, *block, _PART_SIZE)]
-    sizes = [before.item(stop) - before.item(start) for start, stop in parts]
-    capacity, max_size = before.item(-1), max(sizes, default=0)
+    parts, sizes = _cut_parts(blocks, max_entries(rows.lengths()))
+    capacity = sum(sizes)
     index_type = _validation.index_type(max(capacity, width))
-    values, columns = GrowingArray(rows.dtype, capacity), GrowingArray(index_type, capacity)
+    # Memory that is never written to costs nothing, and the end is given back.
+    values, columns = np.empty(capacity, rows.dtype), np.empty(capacity, index_type)
     indptr = np.zeros(rows.n_rows + 1, index_type)
+    places = _Places(sizes)
 
-    def write_part(start: int, stop: int, out_values: Array, out_columns: Array) -> int:
+    def write_part(number: int) -> None:
+        start, stop = parts[number]
         block = rows.block(start, stop)
-        if rows.may_grow and max_entries(np.diff(block.indptr)).sum() > len(out_values):
+        if rows.may_grow and max_entries(np.diff(block.indptr)).sum() > sizes[number]:
             raise ValueError("X was changed while it was read: it has got more entries")
-        return write(block, out_values, out_columns, indptr[1 + start : 1 + stop])
+        room = places.begin(number)
+        places.end(number, write(block, values[room], columns[room], indptr[1 + start : 1 + stop]))
+        while (move := places.begin_move()) is not None:
+            place, written = move
+            if place != written:
+                values[place] = values[written]
+                columns[place] = columns[written]
+            places.end_move()
 
-    if len(parts) <= 1 or _threads.resolve_n_jobs(n_jobs) == 1:
-        for part, size in zip(parts, sizes, strict=True):
-            n = write_part(*part, values.room(size), columns.room(size))
-            values.take(n)
-            columns.take(n)
-    else:
-        _write_by_threads(write_part, parts, max_size, values, columns, n_jobs)
+    _threads.run(write_part, [(number,) for number in range(len(parts))], n_jobs)
     np.cumsum(indptr, out=indptr)
-    arrays = values.finish(), columns.finish(), indptr
-    return rows.container(arrays, shape=(rows.n_rows, width))
+    values.resize(places.n_entries, refcheck=False)
+    columns.resize(places.n_entries, refcheck=False)
+    return rows.container((values, columns, indptr), shape=(rows.n_rows, width))
 
 
-def _write_by_threads(
-    write_part: Callable[[int, int, Array, Array], int],
-    parts: list[tuple[int, int]],
-    max_size: int,
-    values: GrowingArray,
-    columns: GrowingArray,
-    n_jobs: int | None,
-) -> None:
-    """Write each part to arrays of its own, as its place is known when those before it have been
-    written. The thread that finds its place known copies it, and those that have waited for it."""
-    spare: deque[tuple[Array, Array]] = deque()  # new memory costs time when it is first written
-    ended: dict[int, tuple[tuple[Array, Array], int]] = {}
-    lock = threading.Lock()
-    n_placed = 0
+class _Places:
+    """Where the parts of the output are, which several threads write.
 
-    def write_apart(number: int) -> None:
-        nonlocal n_placed
-        try:
-            own = spare.pop()
-        except IndexError:
-            own = np.empty(max_size, values.dtype), np.empty(max_size, columns.dtype)
-        n = write_part(*parts[number], *own)
-        with lock:
-            ended[number] = own, n
-            copies = []
-            while n_placed in ended:
-                own, n = ended.pop(n_placed)
-                copies.append((own, n, values.take(n), columns.take(n)))
-                n_placed += 1
-        for own, n, out_values, out_columns in copies:
-            out_values[:] = own[0][:n]
-            out_columns[:] = own[1][:n]
-            spare.append(own)
+    The place of a part is known only when those before it have been written. Until then it is
+    written where they end at the latest; then it is moved to its place, by one thread at a time.
 
-    _threads.run(write_apart, [(number,) for number in range(len(parts))], n_jobs)
+    Parameters
+    ----------
+    sizes : list of int
+        The largest number of entries in each part.
+    """
+
+    def __init__(self, sizes: list[int]) -> None:
+        self.n_entries = 0  # in the parts that are in their places
+        self._sizes = sizes
+        self._n_placed = 0
+        self._begun: dict[int, int] = {}  # where a part begins that is not in its place
+        self._written: dict[int, int] = {}  # and the number of its entries, if it has ended
+        self._moving = False
+        self._lock = threading.Lock()
+
+    def begin(self, number: int) -> slice:
+        """Room for a part."""
+        with self._lock:
+            first = self.n_entries
+            for before in range(self._n_placed, number):
+                first = self._begun.get(before, first) + self._sizes[before]
+            self._begun[number] = first
+        return slice(first, first + self._sizes[number])
+
+    def end(self, number: int, n: int) -> None:
+        """A part has been written; it has `n` entries."""
+        with self._lock:
+            self._written[number] = n
+
+    def begin_move(self) -> tuple[slice, slice] | None:
+        """To where from where the next part is to be moved; None if that must wait, or if
+        another thread moves parts, which will come to the others too."""
+        with self._lock:
+            if self._moving or self._n_placed not in self._written:
+                return None
+            self._moving = True
+            first, n = self._begun[self._n_placed], self._written[self._n_placed]
+            return slice(self.n_entries, self.n_entries + n), slice(first, first + n)
+
+    def end_move(self) -> None:
+        """The part is in its place."""
+        with self._lock:
+            del self._begun[self._n_placed]
+            self.n_entries += self._written.pop(self._n_placed)
+            self._n_placed += 1
+            self._moving = False
+
+
+def _cut_parts(
+    blocks: list[tuple[int, int]], max_entries: Array
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """The parts (start, stop) of the blocks, and the largest number of entries in each.
+
+    ``max_entries`` is that of each row.
+    """
+    parts, sizes = [], []
+    starts = np.array([start for start, _ in blocks], np.intp)
+    of_blocks = np.add.reduceat(max_entries, starts).tolist()
+    for (start, stop), size in zip(blocks, of_blocks, strict=True):
+        if size <= _PART_SIZE:
+            parts.append((start, stop))
+            sizes.append(size)
+        else:
+            of_rows = max_entries[start:stop]
+            for first, last in _threads.cut_by_size(of_rows, _PART_SIZE):
+                parts.append((start + first, start + last))
+                sizes.append(int(of_rows[first:last].sum()))
+    return parts, sizes

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn
+from sparsemaps import _sklearn, _threads
 from sparsemaps._kernels import rows as _rows
 from sparsemaps._typing import Array, MatrixLike
 from sparsemaps._validation import Csr, as_float, check_indices, native, open_sparse
@@ -91,11 +91,15 @@ class RowReader:
         another thread changes. The `indptr` of sparse rows is private."""
         return self._dense is not None
 
-    def lengths(self, start: int, stop: int) -> Array:
-        """How many entries each row of a block has, or has at most."""
-        if self._dense is not None:
-            return np.count_nonzero(self._dense[start:stop], axis=1)
-        return self._indptr[start + 1 : stop + 1] - self._indptr[start:stop]
+    def lengths(self) -> Array:
+        """How many entries each row has, or has at most."""
+        if self._dense is None:
+            return np.diff(self._indptr)
+        lengths = np.empty(self.n_rows, np.int64)
+        # NumPy makes a copy of bool of what it counts.
+        for start, stop in _threads.cut_by_bytes(self.n_rows, self.n_columns):
+            lengths[start:stop] = np.count_nonzero(self._dense[start:stop], axis=1)
+        return lengths
 
     def block(self, start: int, stop: int) -> Block:
         """Rows `start` to `stop` (exclusive), checked.

@@ -102,19 +102,15 @@ def cut_by_bytes(n_rows: int, row_bytes: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + step, n_rows)
 
 
-def cut_by_size(
-    before: npt.NDArray[np.int64], start: int, stop: int, max_size: int
-) -> Iterator[tuple[int, int]]:
-    """Ranges of the rows from `start` to `stop` of at most `max_size`, or of one row.
-
-    ``before[row]`` is the size of all rows above `row`.
-    """
-    while start < stop:
-        limit = before.item(start) + max_size
-        end = min(int(np.searchsorted(before, limit, side="right")) - 1, stop)
-        end = max(end, start + 1)
-        yield start, end
-        start = end
+def cut_by_size(sizes: npt.NDArray[np.int64], max_size: int) -> Iterator[tuple[int, int]]:
+    """Ranges (first, last) of rows of these sizes, each of at most `max_size` or of one row."""
+    ends = np.cumsum(sizes)
+    first = before = 0
+    while first < len(sizes):
+        last = int(np.searchsorted(ends, before + max_size, side="right"))
+        last = max(last, first + 1)
+        yield first, last
+        first, before = last, ends.item(last - 1)
 
 
 def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any) -> list[T]:
