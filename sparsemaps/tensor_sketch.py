@@ -1,5 +1,6 @@
 """Tensor sketch: polynomial kernels, in a chosen number of columns."""
 
+import functools
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -231,35 +232,10 @@ class TensorSketch(SparseMap):
     def _factors_to_sum(self, lengths: Array, itemsize: int) -> npt.NDArray[np.int32]:
         """For each row, of how many factors tuples are summed; 0 for Fourier transforms."""
         longest = int(lengths.max(initial=0))
+        rule = (self.degree, self.coef0 != 0, self.n_components, self.method, itemsize)
         if longest + 1 < len(lengths):  # once for each length
-            return self._factors_to_sum(np.arange(longest + 1), itemsize)[lengths]
-        lengths = lengths + (self.coef0 != 0)
-        summed = np.full(len(lengths), self.degree, np.int32)
-        if self.method == "fft":
-            summed[:] = 0
-            return summed
-        # The cost of adding one entry's product with a sketch, in tuples.
-        join = self.n_components * itemsize / _BYTES_PER_TUPLE
-        tuples = lengths.astype(float)
-        growing = lengths > 1  # the others have at most one tuple, however high the degree
-        for factor in range(1, self.degree):
-            reached = growing & (tuples >= join)
-            summed[reached] = factor
-            growing &= ~reached
-            if not growing.any():
-                break
-            tuples[growing] *= lengths[growing]
-        if self.method == "auto":
-            cost = np.where(
-                summed < self.degree, tuples + (self.degree - summed) * join * lengths, tuples
-            )
-            summed[cost > self._transforms(itemsize) + self.degree * lengths] = 0
-        return summed
-
-    def _transforms(self, itemsize: int) -> float:
-        """The cost of the Fourier transforms of a row, in tuples."""
-        steps = self.n_components * np.log2(2 * self.n_components)
-        return float((self.degree + 1) * steps * itemsize / _BUTTERFLY_BYTES_PER_TUPLE)
+            return _factors_for_lengths_below(longest + 1, *rule)[lengths]
+        return _factors_for_lengths(lengths, *rule)
 
     def _convolve(self, block: Block, rows: Array, factors: _Factors, dtype: Any) -> Array:
         """Sketches of some rows of a block, by Fourier transforms."""
@@ -281,3 +257,40 @@ class TensorSketch(SparseMap):
                     _functions.multiply_complex(product, transform)
         sketch: Any = scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
         return np.asarray(sketch)
+
+
+@functools.lru_cache(maxsize=64)  # as it takes as long as some hundred short rows
+def _factors_for_lengths_below(limit: int, *rule: Any) -> npt.NDArray[np.int32]:
+    return _factors_for_lengths(np.arange(limit), *rule)
+
+
+def _factors_for_lengths(
+    lengths: Array, degree: int, extra: bool, n_components: int, method: str, itemsize: int
+) -> npt.NDArray[np.int32]:
+    """For rows of these lengths, of how many factors tuples are summed.
+
+    ``extra`` is whether `coef0` adds an entry to each row.
+    """
+    lengths = lengths + extra
+    summed = np.full(len(lengths), degree, np.int32)
+    if method == "fft":
+        summed[:] = 0
+        return summed
+    # The cost of adding one entry's product with a sketch, in tuples.
+    join = n_components * itemsize / _BYTES_PER_TUPLE
+    tuples = lengths.astype(float)
+    growing = lengths > 1  # the others have at most one tuple, however high the degree
+    for factor in range(1, degree):
+        reached = growing & (tuples >= join)
+        summed[reached] = factor
+        growing &= ~reached
+        if not growing.any():
+            break
+        tuples[growing] *= lengths[growing]
+    if method == "auto":
+        # The cost of the Fourier transforms of a row, in tuples.
+        steps = n_components * np.log2(2 * n_components)
+        transforms = (degree + 1) * steps * itemsize / _BUTTERFLY_BYTES_PER_TUPLE
+        cost = np.where(summed < degree, tuples + (degree - summed) * join * lengths, tuples)
+        summed[cost > transforms + degree * lengths] = 0
+    return summed
