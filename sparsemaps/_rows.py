@@ -192,7 +192,7 @@ def open_dense(X: Array, nonnegative_rule: str | None = None) -> RowReader:
 def _found_in(block: Block, n_columns: int) -> int:
     """What the kernel finds in a block, as a sum of its flags."""
     # As unsigned numbers of their type, negative indices are the largest.
-    limit = min(n_columns, int(np.iinfo(block.indices.dtype).max) + 1)
+    limit = min(n_columns, 2 ** (8 * block.indices.itemsize - 1))
     return int(_rows.check_rows(*block, limit))
 
 
