@@ -40,8 +40,8 @@ class SparseMap(
     - ``_prepare(n_columns, rows)``, which computes once what ``_transform`` needs beside the
       parameters, and those that depend on the data;
     - ``_learned_parameters``, those that ``fit`` took from the data;
-    - ``_nonnegative_rule``, ``_shares_columns``, ``_size_name``, ``has_codes``, ``is_one_hot``,
-      ``_sparse_components``, ``_has_components``, which say what the map is.
+    - ``_nonnegative_rule``, ``_size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
+      ``_has_components``, which say what the map is.
 
     These methods see the frozen copy as ``self``.
     """
@@ -50,9 +50,6 @@ class SparseMap(
     random_state: Any
     seed_: int
     n_features_in_: int
-
-    _shares_columns: ClassVar[bool] = False
-    """Whether larger blocks of rows are cheaper, because rows share what is made of a column."""
 
     @property
     def _nonnegative_rule(self) -> str | None:
@@ -375,8 +372,7 @@ class SparseMap(
     def _cut(self, rows: RowReader) -> list[tuple[int, int]]:
         """The blocks (start, stop) in which `rows` are read."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)
-        max_work = _threads.BLOCK_ENTRIES * (2 if self._shares_columns else 1)
-        return _threads.cut_rows(rows.n_rows, rows.work_before, n_jobs, max_work)
+        return _threads.cut_rows(rows.n_rows, rows.work_before, n_jobs)
 
 
 def _as_json(name: str, value: Any) -> Any:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 T = TypeVar("T")
 
-BLOCK_ENTRIES = 2**17
+BLOCK_ENTRIES = 2**18
 """Largest size of a block (a single longer row makes a block of its own).
 
 It bounds the memory beside input and output. Interrupts are handled between blocks.

@@ -98,8 +98,6 @@ class KernelProduct(SampledMap):
     ['a', 'a__bits', 'a__method', 'a__n_hashes']
     """
 
-    _shares_columns = True
-
     def __init__(
         self,
         *,

@@ -110,7 +110,6 @@ class RandomBinning(SampledMap):
 
     gamma: _bandwidth.Gamma
 
-    _shares_columns = True
     _size_name = "n_grids"
 
     def __init__(

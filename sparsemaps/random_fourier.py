@@ -145,8 +145,6 @@ class RandomFourier(SparseMap):
 
     gamma: _bandwidth.Gamma
 
-    _shares_columns = True
-
     def __init__(
         self,
         *,

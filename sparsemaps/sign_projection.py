@@ -120,8 +120,6 @@ class SignProjection(SampledMap):
     True
     """
 
-    _shares_columns = True
-
     def __init__(
         self,
         *,

@@ -108,8 +108,6 @@ class ConsistentWeightedSampling(SampledMap):
     True
     """
 
-    _shares_columns = True
-
     def __init__(
         self,
         *,

@@ -174,8 +174,8 @@ def test_bad_parameters(parameters, message):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_dense_input_takes_little_memory_beside_it(n_jobs):
-    X = np.zeros((4096, 2048))
-    X[::64, 7] = 1
+    X = np.zeros((8192, 2048))
+    X[::128, 7] = 1
     sketch = CountSketch(n_components=64, random_state=0, n_jobs=n_jobs).fit(X[:1])
     tracemalloc.start()
     try:
