@@ -10,7 +10,7 @@ import numpy as np
 
 from sparsemaps import kernels
 
-from .common import ratio, workload
+from .common import fastest, ratio, workload
 from .growth import MAPS
 
 CODED = ("MinHash", "icws", "dart", "SignProjection", "rademacher", "RandomFourier")
@@ -50,9 +50,9 @@ class Processes(_Threads):
         super().setup(workload_name, name)
 
     def track_ratio_transform(self, *_):
-        first = self.seconds()
-        n_runs = min(max(int(2 / first), 2), 40)
-        alone = min(self.seconds() for _ in range(n_runs))
+        transform = self.maps[0].transform
+        (alone,) = fastest(lambda: transform(self.X))
+        n_runs = min(max(int(2 / alone), 2), 40)
         context = multiprocessing.get_context("fork")
         barrier, answer = context.Barrier(2), context.SimpleQueue()
 
@@ -60,7 +60,9 @@ class Processes(_Threads):
             found = []
             for _ in range(n_runs):
                 barrier.wait()
-                found.append(self.seconds())
+                start = time.perf_counter()
+                transform(self.X)
+                found.append(time.perf_counter() - start)
             return found
 
         other = context.Process(target=lambda: answer.put(beside_another()))
@@ -70,11 +72,6 @@ class Processes(_Threads):
         return 2 * alone / min(max(pair) for pair in pairs)
 
     track_ratio_transform.unit = "times faster"
-
-    def seconds(self):
-        start = time.perf_counter()
-        self.maps[0].transform(self.X)
-        return time.perf_counter() - start
 
 
 class Encode(_Threads):
