@@ -89,8 +89,8 @@ def _write_rahimi(o: Options, results: Results) -> None:
     notes = (
         "Ridge regression: the share of test rows that are wrong, or the root mean squared error "
         "over the norm of the truth; CPU time of mapping and one fit. The paper does not say how "
-        "it scales errors. Its Forest Cover has 522,000 rows in two classes; ours is a sample of "
-        "10,000 in seven, and at most 1,000 Fourier features. Both together are D Fourier features "
+        "it scales errors. Its Forest Cover has 522,000 rows, of classes that it does not name; ours "
+        "is a sample of 10,000 in seven classes, and at most 1,000 Fourier features. Both together are D Fourier features "
         "and D / 10 grids in a FeatureUnion. Exact kernels take at most 4,000 training rows."
     )
     report.write_table(
@@ -144,7 +144,7 @@ def _write_forest(o: Options, results: Results) -> None:
         ax.set_xticks([n for n, _ in values], [str(n) for n, _ in values], rotation=45)
         ax.minorticks_off()
     notes = (
-        "Random binning on a sample of Forest Cover (seven classes; the paper's has two, and up to "
+        "Random binning on a sample of Forest Cover (seven classes; the paper does not name its own, and has up to "
         "522,000 rows): the error falls with the training rows and with the grids P."
     )
     base = o.results / "rahimi-figure-3"
@@ -247,7 +247,8 @@ def _write_speed(o: Options, results: Results) -> None:
     notes = (
         "One vector of d numbers, n projections, float32. NumPy's product with a dense matrix on "
         "all processors, beside a whole call of transform on one, which also validates the input "
-        "and computes 2 n cosines and sines; the paper times the products alone."
+        "and computes 2 n cosines and sines; the paper times predictions, from the raw "
+        "features of a vector to its label."
     )
     report.write_table(
         o.results / "fastfood-table-1", "Fastfood, Table 1: speed and memory", header, rows, notes
