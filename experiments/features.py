@@ -89,9 +89,10 @@ def _write_rahimi(o: Options, results: Results) -> None:
     notes = (
         "Ridge regression: the share of test rows that are wrong, or the root mean squared error "
         "over the norm of the truth; CPU time of mapping and one fit. The paper does not say how "
-        "it scales errors. Its Forest Cover has 522,000 rows, of classes that it does not name; ours "
-        "is a sample of 10,000 in seven classes, and at most 1,000 Fourier features. Both together are D Fourier features "
-        "and D / 10 grids in a FeatureUnion. Exact kernels take at most 4,000 training rows."
+        "it scales errors. Its Forest Cover has 522,000 rows, of classes that it does not name; "
+        "ours is a sample of 10,000 in seven classes, and at most 1,000 Fourier features. Both "
+        "together are D Fourier features and D / 10 grids in a FeatureUnion. Exact kernels take "
+        "at most 4,000 training rows."
     )
     report.write_table(
         o.results / "rahimi-table-1",
@@ -144,8 +145,9 @@ def _write_forest(o: Options, results: Results) -> None:
         ax.set_xticks([n for n, _ in values], [str(n) for n, _ in values], rotation=45)
         ax.minorticks_off()
     notes = (
-        "Random binning on a sample of Forest Cover (seven classes; the paper does not name its own, and has up to "
-        "522,000 rows): the error falls with the training rows and with the grids P."
+        "Random binning on a sample of Forest Cover (seven classes; the paper does not name its "
+        "own, and has up to 522,000 rows): the error falls with the training rows and with the "
+        "grids P."
     )
     base = o.results / "rahimi-figure-3"
     report.save(figure, base, "Rahimi & Recht, Figure 3: Forest Cover", notes)

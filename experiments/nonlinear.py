@@ -136,9 +136,10 @@ def _write_table_1(o: Options, results: Results) -> None:
     header = ["data", "train (paper)", "test (paper)", "columns", "linear SVM, % (paper)",
               "ours, %", "training rows", "what differs"]  # fmt: skip
     notes = (
-        "The best test accuracy over C of a linear SVM on rows of unit length. Letter has the paper's "
-        "own split, and the paper's 62.4 % is not reproduced by any scaling that was tried (with an "
-        "intercept 70.4 % on unit rows and 69.7 % on raw ones, without one 67.9 % and 67.8 %)."
+        "The best test accuracy over C of a linear SVM on rows of unit length. Letter has the "
+        "paper's own split, and the paper's 62.4 % is not reproduced by any scaling that was tried "
+        "(with an intercept 70.4 % on unit rows and 69.7 % on raw ones, without one 67.9 % and "
+        "67.8 %)."
     )
     report.write_table(o.results / "li-table-1", "Li, Table 1: data sets", header, rows, notes)
 
