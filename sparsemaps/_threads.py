@@ -298,8 +298,8 @@ class _Pool:
     """
 
     def __init__(self) -> None:
-        self.n_threads = 0
         self._shares: SimpleQueue[_Share | None] = SimpleQueue()
+        self.n_threads = 0
 
     def submit(self, share: _Share, n_threads: int) -> None:
         """Let a thread run `share`, of at least `n_threads` if the system starts so many.
@@ -314,7 +314,8 @@ class _Pool:
             self._shares.put(share)
 
     def __del__(self) -> None:
-        self._shares.put(None)
+        with contextlib.suppress(AttributeError):  # an interrupt came before it was made
+            self._shares.put(None)
 
 
 def _run_shares(shares: "SimpleQueue[_Share | None]") -> None:

@@ -1,6 +1,7 @@
 """Threads over blocks: order, errors, interrupts, forks, and fewer threads than asked for."""
 
 import _thread
+import contextlib
 import io
 import multiprocessing
 import os
@@ -295,6 +296,37 @@ def test_an_interrupt_ends_the_work(n_jobs):
     with pytest.raises(KeyboardInterrupt):
         _threads.run(work, [(i,) for i in range(2000)], n_jobs)
     assert len(calls) < 1000
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no interval timers")
+@pytest.mark.parametrize("arguments", [("steps", "3"), ("signals", "300")])
+def test_one_interrupt_at_any_moment(arguments):
+    """The call ends, and the next one gives what it always does. More of it: interrupts.py."""
+    program = os.path.join(os.path.dirname(__file__), "interrupts.py")
+    command = [sys.executable, program, *arguments]
+    done = subprocess.run(command, capture_output=True, timeout=300, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) >= 300
+
+
+def test_an_iterator_that_its_own_thread_closes():
+    """As the garbage collector may: the thread does not wait for itself."""
+    collected = threading.Event()
+    results = None
+
+    def work(i):
+        if threading.get_ident() != caller:
+            time.sleep(0.001)
+            with contextlib.suppress(ValueError):  # the caller is within it just now
+                results.close()
+                collected.set()
+        return i
+
+    caller = threading.get_ident()
+    results = _threads.stream(work, ((i,) for i in range(100)), 2)
+    assert next(results) == 0
+    assert collected.wait(60)
+    assert _threads.run(square, [(i,) for i in range(40)], 2) == SQUARES
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
