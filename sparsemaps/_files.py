@@ -15,6 +15,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
+from sparsemaps._parameters import setting
+
 MAX_LINE_BYTES = 2**30
 """Default for the longest line that is read."""
 
@@ -159,7 +161,7 @@ class Text:
             pass
 
     def _too_long(self) -> LineTooLong:
-        return LineTooLong(f"longer than max_line_bytes={self._max_line_bytes}")
+        return LineTooLong(f"longer than {setting('max_line_bytes', self._max_line_bytes)}")
 
     def _read(self, size: int) -> bytes:
         parts = []

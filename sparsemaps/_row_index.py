@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sparsemaps import _config, _files, _search, _sklearn, _threads, _validation
 from sparsemaps._base import SparseMap
 from sparsemaps._packed import PackedCodes
+from sparsemaps._parameters import ParameterError
 from sparsemaps._typing import Array, MatrixLike
 
 _SAVED_PARAMETERS = ("n_neighbors", "radius", "algorithm", "recall", "rerank")
@@ -180,7 +181,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def _check_parameters(self) -> None:
         if not isinstance(self.map, SparseMap) or not self.map.has_codes:
-            raise ValueError(f"map must be a map with encode, got {self.map!r}")
+            raise ParameterError("map", repr(self.map), "a map with encode")
         _validation.check_int("n_neighbors", self.n_neighbors, 1, 2**31 - 1)
         if self.radius is not None:
             self._radius(self.radius)
@@ -206,7 +207,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         radius = self.radius if radius is None else radius
         radius = _validation.check_real("radius", radius, 0)
         if radius >= 1:
-            raise ValueError(f"radius must be at least 0 and below 1, got {radius}")
+            raise ParameterError("radius", str(radius), "at least 0 and below 1")
         return radius
 
     def _similarities(self, queries: PackedCodes) -> Array:

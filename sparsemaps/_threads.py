@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sparsemaps._parameters import ParameterError
+
 T = TypeVar("T")
 
 BLOCK_ENTRIES = 2**18
@@ -51,7 +53,7 @@ def resolve_n_jobs(n_jobs: Any) -> int:
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}")
+        raise ParameterError("n_jobs", repr(n_jobs), "None or a non-zero integer")
     n_jobs = int(n_jobs)
     if getattr(_current, "in_task", False):
         return 1
@@ -203,7 +205,8 @@ def _close(tasks: "deque[_Task]", shares: "list[_Share]") -> None:
 # A signal may interrupt the caller between any two instructions, and its handler may raise. So what
 # follows has no step of the caller that another thread would wait for: the caller takes tasks and
 # hands out shares by single calls of C, and never holds a lock that others acquire. This is not so
-# of Event, Condition, Semaphore, Thread.start, Future and ThreadPoolExecutor, which are Python code.
+# of Event, Condition, Semaphore, Thread.start, Future and ThreadPoolExecutor, which are Python's
+# code.
 
 
 class _End:

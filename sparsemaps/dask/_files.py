@@ -14,6 +14,7 @@ from dask.delayed import delayed
 
 from sparsemaps import libsvm
 from sparsemaps._base import as_fitted
+from sparsemaps._parameters import setting
 from sparsemaps._progress import Progress
 from sparsemaps._validation import check_bool, check_choice, check_int
 from sparsemaps.dask._graphs import compute_each
@@ -199,7 +200,7 @@ class _Parts(NamedTuple):
             elif before != json.loads(json.dumps(record)):
                 raise ValueError(
                     f"{self.url} has parts of another call: {_difference(before, record)}; take "
-                    "another directory, or resume=False, which removes them"
+                    f"another directory, or {setting('resume', False)}, which removes them"
                 )
             else:
                 return parts

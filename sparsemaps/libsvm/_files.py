@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from sparsemaps import _files, _threads
+from sparsemaps._parameters import ParameterError, setting
 from sparsemaps._progress import FileProgress
 from sparsemaps._validation import check_bool, check_choice, check_int
 from sparsemaps.libsvm._blocks import blocks_of, cut_lines, in_order
@@ -145,13 +146,16 @@ def map_svmlight_file(
         check_bool(name, value)
     fitted = FittedMap(map)
     if ones and not fitted.is_one_hot:
-        raise ValueError("ones=True is for maps with one-hot output")
+        raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
     if ones and format == "npy":
-        raise ValueError("ones=True is not for format='npy': packed codes have no values")
+        raise ValueError(
+            f"{setting('ones', True)} is not for {setting('format', 'npy')}: packed codes have no "
+            "values"
+        )
     if format == "npy" and not fitted.has_codes:
-        raise ValueError("format='npy' is for maps with codes")
+        raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
     if comments and format != "svmlight":
-        raise ValueError("comments=True is for format='svmlight'")
+        raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
     title = " ".join(repr(map).split()) if header is True else header or ""
     options = FormatOptions(
         check_bool("zero_based", zero_based), check_bool("ones", ones), bool(comments), title
@@ -163,9 +167,11 @@ def map_svmlight_file(
     if resume or shard is not None:
         raise ValueError("resume and shard are for an output that is a directory")
     if format != "svmlight" and (hasattr(output, "write") or os.fspath(output) == "-"):
-        raise ValueError(f"format={format!r} needs a file to write to, not a pipe")
+        raise ValueError(f"{setting('format', format)} needs a file to write to, not a pipe")
     if format != "svmlight" and _files.without_compression(os.fspath(output)) != os.fspath(output):
-        raise ValueError(f"format={format!r} is not compressed: leave out the ending of {output}")
+        raise ValueError(
+            f"{setting('format', format)} is not compressed: leave out the ending of {output}"
+        )
     _files.refuse_inputs_as_outputs(paths, [output])
     with FileProgress(paths, progress) as bar:
         return job.run(paths, output, bar)
@@ -351,7 +357,7 @@ def _check_shard(shard: Any) -> tuple[int, int]:
     try:
         i, n = shard
     except (TypeError, ValueError):
-        raise ValueError(f"shard must be two integers (i, n), got {shard!r}") from None
+        raise ParameterError("shard", repr(shard), "two integers (i, n)") from None
     n = check_int("the second number of shard", n, 1, 2**31 - 1)
     return check_int("the first number of shard", i, 1, n), n
 
