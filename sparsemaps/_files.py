@@ -227,6 +227,18 @@ def decompressing(name: str = "") -> Iterator[None]:
         raise ValueError(f"{name}cannot be decompressed: {error}") from error
 
 
+@contextlib.contextmanager
+def arrays_of(name: str) -> Iterator[None]:
+    """Make a ValueError of whatever NumPy, SciPy and zipfile raise for a file that is not sound."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
+            raise
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{name}: {reason}") from error
+
+
 # ---- writing -------------------------------------------------------------------------------------
 
 
@@ -399,22 +411,50 @@ def blaming(name: str) -> Iterator[None]:
         raise
 
 
-def refuse_inputs_as_outputs(inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
-    """Raise a ValueError if an output is an input, under whatever name.
+def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) -> None:
+    """Raise a ValueError if an output is an input, or if two outputs are one file, by any names.
 
-    "-" is standard input or output, which may have been redirected to a file.
+    `outputs` are all that will be written, each with what it is. "-" is standard input or output,
+    which may have been redirected to a file.
     """
-    read = {}
+    read: dict[Any, Any] = {}
     for path in inputs:
         standard = _is_standard(path)
-        if (identity := _identity(sys.stdin if standard else path)) is not None:
-            read[identity] = "standard input" if standard else path
-    for path in outputs:
+        for identity in (_identity(sys.stdin if standard else path), _place(path)):
+            if identity is not None:
+                read[identity] = "standard input" if standard else path
+    written: dict[str, str] = {}
+    for path, what in outputs:
         standard = _is_standard(path)
-        identity = _identity(sys.stdout if standard else path)
-        if identity in read:
-            name = "standard output" if standard else path
-            raise ValueError(f"{name} is the input {read[identity]}; write to another file")
+        name = "standard output" if standard else path
+        place = _place(path)
+        for identity in (_identity(sys.stdout if standard else path), place):
+            if identity is not None and identity in read:
+                about = "" if what == OUTPUT else f", {what},"
+                raise ValueError(
+                    f"{name}{about} is the input {read[identity]}; write to another file"
+                )
+        if place is None:
+            continue
+        if place in written:
+            raise ValueError(
+                f"{name} would be {what} and {written[place]}; write to other files, or rename an "
+                "input"
+            )
+        written[place] = what
+
+
+OUTPUT = "the output"
+"""What the only output is."""
+
+
+def _place(path: Any) -> str | None:
+    """Where a file is or will be, without links; None for what is no path of a regular file."""
+    if not isinstance(path, (str, os.PathLike)) or _is_standard(path):
+        return None
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
+        return None
+    return os.path.normcase(os.path.realpath(path))
 
 
 def _is_standard(path: Any) -> bool:

@@ -2,7 +2,6 @@
 
 import os
 from typing import Any, Self
-from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
@@ -260,10 +259,8 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
 def _load_rows(path: str, n_rows: int) -> Any:
     """The rows of an index, as sound CSR."""
-    try:
+    with _files.arrays_of(f"{path} holds no sound sparse matrix"):
         rows = sp.csr_array(_validation.sound_matrix(sp.load_npz(path), "the matrix"))
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path} holds no sound sparse matrix: {error}") from None
     if rows.shape[0] != n_rows:
         raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")
     return rows

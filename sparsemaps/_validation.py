@@ -111,7 +111,7 @@ def open_sparse(X: Any, name: str) -> Csr:
         raise ValueError(f"{name} has the unknown sparse format {X.format!r}") from None
     try:
         return convert(X, name)
-    except (AttributeError, IndexError, TypeError) as error:
+    except (AttributeError, IndexError, OverflowError, TypeError) as error:
         kind = X.format.upper()
         raise ValueError(f"{name} is not a sound {kind} matrix: {error}") from error
 
