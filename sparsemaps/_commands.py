@@ -80,8 +80,8 @@ def demo(options: argparse.Namespace) -> None:
 def map(options: argparse.Namespace) -> None:
     """``sparsemaps map``."""
     made = make_map(options)
+    _check_names(options)
     if options.save_config is not None:
-        _check_names(options)
         with _files.atomic_output(options.save_config) as out:
             out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
     if options.dask is not None:
@@ -109,11 +109,16 @@ def map(options: argparse.Namespace) -> None:
 
 
 def _check_names(options: argparse.Namespace) -> None:
-    """Raise an error before --save-config writes over an input, or an output over its file."""
-    paths = expand(options.inputs) if options.dask is None else []
+    """Raise an error if the files of --config and --save-config are inputs or outputs."""
+    if options.dask is None:
+        paths = expand(options.inputs)
+        written = _files_of_map.written(paths, options.output, options.format)
+    else:  # they may be URLs
+        paths, written = options.inputs, []
     read = [*paths, *([] if options.config is None else [options.config])]
-    written = _files_of_map.written(paths, options.output, options.format) if paths else []
-    _files.refuse_clashes(read, [*written, (options.save_config, "the file of --save-config")])
+    if options.save_config is not None:
+        written.append((options.save_config, "the file of --save-config"))
+    _files.refuse_clashes(read, written)
 
 
 def _map_on_dask(options: argparse.Namespace, made: Any) -> None:

@@ -45,7 +45,7 @@ def from_config(config: dict[str, Any]) -> SparseMap:
         raise ValueError(
             f"config must be a dictionary with {list(_KEYS)}; it has no {min(missing)!r}"
         )
-    if config["scheme"] != _seeding.SCHEME:
+    if isinstance(config["scheme"], bool) or config["scheme"] != _seeding.SCHEME:
         raise ValueError(
             f"config is of scheme {config['scheme']!r} of random numbers; this version of "
             f"sparsemaps has scheme {_seeding.SCHEME}, whose output is different"

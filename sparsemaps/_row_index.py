@@ -259,8 +259,8 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
 def _load_rows(path: str, n_rows: int) -> Any:
     """The rows of an index, as sound CSR."""
-    with _files.arrays_of(f"{path} holds no sound sparse matrix"):
-        rows = sp.csr_array(_validation.sound_matrix(sp.load_npz(path), "the matrix"))
+    with _files.arrays_of(f"{path} holds no sound sparse matrix"), open(path, "rb") as file:
+        rows = sp.csr_array(_validation.sound_matrix(sp.load_npz(file), "the matrix"))
     if rows.shape[0] != n_rows:
         raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")
     return rows

@@ -528,8 +528,12 @@ def test_resume_of_another_map(folder, tmp_path, new_map, options, message):
     assert outputs(out) == before
 
 
-@pytest.mark.parametrize("record", ["", "{", "[]", "[" * 10**5, "\xff", {"n_rows": None},
-                                    {"n_rows": -1}, {"n_rows": "9" * 5000}, {"input": [1]}])  # fmt: skip
+@pytest.mark.parametrize(
+    "record",
+    ["", "{", "[]", "[" * 10**5, "\xff", {"n_rows": None}, {"n_rows": -1}, {"n_rows": "9" * 5000},
+     {"input": [1]}],
+    ids=lambda record: str(record)[:20],
+)  # fmt: skip
 def test_a_record_that_is_no_record(folder, tmp_path, record):
     """As a loss of power, or another program, may leave it: the output is made again."""
     out = f"{tmp_path}/out/"

@@ -101,7 +101,7 @@ def _of_npy(path: str) -> Iterator[str]:
 
 
 def _of_npz(path: str) -> Iterator[str]:
-    with np.load(path) as arrays:
+    with open(path, "rb") as file, np.load(file) as arrays:
         if "indptr" not in arrays or "format" not in arrays or arrays["format"].item() != b"csr":
             raise ValueError("expected a CSR matrix as scipy.sparse.save_npz writes it")
         summary = Summary()
