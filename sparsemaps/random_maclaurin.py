@@ -286,7 +286,7 @@ def _check_coefficients(kernel: Any) -> None:
         rule = "'poly', 'exp' or a sequence of coefficients, finite and none negative"
         raise ParameterError("kernel", repr(kernel), rule)
     if not any(coefficients):
-        raise ParameterError("kernel", repr(kernel), "of one positive coefficient at least")
+        raise ParameterError("kernel", repr(kernel), "a sequence with a positive coefficient")
     if len(coefficients) > LARGEST_DEGREE + 1:
         rule = f"of at most {LARGEST_DEGREE + 1} coefficients"
         raise ParameterError("kernel", str(len(coefficients)), rule)
