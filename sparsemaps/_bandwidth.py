@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _validation
+from sparsemaps._parameters import ParameterError
 from sparsemaps._rows import RowReader
 from sparsemaps._typing import Array
 
@@ -26,9 +27,8 @@ def check(gamma: Any) -> None:
     """Raise a ValueError where gamma is neither a number above 0 nor one of the names."""
     if isinstance(gamma, str):
         if gamma not in ("scale", "median"):
-            raise ValueError(
-                f"gamma must be 'scale', 'median' or a finite number above 0, got {gamma!r}"
-            )
+            rule = "'scale', 'median' or a finite number above 0"
+            raise ParameterError("gamma", repr(gamma), rule)
     else:
         _validation.check_real("gamma", gamma, 0, open_low=True)
 

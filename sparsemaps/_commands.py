@@ -11,7 +11,9 @@ from typing import Any, Literal
 import sparsemaps
 from sparsemaps import _files, kernels, libsvm
 from sparsemaps._options import KERNELS, MAPS, SAVED, Kind
+from sparsemaps.libsvm import _files as _files_of_map
 from sparsemaps.libsvm import _gram, _summary
+from sparsemaps.libsvm._inputs import expand
 
 
 def _load(path: str) -> Callable[..., Any]:
@@ -51,7 +53,11 @@ def _saved_map(options: argparse.Namespace) -> Any:
     with open(options.config, "rb") as file:
         text = file.read()
     try:
-        saved = sparsemaps.from_config(json.loads(text))
+        try:
+            config = json.loads(text)
+        except RecursionError:
+            raise ValueError("the lists of the file are nested too deeply") from None
+        saved = sparsemaps.from_config(config)
         if options.map_name != SAVED and type(saved) is not _class_of(kind):
             raise ValueError(f"the map is {type(saved).__name__}, not that of {options.map_name}")
     except ValueError as error:
@@ -74,6 +80,7 @@ def demo(options: argparse.Namespace) -> None:
 def map(options: argparse.Namespace) -> None:
     """``sparsemaps map``."""
     made = make_map(options)
+    _check_names(options)
     if options.save_config is not None:
         with _files.atomic_output(options.save_config) as out:
             out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
@@ -99,6 +106,19 @@ def map(options: argparse.Namespace) -> None:
         if not file.n_rows and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
             print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
+
+
+def _check_names(options: argparse.Namespace) -> None:
+    """Raise an error if the files of --config and --save-config are inputs or outputs."""
+    if options.dask is None:
+        paths = expand(options.inputs)
+        written = _files_of_map.written(paths, options.output, options.format)
+    else:  # they may be URLs
+        paths, written = options.inputs, []
+    read = [*paths, *([] if options.config is None else [options.config])]
+    if options.save_config is not None:
+        written.append((options.save_config, "the file of --save-config"))
+    _files.refuse_clashes(read, written)
 
 
 def _map_on_dask(options: argparse.Namespace, made: Any) -> None:

@@ -45,7 +45,7 @@ def from_config(config: dict[str, Any]) -> SparseMap:
         raise ValueError(
             f"config must be a dictionary with {list(_KEYS)}; it has no {min(missing)!r}"
         )
-    if config["scheme"] != _seeding.SCHEME:
+    if isinstance(config["scheme"], bool) or config["scheme"] != _seeding.SCHEME:
         raise ValueError(
             f"config is of scheme {config['scheme']!r} of random numbers; this version of "
             f"sparsemaps has scheme {_seeding.SCHEME}, whose output is different"
@@ -53,7 +53,10 @@ def from_config(config: dict[str, Any]) -> SparseMap:
     n_features = config["n_features"]
     if n_features is not None:
         n_features = check_int("n_features of config", n_features, 1, 2**63 - 1)
-    made = _make(config)
+    try:
+        made = _make(config)
+    except RecursionError:
+        raise ValueError("parameters of config are nested too deeply") from None
     made.random_state = check_int("seed of config", config["seed"], 0, 2**4096)
     made._check_parameters()
     if n_features is not None:
@@ -68,6 +71,9 @@ def _make(config: dict[str, Any]) -> SparseMap:
         raise ValueError(f"class of config must be one of {sorted(_catalogue.MAPS)}, got {name!r}")
     if not isinstance(parameters, dict):
         raise ValueError(f"parameters of config must be a dictionary, got {parameters!r}")
+    for left_out in ("n_jobs", "random_state"):  # of this machine; the seed says it
+        if left_out in parameters:
+            raise ValueError(f"parameters of config must not have {left_out!r}")
     values = {key: _from_json(value) for key, value in parameters.items()}
     try:
         made: SparseMap = _catalogue.load(name)(**values)

@@ -11,9 +11,12 @@ import os
 import secrets
 import shutil
 import sys
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
+
+from sparsemaps._parameters import setting
 
 MAX_LINE_BYTES = 2**30
 """Default for the longest line that is read."""
@@ -26,6 +29,8 @@ _BEGUN_BYTES = 2**23
 
 _READERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
+_COMPRESSED = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
+
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     # Without name and time: the same content makes the same file.
     ".gz": lambda file: gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0),
@@ -33,7 +38,10 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
     ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
 }
 
-_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile)
+
+_NO_BZIP2 = "Invalid data stream"
+"""What the error of bz2 says, which has no type of its own."""
 
 
 class LineTooLong(ValueError):
@@ -53,7 +61,8 @@ def without_compression(name: str) -> str:
 def open_text(f: Any, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator["Text"]:
     """The `Text` of a path, a file object opened in binary mode, or a file descriptor."""
     if hasattr(f, "read"):
-        yield Text(f, f, "", max_line_bytes)
+        name = getattr(f, "name", None)
+        yield Text(f, f, "", max_line_bytes, f"{name}: " if isinstance(name, str) else "")
         return
     if isinstance(f, numbers.Integral):
         with open(int(f), "rb", closefd=False) as file:
@@ -82,10 +91,15 @@ class Text:
         What errors begin with.
     max_line_bytes : int
         A longer line is an error.
+    own_name : str
+        What errors of reading begin with, where they have no other name.
     """
 
-    def __init__(self, file: Any, raw: Any, name: str, max_line_bytes: int) -> None:
+    def __init__(
+        self, file: Any, raw: Any, name: str, max_line_bytes: int, own_name: str = ""
+    ) -> None:
         self._file, self._raw, self.name = file, raw, name
+        self._own_name = own_name
         self._max_line_bytes = max_line_bytes
         self._n_read = 0
 
@@ -101,9 +115,12 @@ class Text:
         try:
             if self._file is not self._raw or not self._raw.seekable():
                 return None
-            here = self._raw.tell()
-            end = self._raw.seek(0, os.SEEK_END)
-            self._raw.seek(here)
+            if isinstance(self._raw, _COMPRESSED):  # to find its end is to decompress it all
+                return None
+            with self._blaming():
+                here = self._raw.tell()
+                end = self._raw.seek(0, os.SEEK_END)
+                self._raw.seek(here)
         except (AttributeError, OSError, ValueError):
             return None
         return int(end - here)
@@ -140,7 +157,8 @@ class Text:
                 carried = [text[end:]] if end < len(text) else []
                 n_carried = len(text) - end
         if left is not None and (carried or left >= 0):
-            rest = self._file.readline(self._max_line_bytes - n_carried + 1)
+            with self._blaming():
+                rest = self._file.readline(self._max_line_bytes - n_carried + 1)
             if n_carried + len(rest.removesuffix(b"\n")) > self._max_line_bytes:
                 raise self._too_long()
             carried.append(rest)
@@ -150,16 +168,22 @@ class Text:
 
     def _skip_to_line(self, offset: int) -> None:
         """Go to the first line that begins at `offset` or later."""
-        try:
-            self._file.seek(offset)
-        except (OSError, OverflowError) as error:
-            raise ValueError(f"{self.name}offset {offset} cannot be reached: {error}") from error
-        # The rest of a line is for the reader of the bytes before.
-        while (rest := self._file.readline(_READ_BYTES)) and not rest.endswith(b"\n"):
-            pass
+        with self._blaming():
+            try:
+                self._file.seek(offset)
+            except gzip.BadGzipFile:  # an OSError too
+                raise
+            except (OSError, OverflowError) as error:
+                if str(error) == _NO_BZIP2:
+                    raise
+                reason = f"{self.name}offset {offset} cannot be reached: {error}"
+                raise ValueError(reason) from error
+            # The rest of a line is for the reader of the bytes before.
+            while (rest := self._file.readline(_READ_BYTES)) and not rest.endswith(b"\n"):
+                pass
 
     def _too_long(self) -> LineTooLong:
-        return LineTooLong(f"longer than max_line_bytes={self._max_line_bytes}")
+        return LineTooLong(f"longer than {setting('max_line_bytes', self._max_line_bytes)}")
 
     def _read(self, size: int) -> bytes:
         parts = []
@@ -171,19 +195,48 @@ class Text:
     def _read_some(self, size: int) -> bytes:
         # read1 of a pipe waits for one write only, so that signals are handled after each.
         read = getattr(self._file, "read1", self._file.read)
-        try:
+        with self._blaming():
             part = read(size)
-        except _DAMAGED as error:
-            raise ValueError(f"{self.name}cannot be decompressed: {error}") from error
-        except OSError as error:
-            if error.errno is None:  # of bz2, for data that are not its format
-                raise ValueError(f"{self.name}cannot be decompressed: {error}") from error
-            error.filename = error.filename or self.name.removesuffix(": ") or None
-            raise
         if not isinstance(part, (bytes, bytearray, memoryview)):
             raise TypeError(f"the file must be opened in binary mode; it gives {type(part)}")
         self._n_read += len(part)
         return bytes(part)
+
+    @contextlib.contextmanager
+    def _blaming(self) -> Iterator[None]:
+        """Say of which file errors of reading are, and make one kind of those of damaged files."""
+        name = self.name or self._own_name
+        try:
+            with decompressing(name):
+                yield
+        except OSError as error:
+            error.filename = error.filename or name.removesuffix(": ") or None
+            raise
+
+
+@contextlib.contextmanager
+def decompressing(name: str = "") -> Iterator[None]:
+    """Make a ValueError of whatever a damaged compressed file raises."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise ValueError(f"{name}cannot be decompressed: {error}") from error
+    except OSError as error:
+        if error.errno is not None or str(error) != _NO_BZIP2:
+            raise
+        raise ValueError(f"{name}cannot be decompressed: {error}") from error
+
+
+@contextlib.contextmanager
+def arrays_of(name: str) -> Iterator[None]:
+    """Make a ValueError of whatever NumPy, SciPy and zipfile raise for a file that is not sound."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
+            raise
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{name}: {reason}") from error
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -358,22 +411,50 @@ def blaming(name: str) -> Iterator[None]:
         raise
 
 
-def refuse_inputs_as_outputs(inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
-    """Raise a ValueError if an output is an input, under whatever name.
+def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) -> None:
+    """Raise a ValueError if an output is an input, or if two outputs are one file, by any names.
 
-    "-" is standard input or output, which may have been redirected to a file.
+    `outputs` are all that will be written, each with what it is. "-" is standard input or output,
+    which may have been redirected to a file.
     """
-    read = {}
+    read: dict[Any, Any] = {}
     for path in inputs:
         standard = _is_standard(path)
-        if (identity := _identity(sys.stdin if standard else path)) is not None:
-            read[identity] = "standard input" if standard else path
-    for path in outputs:
+        for identity in (_identity(sys.stdin if standard else path), _place(path)):
+            if identity is not None:
+                read[identity] = "standard input" if standard else path
+    written: dict[str, str] = {}
+    for path, what in outputs:
         standard = _is_standard(path)
-        identity = _identity(sys.stdout if standard else path)
-        if identity in read:
-            name = "standard output" if standard else path
-            raise ValueError(f"{name} is the input {read[identity]}; write to another file")
+        name = "standard output" if standard else path
+        place = _place(path)
+        for identity in (_identity(sys.stdout if standard else path), place):
+            if identity is not None and identity in read:
+                about = "" if what == OUTPUT else f", {what},"
+                raise ValueError(
+                    f"{name}{about} is the input {read[identity]}; write to another file"
+                )
+        if place is None:
+            continue
+        if place in written:
+            raise ValueError(
+                f"{name} would be {what} and {written[place]}; write to other files, or rename an "
+                "input"
+            )
+        written[place] = what
+
+
+OUTPUT = "the output"
+"""What the only output is."""
+
+
+def _place(path: Any) -> str | None:
+    """Where a file is or will be, without links; None for what is no path of a regular file."""
+    if not isinstance(path, (str, os.PathLike)) or _is_standard(path):
+        return None
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
+        return None
+    return os.path.normcase(os.path.realpath(path))
 
 
 def _is_standard(path: Any) -> bool:

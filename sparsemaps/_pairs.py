@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _files, neighbors
+from sparsemaps import _files, _threads, neighbors
 from sparsemaps._packed import PackedCodes
 from sparsemaps._progress import FileProgress
 from sparsemaps._row_index import exact_pairs
@@ -45,7 +45,8 @@ def write_pairs(
     """
     check_share("threshold", threshold)
     check_share("recall", recall)
-    _files.refuse_inputs_as_outputs([input], [output])
+    _threads.resolve_n_jobs(n_jobs)
+    _files.refuse_clashes([input], [(output, _files.OUTPUT)])
     fitted = FittedMap(map)
     blocks: list[PackedCodes] = []
     matrices: list[Any] = []

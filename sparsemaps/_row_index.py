@@ -2,7 +2,6 @@
 
 import os
 from typing import Any, Self
-from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from sparsemaps import _config, _files, _search, _sklearn, _threads, _validation
 from sparsemaps._base import SparseMap
 from sparsemaps._packed import PackedCodes
+from sparsemaps._parameters import ParameterError
 from sparsemaps._typing import Array, MatrixLike
 
 _SAVED_PARAMETERS = ("n_neighbors", "radius", "algorithm", "recall", "rerank")
@@ -180,7 +180,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def _check_parameters(self) -> None:
         if not isinstance(self.map, SparseMap) or not self.map.has_codes:
-            raise ValueError(f"map must be a map with encode, got {self.map!r}")
+            raise ParameterError("map", repr(self.map), "a map with encode")
         _validation.check_int("n_neighbors", self.n_neighbors, 1, 2**31 - 1)
         if self.radius is not None:
             self._radius(self.radius)
@@ -206,7 +206,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         radius = self.radius if radius is None else radius
         radius = _validation.check_real("radius", radius, 0)
         if radius >= 1:
-            raise ValueError(f"radius must be at least 0 and below 1, got {radius}")
+            raise ParameterError("radius", str(radius), "at least 0 and below 1")
         return radius
 
     def _similarities(self, queries: PackedCodes) -> Array:
@@ -259,10 +259,8 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
 def _load_rows(path: str, n_rows: int) -> Any:
     """The rows of an index, as sound CSR."""
-    try:
-        rows = sp.csr_array(_validation.sound_matrix(sp.load_npz(path), "the matrix"))
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path} holds no sound sparse matrix: {error}") from None
+    with _files.arrays_of(f"{path} holds no sound sparse matrix"), open(path, "rb") as file:
+        rows = sp.csr_array(_validation.sound_matrix(sp.load_npz(file), "the matrix"))
     if rows.shape[0] != n_rows:
         raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")
     return rows

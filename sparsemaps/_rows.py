@@ -22,8 +22,12 @@ class EntryError(ValueError):
     """
 
     def __init__(self, message: str, row: int, column: int, found: str, rule: str) -> None:
-        super().__init__(message)
+        super().__init__(message, row, column, found, rule)  # what it is pickled by
+        self.message = message
         self.row, self.column, self.found, self.rule = row, column, found, rule
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class Block(NamedTuple):

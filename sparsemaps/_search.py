@@ -10,6 +10,7 @@ import numpy as np
 from sparsemaps import _packed, _threads, _validation
 from sparsemaps._kernels import neighbors as _kernel
 from sparsemaps._packed import PackedCodes
+from sparsemaps._parameters import ParameterError
 from sparsemaps._typing import Array
 
 _QUERIES = 256
@@ -162,7 +163,7 @@ def estimates(codes: Any, searched: Operand) -> Array:
 def check_share(name: str, value: Any) -> float:
     share = _validation.check_real(name, value, 0, open_low=True)
     if share > 1:
-        raise ValueError(f"{name} must be above 0 and at most 1, got {value}")
+        raise ParameterError(name, str(value), "above 0 and at most 1")
     return share
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sparsemaps._kernels import projection as _projection
+from sparsemaps._parameters import ParameterError
 from sparsemaps._typing import Keys, RandomState
 
 SCHEME = 1
@@ -46,7 +47,7 @@ def draw_seed(random_state: RandomState) -> int:
     """
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         if random_state < 0:
-            raise ValueError(f"random_state must be a non-negative integer, got {random_state}")
+            raise ParameterError("random_state", str(random_state), "a non-negative integer")
         return int(random_state)
     if random_state is None:
         return int(np.random.randint(2**31 - 1))  # noqa: NPY002 (the global generator is meant)
@@ -54,10 +55,8 @@ def draw_seed(random_state: RandomState) -> int:
         return int(random_state.randint(2**31 - 1))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    raise ValueError(
-        "random_state must be None, an int, a numpy.random.Generator or a "
-        f"numpy.random.RandomState, got {random_state!r}"
-    )
+    rule = "None, an int, a numpy.random.Generator or a numpy.random.RandomState"
+    raise ParameterError("random_state", repr(random_state), rule)
 
 
 @lru_cache(maxsize=256)  # a fifth of what it takes to map a single row

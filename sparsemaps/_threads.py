@@ -4,21 +4,22 @@ The kernels release the interpreter lock, so Python's threads run at the same ti
 row is a function of the row alone: the output depends neither on the blocks nor on the threads.
 """
 
+import _thread
 import bisect
 import contextlib
-import mmap
 import numbers
 import operator
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from sparsemaps._parameters import ParameterError
 
 T = TypeVar("T")
 
@@ -31,12 +32,13 @@ It bounds the memory beside input and output. Interrupts are handled between blo
 _SCRATCH_BYTES = 2**21
 """Largest size of the scratch memory that a thread holds for some rows at a time."""
 
-_THREAD_BYTES = 2**22  # far more than a thread takes before its first call
-
 BLOCKS_A_THREAD = 4
 """Of work for several threads, as more blocks than threads leave none of them waiting."""
 
 _SMALLEST_BLOCK = 2**13  # starting threads for less costs more than it saves
+
+_KEPT_THREADS = max(32, os.cpu_count() or 1)
+"""A pool of more threads is not kept for the next call."""
 
 
 _current = threading.local()
@@ -51,7 +53,7 @@ def resolve_n_jobs(n_jobs: Any) -> int:
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None or a non-zero integer, got {n_jobs!r}")
+        raise ParameterError("n_jobs", repr(n_jobs), "None or a non-zero integer")
     n_jobs = int(n_jobs)
     if getattr(_current, "in_task", False):
         return 1
@@ -138,10 +140,10 @@ def stream(
         return
     iterator = iter(blocks)
     failure: Exception | None = None
-    pool = _started_pool(n_jobs - 1)
-    tasks: SimpleQueue[_Task] = SimpleQueue()  # for the threads of the pool
-    running: list[Future[None]] = []  # those of them that look for tasks
-    waiting: deque[_Task] = deque()  # all whose results the caller has not got yet
+    pool = _pool()
+    tasks: deque[_Task] = deque()  # that nobody has begun
+    waiting: deque[_Task] = deque()  # whose results the caller has not got yet
+    shares: list[_Share] = []  # of threads of the pool
     try:
         while True:
             try:
@@ -153,149 +155,193 @@ def stream(
                 break
             task = _Task(function, block)
             waiting.append(task)
-            if pool is not None:
-                tasks.put(task)
-                running = [helper for helper in running if not helper.done()]
-                if len(running) < n_jobs - 1:
-                    with contextlib.suppress(RuntimeError):  # no more threads can be started
-                        running.append(pool.submit(_run_tasks, tasks))
+            tasks.append(task)
+            shares = [share for share in shares if not share.end.has_come]
+            if len(shares) < n_jobs - 1:
+                shares.append(_Share(tasks))
+                pool.submit(shares[-1], n_threads=len(shares))
             if len(waiting) > 2 * n_jobs:
-                yield _next_result(waiting)
+                yield _next_result(tasks, waiting)
         while waiting:
-            yield _next_result(waiting)
-    except BaseException:
-        for task in waiting:
-            task.cancel()
+            yield _next_result(tasks, waiting)
+    except GeneratorExit:
+        _close(tasks, shares)
         raise
+    except BaseException:
+        _current.in_task = False  # an interrupt may have come before the line that does it
+        _close(tasks, shares)
+        raise
+    finally:
+        if pool.n_threads > _KEPT_THREADS:
+            _forget_pool()
     if failure is not None:
         raise failure
 
 
-def _next_result(waiting: "deque[_Task]") -> Any:
+def _next_result(tasks: "deque[_Task]", waiting: "deque[_Task]") -> Any:
     """The result of the first task; as long as another thread makes it, make others here."""
     first = waiting[0]
-    for task in tuple(waiting):
-        if first.is_done():
+    while not first.end.has_come:
+        try:
+            task = tasks.popleft()
+        except IndexError:  # another thread has taken the first
+            first.end.wait()
             break
-        task.run()
-    first.wait()
+        _current.in_task = True
+        try:
+            task.run(kept=Exception)  # an interrupt, which only the caller gets, ends all
+        finally:
+            _current.in_task = False
     return waiting.popleft().result()
 
 
-def _run_tasks(tasks: "SimpleQueue[_Task]") -> None:
-    """Run `tasks` until there are none.
+def _close(tasks: "deque[_Task]", shares: "list[_Share]") -> None:
+    """Begin no more tasks, and wait for those that other threads have begun."""
+    tasks.clear()
+    for share in shares:
+        share.close()
 
-    A thread does not wait for more: they may never come, if the caller drops its iterator.
+
+# A signal may interrupt the caller between any two instructions, and its handler may raise. So what
+# follows has no step of the caller that another thread would wait for: the caller takes tasks and
+# hands out shares by single calls of C, and never holds a lock that others acquire. This is not so
+# of Event, Condition, Semaphore, Thread.start, Future and ThreadPoolExecutor, which are Python's
+# code.
+
+
+class _End:
+    """An end that comes once, for which one thread waits.
+
+    It comes in another thread than the main one, or is not waited for.
     """
-    with contextlib.suppress(Empty):
-        while True:
-            tasks.get_nowait().run()
 
+    def __init__(self) -> None:
+        self.has_come = False
+        self._lock = _thread.allocate_lock()
+        self._lock.acquire()
 
-def _started_pool(n_threads: int) -> ThreadPoolExecutor | None:
-    """A pool of at least `n_threads` threads, or of fewer if the system starts no more.
+    def come(self) -> None:
+        self.has_come = True
+        self._lock.release()
 
-    It is kept for later calls of the same thread: to start a thread takes as long as to map
-    hundreds of rows.
-    """
-    kept: tuple[ThreadPoolExecutor, int] | None = getattr(_current, "pool", None)
-    if kept is not None and kept[1] >= n_threads:
-        return kept[0]
-    pool = ThreadPoolExecutor(n_threads, "sparsemaps")
-    n_started = _start_threads(pool, n_threads)
-    if n_started == 0:
-        pool.shutdown()
-        return None
-    if n_started == n_threads:
-        _current.pool = pool, n_threads
-    return pool
-
-
-def _start_threads(pool: ThreadPoolExecutor, n_threads: int) -> int:
-    """Start the threads of the pool and return how many there are; 0 if memory is short.
-
-    ``Thread.start`` waits for ever for a thread that finds no memory for its first call. So memory
-    is asked for before each start, and no thread of the pool has work, for which it would take
-    memory, until all have started. Other threads of the program can still take it in between.
-    """
-    all_started = threading.Event()
-    n_started = 0
-    try:
-        for _ in range(n_threads):
-            mmap.mmap(-1, _THREAD_BYTES).close()
-            pool.submit(all_started.wait)
-            n_started += 1
-    except RuntimeError:  # no more threads can be started
-        pass
-    except (OSError, MemoryError):
-        return 0
-    finally:
-        all_started.set()
-    return n_started
-
-
-def _forget_pool() -> None:
-    """A new process has no threads but the one that made it."""
-    vars(_current).pop("pool", None)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    def wait(self) -> None:
+        if not self.has_come:  # else an interrupted call may have acquired the lock
+            self._lock.acquire()
 
 
 class _Task:
-    """A call that is made once: by a thread of the pool, or by the first who asks for its result.
-
-    Where the system starts fewer threads than were asked for, or none, the calls are made
-    nevertheless.
-    """
+    """A call of a function, and what came of it. Whoever takes it from the tasks runs it."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.end = _End()
         self._function = function
-        self._arguments: tuple[Any, ...] | None = arguments
-        self._begun = threading.Lock()
-        self._done = threading.Lock()
-        self._done.acquire()
-        self._found: Any = None
+        self._arguments = arguments
+        self._result: Any = None
         self._error: BaseException | None = None
 
-    def run(self) -> None:
-        arguments = self._arguments
-        if arguments is None or not self._begun.acquire(blocking=False):
-            return
-        _current.in_task = True
+    def run(self, kept: type[BaseException]) -> None:
+        """Make the call; errors that are `kept` are for who asks for the result."""
         try:
-            self._found = self._function(*arguments)
-        except Exception as error:
+            self._result = self._function(*self._arguments)
+        except kept as error:
             self._error = error
-        except BaseException as error:  # such as an interrupt, which only the caller gets
-            self._error = error
-            raise
-        finally:  # takes no memory: result() must not wait for ever
-            _current.in_task = False
-            self._arguments = None  # the queue of the threads may have the task still
-            self._done.release()
-
-    def is_done(self) -> bool:
-        return not self._done.locked()
-
-    def wait(self) -> None:
-        """Until `run` has ended, which somebody must have called."""
-        self._done.acquire()
-        self._done.release()
-
-    def cancel(self) -> None:
-        """Never run it; if it has begun, wait for its end."""
-        if not self._begun.acquire(blocking=False):
-            self.wait()
+        self._arguments = ()
+        self.end.come()
 
     def result(self) -> Any:
-        """What was found, or the exception; asked for once, after `wait`."""
-        found, self._found = self._found, None
+        """What was returned, or the exception; asked for once, after the end."""
+        result, self._result = self._result, None
         error, self._error = self._error, None
         if error is not None:
             try:
                 raise error
             finally:
                 del error  # which holds this call by its traceback
-        return found
+        return result
+
+
+class _Share:
+    """What a thread of the pool does for a caller: its tasks, until there are none.
+
+    It does not wait for more: they may never come, if the caller drops its iterator.
+    """
+
+    def __init__(self, tasks: "deque[_Task]") -> None:
+        self.end = _End()
+        self._tasks = tasks
+        self._begun = _thread.allocate_lock()
+        self._thread: int | None = None
+
+    def run(self) -> None:
+        if not self._begun.acquire(blocking=False):
+            return
+        self._thread = _thread.get_ident()
+        try:
+            while True:
+                self._tasks.popleft().run(kept=BaseException)
+        except IndexError:  # there are none
+            pass
+        finally:
+            self.end.come()
+
+    def close(self) -> None:
+        """Never begin it; if another thread has begun it, wait for its end.
+
+        An iterator that is dropped may be closed by the garbage collector, in any thread.
+        """
+        if not self._begun.acquire(blocking=False) and self._thread != _thread.get_ident():
+            self.end.wait()
+
+
+class _Pool:
+    """Threads that run shares, for one caller. They end when the pool is dropped.
+
+    They are kept for later calls of the same thread: to start a thread takes as long as to map
+    hundreds of rows.
+    """
+
+    def __init__(self) -> None:
+        self._shares: SimpleQueue[_Share | None] = SimpleQueue()
+        self.n_threads = 0
+
+    def submit(self, share: _Share, n_threads: int) -> None:
+        """Let a thread run `share`, of at least `n_threads` if the system starts so many.
+
+        Without any, nobody runs it: the caller does all tasks.
+        """
+        if self.n_threads < n_threads:
+            with contextlib.suppress(RuntimeError):  # no more threads can be started
+                _thread.start_new_thread(_run_shares, (self._shares,))
+                self.n_threads += 1
+        if self.n_threads:
+            self._shares.put(share)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # an interrupt came before it was made
+            self._shares.put(None)
+
+
+def _run_shares(shares: "SimpleQueue[_Share | None]") -> None:
+    """What a thread of a pool does."""
+    _current.in_task = True
+    while (share := shares.get()) is not None:
+        share.run()
+        del share  # hold no tasks while there are none to do
+    shares.put(None)  # for the next thread
+
+
+def _pool() -> _Pool:
+    """The threads that help this one."""
+    pool: _Pool | None = getattr(_current, "pool", None)
+    if pool is None:
+        _current.pool = pool = _Pool()
+    return pool
+
+
+def _forget_pool() -> None:
+    """Also in a new process, which has no threads but the one that made it."""
+    vars(_current).pop("pool", None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

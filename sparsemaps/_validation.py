@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._kernels import rows as _rows
+from sparsemaps._parameters import ParameterError
 from sparsemaps._typing import Array
 
 LARGEST_INT32 = 2**31 - 1
@@ -22,10 +23,10 @@ LARGEST_INT32 = 2**31 - 1
 def check_int(name: str, value: Any, low: int, high: int) -> int:
     """`value` as an int from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ValueError(f"{name} must be an integer from {low} to {high}, got {value!r}")
+        raise ParameterError(name, repr(value), f"an integer from {low} to {high}")
     value = int(value)
     if not low <= value <= high:
-        raise ValueError(f"{name} must be from {low} to {high}, got {value}")
+        raise ParameterError(name, _shown(value), f"from {low} to {high}")
     return value
 
 
@@ -33,20 +34,27 @@ def check_real(name: str, value: Any, low: float, *, open_low: bool = False) -> 
     """`value` as a finite float, at least `low`, or above it if `open_low`."""
     allowed = f"a finite number {'above' if open_low else 'of at least'} {low}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise ParameterError(name, repr(value), allowed)
     try:
         number = float(value)
     except OverflowError:  # of a whole number or a fraction
         number = math.inf
     if not math.isfinite(number) or number < low or (open_low and number == low):
-        raise ValueError(f"{name} must be {allowed}, got {value}")
+        raise ParameterError(name, _shown(value), allowed)
     return number
+
+
+def _shown(number: Any) -> str:
+    try:
+        return str(number)
+    except ValueError:  # Python prints no whole numbers of thousands of digits
+        return "a number of thousands of digits"
 
 
 def check_bool(name: str, value: Any) -> bool:
     """`value` as a bool."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False, got {value!r}")
+        raise ParameterError(name, repr(value), "True or False")
     return bool(value)
 
 
@@ -54,7 +62,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """`value`, one of the strings `choices`."""
     if not isinstance(value, str) or value not in choices:
         allowed = " or ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise ParameterError(name, repr(value), allowed)
     return value
 
 
@@ -103,7 +111,7 @@ def open_sparse(X: Any, name: str) -> Csr:
         raise ValueError(f"{name} has the unknown sparse format {X.format!r}") from None
     try:
         return convert(X, name)
-    except (AttributeError, IndexError, TypeError) as error:
+    except (AttributeError, IndexError, OverflowError, TypeError) as error:
         kind = X.format.upper()
         raise ValueError(f"{name} is not a sound {kind} matrix: {error}") from error
 

@@ -24,6 +24,7 @@ from scipy import special
 
 from sparsemaps import _kernel_error, _seeding, _variance
 from sparsemaps._kernel_error import KernelError
+from sparsemaps._parameters import ParameterError
 from sparsemaps.random_fourier import RandomFourier
 
 __all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
@@ -160,9 +161,9 @@ def min_components(
     1538
     """
     if not (np.isfinite(error) and error > 0):
-        raise ValueError(f"error must be a finite number above 0, got {error!r}")
+        raise ParameterError("error", repr(error), "a finite number above 0")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be above 0 and below 1, got {confidence!r}")
+        raise ParameterError("confidence", repr(confidence), "above 0 and below 1")
     if X is None:
         map._check_parameters()
         bias, unit = _variance.of_any_pair(map)
@@ -337,4 +338,4 @@ def _two_axes(ax: Any) -> Any:
 
 def _check_at_least(name: str, value: int, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an int of at least {least}, got {value!r}")
+        raise ParameterError(name, repr(value), f"an int of at least {least}")

@@ -6,15 +6,16 @@ The options are in `sparsemaps._parser`, the maps and kernels that are subcomman
 
 import argparse
 import contextlib
-import re
 import shlex
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from sparsemaps._options import KERNELS, MAPS, SAVED
+from sparsemaps._parameters import ParameterError, worded_by
 from sparsemaps._parser import BAD_INPUT, flag, make_parser
 
 __all__ = ["main", "make_parser"]
@@ -31,9 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
         arguments = ["map", SAVED, *arguments[1:]]
     options = make_parser().parse_args(arguments)
+    names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
-        with _signals_raise():
+        with _signals_raise(), worded_by(partial(_setting, names)):
             from sparsemaps import _commands  # here, so that help does without its imports
 
             getattr(_commands, options.run)(options)
@@ -41,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has closed the pipe: no message is needed
         return BY_SIGNAL + 13
     except (OSError, ValueError, MemoryError, ImportError) as error:
-        print(f"sparsemaps: {_reason(error, options)}", file=sys.stderr)
+        print(f"sparsemaps: {_reason(error, names)}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("sparsemaps: interrupted", file=sys.stderr)
@@ -82,23 +84,30 @@ def _signals_raise() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _reason(error: BaseException, options: argparse.Namespace) -> str:
-    """What went wrong, in one line, which names options instead of the library's parameters."""
+def _reason(error: BaseException, options: set[str]) -> str:
+    """What went wrong, in one line."""
     if isinstance(error, MemoryError):
         return "out of memory"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    message = " ".join(str(error).split())
-    names = "|".join(sorted(_option_names(options), reverse=True))
+    if isinstance(error, ParameterError):
+        name = _OPTION_OF.get(error.name, error.name)
+        if name in options:
+            error = ParameterError(flag(name), error.found, error.rule)
+    return " ".join(str(error).split())
 
-    def with_value(found: re.Match[str]) -> str:
-        value = found[2].strip("'")
-        return flag(found[1]) + ("" if value == "True" else f" {value}")
 
-    message = re.sub(rf"(?<![\w-])({names})=('[^']*'|[\w.+-]+)", with_value, message)
-    message = re.sub(rf"^({names})(?= must | is | are )", lambda found: flag(found[1]), message)
-    # Advice to set a parameter is left out where the parameter is no option.
-    return "; ".join(part for part in message.split("; ") if not re.match(r"\w+=True ", part))
+_OPTION_OF = {"random_state": "seed"}
+"""Parameters whose options have other names."""
+
+
+def _setting(options: set[str], name: str, value: Any) -> str | None:
+    """A parameter with a value, in the words of the command."""
+    if name not in options:
+        return None
+    if isinstance(value, bool):
+        return flag(name) if value else f"no {flag(name)}"
+    return f"{flag(name)} {value}"
 
 
 def _option_names(options: argparse.Namespace) -> set[str]:

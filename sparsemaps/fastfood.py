@@ -14,6 +14,7 @@ from sparsemaps._kernels import count_sketch as _count_sketch
 from sparsemaps._kernels import fastfood as _kernel
 from sparsemaps._kernels import fourier as _fourier
 from sparsemaps._kernels import projection as _projection
+from sparsemaps._parameters import ParameterError
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 
@@ -170,7 +171,8 @@ class Fastfood(SparseMap):
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         self.hash_dim_ = self.hash_dim
         if self.hash_dim is None and n_columns is None:
-            raise ValueError("hash_dim must be given where the width of rows is not known")
+            rule = "given where the width of rows is not known"
+            raise ParameterError("hash_dim", "None", rule)
         if self.hash_dim is None and n_columns is not None and n_columns > MAX_DENSE_WIDTH:
             self.hash_dim_ = DEFAULT_HASH_DIM
             warnings.warn(

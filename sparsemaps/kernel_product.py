@@ -10,6 +10,7 @@ from sparsemaps._arrays import keep_rows
 from sparsemaps._base import SparseMap
 from sparsemaps._kernels import codes as _codes
 from sparsemaps._kernels.code_output import NUMBERS
+from sparsemaps._parameters import ParameterError
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._sampled import SampledMap
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
@@ -185,10 +186,8 @@ class KernelProduct(SampledMap):
 
     def _check_parameters(self) -> None:
         if not _is_pair(self.maps):
-            raise ValueError(
-                "maps must be a sampled map and another map of sparsemaps, or None, got "
-                f"{self.maps!r}"
-            )
+            rule = "a sampled map and another map of sparsemaps, or None"
+            raise ParameterError("maps", repr(self.maps), rule)
         names, (sampled, other) = zip(*self._named_maps(), strict=True)
         if names[0] == names[1] or any("__" in name or not name for name in names):
             raise ValueError(
@@ -208,17 +207,13 @@ class KernelProduct(SampledMap):
                 f"{other!r}"
             )
         if other._size != sampled.n_hashes:
-            raise ValueError(
-                f"maps must have the same number of components, got {sampled.n_hashes} and "
-                f"{other._size}"
-            )
+            rule = "of the same number of components"
+            raise ParameterError("maps", f"{sampled.n_hashes} and {other._size}", rule)
         if other.is_one_hot:
             bits = sampled._code_bits + other._code_bits
             if bits > _MAX_CODE_BITS:
-                raise ValueError(
-                    f"the codes of maps must have at most {_MAX_CODE_BITS} bits together, got "
-                    f"{bits}"
-                )
+                rule = f"of at most {_MAX_CODE_BITS} bits together"
+                raise ParameterError("the codes of maps", str(bits), rule)
 
     def _current(self) -> tuple[Any, Any]:
         """The fitted maps in the frozen copy, otherwise the maps of the parameter."""

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from sparsemaps import _bandwidth, _functions, _seeding, _validation, kernels
 from sparsemaps._kernels import random_binning as _kernel
+from sparsemaps._parameters import ParameterError
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._sampled import SampledMap
 from sparsemaps._typing import Array, MatrixLike, RandomState
@@ -134,9 +135,9 @@ class RandomBinning(SampledMap):
         _validation.check_int("n_grids", self.n_grids, 1, LARGEST_N_GRIDS)
         _validation.check_int("n_bins", self.n_bins, 2, LARGEST_N_BINS)
         if self.n_bins & (self.n_bins - 1):
-            raise ValueError(f"n_bins must be a power of two, got {self.n_bins}")
+            raise ParameterError("n_bins", str(self.n_bins), "a power of two")
         if self.pitch_density is not None and not callable(self.pitch_density):
-            raise ValueError(f"pitch_density must be callable or None, got {self.pitch_density!r}")
+            raise ParameterError("pitch_density", repr(self.pitch_density), "callable or None")
 
     @property
     def n_hashes(self) -> int:  # type: ignore[override]

@@ -12,6 +12,7 @@ from sparsemaps._base import SparseMap
 from sparsemaps._csr_output import make_csr
 from sparsemaps._kernels import projection as _projection
 from sparsemaps._kernels import random_maclaurin as _kernel
+from sparsemaps._parameters import ParameterError, setting
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 
@@ -143,8 +144,8 @@ class RandomMaclaurin(SparseMap):
         _validation.check_bool("h01", self.h01)
         if not np.isfinite(self._series()).all():
             raise ValueError(
-                f"the kernel's coefficients must be finite: gamma={self.gamma} and "
-                f"coef0={self.coef0} overflow at degree {self.degree}"
+                f"the kernel's coefficients must be finite: {setting('gamma', self.gamma)} and "
+                f"{setting('coef0', self.coef0)} overflow at degree {self.degree}"
             )
 
     @property
@@ -282,13 +283,10 @@ def _check_coefficients(kernel: Any) -> None:
     if not coefficients or not all(
         isinstance(a, numbers.Real) and math.isfinite(a) and float(a) >= 0 for a in coefficients
     ):
-        raise ValueError(
-            "kernel must be 'poly', 'exp' or a sequence of coefficients, finite and none negative, "
-            f"got {kernel!r}"
-        )
+        rule = "'poly', 'exp' or a sequence of coefficients, finite and none negative"
+        raise ParameterError("kernel", repr(kernel), rule)
     if not any(coefficients):
-        raise ValueError(f"kernel must have a positive coefficient, got {kernel!r}")
+        raise ParameterError("kernel", repr(kernel), "a sequence with a positive coefficient")
     if len(coefficients) > LARGEST_DEGREE + 1:
-        raise ValueError(
-            f"kernel must have at most {LARGEST_DEGREE + 1} coefficients, got {len(coefficients)}"
-        )
+        rule = f"of at most {LARGEST_DEGREE + 1} coefficients"
+        raise ParameterError("kernel", str(len(coefficients)), rule)

@@ -6,6 +6,7 @@ import numpy as np
 
 from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._kernels import projection as _kernel
+from sparsemaps._parameters import setting
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._sampled import SampledMap
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
@@ -143,14 +144,20 @@ class SignProjection(SampledMap):
         if self.distribution is not None:
             _validation.check_choice("distribution", self.distribution, ("rademacher",))
             if self.kernel != "acos":
-                raise ValueError("distribution='rademacher' is for kernel='acos' only")
+                raise ValueError(
+                    f"{setting('distribution', 'rademacher')} is for {setting('kernel', 'acos')} "
+                    "only"
+                )
         _validation.check_bool("dense_output", self.dense_output)
 
     @property
     def _nonnegative_rule(self) -> str | None:
         if self.kernel == "acos":
             return None
-        return "the acos-chi-square kernel takes values >= 0 (kernel='acos' takes both signs)"
+        rule = "the acos-chi-square kernel takes values >= 0"
+        if (acos := setting("kernel", "acos")) is not None:
+            rule += f" ({acos} takes both signs)"
+        return rule
 
     @property
     def is_one_hot(self) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 from sparsemaps import _seeding, _validation, kernels
 from sparsemaps._kernels import dart_minhash as _darts
 from sparsemaps._kernels import weighted_sampling as _icws
+from sparsemaps._parameters import setting
 from sparsemaps._rows import Block
 from sparsemaps._sampled import SampledMap
 from sparsemaps._typing import Array, MatrixLike, RandomState
@@ -175,11 +176,10 @@ class ConsistentWeightedSampling(SampledMap):
     def _nonnegative_rule(self) -> str | None:
         if self.signed:
             return None
-        return (
-            "the min-max kernel takes values >= 0; signed=True takes both signs, by the "
-            "generalized min-max kernel; HashingVectorizer gives no negative values with "
-            "alternate_sign=False"
-        )
+        rule = "the min-max kernel takes values >= 0"
+        if (signed := setting("signed", True)) is not None:
+            rule += f"; {signed} takes both signs, by the generalized min-max kernel"
+        return f"{rule}; HashingVectorizer gives no negative values with alternate_sign=False"
 
     @property
     def _code_bits(self) -> int:

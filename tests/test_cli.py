@@ -519,6 +519,136 @@ def test_errors_are_one_line_that_speaks_of_options(tmp_path):
         assert f"{source}: line 4, index 3: the value -2 is negative" in done.stderr.decode()
 
 
+@pytest.mark.parametrize(
+    "name", ["bits=8.svm", "seed=3/part.svm", "n_jobs must be 3", "ones=True", "format='npy'"]
+)
+def test_names_of_files_stay_as_they_are(tmp_path, name):
+    """However much they look like parameters."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"1 x:1\n")
+    for arguments in (["map", "minmax"], ["kernel", "acos"], ["pairs", "minhash"]):
+        done = command(*arguments, path, "-o", tmp_path / "out")
+        assert done.stderr.decode().startswith(f"sparsemaps: {path}: line 1, column 3: ")
+    assert f"{path}: line 1" in command("info", path).stderr.decode()
+    done = command("map", "minmax", f"{path}; ones=True", "-o", tmp_path / "out")
+    assert done.stderr.decode() == f"sparsemaps: {path}; ones=True: No such file or directory\n"
+
+
+WRONG = {
+    "bits": 99, "t_bits": 99, "n_hashes": 0, "n_components": 0, "gamma": -1, "nu": 10**6,
+    "degree": 0, "coef0": -1, "hash_dim": 0, "n_grids": 0, "n_bins": 3,
+}  # fmt: skip
+
+
+def test_wrong_values_name_their_options(file, tmp_path):
+    """Each number of each map and kernel, and those of the commands."""
+    out = tmp_path / "out"
+    tried = set()
+    for kinds, name_of_command in ((MAPS, "map"), (KERNELS, "kernel")):
+        for name, kind in kinds.items():
+            for option in kind.options:
+                if option.name in WRONG:
+                    tried.add(option.name)
+                    flag = _options_flag(option.name)
+                    given = [flag, WRONG[option.name]]
+                    if name == "fastfood" and option.name != "hash_dim":
+                        given += ["--hash-dim", 4]
+                    said = command(name_of_command, name, *given, file, "-o", out).stderr.decode()
+                    assert said.startswith(f"sparsemaps: {flag} must be "), (name, said)
+                    assert said.count("\n") == 1
+    assert tried == set(WRONG)
+    for arguments, flag in (
+        (["map", "minmax", "--seed", -1], "--seed"),
+        (["map", "minmax", "--n-jobs", 0], "--n-jobs"),
+        (["map", "minmax", "--max-line-bytes", 0], "--max-line-bytes"),
+        (["kernel", "acos", "--n-jobs", 0], "--n-jobs"),
+        (["pairs", "minhash", "--threshold", 2], "--threshold"),
+        (["pairs", "minhash", "--recall", 0], "--recall"),
+        (["pairs", "minhash", "--n-jobs", 0], "--n-jobs"),
+        (["map", "maclaurin", "--kernel", "0,0"], "--kernel"),
+        (["map", "maclaurin", "--kernel", "1,-1"], "--kernel"),
+    ):
+        done = command(*arguments, file, "-o", out)
+        assert done.returncode == 2
+        assert done.stderr.decode().startswith(f"sparsemaps: {flag} must be "), done.stderr
+    assert not out.exists()
+
+
+def test_a_config_is_no_input_and_no_output(file, tmp_path):
+    """Nothing is written over: neither inputs by --save-config, nor its file by the output."""
+    saved, before = tmp_path / "map.json", file.read_bytes()
+    assert command("map", "signs", "--save-config", saved, file, "-o", "-").returncode == 0
+    config = saved.read_bytes()
+    for arguments in (
+        ["minmax", "--save-config", file, file, "-o", tmp_path / "out"],
+        ["minmax", "--save-config", tmp_path / "out", file, "-o", tmp_path / "out"],
+        ["minmax", "--save-config", f"{tmp_path}/o/in.svm.json", file, "-o", f"{tmp_path}/o/"],
+        ["--config", saved, file, "-o", saved],
+        ["--config", saved, "--save-config", saved, file, "-o", tmp_path / "out"],
+        ["minmax", "--save-config", file, file, "-o", f"{tmp_path}/o/", "--dask"],
+    ):
+        done = command("map", *arguments)
+        assert done.returncode == 2, arguments
+        assert b" would be " in done.stderr or b" is the input " in done.stderr
+    assert (file.read_bytes(), saved.read_bytes()) == (before, config)
+    assert sorted(os.listdir(tmp_path)) == ["in.svm", "map.json"]
+
+
+def test_bad_configs(file, tmp_path):
+    saved = tmp_path / "map.json"
+    good = CountSketch(n_components=8, random_state=0).fit_any_width().to_config()
+    deep = []
+    for _ in range(900):
+        deep = [deep]
+    for config, message in (
+        ("[" * 10**5, "nested too deeply"),
+        ({**good, "parameters": {"n_components": deep}}, "n"),
+        ({**good, "class": "Nonsense"}, "class of config must be one of"),
+        ({**good, "class": [1]}, "class of config must be one of"),
+        ({**good, "parameters": {"n_components": 2**70}}, "n_components must be from 1 to"),
+        ({**good, "parameters": {"n_components": "8"}}, "n_components must be an integer"),
+        ({**good, "parameters": {"nonsense": 8}}, "are not those of CountSketch"),
+        ({**good, "parameters": {"n_jobs": 3}}, "must not have 'n_jobs'"),
+        ({**good, "parameters": [8]}, "parameters of config must be a dictionary"),
+        ({**good, "seed": -1}, "seed of config must be from 0"),
+        ({**good, "seed": 2**5000}, "seed of config must be from 0"),
+        ({**good, "scheme": 2}, "scheme 2"),
+        ({**good, "scheme": True}, "scheme True"),
+        ({**good, "n_features": 0}, "n_features of config must be from 1"),
+        ([good], "config must be a dictionary"),
+    ):
+        saved.write_text(config if isinstance(config, str) else json.dumps(config))
+        done = command("map", "--config", saved, file, "-o", tmp_path / "out")
+        assert done.returncode == 2
+        said = done.stderr.decode()
+        assert said.startswith(f"sparsemaps: {saved}: ")
+        assert said.count("\n") == 1
+        assert message in said
+    assert sorted(os.listdir(tmp_path)) == ["in.svm", "map.json"]
+
+
+def test_info_of_unsound_arrays(file, tmp_path):
+    """Whatever is wrong with a file of arrays, it is one error with its name."""
+    matrix = tmp_path / "in.npz"
+    assert command("map", "minmax", "--format", "npz", file, "-o", matrix).returncode == 0
+    content = matrix.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        damaged = bytearray(content)
+        place = rng.integers(len(damaged) - 700, len(damaged)) if rng.random() < 0.5 else 0
+        damaged[place or rng.integers(300)] ^= 1 << rng.integers(8)
+        matrix.write_bytes(damaged[: rng.integers(1, len(damaged) + 200)])
+        done = command("info", matrix)
+        assert done.returncode in (0, 2)
+        if done.returncode:
+            assert done.stderr.decode().startswith(f"sparsemaps: {matrix}: ")
+            assert done.stderr.count(b"\n") == 1
+    for shape, indices in ((np.ones(3), [0]), (np.array([1, 2]), np.array([object()]))):
+        np.savez(matrix, data=[1.0], indices=indices, indptr=[0, 1], shape=shape, format=b"csr")
+        assert command("info", matrix).returncode == 2
+
+
 def test_an_empty_input_is_said(tmp_path):
     (tmp_path / "in").write_bytes(b"# nothing\n")
     done = command("map", "minmax", tmp_path / "in", "-o", tmp_path / "out")

@@ -2,6 +2,8 @@
 
 import bz2
 import gzip
+import io
+import lzma
 import os
 import re
 import resource
@@ -122,6 +124,62 @@ def test_codes(inputs, tmp_path):
     for ending in ("", ".labels.npy"):
         arrays = [np.load(part + ending) for part in parts]
         np.testing.assert_array_equal(np.concatenate(arrays), np.load(str(expected) + ending))
+
+
+def test_codes_elsewhere(inputs, tmp_path):
+    """Labels and query ids reach another file system too."""
+    expected = tmp_path / "out.npy"
+    on_one_machine(expected, inputs[0], format="npy")
+    with fsspec.open("memory://codes_elsewhere/in", "wb") as file:
+        file.write(Path(inputs[0]).read_bytes())
+    where = "memory://codes_elsewhere/out"
+    parts = sd.map_files(CWS, "memory://codes_elsewhere/in", where, format="npy")
+    for ending in ("", ".labels.npy"):
+        with fsspec.open(parts[0] + ending) as file:
+            array = np.load(io.BytesIO(file.read()))
+        np.testing.assert_array_equal(array, np.load(str(expected) + ending))
+    with pytest.raises(ValueError, match="has the name of a file that is written to memory:"):
+        sd.map_files(CWS, f"{where}/part-000000.npy", where, resume=False)
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_an_input_is_no_part(inputs, tmp_path, resume):
+    """Its parts are not removed where they are the input, under whatever name."""
+    out = tmp_path / "out"
+    parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    (tmp_path / "link").symlink_to(out)
+    (tmp_path / "file").symlink_to(parts[0])
+    for given in (parts, str(out / "part-*"), tmp_path / "link" / "part-000000.svm",
+                  tmp_path / "file", out / "_sparsemaps.json"):  # fmt: skip
+        for directory in (out, tmp_path / "link", tmp_path / "." / "out"):
+            with pytest.raises(ValueError, match="has the name of a file that is written to"):
+                sd.map_files(CWS, given, directory, resume=resume)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("record", ["", "[" * 10**5, "[]", "\xff"])
+def test_a_damaged_record(inputs, tmp_path, record):
+    out = tmp_path / "out"
+    parts = sd.map_files(CWS, inputs, out)
+    (out / "_sparsemaps.json").write_text(record, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"_sparsemaps\.json is damaged; take another directory"):
+        sd.map_files(CWS, inputs, out)
+    assert sd.map_files(CWS, inputs, out, resume=False) == parts
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
+def test_damaged_inputs(inputs, tmp_path, ending):
+    module = {"gz": gzip, "bz2": bz2, "xz": lzma}[ending]
+    path = tmp_path / f"in.{ending}"
+    path.write_bytes(module.compress(Path(inputs[0]).read_bytes())[:-9])
+    for read in (
+        lambda: sd.map_files(CWS, path, tmp_path / "out"),
+        lambda: sd.read_svmlight(path, n_features=1000),
+    ):
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            read()
+        assert str(caught.value).count(f"in.{ending}: cannot be decompressed: ") == 1
 
 
 def test_csr(inputs, tmp_path):

@@ -1,7 +1,10 @@
 """Files: complete or not there, never an input; lines and bytes are bounded; many of them."""
 
+import bz2
 import gzip
 import io
+import json
+import lzma
 import os
 import signal
 import stat
@@ -25,7 +28,9 @@ from sparsemaps import (
 )
 from sparsemaps.libsvm import (
     _blocks,
+    _summary,
     dump_svmlight_file,
+    iter_svmlight_file,
     load_svmlight_file,
     map_svmlight_file,
 )
@@ -523,12 +528,21 @@ def test_resume_of_another_map(folder, tmp_path, new_map, options, message):
     assert outputs(out) == before
 
 
-@pytest.mark.parametrize("record", ["", "{", "[]"])
+@pytest.mark.parametrize(
+    "record",
+    ["", "{", "[]", "[" * 10**5, "\xff", {"n_rows": None}, {"n_rows": -1}, {"n_rows": "9" * 5000},
+     {"input": [1]}],
+    ids=lambda record: str(record)[:20],
+)  # fmt: skip
 def test_a_record_that_is_no_record(folder, tmp_path, record):
-    """As a loss of power may leave it: the output is made again."""
+    """As a loss of power, or another program, may leave it: the output is made again."""
     out = f"{tmp_path}/out/"
     map_svmlight_file(cws(), folder, out, shard=(1, 7))
-    (Path(out) / "p0.svm.json").write_text(record)
+    path = Path(out) / "p0.svm.json"
+    if isinstance(record, dict):
+        path.write_text(json.dumps({**json.loads(path.read_text()), **record}))
+    else:
+        path.write_text(record, encoding="latin-1")
     done = map_svmlight_file(cws(), folder, out, shard=(1, 7), resume=True)
     assert [one.skipped for one in done] == [False]
 
@@ -582,3 +596,93 @@ def test_killed_at_any_moment(folder, tmp_path):
     for name, text in outputs(out).items():
         assert name.endswith(".json") or text == expected[name]
     assert outputs(out).keys() == expected.keys()
+
+
+# ---- names of outputs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "output", "options"),
+    [
+        (["a", "a.json"], "out/", {}),
+        (["a", "b/a.json.gz"], "out/", {}),
+        (["a", "a.npy.labels"], "out/", {"format": "npy"}),
+        (["a", "a.npy.qids.xz"], "out/", {"format": "npy"}),
+        (["a.json", "a"], "out/", {"resume": True}),
+        (["a.npy.labels.npy"], "a.npy", {"format": "npy"}),
+        (["a.npy.qids.npy"], "a.npy", {"format": "npy"}),
+        (["b/a", "a.json"], ".", {}),
+    ],
+)
+def test_no_output_is_written_over(tmp_path, monkeypatch, names, output, options):
+    """By what is beside another one: nothing is written, and the error names both."""
+    monkeypatch.chdir(tmp_path)
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"1 1:1\n")
+    before = sorted(tmp_path.rglob("*"))
+    message = r"would be .* and (a file beside|the output of) |a file beside .*, is the input "
+    with pytest.raises(ValueError, match=message):
+        map_svmlight_file(cws(), names, output, **options)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert all((tmp_path / name).read_bytes() == b"1 1:1\n" for name in names)
+
+
+@posix
+def test_outputs_by_other_names(tmp_path, monkeypatch):
+    """Links and dots lead to the same file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.npy.labels.npy").write_bytes(b"1 1:1\n")
+    os.symlink("a.npy.labels.npy", "soft")
+    os.link("a.npy.labels.npy", "hard")
+    (tmp_path / "to").symlink_to(tmp_path)
+    for name in ("soft", "hard"):
+        with pytest.raises(ValueError, match=f"is the input {name}"):
+            map_svmlight_file(cws(), name, "./to/a.npy", format="npy")
+    os.symlink("later.json", "one")  # the output does not exist yet
+    with pytest.raises(ValueError, match="would be"):
+        _files.refuse_clashes([], [("./to/one", "the first"), ("later.json", "the second")])
+
+
+# ---- damaged files -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "garbage"])
+def test_damaged_files(tmp_path, ending, damage):
+    """One error with the file's name, however it is read."""
+    module = {"gz": gzip, "bz2": bz2, "xz": lzma}[ending]
+    rng = np.random.default_rng(0)
+    text = b"".join(b"%d %d:%d\n" % (i, i + 1, rng.integers(1000)) for i in range(2000))
+    content = bytearray(module.compress(text))
+    if damage == "cut":
+        del content[-9:]
+    elif damage == "changed":  # the check sum of gz stands at its end
+        content[-6 if ending == "gz" else len(content) // 2] ^= 1
+    else:
+        content = content[:12] + rng.bytes(500)
+    path = str(tmp_path / f"in.{ending}")
+    Path(path).write_bytes(content)
+    wide = {"n_features": 2000}
+    for read in (
+        lambda: load_svmlight_file(path),
+        lambda: load_svmlight_file(path, offset=10, length=10**6, **wide),
+        lambda: load_svmlight_file(path, offset=10**6, **wide),
+        lambda: list(iter_svmlight_file(Path(path), n_jobs=2)),
+        lambda: map_svmlight_file(cws(), path, io.BytesIO()),
+        lambda: _summary.summarize(path, progress=False),
+    ):
+        with pytest.raises(ValueError, match=rf"in\.{ending}: cannot be decompressed: "):
+            read()
+    for options in ({}, {"offset": 10**6, **wide}):
+        with module.open(path) as file, pytest.raises(ValueError, match="cannot be decompressed"):
+            load_svmlight_file(file, **options)
+
+
+def test_a_compressed_file_is_decompressed_once(tmp_path):
+    """Also a file object: its length is not asked for."""
+    path = tmp_path / "in.gz"
+    path.write_bytes(gzip.compress(b"1 1:1\n"))
+    with gzip.open(path) as file:
+        file.seek = lambda *arguments: pytest.fail("it is read to the end")
+        assert load_svmlight_file(file)[0].shape == (1, 1)

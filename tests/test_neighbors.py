@@ -1,6 +1,7 @@
 """Search among packed codes is what a full sort and all pairs give."""
 
 import pickle
+import zipfile
 from io import BytesIO
 from pathlib import Path
 
@@ -378,6 +379,17 @@ def with_rows(path, **arrays):
     np.savez(name, **arrays)
 
 
+def with_header(path, text):
+    """Replace the header of an array of the rows, and drop its values."""
+    name = f"{path}.rows.npz"
+    with zipfile.ZipFile(name) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    members["data.npy"] = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+    with zipfile.ZipFile(name, "w") as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -405,6 +417,20 @@ def with_rows(path, **arrays):
             "must have the 600 rows of the index, got 1",
         ),
         (lambda path: Path(f"{path}.rows.npz").write_bytes(b"PK"), "no sound sparse matrix"),
+        (lambda path: with_header(path, b"(" * 60_000), "no sound sparse matrix"),
+        (lambda path: with_header(path, b"{'descr': " + b"[" * 3000), "no sound sparse matrix"),
+        (
+            lambda path: with_header(
+                path, b"{'descr': '<f8', 'fortran_order': False, 'shape': (2**43,), }\n"
+            ),
+            "no sound sparse matrix",
+        ),
+        (
+            lambda path: with_header(
+                path, b"{'descr': '<f8', 'fortran_order': False, 'shape': (8796093022208,), }\n"
+            ),
+            "no sound sparse matrix",
+        ),
     ],
 )
 def test_files_that_are_damaged(tmp_path, damage, message):

@@ -23,7 +23,7 @@ WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
 # Layers, lowest first: a module imports from lower layers only.
 LAYERS = [
     {"_kernels"},
-    {"_typing"},
+    {"_parameters", "_typing"},
     {
         "_arrays",
         "_catalogue",

@@ -196,7 +196,7 @@ def test_degrees_are_geometric():
         ({"kernel": []}, "kernel must be 'poly', 'exp' or a sequence of coefficients"),
         ({"kernel": [1.0, -1.0]}, "none negative"),
         ({"kernel": [1.0, np.inf]}, "finite"),
-        ({"kernel": [0.0, 0.0]}, "kernel must have a positive coefficient"),
+        ({"kernel": [0.0, 0.0]}, "kernel must be a sequence with a positive coefficient"),
         ({"kernel": [1.0] * 2000}, "at most 1025 coefficients, got 2000"),
         ({"degree": 0}, "degree must be from 1 to 1024, got 0"),
         ({"degree": 1000, "coef0": 2.0}, "coefficients must be finite"),

@@ -1,6 +1,7 @@
 """Threads over blocks: order, errors, interrupts, forks, and fewer threads than asked for."""
 
-import errno
+import _thread
+import contextlib
 import io
 import multiprocessing
 import os
@@ -17,19 +18,19 @@ import scipy.sparse as sp
 
 from sparsemaps import CountSketch, _csr_output, _threads, count_sketch
 from sparsemaps._kernels import count_sketch as _count_sketch
+from sparsemaps.libsvm import map_svmlight_file
 
 
 def start_at_most(monkeypatch, n_threads):
     """Let no more threads start; the list of those that have."""
-    start, started = threading.Thread.start, []
+    start, started = _thread.start_new_thread, []
 
-    def limited(thread):
+    def limited(function, arguments):
         if len(started) == n_threads:
             raise RuntimeError("can't start new thread")
-        started.append(thread)
-        start(thread)
+        started.append(start(function, arguments))
 
-    monkeypatch.setattr(threading.Thread, "start", limited)
+    monkeypatch.setattr(_thread, "start_new_thread", limited)
     return started
 
 
@@ -39,28 +40,48 @@ def test_threads_that_cannot_start(monkeypatch, n_started):
     _threads._forget_pool()
     started = start_at_most(monkeypatch, n_started)
     blocks = [(i, i + 1) for i in range(50)]
-    assert _threads.run(lambda a, b: 10 * a + b, blocks, 4) == [11 * i + 1 for i in range(50)]
+    for _ in range(3):
+        assert _threads.run(lambda a, b: 10 * a + b, blocks, 4) == [11 * i + 1 for i in range(50)]
     assert len(started) == n_started
-
-
-@pytest.mark.parametrize("n_started", [0, 1, 2])
-def test_no_memory_for_threads(monkeypatch, n_started):
-    """They are not started, as Python would wait for ever for them: the caller does the work."""
     _threads._forget_pool()
-    asked = []
 
-    def limited(fd, size):
-        asked.append(size)
-        if len(asked) > n_started:
-            raise OSError(errno.ENOMEM, "Cannot allocate memory")
-        return io.BytesIO()
 
-    monkeypatch.setattr(_threads.mmap, "mmap", limited)
-    started = start_at_most(monkeypatch, 99)
-    found = _threads.run(lambda i: (i, threading.get_ident()), [(i,) for i in range(50)], 4)
-    assert found == [(i, threading.get_ident()) for i in range(50)]
-    assert len(asked) == n_started + 1
-    assert [thread.is_alive() for thread in started] == [False] * n_started
+def test_threads_that_end_before_they_work(monkeypatch):
+    """As for want of memory: the caller does the work."""
+    _threads._forget_pool()
+    monkeypatch.setattr(_thread, "start_new_thread", lambda function, arguments: 0)
+    for _ in range(3):
+        found = _threads.run(lambda i: (i, threading.get_ident()), [(i,) for i in range(50)], 4)
+        assert found == [(i, threading.get_ident()) for i in range(50)]
+
+    def fail(i):
+        raise ValueError(f"block {i}")
+
+    with pytest.raises(ValueError, match="block 0"):
+        _threads.run(fail, [(i,) for i in range(50)], 4)
+    _threads._forget_pool()
+
+
+def test_no_more_threads_than_tasks(monkeypatch):
+    """Many may be asked for; they start as there is work, and very many are not kept."""
+    _threads._forget_pool()
+    n_before = _thread._count()
+    started = start_at_most(monkeypatch, 10**6)
+    map_svmlight_file(CountSketch(), io.BytesIO(b"1 1:1\n"), io.BytesIO(), n_jobs=3000)
+    assert len(started) <= 1
+    assert _threads.run(abs, ((i,) for i in range(5)), 3000) == list(range(5))
+    assert len(started) <= 5
+    monkeypatch.setattr(_threads, "_KEPT_THREADS", 3)
+
+    def wait(i):
+        time.sleep(0.005)
+        return i
+
+    assert _threads.run(wait, [(i,) for i in range(20)], 8) == list(range(20))
+    limit = time.monotonic() + 60
+    while _thread._count() > n_before:
+        assert time.monotonic() < limit
+        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("n_started", [0, 2])
@@ -140,7 +161,7 @@ def at_work(n_jobs):
     def work(i):
         nonlocal under_way, at_once
         with lock:
-            threads.add(threading.current_thread())
+            threads.add(threading.get_ident())
             under_way += 1
             at_once = max(at_once, under_way)
         time.sleep(0.002)
@@ -153,7 +174,7 @@ def at_work(n_jobs):
 
 def test_the_caller_is_one_of_the_threads():
     threads, at_once = at_work(3)
-    assert threading.current_thread() in threads
+    assert threading.get_ident() in threads
     assert at_once == 3
 
 
@@ -192,7 +213,7 @@ def test_from_an_executor():
 
 def test_threads_are_kept():
     """The same ones work for later calls, as many as each asks for."""
-    found = []
+    found, n_before = [], _thread._count()
 
     def call():
         found.extend(at_work(n_jobs) for n_jobs in (3, 3, 2, 3, 5, 4))
@@ -202,13 +223,13 @@ def test_threads_are_kept():
     thread.join()
     assert [at_once for _, at_once in found] == [3, 3, 2, 3, 5, 4]
     first, again, fewer, more, largest, fewer_of_these = (threads for threads, _ in found)
-    assert thread in first
+    assert thread.ident in first
     assert first == again == more
     assert fewer < first
     assert fewer_of_these <= largest
     # They end with the thread that they work for.
     limit = time.monotonic() + 60
-    while any(helper.is_alive() for helper in first | largest):
+    while _thread._count() > n_before:
         assert time.monotonic() < limit
         time.sleep(0.01)
 
@@ -275,6 +296,37 @@ def test_an_interrupt_ends_the_work(n_jobs):
     with pytest.raises(KeyboardInterrupt):
         _threads.run(work, [(i,) for i in range(2000)], n_jobs)
     assert len(calls) < 1000
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no interval timers")
+@pytest.mark.parametrize("arguments", [("steps", "2"), ("signals", "200")])
+def test_one_interrupt_at_any_moment(arguments):
+    """The call ends, and the next one gives what it always does. More of it: interrupts.py."""
+    program = os.path.join(os.path.dirname(__file__), "interrupts.py")
+    command = [sys.executable, program, *arguments]
+    done = subprocess.run(command, capture_output=True, timeout=300, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) >= 200
+
+
+def test_an_iterator_that_its_own_thread_closes():
+    """As the garbage collector may: the thread does not wait for itself."""
+    collected = threading.Event()
+    results = None
+
+    def work(i):
+        if threading.get_ident() != caller:
+            time.sleep(0.001)
+            with contextlib.suppress(ValueError):  # the caller is within it just now
+                results.close()
+                collected.set()
+        return i
+
+    caller = threading.get_ident()
+    results = _threads.stream(work, ((i,) for i in range(100)), 2)
+    assert next(results) == 0
+    assert collected.wait(60)
+    assert _threads.run(square, [(i,) for i in range(40)], 2) == SQUARES
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])

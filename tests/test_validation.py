@@ -1,5 +1,6 @@
 """Parameters and data are checked in one place: here, directly."""
 
+import pickle
 import subprocess
 import sys
 from fractions import Fraction
@@ -13,7 +14,8 @@ from conftest import assert_same, make, map_classes, random_csr
 from hypothesis import given, settings
 from matrices import as_csr, as_dict, csr_parts, damaged_csr, set_arrays
 
-from sparsemaps import CountSketch, TensorSketch, _rows, _validation
+from sparsemaps import ConsistentWeightedSampling, CountSketch, TensorSketch, _rows, _validation
+from sparsemaps._parameters import ParameterError
 
 # ---- parameters ----------------------------------------------------------------------------------
 
@@ -44,6 +46,32 @@ def test_what_is_no_real_number_in_the_range(value):
         _validation.check_real("gamma", value, 2)
     with pytest.raises(ValueError, match=r"^gamma must be a finite number above 2, got "):
         _validation.check_real("gamma", 2.0, 2, open_low=True)
+
+
+def test_errors_keep_their_parts():
+    """Also in another process; the sentence is the same."""
+    with pytest.raises(ParameterError) as caught:
+        _validation.check_int("bits", 40, 1, 16)
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert (error.name, error.found, error.rule) == ("bits", "40", "from 1 to 16")
+        assert str(error) == "bits must be from 1 to 16, got 40"
+    X = sp.csr_array(np.array([[1.0, -2.0]]))
+    with pytest.raises(_rows.EntryError) as caught:
+        ConsistentWeightedSampling().fit_transform(X)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert vars(again) == vars(caught.value)
+    assert (again.row, again.column, again.found) == (0, 1, "the value -2 is negative")
+    with pytest.raises(ValueError, match="n must be from 1 to 2, got a number of thousands of"):
+        _validation.check_int("n", 10**5000, 1, 2)
+
+
+@pytest.mark.parametrize("key", [(0, 2**40), (2**40, 1), (0, 2**70), (-(2**40), 0)])
+def test_dok_keys_beyond_the_index_type(key):
+    X = sp.dok_array((3, 5))
+    X._dict[key] = 1.0
+    with pytest.raises(ValueError, match=r"X is not a sound DOK matrix|negative"):
+        CountSketch().fit(X)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from dask.delayed import delayed
 
 from sparsemaps import libsvm
 from sparsemaps._base import as_fitted
+from sparsemaps._parameters import setting
 from sparsemaps._progress import Progress
 from sparsemaps._validation import check_bool, check_choice, check_int
 from sparsemaps.dask._graphs import compute_each
@@ -21,7 +22,11 @@ from sparsemaps.dask._ranges import ByteRange, cut, find_inputs, full_name, is_l
 from sparsemaps.libsvm._files import config_of
 
 _RECORD = "_sparsemaps.json"
-_ENDINGS = {"svmlight": (".svm",), "npy": (".npy", ".labels.npy", ".qids.npy"), "npz": (".npz",)}
+_ENDINGS = {
+    "svmlight": (".svm",),
+    "npy": (".npy", ".npy.labels.npy", ".npy.qids.npy"),
+    "npz": (".npz",),
+}
 """What the files of a part end with. The first appears last, and stands for the part."""
 
 _TEMPORARY = (".part-", ".sparsemaps-", f".{_RECORD}")
@@ -144,6 +149,7 @@ def map_files(
         "n_parts": len(ranges),
         "inputs": [list(about) for about in found],
     }
+    parts.refuse_inputs(path for path, _, _ in found)
     done = parts.begin(record, resume, _ENDINGS[format])
     names = [f"part-{number:06d}" for number in range(len(ranges))]
     to_do = [
@@ -190,7 +196,7 @@ class _Parts(NamedTuple):
         names = self._names()
         parts = {name for name in names if name.startswith("part-")}
         if _RECORD in names:
-            before = json.loads(fs.cat_file(f"{path}/{_RECORD}"))
+            before = _read_record(fs.cat_file(f"{path}/{_RECORD}"), f"{path}/{_RECORD}", resume)
             if not resume:
                 fs.rm_file(f"{path}/{_RECORD}")  # first, as it speaks of all parts
                 for name in parts:
@@ -199,7 +205,7 @@ class _Parts(NamedTuple):
             elif before != json.loads(json.dumps(record)):
                 raise ValueError(
                     f"{self.url} has parts of another call: {_difference(before, record)}; take "
-                    "another directory, or resume=False, which removes them"
+                    f"another directory, or {setting('resume', False)}, which removes them"
                 )
             else:
                 return parts
@@ -214,6 +220,19 @@ class _Parts(NamedTuple):
                 json.dump(record, file, indent=1)
             self.publish(local, _RECORD)
         return parts
+
+    def refuse_inputs(self, inputs: Iterable[str]) -> None:
+        """Raise a ValueError if an input has the name of a file that is written or removed."""
+        fs, directory = self._open()
+        place = os.path.realpath if is_local(fs) else str
+        begins = place(directory) if is_local(fs) else self.url.rstrip("/")
+        for path in inputs:
+            name = place(path).removeprefix(f"{begins}/")
+            if name.startswith(("part-", _RECORD, *_TEMPORARY)):
+                raise ValueError(
+                    f"the input {path} has the name of a file that is written to {self.url}; take "
+                    "another directory"
+                )
 
     def end(self) -> None:
         """Remove what tasks that were ended in the midst of their work have left."""
@@ -274,6 +293,22 @@ def _map_range(job: _Job, part: ByteRange, path: str) -> int:
         return done.n_rows
 
     return read_lines(part, write)
+
+
+def _read_record(text: bytes, name: str, needed: bool) -> Mapping[str, Any]:
+    """What a run has said of its parts."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict):
+        if needed:
+            raise ValueError(
+                f"{name} is damaged; take another directory, or {setting('resume', False)}, which "
+                "removes the parts"
+            )
+        return {}
+    return record
 
 
 def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

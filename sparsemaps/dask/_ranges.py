@@ -114,9 +114,18 @@ def cut(
     return ranges
 
 
-def blocks(range: ByteRange) -> Generator[bytes, None, None]:
+def blocks(range: ByteRange) -> Iterator[bytes]:
     """The text of a range, in pieces of whole lines."""
-    with _open(range) as file, _files.open_text(file) as text:
+    try:
+        yield from _blocks(range)
+    except ValueError as error:
+        raise ValueError(f"{range.path}: {error}") from error
+
+
+def _blocks(range: ByteRange) -> Generator[bytes, None, None]:
+    """The same, where the caller names the file in errors."""
+    with _files.decompressing(), _open(range) as file:
+        text = _files.Text(file, file, "", _files.MAX_LINE_BYTES)
         yield from text.blocks(_READ_BYTES, range.start, range.length)
 
 
@@ -138,15 +147,15 @@ def read_lines(range: ByteRange, read: Callable[[Any], T]) -> T:
     A ValueError of it counts lines from the beginning of the file, and names the file.
     """
     try:
-        with contextlib.closing(blocks(range)) as texts:
+        with contextlib.closing(_blocks(range)) as texts:
             return read(_Lines(texts))
     except ValueError as error:
         failure = error
     if range.start > 0:
         # The same again, after empty lines in place of those that come before.
         before = range._replace(start=0, length=range.start)
-        n_before = sum(text.count(b"\n") for text in blocks(before))
-        with contextlib.closing(blocks(range)) as texts:
+        n_before = sum(text.count(b"\n") for text in _blocks(before))
+        with contextlib.closing(_blocks(range)) as texts:
             try:
                 read(_Lines(itertools.chain(_empty_lines(n_before), texts)))
             except ValueError as error:

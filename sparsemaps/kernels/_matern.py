@@ -9,6 +9,7 @@ import numpy as np
 from sparsemaps import _validation
 from sparsemaps._functions import exp
 from sparsemaps._kernels import functions as _kernel
+from sparsemaps._parameters import ParameterError
 from sparsemaps._typing import Array
 
 LARGEST_NU = 10_000
@@ -19,10 +20,8 @@ def check_nu(nu: Any) -> float:
     """`nu`, which must be above 0 and at most LARGEST_NU."""
     nu = _validation.check_real("nu", nu, 0, open_low=True)
     if nu > LARGEST_NU:
-        raise ValueError(
-            f"nu must be at most {LARGEST_NU}, got {nu:g}; "
-            "for larger ones the kernel is nearly the Gaussian kernel, 'rbf'"
-        )
+        found = f"{nu:g} (with larger ones the kernel is nearly the Gaussian kernel, 'rbf')"
+        raise ParameterError("nu", found, f"at most {LARGEST_NU}")
     return nu
 
 

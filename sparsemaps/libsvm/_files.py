@@ -8,10 +8,11 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from sparsemaps import _files, _threads
+from sparsemaps._parameters import ParameterError, setting
 from sparsemaps._progress import FileProgress
 from sparsemaps._validation import check_bool, check_choice, check_int
 from sparsemaps.libsvm._blocks import blocks_of, cut_lines, in_order
-from sparsemaps.libsvm._formats import FORMATS, FormatOptions, OutputFormat
+from sparsemaps.libsvm._formats import FORMATS, QIDS, FormatOptions, OutputFormat
 from sparsemaps.libsvm._inputs import (
     RECORD,
     expand,
@@ -145,13 +146,16 @@ def map_svmlight_file(
         check_bool(name, value)
     fitted = FittedMap(map)
     if ones and not fitted.is_one_hot:
-        raise ValueError("ones=True is for maps with one-hot output")
+        raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
     if ones and format == "npy":
-        raise ValueError("ones=True is not for format='npy': packed codes have no values")
+        raise ValueError(
+            f"{setting('ones', True)} is not for {setting('format', 'npy')}: packed codes have no "
+            "values"
+        )
     if format == "npy" and not fitted.has_codes:
-        raise ValueError("format='npy' is for maps with codes")
+        raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
     if comments and format != "svmlight":
-        raise ValueError("comments=True is for format='svmlight'")
+        raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
     title = " ".join(repr(map).split()) if header is True else header or ""
     options = FormatOptions(
         check_bool("zero_based", zero_based), check_bool("ones", ones), bool(comments), title
@@ -163,12 +167,28 @@ def map_svmlight_file(
     if resume or shard is not None:
         raise ValueError("resume and shard are for an output that is a directory")
     if format != "svmlight" and (hasattr(output, "write") or os.fspath(output) == "-"):
-        raise ValueError(f"format={format!r} needs a file to write to, not a pipe")
+        raise ValueError(f"{setting('format', format)} needs a file to write to, not a pipe")
     if format != "svmlight" and _files.without_compression(os.fspath(output)) != os.fspath(output):
-        raise ValueError(f"format={format!r} is not compressed: leave out the ending of {output}")
-    _files.refuse_inputs_as_outputs(paths, [output])
+        raise ValueError(
+            f"{setting('format', format)} is not compressed: leave out the ending of {output}"
+        )
+    _files.refuse_clashes(paths, written(paths, output, format))
     with FileProgress(paths, progress) as bar:
         return job.run(paths, output, bar)
+
+
+def written(paths: list[Any], output: Any, format: str) -> list[tuple[Any, str]]:
+    """All files that mapping these inputs writes, each with what it is."""
+    is_many = is_directory(output)
+    pairs = _outputs(paths, os.fspath(output), format).items() if is_many else [(output, None)]
+    names: list[tuple[Any, str]] = []
+    for name, path in pairs:
+        names.append((name, f"the output of {path}" if is_many else _files.OUTPUT))
+        if hasattr(name, "write") or is_pipe(name):
+            continue
+        endings = (*FORMATS[format].beside, *([RECORD] if is_many else []))
+        names += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
+    return names
 
 
 class _Job(NamedTuple):
@@ -236,12 +256,11 @@ def _map_each(
     progress: bool | None,
 ) -> list[MappedFile]:
     """Map each input to an output of its own."""
-    outputs = _outputs(paths, directory, job.format)
-    pairs = list(zip(paths, outputs, strict=True))
+    pairs = [(path, output) for output, path in _outputs(paths, directory, job.format).items()]
     if shard is not None:
         i, n = _check_shard(shard)
         pairs = pairs[i - 1 :: n]
-    _files.refuse_inputs_as_outputs(paths, outputs)
+    _files.refuse_clashes(paths, written(paths, directory, job.format))
     os.makedirs(directory, exist_ok=True)
     record = {
         "map": config_of(job.fitted.map),
@@ -280,7 +299,7 @@ def _map_to(
     about_input = _about_input(path)  # before the input is read, which may change
     _remove(output + RECORD)
     if job.format == "npy":
-        _remove(output + ".qids.npy")
+        _remove(output + QIDS)
     (done,) = job.run([path], output, bar)
     record = {
         **record,
@@ -304,9 +323,9 @@ def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
         with open(output + RECORD, "rb") as file:
             found = json.load(file)
         size = os.path.getsize(output)
-    except (FileNotFoundError, ValueError):  # or an empty record, after a loss of power
+    except (FileNotFoundError, ValueError, RecursionError):  # or damaged, as by a loss of power
         return None
-    if not isinstance(found, dict):
+    if not isinstance(found, dict) or not isinstance(found.get("n_rows"), int):
         return None
     for part, wanted in record.items():
         if found.get(part) != wanted:
@@ -317,7 +336,8 @@ def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
             )
     if found.get("input") != _about_input(path) or found.get("output_size") != size:
         return None
-    return int(found["n_rows"])
+    n_rows: int = found["n_rows"]
+    return n_rows if n_rows >= 0 else None
 
 
 def _difference(found: Any, wanted: dict[str, Any]) -> str:
@@ -332,8 +352,8 @@ def _difference(found: Any, wanted: dict[str, Any]) -> str:
     return "other options"
 
 
-def _outputs(paths: list[Any], directory: str, format: str) -> list[str]:
-    """The output of each input; an error if two have the same."""
+def _outputs(paths: list[Any], directory: str, format: str) -> dict[str, Any]:
+    """The outputs, each with its input; an error if two inputs have the same."""
     ending = "" if format == "svmlight" else f".{format}"
     outputs: dict[str, Any] = {}
     for path in paths:
@@ -344,14 +364,14 @@ def _outputs(paths: list[Any], directory: str, format: str) -> list[str]:
         if output in outputs:
             raise ValueError(f"{outputs[output]} and {path} have the same output {output}")
         outputs[output] = path
-    return list(outputs)
+    return outputs
 
 
 def _check_shard(shard: Any) -> tuple[int, int]:
     try:
         i, n = shard
     except (TypeError, ValueError):
-        raise ValueError(f"shard must be two integers (i, n), got {shard!r}") from None
+        raise ParameterError("shard", repr(shard), "two integers (i, n)") from None
     n = check_int("the second number of shard", n, 1, 2**31 - 1)
     return check_int("the first number of shard", i, 1, n), n
 

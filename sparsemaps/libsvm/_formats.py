@@ -19,6 +19,9 @@ from sparsemaps.libsvm._mapping import Block, FittedMap, with_comments
 from sparsemaps.libsvm._parse import Array
 from sparsemaps.libsvm._write import format_codes, format_rows
 
+LABELS, QIDS = ".labels.npy", ".qids.npy"
+"""Endings of the names of labels and query ids, which follow the name of the codes."""
+
 
 class FormatOptions(NamedTuple):
     """What decides the content of an output, beside the map and the input."""
@@ -31,6 +34,9 @@ class FormatOptions(NamedTuple):
 
 class OutputFormat(ABC):
     """One output. `stack` closes its files: with an exception, none of them appears."""
+
+    beside: tuple[str, ...] = ()
+    """What the names of files end with that are written beside an output."""
 
     def __init__(
         self, fitted: FittedMap, path: Any, options: FormatOptions, stack: ExitStack
@@ -81,13 +87,15 @@ class SvmlightFormat(OutputFormat):
 class NpyFormat(OutputFormat):
     """Packed codes as a .npy file that can be memory-mapped; labels and query ids beside it."""
 
+    beside = LABELS, QIDS
+
     def _begin(self, path: Any) -> None:
         path = os.fspath(path)
         # The last to be entered is the first to appear: the codes come after what belongs to them.
         self._codes = _GrowingNpy(path, np.uint8, self._stack)
-        self._labels = _GrowingNpy(path + ".labels.npy", np.float64, self._stack)
+        self._labels = _GrowingNpy(path + LABELS, np.float64, self._stack)
         self._qids: _GrowingNpy | None = None
-        self._qids_path = path + ".qids.npy"
+        self._qids_path = path + QIDS
         self._row_bytes = self._fitted.code_bytes
 
     def convert(self, block: Block) -> tuple[Array, Array, Array]:

@@ -36,7 +36,8 @@ def write_kernel_file(
     A line has the label, the row's number as index 0, and its kernel with each row of `train`.
     """
     paths = [train] if test is None else [train, test]
-    _files.refuse_inputs_as_outputs(paths, [output])
+    _files.refuse_clashes(paths, [(output, _files.OUTPUT)])
+    function(sp.csr_array((0, 1)), sp.csr_array((0, 1)))  # bad parameters end it here
     loaded = load_svmlight_files(
         [source(path) for path in paths], zero_based=zero_based, n_jobs=n_jobs,
         max_line_bytes=max_line_bytes,
@@ -53,7 +54,6 @@ def write_kernel_file(
         block = sp.csr_array((K.ravel(), np.tile(np.arange(n_train + 1), len(K)), ends))
         return format_rows(block, one_label_each(y[start:stop]), zero_based=True)
 
-    function(X[:0], X_train[:0])  # bad parameters end it here
     for path, matrix in zip(paths, loaded[::2], strict=True):
         _check_rows(function, path, matrix, step, zero_based)
     blocks = [(start, min(start + step, X.shape[0])) for start in range(0, X.shape[0], step)]

@@ -5,10 +5,12 @@ import os
 import sys
 from typing import Any
 
+from sparsemaps.libsvm._formats import LABELS, QIDS
+
 RECORD = ".json"
 """Ending of the file beside an output that records its map, options and input."""
 
-_BESIDE = (RECORD, ".labels.npy", ".qids.npy")
+_BESIDE = (RECORD, LABELS, QIDS)
 """Endings of files beside an output."""
 
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sparsemaps import _sklearn, _validation
 from sparsemaps._arrays import GrowingArray
 from sparsemaps._kernels import libsvm as _kernel
+from sparsemaps._parameters import setting
 
 Array = npt.NDArray[Any]
 
@@ -118,7 +119,7 @@ def _zero_error(text: bytes) -> LineError:
     found = _ZERO.search(text)
     if found is None:  # the parser has found one
         raise RuntimeError("an index 0 was read, but is not in the text")
-    expected = "indices count from 1 unless zero_based=True"
+    expected = f"indices count from 1 unless {setting('zero_based', True)}"
     return _error(text, found.start(1), found[1], expected)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sparsemaps import _files
+from sparsemaps._parameters import ParameterError
 from sparsemaps._validation import check_bool, check_int
 from sparsemaps.libsvm import _parse
 from sparsemaps.libsvm._blocks import blocks_of, in_order
@@ -207,7 +208,7 @@ def check_options(
     if not isinstance(zero_based, (bool, np.bool_)) and not (
         isinstance(zero_based, str) and zero_based == "auto"
     ):
-        raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}")
+        raise ParameterError("zero_based", repr(zero_based), "True, False or 'auto'")
     return Options(
         None if n_features is None else check_int("n_features", n_features, 1, LARGEST),
         check_bool("multilabel", multilabel),

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sparsemaps import _files, _threads
+from sparsemaps._parameters import ParameterError
 from sparsemaps._validation import check_int
 from sparsemaps.libsvm import _parse
 from sparsemaps.libsvm._blocks import in_order
@@ -85,7 +86,7 @@ def iter_svmlight_file(
         max_line_bytes=max_line_bytes,
     )
     if isinstance(zero_based, str):
-        raise ValueError("zero_based must be True or False for a stream, got 'auto'")
+        raise ParameterError("zero_based", "'auto'", "True or False for a stream")
     block_bytes = check_int("block_bytes", block_bytes, 1, LARGEST)
     _threads.resolve_n_jobs(n_jobs)
     return _iterate(path, block_bytes, options, np.dtype(dtype), bool(zero_based), n_jobs)

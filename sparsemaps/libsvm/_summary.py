@@ -1,7 +1,6 @@
 """Summaries of files: LIBSVM text, packed codes (.npy), or a CSR matrix (.npz)."""
 
 import os
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -62,13 +61,9 @@ class Summary:
 def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
     """The lines of the summary of a file."""
     ending = "" if is_pipe(path) else os.path.splitext(path)[1]
-    try:
-        if ending == ".npy":
-            return list(_of_npy(path))
-        if ending == ".npz":
-            return list(_of_npz(path))
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: {error}") from error
+    if ending in (".npy", ".npz"):
+        with _files.arrays_of(path):
+            return list((_of_npy if ending == ".npy" else _of_npz)(path))
     return list(_of_text(path, n_jobs, progress))
 
 
@@ -106,7 +101,7 @@ def _of_npy(path: str) -> Iterator[str]:
 
 
 def _of_npz(path: str) -> Iterator[str]:
-    with np.load(path) as arrays:
+    with open(path, "rb") as file, np.load(file) as arrays:
         if "indptr" not in arrays or "format" not in arrays or arrays["format"].item() != b"csr":
             raise ValueError("expected a CSR matrix as scipy.sparse.save_npz writes it")
         summary = Summary()
