@@ -29,9 +29,13 @@ def check_int(name: str, value: Any, low: int, high: int) -> int:
     return value
 
 
-def check_real(name: str, value: Any, low: float, *, open_low: bool = False) -> float:
+def check_real(
+    name: str, value: Any, low: float = -math.inf, *, open_low: bool = False
+) -> float:
     """`value` as a finite float, at least `low`, or above it if `open_low`."""
-    allowed = f"a finite number {'above' if open_low else 'of at least'} {low}"
+    allowed = "a finite number"
+    if low > -math.inf:
+        allowed += f" {'above' if open_low else 'of at least'} {low}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     try:
