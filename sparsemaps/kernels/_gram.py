@@ -123,11 +123,12 @@ def gram_of_rows(
     def fill(start: int, stop: int, part: int) -> None:
         columns = _Columns(rows.block(start, stop), rows.n_columns, kernel)
         for other, end in other_blocks[part::n_parts]:
-            if not symmetric or end > start:  # what is below the diagonal is copied
-                u_here, v_here = u[start:stop], v[other:end]
-                sums = columns.sums(others.block(other, end), u_here, v_here)
+            first = max(start, other) if symmetric else other  # what is left of it is copied
+            if first < end:
+                u_here, v_here = u[start:stop], v[first:end]
+                sums = columns.sums(others.block(first, end), u_here, v_here)
                 with np.errstate(over="ignore"):  # a kernel may be beyond float64, and is infinite
-                    out[start:stop, other:end] = kernel.finish(sums, u_here[:, None], v_here)
+                    out[start:stop, first:end] = kernel.finish(sums, u_here[:, None], v_here)
 
     def mirror(start: int, stop: int) -> None:
         out[start:stop, :start] = out[:start, start:stop].T
