@@ -54,7 +54,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self._check_parameters()
         self.map_ = _sklearn.clone(self.map).fit(X)
         self.codes_ = self.map_.encode(X, packed=True)
-        self._rows = sp.csr_array(X, copy=True) if self.rerank else None
+        self._rows = _validation.own_rows(X) if self.rerank else None
         return self._count()
 
     def partial_fit(self, X: MatrixLike, y: Any = None) -> Self:
@@ -82,7 +82,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             sampled=np.concatenate([self.codes_.sampled, more.sampled]),
         )
         if self._rows is not None:
-            self._rows = sp.csr_array(sp.vstack([self._rows, sp.csr_array(X)]))
+            self._rows = sp.csr_array(sp.vstack([self._rows, _validation.own_rows(X)]))
         return self._count()
 
     def remove(self, ids: Array) -> Self:
@@ -245,7 +245,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def _exact_distances(self, X: MatrixLike | None, indices: Array, distances: Array) -> Array:
         """Distances by the exact kernel, in place of finite ones."""
-        rows = self._rows if X is None else sp.csr_array(X)
+        rows = self._rows if X is None else _validation.own_rows(X)
         exact = distances.copy()
         for start in range(0, len(indices), _RERANKED_QUERIES):
             some = slice(start, start + _RERANKED_QUERIES)
@@ -260,7 +260,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 def _load_rows(path: str, n_rows: int) -> Any:
     """The rows of an index, as sound CSR."""
     try:
-        rows = sp.csr_array(_validation.sound_matrix(sp.load_npz(path), "the matrix"))
+        rows = _validation.sound_matrix(sp.load_npz(path), "the matrix")
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} holds no sound sparse matrix: {error}") from None
     if rows.shape[0] != n_rows:
