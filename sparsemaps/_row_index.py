@@ -52,9 +52,10 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self : object
         """
         self._check_parameters()
-        self.map_ = _sklearn.clone(self.map).fit(X)
-        self.codes_ = self.map_.encode(X, packed=True)
-        self._rows = _validation.own_rows(X) if self.rerank else None
+        rows = _validation.own_rows(X) if self.rerank else None
+        fitted = _sklearn.clone(self.map).fit(X)
+        self.codes_ = fitted.encode(X, packed=True)
+        self.map_, self._rows = fitted, rows
         return self._count()
 
     def partial_fit(self, X: MatrixLike, y: Any = None) -> Self:
@@ -73,6 +74,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         """
         if not hasattr(self, "codes_"):
             return self.fit(X)
+        rows = None if self._rows is None else _validation.own_rows(X)
         more = self.map_.encode(X, packed=True)
         self.codes_ = PackedCodes(
             np.concatenate([self.codes_.array, more.array]),
@@ -82,7 +84,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             sampled=np.concatenate([self.codes_.sampled, more.sampled]),
         )
         if self._rows is not None:
-            self._rows = sp.csr_array(sp.vstack([self._rows, _validation.own_rows(X)]))
+            self._rows = sp.csr_array(sp.vstack([self._rows, rows]))
         return self._count()
 
     def remove(self, ids: Array) -> Self:

@@ -209,10 +209,15 @@ def _is_plain(y: Any) -> bool:
 
 def _labels(y: Any, multilabel: bool) -> tuple[Array, Array]:
     """Labels of all rows one behind the other, and where each row's end."""
-    y = y.toarray() if sp.issparse(y) else np.array(y)  # a copy, as its zeros are counted first
-    y = y if multilabel else y.ravel()
     if not multilabel:
+        y = y.toarray().ravel() if sp.issparse(y) else y
         return np.ascontiguousarray(y, np.float64), np.arange(1, len(y) + 1)
+    if sp.issparse(y):
+        y = sp.csr_array(y, copy=True)
+        y.sum_duplicates()
+        y.eliminate_zeros()
+        return y.indices.astype(np.float64), y.indptr[1:]
+    y = np.array(y)  # a copy, as what is not zero is counted first
     rows, columns = np.nonzero(y.reshape(len(y), -1))
     return columns.astype(np.float64), np.cumsum(np.bincount(rows, minlength=len(y)))
 
