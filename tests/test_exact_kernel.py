@@ -1,5 +1,9 @@
 """`exact_kernel` of each map against its formula, written out for dense rows."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from conftest import random_csr
@@ -134,3 +138,13 @@ def test_exact_kernel_of_pitch_densities(density, factor):
     fitted = RandomBinning(gamma=0.5, pitch_density=density).fit(X)
     expected = factor(0.5 * differences(X, X)).prod(axis=-1)
     np.testing.assert_allclose(fitted.exact_kernel(X), expected, atol=2e-5)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
+def test_wide_matrices():
+    """No exact kernel takes memory for each column."""
+    script = Path(__file__).with_name("wide.py")
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-2000:]
