@@ -28,9 +28,7 @@ def check_int(name: str, value: Any, low: int, high: int) -> int:
     return value
 
 
-def check_real(
-    name: str, value: Any, low: float = -math.inf, *, open_low: bool = False
-) -> float:
+def check_real(name: str, value: Any, low: float = -math.inf, *, open_low: bool = False) -> float:
     """`value` as a finite float, at least `low`, or above it if `open_low`."""
     allowed = "a finite number"
     if low > -math.inf:

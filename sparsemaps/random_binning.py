@@ -177,12 +177,10 @@ class RandomBinning(SampledMap):
 
 
 def _numbered_alike(X: MatrixLike, Y: MatrixLike) -> list[Any]:
-    """Both matrices as float64 CSR, without the columns that no row has: SciPy takes memory for each
-    column where rows are not in order."""
+    """Both matrices as float64 CSR, without the columns that no row has: SciPy takes memory for
+    each column where rows are not in order."""
     both = [sp.csr_array(rows, dtype=float) for rows in (X, Y)]
-    used, numbers = np.unique(
-        np.concatenate([rows.indices for rows in both]), return_inverse=True
-    )
+    used, numbers = np.unique(np.concatenate([rows.indices for rows in both]), return_inverse=True)
     parts = np.split(numbers, [both[0].nnz])
     return [
         sp.csr_array((rows.data, part, rows.indptr), shape=(rows.shape[0], max(len(used), 1)))

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import random_csr
 from scipy import special, stats
 
-from sparsemaps import RandomBinning
+from sparsemaps import RandomBinning, RandomFourier
 
 
 def differences(X, Y):
@@ -122,6 +123,15 @@ def test_exact_kernel_is_the_formula(new_map):
     found = fitted.exact_kernel(X[:5], X[3:])
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
     assert np.ptp(found) > 0
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_exact_kernel_of_unsigned_integers(container):
+    """The kernel of -Y is part of the folded one: 0 - 3 is -3, not 253."""
+    X = np.array([[3, 0, 1], [0, 2, 5]], np.uint8)
+    fitted = RandomFourier(kernel="folded_rbf", gamma=0.1).fit(container(X))
+    expected = random_fourier(fitted, X.astype(float), X.astype(float))
+    np.testing.assert_allclose(fitted.exact_kernel(container(X)), expected, rtol=1e-12)
 
 
 PITCHES = {

@@ -196,7 +196,9 @@ def test_other_formats(to_format):
     X.data[2] = 0
     other = X.asformat(to_format)
     if to_format == "coo":
-        other = sp.coo_array((np.repeat(X.data / 2, 2), [np.repeat(x, 2) for x in X.tocoo().coords]))
+        other = sp.coo_array(
+            (np.repeat(X.data / 2, 2), [np.repeat(x, 2) for x in X.tocoo().coords])
+        )
         other.resize(X.shape)
     for sound in (_validation.sound_matrix(other), _validation.own_rows(other)):
         assert sound.shape == X.shape
@@ -217,6 +219,22 @@ def test_what_is_checked_is_a_copy():
     sound, kept = _validation.sound_matrix(X), _validation.own_rows(X)
     for array in (sound.indices, sound.indptr, kept.indices, kept.indptr, kept.data):
         assert not any(np.shares_memory(array, of_X) for of_X in (X.data, X.indices, X.indptr))
+
+
+@pytest.mark.parametrize("to_format", ["csr", "csc", "bsr", "coo"])
+def test_the_copy_is_made_before_the_check(to_format, monkeypatch):
+    """Another thread that changes the matrix while it is checked changes nothing."""
+    X = random_csr(9).asformat(to_format)
+    expected = X.toarray()
+    check = _validation.check_indices
+
+    def change_and_check(*arguments):
+        for indices in X.coords[:1] if to_format == "coo" else (X.indices, X.indptr):
+            indices[:] = 2**31 - 1
+        check(*arguments)
+
+    monkeypatch.setattr(_validation, "check_indices", change_and_check)
+    np.testing.assert_array_equal(_validation.sound_matrix(X).toarray(), expected)
 
 
 def test_what_is_wrong_is_named():

@@ -4,14 +4,16 @@ Run in a process of its own, whose memory is limited. Prints what fails.
 """
 
 import sys
+import tempfile
 
 import numpy as np
 import scipy.sparse as sp
 from conftest import MAPS, make
 from extremes import _limit_memory
 
-from sparsemaps import kernels
+from sparsemaps import kernels, libsvm
 from sparsemaps.approximation import kernel_error
+from sparsemaps.libsvm._gram import write_kernel_file
 
 BYTES = 128 * 2**20
 
@@ -29,7 +31,17 @@ def functions():
             if not parameters.get("h01"):  # whose output is as wide as the matrix
                 new = make(name, **parameters)
                 yield f"{name} {number}.exact_kernel", lambda X, new=new: new.fit(X).exact_kernel(X)
+    yield "sparsemaps kernel", kernel_file
     yield "kernel_error", lambda X: kernel_error(make("MinHash"), X, n_seeds=2).rmse
+
+
+def kernel_file(X):
+    """What ``sparsemaps kernel`` does."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows, out = f"{folder}/rows", f"{folder}/out"
+        libsvm.dump_svmlight_file(X, np.zeros(3), rows)
+        write_kernel_file(kernels.min_max_kernel, rows, None, out, zero_based=True)
+        return libsvm.load_svmlight_file(out)[0].toarray()
 
 
 def main():

@@ -91,9 +91,7 @@ def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
     return gram_of_rows(*open_pair(X, Y, kernel.nonnegative), n_jobs, kernel)
 
 
-def open_pair(
-    X: Any, Y: Any, nonnegative: str | None = None
-) -> tuple[RowReader, RowReader | None]:
+def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> tuple[RowReader, RowReader | None]:
     """Readers of two matrices of equal width; `Y` may be None."""
     rows = _open(X, "X", nonnegative)
     others = None if Y is None else _open(Y, "Y", nonnegative)
