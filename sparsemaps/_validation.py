@@ -6,7 +6,9 @@ Errors name the parameter, or the row, with the value found and what is allowed.
 import itertools
 import math
 import numbers
+import operator
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,47 +165,41 @@ def _open_dia(X: Any, name: str, shape: tuple[int, int]) -> Csr:
         raise ValueError(
             f"{name} is not a sound DIA matrix: its offsets must be from {-shape[0]} to {shape[1]}"
         )
-    columns = np.arange(min(values.shape[1], shape[1]))
-    rows = columns - offsets[:, None].astype(np.int64)
-    values = values[:, : len(columns)].copy()
-    held = (rows >= 0) & (rows < shape[0]) & (values != 0)
-    places = rows[held], np.broadcast_to(columns, rows.shape)[held]
-    return _of_entries("DIA", values[held], places, name, shape)
+    sound = sp.dia_array((_convertible(values), offsets), shape=shape)
+    return _open_csr(sound.tocsr(), name, shape)
 
 
 def _open_lil(X: Any, name: str, shape: tuple[int, int]) -> Csr:
-    of_rows, values = ([list(part) for part in parts] for parts in (X.rows, X.data))
-    lengths = [len(row) for row in of_rows]
-    if len(lengths) != shape[0] or lengths != [len(part) for part in values]:
+    lengths = [len(columns) for columns in X.rows]
+    if lengths != [len(values) for values in X.data]:
         raise ValueError(f"{name} is not a sound LIL matrix: its lists differ in length")
-    columns = _as_array(itertools.chain.from_iterable(of_rows), "LIL", name)
-    entries = _as_array(itertools.chain.from_iterable(values), "LIL", name, X.dtype)
-    places = np.repeat(np.arange(shape[0]), lengths), columns
-    return _of_entries("LIL", entries, places, name, shape)
+    arrays = SimpleNamespace(
+        data=np.array(list(itertools.chain.from_iterable(X.data)), X.dtype),
+        indices=_integers(itertools.chain.from_iterable(X.rows)),
+        indptr=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+        format="lil",
+    )
+    return _open_csr(arrays, name, shape)
 
 
 def _open_dok(X: Any, name: str, shape: tuple[int, int]) -> Csr:
-    entries = list(X.items())
-    places = _as_array((place for place, _ in entries), "DOK", name)
-    values = _as_array((value for _, value in entries), "DOK", name, X.dtype)
-    if not entries:
-        places = places.reshape(0, 2)
-    return _of_entries("DOK", values, places.T, name, shape)
+    places, values = zip(*X.items(), strict=True) if X.nnz else ((), ())
+    coordinates = _integers(itertools.chain.from_iterable(places))
+    if len(coordinates) != 2 * len(values):
+        raise ValueError(f"{name} is not a sound DOK matrix: a key is a row and a column")
+    places = coordinates[::2], coordinates[1::2]
+    return _of_entries("DOK", np.array(values, X.dtype), places, name, shape)
 
 
-def _as_array(items: Iterable[Any], kind: str, name: str, dtype: Any = None) -> Array:
-    """Python's objects as an array; of integers if no type is given."""
-    items = list(items)
-    try:
-        return np.array(items, dtype if items or dtype else np.int64)
-    except ValueError as error:
-        raise ValueError(f"{name} is not a sound {kind} matrix: {error}") from error
+def _integers(items: Iterable[Any]) -> Array:
+    """Python's integers as int64; whatever else is an error."""
+    return np.fromiter(map(operator.index, items), np.int64)
 
 
 def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[int, int]) -> Csr:
     """CSR arrays of values at (rows, columns), which are copied and checked."""
     if len(places) != 2:
-        raise ValueError(f"{name} is not a sound {kind} matrix: a place is a row and a column")
+        raise ValueError(f"{name} is not a sound {kind} matrix: it has {len(places)} axes")
     sound_places = tuple(
         _private(_index_array(axis, f"{name}.coords"), f"{kind} matrix {name}", length)
         for axis, length in zip(places, shape, strict=True)
