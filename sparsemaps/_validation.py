@@ -183,12 +183,11 @@ def _open_lil(X: Any, name: str, shape: tuple[int, int]) -> Csr:
 
 
 def _open_dok(X: Any, name: str, shape: tuple[int, int]) -> Csr:
-    places, values = zip(*X.items(), strict=True) if X.nnz else ((), ())
-    coordinates = _integers(itertools.chain.from_iterable(places))
+    coordinates = _integers(itertools.chain.from_iterable(X.keys()))
+    values = np.fromiter(X.values(), X.dtype)
     if len(coordinates) != 2 * len(values):
         raise ValueError(f"{name} is not a sound DOK matrix: a key is a row and a column")
-    places = coordinates[::2], coordinates[1::2]
-    return _of_entries("DOK", np.array(values, X.dtype), places, name, shape)
+    return _of_entries("DOK", values, (coordinates[::2], coordinates[1::2]), name, shape)
 
 
 def _integers(items: Iterable[Any]) -> Array:
