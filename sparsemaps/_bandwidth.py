@@ -88,7 +88,7 @@ def _median(rows: RowReader, of: Of) -> float:
 
 
 def _sample(rows: RowReader) -> Any:
-    """At most `_MAX_ROWS` rows, as float64 CSR."""
+    """At most `_MAX_ROWS` rows, as float64 CSR, without the columns that none of them has."""
     chosen: Array = np.arange(rows.n_rows)
     if rows.n_rows > _MAX_ROWS:
         chosen = np.sort(np.random.default_rng(0).choice(rows.n_rows, _MAX_ROWS, replace=False))
@@ -99,5 +99,7 @@ def _sample(rows: RowReader) -> Any:
         values.append(block.values[entries].astype(float))
         columns.append(block.indices[entries])
         lengths.append(len(values[-1]))
-    arrays = np.concatenate(values), np.concatenate(columns), np.cumsum(lengths)
-    return sp.csr_array(arrays, shape=(len(chosen), rows.n_columns))
+    # Numbered anew, no column is out of range, whatever another thread does to the matrix.
+    used, numbers = np.unique(np.concatenate(columns), return_inverse=True)
+    arrays = np.concatenate(values), numbers, np.cumsum(lengths)
+    return sp.csr_array(arrays, shape=(len(chosen), max(len(used), 1)))

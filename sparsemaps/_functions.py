@@ -56,6 +56,20 @@ def multiply_complex(x: Array, y: Array) -> None:
     _kernel.multiply_complex(x.view(numbers), np.atleast_2d(y).view(numbers))
 
 
+def power(x: Array, n: int) -> Array:
+    """x^n for n >= 1, by repeated squaring. `x` may be changed."""
+    while n % 2 == 0:
+        np.multiply(x, x, out=x)
+        n //= 2
+    out = x.copy() if n > 1 else x
+    while n > 1:
+        np.multiply(x, x, out=x)
+        n //= 2
+        if n % 2:
+            np.multiply(out, x, out=out)
+    return out
+
+
 def powers(x: float, count: int) -> Array:
     """x^n for n < count and x >= 0, correctly rounded: ratios of whole numbers of any size."""
     numerator, denominator = float(x).as_integer_ratio()

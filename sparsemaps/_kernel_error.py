@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn, _variance
+from sparsemaps import _sklearn, _validation, _variance
 from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct
 from sparsemaps.random_fourier import RandomFourier
@@ -97,7 +97,7 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
     data; and a sample of the rows."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
     fitted.set_params(**fitted._learned_parameters)
-    rows: Any = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    rows: Any = _validation.sound_matrix(X) if sp.issparse(X) else np.asarray(X)
     if rows.shape[0] < 2:
         raise ValueError(f"X must have at least two rows, got {rows.shape[0]}")
     n_rows = min(rows.shape[0], int(np.ceil(0.5 + np.sqrt(0.25 + 2 * n_pairs))))
@@ -117,6 +117,7 @@ def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
     doubled = kernel
     if isinstance(fitted, (RandomFourier, Fastfood)) and fitted.kernel != "folded_rbf":
         doubled = upper(fitted.exact_kernel(2 * sample))
+    sample = _used_columns(sample)
     squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
     first, second = np.triu_indices(sample.shape[0], 1)
     pairs = _variance.Pairs(
@@ -154,7 +155,8 @@ def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
 
 
 def _used_columns(Z: Any) -> Any:
-    """Sparse features without the columns that no row has: the product takes time for each."""
+    """Sparse rows without the columns that none of them has: products take time and memory for
+    each."""
     if not sp.issparse(Z):
         return Z
     used, indices = np.unique(Z.indices, return_inverse=True)

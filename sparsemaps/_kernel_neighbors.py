@@ -241,9 +241,8 @@ class KernelNeighbors(RowIndex):
         radius = self._radius(radius)
         i, j, similarity = self._similar(queries, None if X is None else self.codes_, radius)
         if self.rerank:
-            similarity = exact_pairs(
-                self.map_, self._rows if X is None else sp.csr_array(X), self._rows, i, j
-            )
+            rows = self._rows if X is None else _validation.own_rows(X)
+            similarity = exact_pairs(self.map_, rows, self._rows, i, j)
             kept = similarity >= 1 - radius
             i, j, similarity = i[kept], j[kept], similarity[kept]
         if X is None:

@@ -53,6 +53,12 @@ def _n_hashes(help: str = "samples of a row; four times as many halve the error"
 
 
 _GAMMA = Option("gamma", number, 1.0, "factor of the (squared) distance or of the inner product")
+_GAMMA_OF_WIDTH = Option(
+    "gamma",
+    number,
+    None,
+    "factor of the squared distance or inner product; if not given, 1/columns",
+)
 _NU = Option("nu", number, 1.5, "smoothness of the kernel matern, above 0 and at most 10000")
 _DEGREE = Option("degree", integer, 2, "degree of the polynomial")
 _COEF0 = Option("coef0", number, 0.0, "constant of the polynomial")
@@ -214,6 +220,18 @@ KERNELS = {
         "sparsemaps.kernels:folded_rbf_kernel",
         "exp(-gamma (1 - cosine))/2 + exp(-gamma (1 + cosine))/2",
         (_GAMMA,),
+    ),
+    "rbf": Kind(
+        "sparsemaps.kernels:rbf_kernel", "exp(-gamma (squared distance))", (_GAMMA_OF_WIDTH,)
+    ),
+    "poly": Kind(
+        "sparsemaps.kernels:polynomial_kernel",
+        "(gamma (inner product) + coef0) to the power of the degree",
+        (
+            Option("degree", integer, 3, "degree of the polynomial"),
+            _GAMMA_OF_WIDTH,
+            Option("coef0", number, 1.0, "constant of the polynomial"),
+        ),
     ),
     "laplacian": Kind("sparsemaps.kernels:laplacian_kernel", "exp(-gamma sum |u - v|)", (_GAMMA,)),
     "cauchy": Kind(

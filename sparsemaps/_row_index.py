@@ -52,9 +52,10 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self : object
         """
         self._check_parameters()
-        self.map_ = _sklearn.clone(self.map).fit(X)
-        self.codes_ = self.map_.encode(X, packed=True)
-        self._rows = sp.csr_array(X, copy=True) if self.rerank else None
+        rows = _validation.own_rows(X) if self.rerank else None
+        fitted = _sklearn.clone(self.map).fit(X)
+        self.codes_ = fitted.encode(X, packed=True)
+        self.map_, self._rows = fitted, rows
         return self._count()
 
     def partial_fit(self, X: MatrixLike, y: Any = None) -> Self:
@@ -73,6 +74,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         """
         if not hasattr(self, "codes_"):
             return self.fit(X)
+        rows = None if self._rows is None else _validation.own_rows(X)
         more = self.map_.encode(X, packed=True)
         self.codes_ = PackedCodes(
             np.concatenate([self.codes_.array, more.array]),
@@ -82,7 +84,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             sampled=np.concatenate([self.codes_.sampled, more.sampled]),
         )
         if self._rows is not None:
-            self._rows = sp.csr_array(sp.vstack([self._rows, sp.csr_array(X)]))
+            self._rows = sp.csr_array(sp.vstack([self._rows, rows]))
         return self._count()
 
     def remove(self, ids: Array) -> Self:
@@ -245,7 +247,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def _exact_distances(self, X: MatrixLike | None, indices: Array, distances: Array) -> Array:
         """Distances by the exact kernel, in place of finite ones."""
-        rows = self._rows if X is None else sp.csr_array(X)
+        rows = self._rows if X is None else _validation.own_rows(X)
         exact = distances.copy()
         for start in range(0, len(indices), _RERANKED_QUERIES):
             some = slice(start, start + _RERANKED_QUERIES)
@@ -260,7 +262,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 def _load_rows(path: str, n_rows: int) -> Any:
     """The rows of an index, as sound CSR."""
     with _files.arrays_of(f"{path} holds no sound sparse matrix"), open(path, "rb") as file:
-        rows = sp.csr_array(_validation.sound_matrix(sp.load_npz(file), "the matrix"))
+        rows = _validation.sound_matrix(sp.load_npz(file), "the matrix")
     if rows.shape[0] != n_rows:
         raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")
     return rows

@@ -29,16 +29,6 @@ if TYPE_CHECKING:
         def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
 
     def check_array(array: Any, **checks: Any) -> Any: ...
-    def polynomial_kernel(
-        X: MatrixLike,
-        Y: MatrixLike | None = None,
-        degree: float = 3,
-        gamma: float | None = None,
-        coef0: float = 1,
-    ) -> Array: ...
-    def rbf_kernel(
-        X: MatrixLike, Y: MatrixLike | None = None, gamma: float | None = None
-    ) -> Array: ...
     def clone(estimator: T, *, safe: bool = True) -> T: ...
     def available_if(check: Callable[[Any], bool]) -> Callable[[T], T]: ...
 
@@ -49,7 +39,6 @@ else:
         TransformerMixin,
         clone,
     )
-    from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
     from sklearn.utils import check_array
     from sklearn.utils.metaestimators import available_if
 
@@ -62,8 +51,6 @@ __all__ = [
     "check_is_fitted",
     "clone",
     "learners",
-    "polynomial_kernel",
-    "rbf_kernel",
     "sparse_arrays_asked",
     "validate_data",
     "version",

@@ -6,6 +6,7 @@ Errors name the parameter, or the row, with the value found and what is allowed.
 import itertools
 import math
 import numbers
+import operator
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -30,9 +31,11 @@ def check_int(name: str, value: Any, low: int, high: int) -> int:
     return value
 
 
-def check_real(name: str, value: Any, low: float, *, open_low: bool = False) -> float:
+def check_real(name: str, value: Any, low: float = -math.inf, *, open_low: bool = False) -> float:
     """`value` as a finite float, at least `low`, or above it if `open_low`."""
-    allowed = f"a finite number {'above' if open_low else 'of at least'} {low}"
+    allowed = "a finite number"
+    if low > -math.inf:
+        allowed += f" {'above' if open_low else 'of at least'} {low}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ParameterError(name, repr(value), allowed)
     try:
@@ -82,23 +85,30 @@ class Csr(NamedTuple):
 def sound_csr(X: Any, name: str = "X") -> Csr:
     """A sparse matrix of any format as sound CSR arrays, all columns within the width.
 
-    Values keep their type. Neither SciPy nor scikit-learn sees the arrays of `X` before they have
-    been checked, as their compiled code trusts index arrays and would read and write anywhere.
+    Values keep their type. Neither SciPy nor scikit-learn sees an index array of `X`, as their
+    compiled code trusts index arrays and would read and write anywhere: `indices` are copied first
+    and checked then, so that no other thread can change what has been checked.
     """
     csr = open_sparse(X, name)
-    check_indices(csr.indices[: csr.indptr[-1]], csr.shape[1], csr.indptr, name)
-    return csr
+    indices = csr.indices[: csr.indptr[-1]].copy()
+    check_indices(indices, csr.shape[1], csr.indptr, name)
+    return csr._replace(values=csr.values[: csr.indptr[-1]], indices=indices)
 
 
 def sound_matrix(X: Any, name: str = "X") -> Any:
-    """A sparse matrix as a sound ``csr_array``, for functions of SciPy and scikit-learn; what is
-    not sparse, as it is."""
+    """A sparse matrix as a sound ``csr_array``, for functions of SciPy and scikit-learn, whose
+    index arrays nobody else holds; what is not sparse, as it is."""
     if not sp.issparse(X):
         return X
     values, indices, indptr, shape = sound_csr(X, name)
     if indptr[-1] <= np.iinfo(indices.dtype).max:  # SciPy would copy indices of another type
         indptr = indptr.astype(indices.dtype)
     return sp.csr_array((values, indices, indptr), shape=shape)
+
+
+def own_rows(X: Any, name: str = "X") -> Any:
+    """A matrix of any kind as a sound ``csr_array`` all of whose arrays are copies, to be kept."""
+    return sp.csr_array(sound_matrix(X, name), copy=True)
 
 
 def open_sparse(X: Any, name: str) -> Csr:
@@ -110,93 +120,111 @@ def open_sparse(X: Any, name: str) -> Csr:
     except KeyError:
         raise ValueError(f"{name} has the unknown sparse format {X.format!r}") from None
     try:
-        return convert(X, name)
-    except (AttributeError, IndexError, OverflowError, TypeError) as error:
+        return convert(X, name, X.shape)
+    except _HOSTILE as error:
         kind = X.format.upper()
         raise ValueError(f"{name} is not a sound {kind} matrix: {error}") from error
 
 
-def _open_csr(X: Any, name: str) -> Csr:
-    n_rows, n_columns = X.shape
-    values, indices, indptr = _checked_compressed(X, name, n_rows)
+_HOSTILE = (AttributeError, IndexError, OverflowError, RuntimeError, TypeError)
+"""What NumPy and Python raise for arrays, lists and dictionaries that are no matrix."""
+
+
+def _open_csr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    values, indices, indptr = _checked_compressed(X, name, shape[0])
     if values.dtype.kind == "u":  # the largest would become negative numbers
         values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
     else:
         values = native(values)
-    return Csr(values, native(indices), indptr, (n_rows, n_columns))
+    return Csr(values, native(indices), indptr, shape)
 
 
-def _open_csc(X: Any, name: str) -> Csr:
-    n_rows, n_columns = X.shape
-    values, indices, indptr = _checked_compressed(X, name, n_columns)
-    indices = _private(indices, f"CSC matrix {name}", n_rows)
-    sound = sp.csc_array((_convertible(values), indices, indptr), shape=X.shape)
-    return _open_csr(sound.tocsr(), name)
+def _open_csc(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    values, indices, indptr = _checked_compressed(X, name, shape[1])
+    indices = _private(indices, f"CSC matrix {name}", shape[0])
+    sound = sp.csc_array((_convertible(values), indices, indptr), shape=shape)
+    return _open_csr(sound.tocsr(), name, shape)
 
 
-def _open_bsr(X: Any, name: str) -> Csr:
-    (n_rows, n_columns), (height, width) = X.shape, X.data.shape[1:]
+def _open_bsr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    (n_rows, n_columns), (height, width) = shape, X.data.shape[1:]
     if height < 1 or width < 1 or n_rows % height or n_columns % width:
         raise ValueError(
-            f"{name} is not a sound BSR matrix: its shape {X.shape} is not a multiple of its "
-            f"blocks' {X.data.shape[1:]}"
+            f"{name} is not a sound BSR matrix: its shape {shape} is not a multiple of its "
+            f"blocks' {(height, width)}"
         )
     values, indices, indptr = _checked_compressed(X, name, n_rows // height, ndim=3)
     indices = _private(indices, f"BSR matrix {name}", n_columns // width)
-    sound = sp.bsr_array((_convertible(values), indices, indptr), shape=X.shape)
-    return _open_csr(sound.tocsr(), name)
+    sound = sp.bsr_array((_convertible(values), indices, indptr), shape=shape)
+    return _open_csr(sound.tocsr(), name, shape)
 
 
-def _open_coo(X: Any, name: str) -> Csr:
-    values, coordinates = np.asarray(X.data), X.coords
-    coordinates = [
-        _private(_index_array(axis, f"{name}.coords"), f"COO matrix {name}", length)
-        for axis, length in zip(coordinates, X.shape, strict=True)
-    ]
-    if values.ndim != 1 or any(len(axis) != len(values) for axis in coordinates):
-        raise ValueError(f"{name} is not a sound COO matrix: its arrays differ in length")
-    sound = sp.coo_array((_convertible(values), tuple(coordinates)), shape=X.shape)
-    return _open_csr(sound.tocsr(), name)
+def _open_coo(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    return _of_entries("COO", np.asarray(X.data), X.coords, name, shape)
 
 
-def _open_dia(X: Any, name: str) -> Csr:
+def _open_dia(X: Any, name: str, shape: tuple[int, int]) -> Csr:
     values, offsets = np.asarray(X.data), _index_array(X.offsets, f"{name}.offsets").copy()
-    n_rows, n_columns = X.shape
     if values.ndim != 2 or len(offsets) != len(values):
         raise ValueError(
             f"{name} is not a sound DIA matrix: one offset belongs to each row of data"
         )
-    if len(offsets) and not (-n_rows <= offsets.min() and offsets.max() <= n_columns):
+    if len(offsets) and not (-shape[0] <= offsets.min() and offsets.max() <= shape[1]):
         raise ValueError(
-            f"{name} is not a sound DIA matrix: its offsets must be from {-n_rows} to {n_columns}"
+            f"{name} is not a sound DIA matrix: its offsets must be from {-shape[0]} to {shape[1]}"
         )
-    sound = sp.dia_array((_convertible(values), offsets), shape=X.shape)
-    return _open_csr(sound.tocsr(), name)
+    sound = sp.dia_array((_convertible(values), offsets), shape=shape)
+    return _open_csr(sound.tocsr(), name, shape)
 
 
-def _open_lil(X: Any, name: str) -> Csr:
-    n_rows = X.shape[0]
+def _open_lil(X: Any, name: str, shape: tuple[int, int]) -> Csr:
     lengths = [len(columns) for columns in X.rows]
-    if len(lengths) != n_rows or lengths != [len(values) for values in X.data]:
+    if lengths != [len(values) for values in X.data]:
         raise ValueError(f"{name} is not a sound LIL matrix: its lists differ in length")
-    sound = SimpleNamespace(
+    arrays = SimpleNamespace(
         data=np.array(list(itertools.chain.from_iterable(X.data)), X.dtype),
-        indices=np.array(list(itertools.chain.from_iterable(X.rows)), np.int64),
+        indices=_integers(itertools.chain.from_iterable(X.rows)),
         indptr=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
-        shape=X.shape,
         format="lil",
     )
-    return _open_csr(sound, name)
+    return _open_csr(arrays, name, shape)
 
 
-_TO_CSR: dict[str, Callable[[Any, str], Csr]] = {
+def _open_dok(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    coordinates = _integers(itertools.chain.from_iterable(X.keys()))
+    values = np.fromiter(X.values(), X.dtype)
+    if len(coordinates) != 2 * len(values):
+        raise ValueError(f"{name} is not a sound DOK matrix: a key is a row and a column")
+    return _of_entries("DOK", values, (coordinates[::2], coordinates[1::2]), name, shape)
+
+
+def _integers(items: Iterable[Any]) -> Array:
+    """Python's integers as int64; whatever else is an error."""
+    return np.fromiter(map(operator.index, items), np.int64)
+
+
+def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[int, int]) -> Csr:
+    """CSR arrays of values at (rows, columns), which are copied and checked."""
+    if len(places) != 2:
+        raise ValueError(f"{name} is not a sound {kind} matrix: it has {len(places)} axes")
+    sound_places = tuple(
+        _private(_index_array(axis, f"{name}.coords"), f"{kind} matrix {name}", length)
+        for axis, length in zip(places, shape, strict=True)
+    )
+    if values.ndim != 1 or any(len(axis) != len(values) for axis in sound_places):
+        raise ValueError(f"{name} is not a sound {kind} matrix: its arrays differ in length")
+    sound = sp.coo_array((_convertible(values), sound_places), shape=shape)
+    return _open_csr(sound.tocsr(), name, shape)
+
+
+_TO_CSR: dict[str, Callable[[Any, str, tuple[int, int]], Csr]] = {
     "csr": _open_csr,
     "csc": _open_csc,
     "bsr": _open_bsr,
     "coo": _open_coo,
     "dia": _open_dia,
     "lil": _open_lil,
-    "dok": lambda X, name: _open_coo(X.tocoo(), name),
+    "dok": _open_dok,
 }
 
 
@@ -243,7 +271,7 @@ def _index_array(array: Any, name: str) -> Array:
 
 def _private(indices: Array, name: str, length: int) -> Array:
     """A copy of `indices` (int64), all of which are from 0 to `length` - 1."""
-    indices = indices.astype(np.int64)
+    indices = np.array(indices, np.int64)
     check_indices(indices, length, None, name)
     return indices
 

@@ -124,4 +124,4 @@ class CountSketch(SparseMap):
         return sketches
 
     def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
-        return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)
+        return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)

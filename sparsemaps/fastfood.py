@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.fft
-import scipy.sparse as sp
 from scipy import special
 
 from sparsemaps import _bandwidth, _functions, _seeding, _threads, _validation, kernels
@@ -17,6 +16,7 @@ from sparsemaps._kernels import projection as _projection
 from sparsemaps._parameters import ParameterError
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps.kernels._distance import squared_distances
 
 MAX_DENSE_WIDTH = 2**17
 """Rows of more columns are not made dense, but count-sketched first."""
@@ -214,11 +214,10 @@ class Fastfood(SparseMap):
 
     def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         if self.kernel == "rbf":
-            return kernels.rbf_kernel(X, Y, gamma=self.gamma_)
+            return kernels.rbf_kernel(X, Y, gamma=self.gamma_, n_jobs=self.n_jobs)
         # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.
-        products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)
-        squares = _squares(X)[:, None] + _squares(X if Y is None else Y) - 2 * products
-        argument = -self.gamma_ * squares.clip(min=0) / 2
+        squares = squared_distances(X, Y, n_jobs=self.n_jobs)
+        argument = -self.gamma_ * squares / 2
         one_point = special.hyp0f1(self._dense_width / 2 + 1, argument)
         return np.asarray(one_point**self.degree)
 
@@ -291,13 +290,6 @@ class _Blocks:
             )
         out *= width
         return out
-
-
-def _squares(X: MatrixLike) -> Array:
-    """The squared length of each row."""
-    if sp.issparse(X):
-        return np.asarray(X.power(2).sum(axis=1)).reshape(-1)
-    return np.square(np.asarray(X, float)).sum(axis=1)
 
 
 def _lengths(fitted: Fastfood, key: np.uint64, n: int) -> Array:

@@ -167,7 +167,7 @@ class RandomBinning(SampledMap):
         if self._inverse_pitches is None:
             return kernels.laplacian_kernel(X, Y, gamma=self.gamma_, n_jobs=self.n_jobs)
         logarithm = _hat_mixture(self._inverse_pitches, self.gamma_)
-        X, Y = (sp.csr_array(rows, dtype=float) for rows in (X, X if Y is None else Y))
+        X, Y = _numbered_alike(X, X if Y is None else Y)
         out = np.empty((X.shape[0], Y.shape[0]))
         for row in range(X.shape[0]):
             repeated = X[[row] * Y.shape[0]]
@@ -175,6 +175,18 @@ class RandomBinning(SampledMap):
             difference.data = logarithm(difference.data)
             out[row] = np.exp(difference.sum(axis=1))
         return out
+
+
+def _numbered_alike(X: MatrixLike, Y: MatrixLike) -> list[Any]:
+    """Both matrices as float64 CSR, without the columns that no row has: SciPy takes memory for
+    each column where rows are not in order."""
+    both = [sp.csr_array(rows, dtype=float) for rows in (X, Y)]
+    used, numbers = np.unique(np.concatenate([rows.indices for rows in both]), return_inverse=True)
+    parts = np.split(numbers, [both[0].nnz])
+    return [
+        sp.csr_array((rows.data, part, rows.indptr), shape=(rows.shape[0], max(len(used), 1)))
+        for rows, part in zip(both, parts, strict=True)
+    ]
 
 
 def _hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Array]:

@@ -294,9 +294,11 @@ class RandomFourier(SparseMap):
             return kernels.matern_kernel(X, Y, gamma=gamma, nu=self.nu, n_jobs=self.n_jobs)
         if self.kernel == "folded_rbf":
             # For rows of any length, where `kernels.folded_rbf_kernel` scales them to length 1.
-            near = kernels.rbf_kernel(X, Y, gamma=gamma / 2)
+            near = kernels.rbf_kernel(X, Y, gamma=gamma / 2, n_jobs=self.n_jobs)
             Y = X if Y is None else Y
             other: Any = Y if sp.issparse(Y) else np.asarray(Y)
-            far = kernels.rbf_kernel(X, -other, gamma=gamma / 2)
+            if other.dtype.kind != "f":  # whole numbers may be unsigned
+                other = other.astype(float)
+            far = kernels.rbf_kernel(X, -other, gamma=gamma / 2, n_jobs=self.n_jobs)
             return (near + far) / 2
-        return kernels.rbf_kernel(X, Y, gamma=gamma)
+        return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)

@@ -229,12 +229,18 @@ class RandomMaclaurin(SparseMap):
         return out
 
     def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
-        products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0)
-        if isinstance(self.kernel, str):
-            products *= float(self.gamma)
-            if self.kernel == "exp":
-                return np.exp(products)
-            return (products + float(self.coef0)) ** self.degree
+        if self.kernel == "poly":
+            return kernels.polynomial_kernel(
+                X,
+                Y,
+                degree=self.degree,
+                gamma=self.gamma,
+                coef0=self.coef0,
+                n_jobs=self.n_jobs,
+            )
+        products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)
+        if self.kernel == "exp":
+            return _functions.exp(float(self.gamma) * products).astype(products.dtype)
         return np.polyval(self._series()[::-1], products)
 
     def _write_h01(

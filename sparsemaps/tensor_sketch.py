@@ -188,7 +188,12 @@ class TensorSketch(SparseMap):
 
     def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         return kernels.polynomial_kernel(
-            X, Y, degree=self.degree, gamma=float(self.gamma), coef0=float(self.coef0)
+            X,
+            Y,
+            degree=self.degree,
+            gamma=self.gamma,
+            coef0=self.coef0,
+            n_jobs=self.n_jobs,
         )
 
     def _max_entries(self, lengths: Array) -> Array:

@@ -104,6 +104,10 @@ UNSOUND = {
     "LIL: no list": lambda dtype: _lil(dtype, None),
     "LIL: too few values": lambda dtype: _lil(dtype, [1, 2, 3]),
     "DOK: key beyond": lambda dtype: _dok(dtype, (0, 2**30)),
+    "DOK: key beyond int64": lambda dtype: _dok(dtype, (0, 2**70)),
+    "DOK: key of a fraction": lambda dtype: _dok(dtype, (0, 0.5)),
+    "LIL: column beyond int64": lambda dtype: _lil(dtype, [2**70]),
+    "LIL: column of a fraction": lambda dtype: _lil(dtype, [0.5]),
     "DOK: no position": lambda dtype: _dok(dtype, "ab"),
 }  # fmt: skip
 

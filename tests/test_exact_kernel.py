@@ -1,11 +1,16 @@
 """`exact_kernel` of each map against its formula, written out for dense rows."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import random_csr
 from scipy import special, stats
 
-from sparsemaps import RandomBinning
+from sparsemaps import RandomBinning, RandomFourier
 
 
 def differences(X, Y):
@@ -120,6 +125,15 @@ def test_exact_kernel_is_the_formula(new_map):
     assert np.ptp(found) > 0
 
 
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_exact_kernel_of_unsigned_integers(container):
+    """The kernel of -Y is part of the folded one: 0 - 3 is -3, not 253."""
+    X = np.array([[3, 0, 1], [0, 2, 5]], np.uint8)
+    fitted = RandomFourier(kernel="folded_rbf", gamma=0.1).fit(container(X))
+    expected = random_fourier(fitted, X.astype(float), X.astype(float))
+    np.testing.assert_allclose(fitted.exact_kernel(container(X)), expected, rtol=1e-12)
+
+
 PITCHES = {
     "Laplacian": (lambda p: p * np.exp(-p), lambda d: np.exp(-d)),
     "(1 + d) exp(-2 d)": (lambda p: 4 * p**2 * np.exp(-2 * p), lambda d: (1 + d) * np.exp(-2 * d)),
@@ -134,3 +148,13 @@ def test_exact_kernel_of_pitch_densities(density, factor):
     fitted = RandomBinning(gamma=0.5, pitch_density=density).fit(X)
     expected = factor(0.5 * differences(X, X)).prod(axis=-1)
     np.testing.assert_allclose(fitted.exact_kernel(X), expected, atol=2e-5)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
+def test_wide_matrices():
+    """No exact kernel takes memory for each column."""
+    script = Path(__file__).with_name("wide.py")
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-2000:]

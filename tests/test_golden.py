@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import MAPS, make
 from digests import digest, inputs, of_kernels, of_maps
 from numpy_features import features
@@ -70,6 +71,12 @@ def extra():
         yield f"matern_kernel, nu={nu}", kernels.matern_kernel(X, X[:7], gamma=0.05, nu=nu)
     for name in ("laplacian_kernel", "cauchy_kernel", "normalized_rbf_kernel"):
         yield f"{name}, gamma=0.03", getattr(kernels, name)(X, X[:7], gamma=0.03)
+    near = sp.vstack([X[:7], X[:7] * (1 + 2.0**-40)])
+    for name in ("laplacian_kernel", "matern_kernel", "rbf_kernel"):
+        yield f"{name}, rows that are close", getattr(kernels, name)(near, gamma=2.0**70)
+    for degree in (1, 2, 5, 12):
+        K = kernels.polynomial_kernel(X, X[:7], degree=degree, gamma=0.3, coef0=-0.5)
+        yield f"polynomial_kernel, degree={degree}", K
 
 
 def found():

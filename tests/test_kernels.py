@@ -1,6 +1,7 @@
 """Exact kernels against plain NumPy."""
 
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -83,9 +84,8 @@ NAIVE = {
 }  # fmt: skip
 
 NONNEGATIVE = {"min_max_kernel", "chi2_similarity", "acos_chi2_kernel"}
-OURS = sorted(set(NAIVE) - {"polynomial_kernel", "rbf_kernel"})
 
-each = pytest.mark.parametrize("name", OURS)
+each = pytest.mark.parametrize("name", sorted(NAIVE))
 
 
 def data(name, n_rows=40, seed=0, n_columns=60):
@@ -104,7 +104,7 @@ def tolerance(name):
     return {"atol": 3e-8 if name.startswith("acos") else 1e-12, "rtol": 1e-12}
 
 
-@pytest.mark.parametrize("name", sorted(NAIVE))
+@each
 def test_against_numpy(name):
     naive, parameters = NAIVE[name]
     X, Y = data(name), data(name, 23, seed=1)
@@ -140,7 +140,7 @@ def test_symmetric(name):
     filled = np.diff(X.indptr) > 0
     if name == "folded_rbf_kernel":
         np.testing.assert_allclose(K.diagonal()[filled], (1 + np.exp(-4)) / 2)
-    elif name != "chi2_similarity":
+    elif name not in ("chi2_similarity", "polynomial_kernel"):
         np.testing.assert_allclose(K.diagonal()[filled], 1, rtol=1e-14)
 
 
@@ -281,3 +281,104 @@ def test_tiny_values_of_both_signs():
     np.testing.assert_allclose(K, [[1, 0], [0, 1]])
     K = kernels.generalized_min_max_kernel(sp.csr_array(X[[0, 2], :2]))
     np.testing.assert_allclose(K[0, 1], 1 / 7)
+
+
+# ---- rows that are close -------------------------------------------------------------------------
+
+DISTANCES = {
+    "rbf_kernel": (2, 1, {}),
+    "matern_kernel": (2, 0.5, {"nu": 0.5}),  # e^-sqrt(2 gamma d)
+    "laplacian_kernel": (1, 1, {}),
+}
+
+
+def close_pairs():
+    """Two rows each: a large part in common, differences of any size, columns of one row only."""
+    rng = np.random.default_rng(0)
+    for common in (0.0, 1.0, 1e8, 1e15, -1e150, 1e-160):
+        for difference in (1.0, 1e-3, 1e-9, 1e-20, 1e-170, 5e-324, 0.0):
+            for length in (1, 3, 200):
+                columns = np.sort(rng.choice(2 * length, length, replace=False))
+                x, y = np.zeros((2, 2 * length + 2))
+                x[columns] = common * (1 + rng.random(length))
+                y[columns] = x[columns] + difference * rng.choice([-1, 0, 1], length)
+                x[-1], y[-2] = rng.choice([0, difference], 2)
+                yield x, y
+
+
+@pytest.mark.parametrize("name", DISTANCES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_close_rows(name, dtype):
+    """The docstrings' bounds, against fractions: 2^-20 of the distance, and 2^-1040."""
+    power, root, parameters = DISTANCES[name]
+    for x, y in close_pairs():
+        x = np.clip(x, -1e38, 1e38).astype(dtype)  # converted exactly; the result is float64
+        exact = sum(
+            abs(Fraction(u) - Fraction(v)) ** power
+            for u, v in zip(x.astype(float).tolist(), y.tolist(), strict=True)
+        )
+        largest = Fraction(sys.float_info.max)
+        gamma = float(min(1 / exact, largest)) if exact else sys.float_info.max
+        if gamma == 0:
+            continue
+        found = getattr(kernels, name)([x], [y], gamma=gamma, **parameters).item()
+        argument = Fraction(gamma) * exact
+        error = argument / 2**20 + Fraction(gamma) / 2**1040
+        low, high = max(argument - error, 0), argument + error
+        if root == 0.5:
+            low, high = np.sqrt(2 * float(low)), np.sqrt(2 * float(high))
+        rounding = 1e-15  # of the kernel, beside that of its argument
+        assert np.exp(-float(high)) - rounding <= found <= np.exp(-float(low)) + rounding, (x, y)
+
+
+def test_close_rows_of_a_matrix():
+    """As in every block and thread; equal rows have the kernel 1, wherever they are."""
+    X = np.repeat([[1e8, 1], [1e8, 2], [1e8, 1]], 5, axis=0)
+    expected = np.exp(-0.5 * (X[:, None, 1] - X[:, 1]) ** 2)
+    np.testing.assert_allclose(kernels.rbf_kernel(X, gamma=0.5), expected, rtol=1e-15)
+    np.testing.assert_allclose(kernels.rbf_kernel(X, X, gamma=0.5), expected, rtol=1e-15)
+    mixed = sp.csr_array(X)
+    mixed.indices = mixed.indices.astype(np.int64)
+    np.testing.assert_allclose(kernels.rbf_kernel(mixed, X, gamma=0.5), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["rbf_kernel", "matern_kernel", "polynomial_kernel"])
+def test_values_beyond_the_range(name):
+    """Where the sum of squares overflows it is an error, not infinity or NaN."""
+    function = getattr(kernels, name)
+    assert np.isfinite(function([[1e153, 1.0]], [[-1e153, 2.0]], gamma=1e-306)).all()
+    with pytest.raises(ValueError, match=r"row 1 of Y are too large"):
+        function([[1.0, 0]], [[1.0, 0], [1e300, 0]])
+
+
+# ---- scikit-learn's functions of the same names --------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["rbf_kernel", "polynomial_kernel"])
+def test_as_in_scikit_learn(name):
+    """Defaults, and the order of the parameters."""
+    ours, theirs = getattr(kernels, name), getattr(pairwise, name)
+    X, Y = data(name), data(name, 23, seed=1)
+    arguments = (2, 0.5, -0.25) if name == "polynomial_kernel" else (0.5,)
+    for given in ((X,), (X, Y), (X.toarray(), Y), (X, Y, *arguments)):
+        np.testing.assert_allclose(ours(*given), theirs(*given), rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match=r"gamma must be a finite number above 0, got -1"):
+        ours(X, gamma=-1)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 7, 64, 1000])
+def test_powers(degree):
+    found = kernels.polynomial_kernel([[1.0]], [[1 + 2.0**-10]], degree, gamma=1.0, coef0=0.0)
+    exact = float(Fraction(1025, 1024) ** degree)
+    np.testing.assert_allclose(found, exact, rtol=degree * 2.0**-53)
+
+
+def test_parameters_of_the_polynomial_kernel():
+    X = [[1.0, 2.0]]
+    for degree in (0, 1.5, "3", None):
+        with pytest.raises(ValueError, match="degree must be"):
+            kernels.polynomial_kernel(X, degree=degree)
+    for coef0 in (np.nan, np.inf, "1", None):
+        with pytest.raises(ValueError, match="coef0 must be a finite number, got"):
+            kernels.polynomial_kernel(X, coef0=coef0)
+    assert kernels.polynomial_kernel([[2.0]], degree=1100, gamma=1.0, coef0=0.0) == np.inf

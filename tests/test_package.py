@@ -81,7 +81,7 @@ PACKAGES = {
         "_command",
         "__init__",
     ],
-    "kernels": ["_matern", "_of_scikit_learn", "_gram", "_similarity", "_distance", "__init__"],
+    "kernels": ["_matern", "_gram", "_similarity", "_polynomial", "_distance", "__init__"],
     "libsvm": [
         "_parse",
         "_blocks",

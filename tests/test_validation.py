@@ -217,6 +217,54 @@ def test_a_negative_column_is_none_of_a_wide_matrix(index_type):
         CountSketch().fit(X)
 
 
+@pytest.mark.parametrize("to_format", ["csc", "bsr", "coo", "dia", "lil", "dok"])
+def test_other_formats(to_format):
+    """Zeros that are stored, empty rows, a width that is no multiple of anything, duplicates."""
+    X = random_csr(n_rows=9, n_columns=13, density=0.3)
+    X.data[2] = 0
+    other = X.asformat(to_format)
+    if to_format == "coo":
+        other = sp.coo_array(
+            (np.repeat(X.data / 2, 2), [np.repeat(x, 2) for x in X.tocoo().coords])
+        )
+        other.resize(X.shape)
+    for sound in (_validation.sound_matrix(other), _validation.own_rows(other)):
+        assert sound.shape == X.shape
+        np.testing.assert_array_equal(sound.toarray(), X.toarray())
+    empty = _validation.sound_matrix(sp.csr_array((3, 4)).asformat(to_format))
+    assert (empty.shape, empty.nnz) == ((3, 4), 0)
+
+
+def test_dictionaries_of_wide_matrices():
+    X = sp.dok_array((2, 2**40))
+    X._dict[1, 2**39] = 3.0
+    sound = _validation.sound_csr(X)
+    assert (sound.indices.tolist(), sound.indptr.tolist()) == ([2**39], [0, 0, 1])
+
+
+def test_what_is_checked_is_a_copy():
+    X = random_csr(9)
+    sound, kept = _validation.sound_matrix(X), _validation.own_rows(X)
+    for array in (sound.indices, sound.indptr, kept.indices, kept.indptr, kept.data):
+        assert not any(np.shares_memory(array, of_X) for of_X in (X.data, X.indices, X.indptr))
+
+
+@pytest.mark.parametrize("to_format", ["csr", "csc", "bsr", "coo"])
+def test_the_copy_is_made_before_the_check(to_format, monkeypatch):
+    """Another thread that changes the matrix while it is checked changes nothing."""
+    X = random_csr(9).asformat(to_format)
+    expected = X.toarray()
+    check = _validation.check_indices
+
+    def change_and_check(*arguments):
+        for indices in X.coords[:1] if to_format == "coo" else (X.indices, X.indptr):
+            indices[:] = 2**31 - 1
+        check(*arguments)
+
+    monkeypatch.setattr(_validation, "check_indices", change_and_check)
+    np.testing.assert_array_equal(_validation.sound_matrix(X).toarray(), expected)
+
+
 def test_what_is_wrong_is_named():
     X = sp.csr_array((np.ones(3, np.int64), [0, 2, 1], [0, 2, 2, 3]), (3, 4))
     set_arrays(X, indptr=np.array([0, 20000, 2, 3]))

@@ -1,7 +1,7 @@
 """Exact kernels against dense NumPy and scikit-learn."""
 
 import numpy as np
-from sklearn.metrics.pairwise import chi2_kernel
+from sklearn.metrics.pairwise import chi2_kernel, polynomial_kernel, rbf_kernel
 
 from sparsemaps import kernels
 
@@ -62,3 +62,38 @@ class AgainstDense:
 
     track_ratio_min_max.unit = track_ratio_chi2.unit = "times faster"
     track_ratio_chi2_symmetric.unit = "times faster"
+
+
+class AgainstScikitLearn:
+    """The kernels of the same name: of rows with others, and of a matrix with itself."""
+
+    params = (["W1", "W2", "W4"],)
+    param_names = ("workload",)
+
+    def setup(self, name):
+        X = workload(name, 2_000)
+        self.X, self.Y = X[:1_000], X[1_000:]
+
+    def time_rbf(self, name):
+        kernels.rbf_kernel(self.X, self.Y)
+
+    def time_polynomial(self, name):
+        kernels.polynomial_kernel(self.X, self.Y)
+
+    def peakmem_rbf(self, name):
+        kernels.rbf_kernel(self.X, self.Y)
+
+    def track_ratio_rbf(self, name):
+        return ratio(lambda: rbf_kernel(self.X, self.Y), lambda: kernels.rbf_kernel(self.X, self.Y))
+
+    def track_ratio_rbf_symmetric(self, name):
+        return ratio(lambda: rbf_kernel(self.X), lambda: kernels.rbf_kernel(self.X))
+
+    def track_ratio_polynomial(self, name):
+        return ratio(
+            lambda: polynomial_kernel(self.X, self.Y),
+            lambda: kernels.polynomial_kernel(self.X, self.Y),
+        )
+
+    track_ratio_rbf.unit = track_ratio_rbf_symmetric.unit = "times faster"
+    track_ratio_polynomial.unit = "times faster"

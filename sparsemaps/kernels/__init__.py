@@ -5,8 +5,7 @@ LIBSVM's ``-t 4``), and to compare the estimates of maps with. The matrices are 
 beside the result, each thread uses a few megabytes. The product of two kernels is the product of
 their arrays, element by element.
 
-All functions here have the same bits on every platform (docs/promise.md), but for
-`polynomial_kernel` and `rbf_kernel`, which are scikit-learn's.
+All functions here have the same bits on every platform (docs/promise.md).
 
 >>> import numpy as np
 >>> from sparsemaps.kernels import acos_kernel, min_max_kernel
@@ -25,8 +24,9 @@ from sparsemaps.kernels._distance import (
     laplacian_kernel,
     matern_kernel,
     normalized_rbf_kernel,
+    rbf_kernel,
 )
-from sparsemaps.kernels._of_scikit_learn import polynomial_kernel, rbf_kernel
+from sparsemaps.kernels._polynomial import polynomial_kernel
 from sparsemaps.kernels._similarity import (
     acos_chi2_kernel,
     acos_kernel,

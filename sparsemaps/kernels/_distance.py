@@ -9,10 +9,69 @@ from sparsemaps import _validation
 from sparsemaps._functions import exp, log_one_plus_square
 from sparsemaps._kernels import gram as _common
 from sparsemaps._typing import Array
-from sparsemaps.kernels._gram import GramKernel, gram, of_cosines, values_of
+from sparsemaps.kernels._gram import (
+    GramKernel,
+    gram,
+    gram_of_rows,
+    of_cosines,
+    open_pair,
+    values_of,
+)
 from sparsemaps.kernels._matern import check_nu, matern
 
 _LARGEST_SCALED = 1e300  # so that differences of two such values are finite
+
+
+def rbf_kernel(
+    X: Any, Y: Any = None, gamma: float | None = None, *, n_jobs: int | None = None
+) -> Array:
+    r"""Gaussian kernel :math:`e^{-\gamma \|u - v\|^2}`.
+
+    The parameters and their defaults are those of scikit-learn's function of this name. Squared
+    distances have a relative error below 2^-20, however close the rows are, beside an absolute
+    error below 2^-1040.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    gamma : float or None, default=None
+        Factor of the squared distance, above 0; None is ``1 / n_features``.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
+        are so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import rbf_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> rbf_kernel(X, gamma=0.1).round(3)
+    array([[1.  , 0.67],
+           [0.67, 1.  ]])
+    """
+    rows, others = open_pair(X, Y)
+    factor = 1 / rows.n_columns if gamma is None else _check_gamma(gamma)
+    kernel = GramKernel(
+        _common.DOT,
+        np.square,
+        lambda squares, u, v: exp(-factor * squares),
+        of_distances=True,
+        one_of_itself=True,
+    )
+    return gram_of_rows(rows, others, n_jobs, kernel)
 
 
 def normalized_rbf_kernel(
@@ -21,7 +80,8 @@ def normalized_rbf_kernel(
     r""":math:`e^{-\gamma (1 - \rho)}`, :math:`\rho` the cosine of the angle between two rows.
 
     For rows of unit length it is `rbf_kernel` with ``gamma / 2``. The cosine with an empty row is
-    0.
+    0. The cosine has an absolute error of at most (n + 8) 2^-52, n the number of entries of both
+    rows; for a `gamma` of 10^9 and more, use `rbf_kernel` of rows scaled to length 1.
 
     Parameters
     ----------
@@ -63,7 +123,8 @@ def folded_rbf_kernel(
 ) -> Array:
     r"""Folded RBF :math:`\frac12 e^{-\gamma (1 - \rho)} + \frac12 e^{-\gamma (1 + \rho)}`.
 
-    :math:`\rho` is the cosine of the angle between two rows; with an empty row it is 0.
+    :math:`\rho` is the cosine of the angle between two rows; with an empty row it is 0. It has an
+    absolute error of at most (n + 8) 2^-52, n the number of entries of both rows.
 
     Parameters
     ----------
@@ -107,6 +168,8 @@ def laplacian_kernel(
 ) -> Array:
     r""":math:`e^{-\gamma \|u - v\|_1}`.
 
+    Distances have a relative error below 2^-20, however close the rows are.
+
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_X, n_features)
@@ -142,7 +205,8 @@ def laplacian_kernel(
     kernel = GramKernel(
         _common.ABSOLUTE,
         np.abs,
-        lambda sums, u, v: exp(-gamma * np.maximum(u + v + sums, 0)),
+        lambda distances, u, v: exp(-gamma * distances),
+        of_distances=True,
         one_of_itself=True,
     )
     return gram(X, Y, n_jobs, kernel)
@@ -199,7 +263,8 @@ def matern_kernel(
     r"""Matern kernel of smoothness `nu` and length scale :math:`1 / \sqrt{2 \gamma}`.
 
     :math:`\frac{2^{1 - \nu}}{\Gamma(\nu)} s^\nu K_\nu(s)` with :math:`s = 2 \sqrt{\nu \gamma} \|u -
-    v\|`. For large `nu` it comes near `rbf_kernel`.
+    v\|`. For large `nu` it comes near `rbf_kernel`. Squared distances have a relative error below
+    2^-20, however close the rows are, beside an absolute error below 2^-1040.
 
     Parameters
     ----------
@@ -239,12 +304,20 @@ def matern_kernel(
     of_squares = matern(nu)
 
     factor = min(nu * gamma, sys.float_info.max)
+    kernel = GramKernel(
+        _common.DOT,
+        np.square,
+        lambda squares, u, v: of_squares(factor * squares),
+        of_distances=True,
+        one_of_itself=True,
+    )
+    return gram(X, Y, n_jobs, kernel)
 
-    def finish(sums: Array, u: Array, v: Array) -> Array:
-        with np.errstate(over="ignore"):  # of an infinite distance, the kernel is 0
-            return of_squares(factor * np.maximum(u + v - 2 * sums, 0))
 
-    return gram(X, Y, n_jobs, GramKernel(_common.DOT, np.square, finish, one_of_itself=True))
+def squared_distances(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+    """The squared Euclidean distances between the rows of `X` and of `Y`, or of `X` itself."""
+    kernel = GramKernel(_common.DOT, np.square, lambda squares, u, v: squares, of_distances=True)
+    return gram(X, Y, n_jobs, kernel)
 
 
 def _check_gamma(gamma: Any) -> float:

@@ -11,6 +11,7 @@ from sparsemaps import _rows, _sklearn, _threads
 from sparsemaps._kernels import gram as _kernel
 from sparsemaps._rows import Block, RowReader
 from sparsemaps._typing import Array
+from sparsemaps._validation import check_indices
 
 _BLOCK = 2**14, 512
 """Largest numbers of entries and of rows in a block of the first matrix: a table of its columns
@@ -29,7 +30,8 @@ class GramKernel:
     """A kernel as a function of a sum over the common columns of two rows and of a sum over each.
 
     The Gram matrix is ``finish(sums, u, v)``: `sums` are over common columns, u (a column) and v (a
-    row) over the entries of each row alone. `finish` may change `sums` and return it.
+    row) over the entries of each row alone. Of a kernel `of_distances`, `sums` are the distances of
+    the rows. `finish` may change `sums` and return it.
     """
 
     common: int
@@ -45,6 +47,10 @@ class GramKernel:
 
     nonnegative: str | None = None
     """How the error for negative values ends; None if they are allowed."""
+
+    of_distances: bool = False
+    """Whether `finish` takes distances: squared Euclidean ones if `common` is DOT, sums of absolute
+    differences if it is ABSOLUTE."""
 
     one_of_itself: bool = False
     """Whether the kernel of a row with itself is exactly 1, whatever the rounding."""
@@ -82,15 +88,29 @@ def scaled_by_powers_of_two(block: Block) -> Array:
 
 def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
     """The Gram matrix of `kernel` between the rows of `X` and of `Y`, or of `X` itself."""
-    rows = _open(X, "X", kernel.nonnegative)
-    others = rows if Y is None else _open(Y, "Y", kernel.nonnegative)
-    if rows.n_columns != others.n_columns:
+    return gram_of_rows(*open_pair(X, Y, kernel.nonnegative), n_jobs, kernel)
+
+
+def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> tuple[RowReader, RowReader | None]:
+    """Readers of two matrices of equal width; `Y` may be None."""
+    rows = _open(X, "X", nonnegative)
+    others = None if Y is None else _open(Y, "Y", nonnegative)
+    if others is not None and rows.n_columns != others.n_columns:
         raise ValueError(
             f"X and Y must have as many columns, got {rows.n_columns} and {others.n_columns}"
         )
+    return rows, others
+
+
+def gram_of_rows(
+    rows: RowReader, others: RowReader | None, n_jobs: int | None, kernel: GramKernel
+) -> Array:
+    """The same of matrices that are open, None for the first one again."""
+    symmetric = others is None
+    others = others or rows
     n_jobs = _threads.resolve_n_jobs(n_jobs)
     u = _row_sums(rows, "X", kernel, n_jobs)
-    v = u if Y is None else _row_sums(others, "Y", kernel, n_jobs)
+    v = u if symmetric else _row_sums(others, "Y", kernel, n_jobs)
     out = np.empty((rows.n_rows, others.n_rows), np.result_type(rows.dtype, others.dtype))
     blocks, other_blocks = _cut(rows, *_BLOCK), _cut(others, *_OTHER_BLOCK)
     # Where there are fewer blocks than keep all threads busy, each is several tasks.
@@ -101,15 +121,18 @@ def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
     def fill(start: int, stop: int, part: int) -> None:
         columns = _Columns(rows.block(start, stop), rows.n_columns, kernel)
         for other, end in other_blocks[part::n_parts]:
-            if Y is not None or end > start:  # what is below the diagonal is copied
-                sums = columns.sums(others.block(other, end))
-                out[start:stop, other:end] = kernel.finish(sums, u[start:stop, None], v[other:end])
+            first = max(start, other) if symmetric else other  # what is left of it is copied
+            if first < end:
+                u_here, v_here = u[start:stop], v[first:end]
+                sums = columns.sums(others.block(first, end), u_here, v_here)
+                with np.errstate(over="ignore"):  # a kernel may be beyond float64, and is infinite
+                    out[start:stop, first:end] = kernel.finish(sums, u_here[:, None], v_here)
 
     def mirror(start: int, stop: int) -> None:
         out[start:stop, :start] = out[:start, start:stop].T
 
     _threads.run(fill, tasks, n_jobs)
-    if Y is None:
+    if symmetric:
         _threads.run(mirror, blocks, n_jobs)
         if kernel.one_of_itself:
             filled = np.flatnonzero(u)
@@ -137,32 +160,44 @@ def of_cosines(
 class _Columns:
     """A block of rows with its columns numbered, to be summed with other blocks.
 
-    All arrays are copies, so that no index becomes wrong if another thread changes the matrix
-    meanwhile.
+    What is used as a place in a table is a copy, so that no index becomes wrong if another thread
+    changes the matrix meanwhile.
     """
 
     def __init__(self, block: Block, n_columns: int, kernel: GramKernel) -> None:
         self._kernel = kernel
-        first, last = block.indptr[0], block.indptr[-1]
-        columns, numbers = np.unique(block.indices[first:last], return_inverse=True)
-        self._rows = kernel.prepare(block), numbers.astype(np.int32), block.indptr - first
+        self._values, self._indices, self._indptr = _from_zero(block, kernel)
+        columns, numbers = np.unique(self._indices, return_inverse=True)
+        check_indices(columns, n_columns, None, "X")  # another thread may have changed them
+        self._own_numbers = numbers.astype(np.int32)
         self._table = np.zeros(_kernel.LANES * max(len(columns), 1))
         self._columns = columns.astype(np.int64)
         self._numbers = np.full(n_columns if n_columns <= _LARGEST_LOOKUP else 0, -1, np.int32)
         if len(self._numbers):
             self._numbers[columns] = np.arange(len(columns), dtype=np.int32)
 
-    def sums(self, block: Block) -> Array:
-        """For all pairs of rows, the sum over their common columns."""
-        n = block.indptr[-1] - block.indptr[0]
-        others = np.empty(n), np.empty(n, np.int32), np.empty(len(block.indptr), np.int64)
-        _kernel.number_columns(
-            self._kernel.prepare(block), block.indices, block.indptr,
-            self._columns, self._numbers, *others,
-        )  # fmt: skip
-        out = np.empty((len(self._rows[2]) - 1, len(block.indptr) - 1))
-        _kernel.sum_common(self._kernel.common, *self._rows, *others, self._table, out)
+    def sums(self, block: Block, u: Array, v: Array) -> Array:
+        """For all pairs of rows, the sum over their common columns, or the distance."""
+        values, indices, indptr = _from_zero(block, self._kernel)
+        others = np.empty(len(values)), np.empty(len(values), np.int32), np.empty_like(indptr)
+        _kernel.number_columns(values, indices, indptr, self._columns, self._numbers, *others)
+        own = self._values, self._own_numbers, self._indptr
+        out = np.empty((len(self._indptr) - 1, len(indptr) - 1))
+        _kernel.sum_common(self._kernel.common, *own, *others, self._table, out)
+        if self._kernel.of_distances:
+            index_type = np.result_type(self._indices, indices)
+            _kernel.make_distances(
+                self._kernel.common == _kernel.DOT, out, u, v,
+                self._values, self._indices.astype(index_type, copy=False), self._indptr,
+                values, indices.astype(index_type, copy=False), indptr,
+            )  # fmt: skip
         return out
+
+
+def _from_zero(block: Block, kernel: GramKernel) -> Block:
+    """A block whose arrays begin with its first entry; the values as `kernel` sums them."""
+    first, last = block.indptr[0], block.indptr[-1]
+    return Block(kernel.prepare(block), block.indices[first:last], block.indptr - first)
 
 
 def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:

@@ -120,7 +120,7 @@ def dump_svmlight_file(
         if isinstance(X, Csr):
             values, indices, indptr = X.values, X.indices, X.indptr[start : stop + 1]
         else:
-            block = sp.csr_array(X[rows])
+            block = sp.csr_array(np.array(X[rows]))  # a copy, as its zeros are counted first
             values, indices, indptr = block.data, block.indices, block.indptr
         labels, label_ends = _labels(y[rows], multilabel)
         if multilabel:
@@ -209,11 +209,15 @@ def _is_plain(y: Any) -> bool:
 
 def _labels(y: Any, multilabel: bool) -> tuple[Array, Array]:
     """Labels of all rows one behind the other, and where each row's end."""
-    if sp.issparse(y):
-        y = y.toarray()
-        y = y if multilabel else y.ravel()
     if not multilabel:
+        y = y.toarray().ravel() if sp.issparse(y) else y
         return np.ascontiguousarray(y, np.float64), np.arange(1, len(y) + 1)
+    if sp.issparse(y):
+        y = sp.csr_array(y, copy=True)
+        y.sum_duplicates()
+        y.eliminate_zeros()
+        return y.indices.astype(np.float64), y.indptr[1:]
+    y = np.array(y)  # a copy, as what is not zero is counted first
     rows, columns = np.nonzero(y.reshape(len(y), -1))
     return columns.astype(np.float64), np.cumsum(np.bincount(rows, minlength=len(y)))
 

@@ -1,0 +1,75 @@
+"""The exact polynomial kernel."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsemaps import _validation
+from sparsemaps._functions import power
+from sparsemaps._kernels import gram as _common
+from sparsemaps._typing import Array
+from sparsemaps.kernels._gram import GramKernel, gram_of_rows, open_pair
+
+_LARGEST_DEGREE = 2**31 - 1
+
+
+def polynomial_kernel(
+    X: Any,
+    Y: Any = None,
+    degree: int = 3,
+    gamma: float | None = None,
+    coef0: float = 1,
+    *,
+    n_jobs: int | None = None,
+) -> Array:
+    r"""Polynomial kernel :math:`(\gamma \langle u, v \rangle + c)^{degree}`, c being `coef0`.
+
+    The parameters and their defaults are those of scikit-learn's function of this name. With
+    ``degree=1, gamma=1, coef0=0`` it is the inner product.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_X, n_features)
+        Rows. CSR is read in place; other formats are converted.
+    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+        None is `X` itself, at half the cost.
+    degree : int, default=3
+        The exponent, at least 1.
+    gamma : float or None, default=None
+        Factor of the inner product, above 0; None is ``1 / n_features``.
+    coef0 : float, default=1
+        What is added to the inner product; it may be negative.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The result does not depend on it.
+
+    Returns
+    -------
+    K : ndarray of shape (n_X, n_Y)
+        float32 if both matrices are, otherwise float64. A kernel beyond that type is infinite.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, a matrix is not sound or not finite, or the squares of the
+        values of a row are so large that a sum over them is beyond float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps.kernels import polynomial_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> polynomial_kernel(X, degree=2, gamma=1)
+    array([[361., 225.],
+           [225., 225.]])
+    """
+    degree = _validation.check_int("degree", degree, 1, _LARGEST_DEGREE)
+    coef0 = _validation.check_real("coef0", coef0)
+    rows, others = open_pair(X, Y)
+    if gamma is None:
+        factor = 1 / rows.n_columns
+    else:
+        factor = _validation.check_real("gamma", gamma, 0, open_low=True)
+    kernel = GramKernel(
+        _common.DOT, np.square, lambda dots, u, v: power(factor * dots + coef0, degree)
+    )
+    return gram_of_rows(rows, others, n_jobs, kernel)
