@@ -220,7 +220,8 @@ class KernelProduct(SampledMap):
                     f"{bits}"
                 )
 
-    def _current(self) -> tuple[Any, Any]:
+    @property
+    def _parts(self) -> tuple[Any, Any]:
         """The fitted maps in the frozen copy, otherwise the maps of the parameter."""
         if "maps_" in vars(self):
             return self.maps_
@@ -230,7 +231,7 @@ class KernelProduct(SampledMap):
     @property
     def n_hashes(self) -> int:  # type: ignore[override]
         """Number of samples."""
-        return int(self._current()[0].n_hashes)
+        return int(self._parts[0].n_hashes)
 
     @property
     def _nonnegative_rule(self) -> str | None:
@@ -241,7 +242,7 @@ class KernelProduct(SampledMap):
 
     @property
     def has_codes(self) -> bool:
-        return _is_pair(self.maps) and bool(self._current()[1].is_one_hot)
+        return _is_pair(self.maps) and bool(self._parts[1].is_one_hot)
 
     @property
     def _has_components(self) -> bool:
@@ -253,8 +254,19 @@ class KernelProduct(SampledMap):
 
     @property
     def _code_bits(self) -> int:
-        sampled, other = self._current()
+        sampled, other = self._parts
         return int(sampled._code_bits + (other._code_bits if other.is_one_hot else 0))
+
+    @property
+    def _chance(self) -> float:
+        """How often codes agree where the samples of neither map do. Estimates need the chances of
+        both maps, `_parts`."""
+        sampled, other = self._parts
+        return float(sampled._chance * (other._chance if other.is_one_hot else 1.0))
+
+    @property
+    def _estimator(self) -> str:
+        return "product"
 
     # ---- fitting and mapping ---------------------------------------------------------------------
 
