@@ -52,6 +52,8 @@ class Pairs:
     """The sum of x_i^2 y_i^2."""
     peak: Array = field(default_factory=_NONE.copy)
     """The sum of v_i^4 over the squared sum of v_i^2, with v = x - y: from 0, spread out, to 1."""
+    longest: Array = field(default_factory=lambda: np.full(1, np.inf))
+    """The largest |x_i| times the largest |y_i|."""
     measured: Array = field(default_factory=_NONE.copy)
     """What is known by measurement alone. Of ConsistentWeightedSampling, the rate at which i*
     agrees and t* does not; of SignProjection, the rate of agreement less the kernel."""
@@ -59,7 +61,7 @@ class Pairs:
     """For KernelProduct, the same for its two maps."""
 
 
-Law = Literal["binomial", "gamma", "normal", "unknown"]
+Law = Literal["binomial", "gamma", "normal", "jumps"]
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,13 @@ class Moments:
     """The size times the variance, for independent components."""
     law: Law
     """What the errors are like: the mean of a bit; a distance whose square is gamma distributed, of
-    rows that are close; normal; or anything of this variance."""
+    rows that are close; normal; or a sum of few jumps, as many as columns share a bucket."""
     bias: Array = field(default_factory=_NONE.copy)
     """The mean error."""
     span: float = 1.0
     """For "binomial", the difference of the two values of a component: the larger one is 1."""
+    jump: Array = field(default_factory=lambda: np.full(1, np.inf))
+    """For "jumps", the size of the largest one; infinite where it is not known."""
     paired: bool = False
     """Whether components are cosines of differences."""
     single: Array = field(default_factory=_NONE.copy)
@@ -111,10 +115,15 @@ class Moments:
         if self.law == "binomial":
             return self._binomial_coverage(size, error / self.span)
         variance = self._largest_variance(size)
-        if self.law == "unknown":  # Chebyshev's inequality
-            return 1 - np.minimum(variance / error**2, 1)
         if self.law == "normal":
-            return np.asarray(special.erf(error / np.sqrt(2 * np.maximum(variance, 1e-300))))
+            return _normal_coverage(variance, error)
+        if self.law == "jumps":
+            # Of jumps of one size, the sum is normal after the correction for continuity. Where
+            # they are larger than the error, Chebyshev's inequality is the best that can be said.
+            by_chebyshev = 1 - np.minimum(variance / error**2, 1)
+            corrected = error - self.jump / 2
+            by_jumps = _normal_coverage(variance, np.maximum(corrected, 0))
+            return np.where(self.jump <= error, np.maximum(by_chebyshev, by_jumps), by_chebyshev)
         # The kernel of close rows is 1 - z^2 / 2 on average, with z normal for "rbf", so that
         # 1 - estimate is gamma distributed. Of rows that are far apart the gamma distribution is
         # close to the normal one at all but the smallest sizes.
@@ -140,6 +149,10 @@ class Moments:
         least = np.ceil(size * (kernel - error) - slack)
         below = np.where(least > 0, special.bdtr(np.maximum(least - 1, 0), size, rate), 0.0)
         return np.asarray(special.bdtr(np.maximum(most, 0), size, rate) - below)
+
+
+def _normal_coverage(variance: Array, error: float | Array) -> Array:
+    return np.asarray(special.erf(error / np.sqrt(2 * np.maximum(variance, 1e-300))))
 
 
 class UnknownVarianceError(ValueError):
@@ -405,7 +418,7 @@ def _kummer(x: Array, half: float, m: int, less_kernel: bool = False) -> Array:
 def _count_sketch(_: Any, pairs: Pairs) -> Moments:
     lengths = pairs.square_x * pairs.square_y
     unit = lengths + pairs.inner**2 - 2 * pairs.overlap
-    return Moments(pairs.kernel, unit, "unknown")
+    return Moments(pairs.kernel, unit, "jumps", jump=2 * pairs.longest)
 
 
 def _tensor_sketch(sketch: Any, pairs: Pairs) -> Moments:
@@ -421,7 +434,11 @@ def _tensor_sketch(sketch: Any, pairs: Pairs) -> Moments:
     overlap = gamma**2 * pairs.overlap + coef0**2
     same, straight, crossed = inner**2, lengths - overlap, inner**2 - overlap
     unit = (same + straight) ** degree + (same + crossed) ** degree - 2 * same**degree
-    return Moments(pairs.kernel, unit, "unknown")
+    # Two columns that meet in one factor change as much as they do in a count sketch, times what the
+    # other factors have.
+    longest = gamma * pairs.longest + coef0
+    jump = 2 * longest * np.sqrt(lengths) ** (degree - 1)
+    return Moments(pairs.kernel, unit, "jumps", jump=jump)
 
 
 def _maclaurin(maclaurin: Any, pairs: Pairs) -> Moments:
@@ -435,7 +452,7 @@ def _maclaurin(maclaurin: Any, pairs: Pairs) -> Moments:
     for degree, probability in zip(degrees, probabilities, strict=True):
         second += series[degree] ** 2 / probability * product**degree
         mean += series[degree] * pairs.inner**degree
-    return Moments(pairs.kernel, second - mean**2, "unknown")
+    return Moments(pairs.kernel, second - mean**2, "jumps")
 
 
 _FORMULAS: dict[type, Callable[[Any, Pairs], Moments]] = {

@@ -151,9 +151,11 @@ def min_components(
     - Paired Fourier features: ``1 - estimate`` counts as gamma distributed, which it is for "rbf"
       and close rows; for others this is near the normal distribution.
     - Other Fourier features: errors count as normal.
-    - `CountSketch`, `TensorSketch`, `RandomMaclaurin`: Chebyshev's inequality, which always holds,
-      as errors of rows with few entries are not normal. The size is at 0.95 five times what
-      normal errors of rows with many entries would need.
+    - `CountSketch`, `TensorSketch`, `RandomMaclaurin`: Chebyshev's inequality, which always holds.
+      Rows of few entries need it: their errors are few jumps, as two columns share a bucket. The
+      size is at 0.95 five times what normal errors need. If X is given, errors of the first two
+      count as normal where the largest jump, about twice the product of the largest entries of the
+      two rows, is below `error`; half of the jump is subtracted from the error.
 
     For `TensorSketch` the variance is not the bound given there, but that of a sketch by fully
     random hashes, up to terms of order ``1 / n_components**2``: with
