@@ -154,7 +154,9 @@ def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
     if isinstance(fitted, KernelProduct):
         factors = tuple(exact_pairs(part, sample)[1] for part in fitted.maps_)
     squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
-    largest = np.array([abs(row).max(initial=0) for row in np.split(sample.data, sample.indptr[1:-1])])
+    largest = np.array(
+        [abs(row).max(initial=0) for row in np.split(sample.data, sample.indptr[1:-1])]
+    )
     first, second = np.triu_indices(sample.shape[0], 1)
     pairs = _variance.Pairs(
         kernel=kernel,

@@ -5,7 +5,7 @@ holds the worst pair. `Moments` has the variance and the coverage at each size o
 its number of components, hashes or grids.
 """
 
-import math
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -229,9 +229,7 @@ def _largest_measured(random_map: Any, kernel: Array) -> Array:
     if isinstance(random_map, ConsistentWeightedSampling):
         return 1 - kernel  # rows of one column: i* is always the same
     if is_approximate(random_map):
-        name = (
-            "distribution='rademacher'" if random_map.distribution else f"{random_map.kernel!r}"
-        )
+        name = "distribution='rademacher'" if random_map.distribution else f"{random_map.kernel!r}"
         raise UnknownVarianceError(
             f"the rate at which signs agree is the kernel only nearly for {name}; how nearly "
             "depends on the rows: give X"
@@ -264,7 +262,7 @@ class Bias:
 def biases(random_map: Any, pairs: Pairs) -> Bias:
     """The mean errors of the estimates for `pairs`, by their causes."""
     rates = _rates(random_map, pairs)
-    return Bias(*(after - before for before, after in zip(rates, rates[1:], strict=False)))
+    return Bias(*(after - before for before, after in itertools.pairwise(rates)))
 
 
 def _rates(random_map: Any, pairs: Pairs) -> list[Array]:
@@ -434,8 +432,8 @@ def _tensor_sketch(sketch: Any, pairs: Pairs) -> Moments:
     overlap = gamma**2 * pairs.overlap + coef0**2
     same, straight, crossed = inner**2, lengths - overlap, inner**2 - overlap
     unit = (same + straight) ** degree + (same + crossed) ** degree - 2 * same**degree
-    # Two columns that meet in one factor change as much as they do in a count sketch, times what the
-    # other factors have.
+    # Two columns that meet in one factor change as much as in a count sketch, times what the other
+    # factors have.
     longest = gamma * pairs.longest + coef0
     jump = 2 * longest * np.sqrt(lengths) ** (degree - 1)
     return Moments(pairs.kernel, unit, "jumps", jump=jump)
