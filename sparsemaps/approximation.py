@@ -11,9 +11,10 @@
 >>> error = kernel_error(cws, X, random_state=0)
 >>> bool(0.02 < error.rmse < 0.04)
 True
->>> size = min_components(cws, 0.05, X=X)
->>> bool(300 < size < 500)
+>>> 400 < min_components(cws, 0.05, X=X) < 700
 True
+>>> min_components(ConsistentWeightedSampling(t_bits=8), 0.05)
+400
 """
 
 from collections.abc import Callable, Sequence
