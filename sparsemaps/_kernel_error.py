@@ -9,8 +9,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps import _sklearn, _validation, _variance
-from sparsemaps._sampled import SampledMap
-from sparsemaps.fastfood import Fastfood
 from sparsemaps.kernel_product import KernelProduct
 from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.weighted_sampling import ConsistentWeightedSampling
@@ -148,7 +146,7 @@ def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
     sample = used_columns(sample)
     kernel = upper(fitted.exact_kernel(sample))
     doubled = kernel
-    if isinstance(fitted, (RandomFourier, Fastfood)) and fitted.kernel != "folded_rbf":
+    if isinstance(fitted, RandomFourier) and fitted.kernel != "folded_rbf":
         doubled = upper(fitted.exact_kernel(2 * sample))
     factors: tuple[_variance.Pairs, ...] = ()
     if isinstance(fitted, KernelProduct):
@@ -197,7 +195,10 @@ def measured(
 ) -> _variance.Pairs:
     """`pairs` with the rates of 0-bit samples of those seeds; with `signs`, also the mean errors of
     signs that agree at nearly the rate of the kernel."""
-    if not isinstance(fitted, SampledMap):
+    if not any(
+        isinstance(part, ConsistentWeightedSampling) or (signs and _variance.is_approximate(part))
+        for part in _variance.factors(fitted)
+    ):
         return pairs
     features = _sklearn.clone(fitted)
     for seed in seeds:

@@ -18,6 +18,7 @@ from sparsemaps._sampled import SampledMap
 from sparsemaps.count_sketch import CountSketch
 from sparsemaps.fastfood import MAX_DENSE_WIDTH, Fastfood
 from sparsemaps.kernel_product import KernelProduct
+from sparsemaps.minhash import MinHash
 from sparsemaps.random_fourier import RandomFourier
 from sparsemaps.random_maclaurin import RandomMaclaurin
 from sparsemaps.sign_projection import SignProjection
@@ -207,7 +208,7 @@ def _grid(random_map: Any) -> Pairs:
     kernel = np.linspace(-1.0 if dense_signs else 0.0, 1.0, _N_GRID)
     ones = np.ones(_N_GRID)
     doubled = kernel  # of a kernel that falls with the distance this is the upper bound
-    if isinstance(random_map, (RandomFourier, Fastfood)):
+    if isinstance(random_map, RandomFourier):
         if random_map.kernel == "laplacian":
             doubled = kernel**2
         elif random_map.kernel == "rbf":
@@ -235,6 +236,13 @@ def _largest_measured(random_map: Any, kernel: Array) -> Array:
             "depends on the rows: give X"
         )
     return np.zeros_like(kernel)
+
+
+def factors(random_map: Any) -> list[Any]:
+    """The maps of a product, or the map itself."""
+    if not isinstance(random_map, KernelProduct):
+        return [random_map]
+    return [factor for part in random_map._parts for factor in factors(part)]
 
 
 def is_approximate(random_map: Any) -> bool:
@@ -272,7 +280,9 @@ def _rates(random_map: Any, pairs: Pairs) -> list[Array]:
         first, second = map(_rates, random_map._parts, pairs.factors)
         return [one * other for one, other in zip(first, second, strict=True)]
     kernel = pairs.kernel
-    chance = random_map._chance if isinstance(random_map, SampledMap) else 0.0
+    chance = np.full_like(kernel, random_map._chance if isinstance(random_map, SampledMap) else 0)
+    if isinstance(random_map, (ConsistentWeightedSampling, MinHash)):
+        chance *= pairs.longest > 0  # rows without entries have no samples
     with_chance = kernel + (1 - kernel) * chance
     with_zero_bit, total = with_chance, with_chance
     if isinstance(random_map, ConsistentWeightedSampling):

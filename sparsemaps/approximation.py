@@ -11,7 +11,7 @@
 >>> error = kernel_error(cws, X, random_state=0)
 >>> bool(0.02 < error.rmse < 0.04)
 True
->>> 400 < min_components(cws, 0.05, X=X) < 700
+>>> 400 < min_components(cws, 0.05, X=X, n_pairs=1000) < 700
 True
 >>> min_components(ConsistentWeightedSampling(t_bits=8), 0.05)
 400
@@ -25,8 +25,6 @@ import numpy.typing as npt
 
 from sparsemaps import _kernel_error, _seeding, _variance
 from sparsemaps._kernel_error import KernelError
-from sparsemaps._sampled import SampledMap
-from sparsemaps.kernel_product import KernelProduct
 
 __all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
 
@@ -205,11 +203,9 @@ def _moments_of_rows(map: Any, X: Any, n_pairs: int) -> _variance.Moments:
     """The moments for pairs of a sample of rows, with what must be measured."""
     fitted, sample = _kernel_error.sample_rows(map, X, n_pairs, np.random.default_rng(0))
     pairs = _kernel_error.exact_pairs(fitted, sample)[1]
-    if isinstance(fitted, SampledMap):
-        parts = fitted._parts if isinstance(fitted, KernelProduct) else (fitted,)
-        signs = any(_variance.is_approximate(part) for part in parts)
-        measured = _kernel_error.resized(fitted, 4096 if signs else 1024)
-        pairs = _kernel_error.measured(measured, sample, pairs, range(4), signs=signs)
+    signs = any(_variance.is_approximate(part) for part in _variance.factors(fitted))
+    measured = _kernel_error.resized(fitted, 4096 if signs else 1024)
+    pairs = _kernel_error.measured(measured, sample, pairs, range(4), signs=signs)
     return _variance.of_pairs(fitted, pairs)
 
 

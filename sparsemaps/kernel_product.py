@@ -70,8 +70,10 @@ class KernelProduct(SampledMap):
     ``k * 2**(b + b')`` with the second map's bits below the first one's, and ``encode`` packs the
     joint codes. With a dense map it is CSR of the sampled map's width, and there is no ``encode``.
     A linear model has classes * width coefficients.
-    Rows that have no sample are empty. Codes of the sampled map that agree by chance, as those of
-    different columns do with probability ``2 ** -bits``, are part of its kernel here.
+    Rows that have no sample are empty. Codes that agree by chance, with probability p for samples
+    that differ, are part of each map's kernel here: of codes of two kernels K and K', inner
+    products have the mean ``(K + (1 - K) p) (K' + (1 - K') p')``. The share of samples that agree
+    is binomial. With a dense map the mean is ``(K + (1 - K) p) K'``.
 
     References
     ----------

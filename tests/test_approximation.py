@@ -164,6 +164,18 @@ def test_the_bias_of_a_product_is_that_of_both_maps():
     assert abs(found.std - found.theory_std) < N_STANDARD_ERRORS * found.std_std_error
 
 
+def test_rows_without_samples_do_not_agree_by_chance():
+    X = narrow_rows()
+    X[::2] = 0
+    found = kernel_error(MinHash(n_hashes=64, bits=1), X, random_state=0)
+    assert abs(found.other_bias) <= N_STANDARD_ERRORS * found.bias_std_error + 1e-12
+    assert found.chance_bias == 0  # as rows of four columns are all the same set
+    X[1::2, 0] *= np.arange(20) % 2
+    found = kernel_error(MinHash(n_hashes=64, bits=1), X, random_state=0)
+    assert abs(found.other_bias) <= N_STANDARD_ERRORS * found.bias_std_error
+    assert found.chance_bias > 0
+
+
 def test_parts_of_the_bias_are_printed_by_name():
     found = kernel_error(ConsistentWeightedSampling(bits=2), narrow_rows(), random_state=0)
     lines = {" ".join(line.split()[:-1]): line.split()[-1] for line in str(found).splitlines()}

@@ -129,6 +129,19 @@ def test_variance_of_rows_that_differ_in_one_column():
         theorems.assert_variance(found[:, 0], (1 - np.exp(-v2)) ** 2 / 2 / n)
 
 
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+def test_blocks_have_numbers_of_their_own(transform_type):
+    blocks = (
+        Fastfood(n_components=3 * 128, transform_type=transform_type, random_state=0)
+        .fit(np.ones((1, 64)))
+        ._frozen._blocks
+    )
+    lengths = blocks.scales.reshape(3, 64) * np.linalg.norm(blocks._normals, axis=1)[:, None]
+    for numbers in (blocks.signs, blocks._normals, blocks._permutations, lengths):
+        for one, other in ((0, 1), (0, 2), (1, 2)):
+            assert not np.allclose(numbers[one], numbers[other], rtol=1e-3)
+
+
 def test_blocks_that_share_random_numbers_are_rejected():
     """Three blocks with the same numbers are no better than one."""
     n_components, values = 6 * WIDTH, rows()
