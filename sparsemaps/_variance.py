@@ -79,8 +79,9 @@ class Moments:
     unit: Array
     """The size times the variance, for independent components."""
     law: Law
-    """What the errors are like: the mean of a bit; a distance whose square is gamma distributed, of
-    rows that are close; normal; or a sum of few jumps, as many as columns share a bucket."""
+    """The distribution of the estimate. "binomial": it is a mean of independent bits. "gamma": one
+    minus the estimate is gamma distributed. "normal": its error is normal. "jumps": its error is
+    the sum of one jump for each two columns that share a bucket, which may be few."""
     bias: Array = field(default_factory=_NONE.copy)
     """The mean error."""
     span: float = 1.0
@@ -125,9 +126,9 @@ class Moments:
             corrected = error - self.jump / 2
             by_jumps = _normal_coverage(variance, np.maximum(corrected, 0))
             return np.where(self.jump <= error, np.maximum(by_chebyshev, by_jumps), by_chebyshev)
-        # The kernel of close rows is 1 - z^2 / 2 on average, with z normal for "rbf", so that
-        # 1 - estimate is gamma distributed. Of rows that are far apart the gamma distribution is
-        # close to the normal one at all but the smallest sizes.
+        # The cosine of close rows is nearly 1 - z^2 / 2, with z normal for "rbf", so that the mean
+        # of several z^2 / 2 is gamma distributed. Of rows that are far apart the gamma distribution
+        # is close to the normal one at all but the smallest sizes.
         mean = np.maximum(1 - self.kernel, 1e-300)
         scale = np.maximum(variance, 1e-300) / mean
         above = special.gammainc(mean / scale, (mean + error) / scale)
