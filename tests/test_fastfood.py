@@ -92,12 +92,6 @@ def test_variance_of_one_pair(transform_type):
     theorems.assert_variance(found, (1 - np.exp(-(v**2))) ** 2 / 2)
 
 
-@pytest.mark.parametrize("n_components", [1, 3, 19])
-def test_odd_numbers_are_unbiased(n_components):
-    found, _ = estimates({"gamma": 0.7}, "hadamard", n_components)
-    theorems.assert_mean(found, exact_kernels({"gamma": 0.7}))
-
-
 def variance_by_formula(n_components):
     """The variance of the estimates for the pairs of rows, by the map's formula."""
     fitted = Fastfood(gamma=0.7, n_components=n_components, random_state=0).fit(rows())
@@ -129,32 +123,10 @@ def test_variance_of_rows_that_differ_in_one_column():
         theorems.assert_variance(found[:, 0], (1 - np.exp(-v2)) ** 2 / 2 / n)
 
 
-@pytest.mark.parametrize("transform_type", TRANSFORMS)
-def test_blocks_have_numbers_of_their_own(transform_type):
-    blocks = (
-        Fastfood(n_components=3 * 128, transform_type=transform_type, random_state=0)
-        .fit(np.ones((1, 64)))
-        ._frozen._blocks
-    )
-    lengths = blocks.scales.reshape(3, 64) * np.linalg.norm(blocks._normals, axis=1)[:, None]
-    for numbers in (blocks.signs, blocks._normals, blocks._permutations, lengths):
-        for one, other in ((0, 1), (0, 2), (1, 2)):
-            assert not np.allclose(numbers[one], numbers[other], rtol=1e-3)
-
-
-def test_blocks_that_share_random_numbers_are_rejected():
-    """Three blocks with the same numbers are no better than one."""
-    n_components, values = 6 * WIDTH, rows()
-    found = []
-    for seed in range(N_SEEDS):
-        fitted = Fastfood(gamma=0.7, n_components=n_components, random_state=seed).fit(values)
-        blocks = fitted._frozen._blocks
-        for numbers in (blocks.signs, blocks._normals, blocks._permutations):
-            numbers[:] = numbers[0]
-        Z = fitted.transform(values)
-        found.append((Z[0] * Z[1:]).sum(axis=1))
-    with pytest.raises(AssertionError):
-        theorems.assert_variance(found, variance_by_formula(n_components)[:4], at_most=True)
+@pytest.mark.parametrize("n_components", [1, 3, 19])
+def test_odd_numbers_are_unbiased(n_components):
+    found, _ = estimates({"gamma": 0.7}, "hadamard", n_components)
+    theorems.assert_mean(found, exact_kernels({"gamma": 0.7}))
 
 
 MUTANTS = {
