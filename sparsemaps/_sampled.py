@@ -36,6 +36,18 @@ class SampledMap(SparseMap):
     def _code_bits(self) -> int:
         """Bits of one code."""
 
+    @property
+    def _chance(self) -> float:
+        """How often the codes of two samples that differ agree."""
+        return float(2.0**-self._code_bits)
+
+    @property
+    def _estimator(self) -> str:
+        """How the kernel is estimated from codes that agree: "chance" takes the share of codes that
+        agree, less agreements by chance; "product" does so for both maps of a product; "signs:rbf",
+        "signs:laplacian" and "signs" are for the signs of Fourier features."""
+        return "chance"
+
     @abstractmethod
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         """Write the codes of a block's rows into `out`."""

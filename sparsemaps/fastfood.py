@@ -105,9 +105,21 @@ class Fastfood(SparseMap):
     n_components / 2 projections (rounded up to d'), are made in ``fit``.
 
     Features of one block are not independent. With v the difference of two rows, times the root of
-    2 gamma, one pair's variance is :math:`\frac12 (1 - e^{-\|v\|^2})^2`, and that of the sum over a
-    block at most :math:`\frac{d'}2 (1 - e^{-\|v\|^2})^2 + d' C(\|v\|)` with
-    :math:`C(\alpha) = 6 \alpha^4 (e^{-\alpha^2} + \alpha^2 / 3)` [1]_.
+    2 gamma, the variance of one (cos, sin) pair's product for "rbf" is
+    :math:`\frac12 (1 - e^{-\|v\|^2})^2`, and that of the sum over a block at most
+    :math:`\frac{d'}2 (1 - e^{-\|v\|^2})^2 + d' C(\|v\|)` with
+    :math:`C(\alpha) = 6 \alpha^4 (e^{-\alpha^2} + \alpha^2 / 3)` [1]_. That bound is loose. The
+    covariance of the products of two pairs of one block is, for rows that differ in one column,
+
+    .. math:: {}_1F_1(d', d' / 2, -\|v\|^2 / 2) - e^{-\|v\|^2},
+
+    which is negative for close rows. Other rows add to it about
+    :math:`\frac1{d'} \|v\|^4 e^{-\|v\|^2} (1 - \sum_i v_i^4 / \|v\|^4)`: a kernel value of close
+    rows of many columns has up to twice the variance that it has by `RandomFourier`.
+    `sparsemaps.approximation` uses the whole series.
+
+    The cosine with a random phase of an odd `n_components` has the variance of the offset form of
+    `RandomFourier`, which for close rows is larger than that of all pairs together.
 
     Angles above 1.3 * 10^7 (of float64, 7 * 10^15) count as 0: they hardly have a fraction.
 
@@ -181,12 +193,16 @@ class Fastfood(SparseMap):
                 UserWarning,
                 stacklevel=4,
             )
-        length = self.hash_dim_ or n_columns or 1
-        self._dense_width = 1 << max(int(length - 1).bit_length(), 1)
+        self._dense_width = self._padded_width(self.hash_dim_ or n_columns or 1)
         self.gamma_ = _bandwidth.choose(self.gamma, "squared", rows)
         if self.kernel == "matern" and isinstance(self.gamma, str):
             self.gamma_ *= (self._dense_width + 2) / self.degree
         self._blocks = _Blocks(self)
+
+    @staticmethod
+    def _padded_width(length: int) -> int:
+        """d', for rows of `length` columns."""
+        return 1 << max(int(length - 1).bit_length(), 1)
 
     @property
     def _learned_parameters(self) -> dict[str, Any]:

@@ -71,8 +71,10 @@ class KernelProduct(SampledMap):
     ``k * 2**(b + b')`` with the second map's bits below the first one's, and ``encode`` packs the
     joint codes. With a dense map it is CSR of the sampled map's width, and there is no ``encode``.
     A linear model has classes * width coefficients.
-    Rows that have no sample are empty. Codes of the sampled map that agree by chance, as those of
-    different columns do with probability ``2 ** -bits``, are part of its kernel here.
+    Rows that have no sample are empty. Codes that agree by chance, with probability p for samples
+    that differ, are part of each map's kernel here: of codes of two kernels K and K', inner
+    products have the mean ``(K + (1 - K) p) (K' + (1 - K') p')``. The share of samples that agree
+    is binomial. With a dense map the mean is ``(K + (1 - K) p) K'``.
 
     References
     ----------
@@ -215,7 +217,8 @@ class KernelProduct(SampledMap):
                 rule = f"of at most {_MAX_CODE_BITS} bits together"
                 raise ParameterError("the codes of maps", str(bits), rule)
 
-    def _current(self) -> tuple[Any, Any]:
+    @property
+    def _parts(self) -> tuple[Any, Any]:
         """The fitted maps in the frozen copy, otherwise the maps of the parameter."""
         if "maps_" in vars(self):
             return self.maps_
@@ -225,7 +228,7 @@ class KernelProduct(SampledMap):
     @property
     def n_hashes(self) -> int:  # type: ignore[override]
         """Number of samples."""
-        return int(self._current()[0].n_hashes)
+        return int(self._parts[0].n_hashes)
 
     @property
     def _nonnegative_rule(self) -> str | None:
@@ -236,7 +239,7 @@ class KernelProduct(SampledMap):
 
     @property
     def has_codes(self) -> bool:
-        return _is_pair(self.maps) and bool(self._current()[1].is_one_hot)
+        return _is_pair(self.maps) and bool(self._parts[1].is_one_hot)
 
     @property
     def _has_components(self) -> bool:
@@ -248,8 +251,19 @@ class KernelProduct(SampledMap):
 
     @property
     def _code_bits(self) -> int:
-        sampled, other = self._current()
+        sampled, other = self._parts
         return int(sampled._code_bits + (other._code_bits if other.is_one_hot else 0))
+
+    @property
+    def _chance(self) -> float:
+        """How often codes agree where the samples of neither map do. Estimates need the chances of
+        both maps, `_parts`."""
+        sampled, other = self._parts
+        return float(sampled._chance * (other._chance if other.is_one_hot else 1.0))
+
+    @property
+    def _estimator(self) -> str:
+        return "product"
 
     # ---- fitting and mapping ---------------------------------------------------------------------
 

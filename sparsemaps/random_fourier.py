@@ -106,8 +106,12 @@ class RandomFourier(SparseMap):
     The factor sqrt(2 / n_components) is in the values (1 / sqrt(n_components) for "folded_rbf"), so
     that inner products estimate the kernel as they are. The variance of such an estimate is
 
-    - paired: :math:`\frac1D (1 + k(2\Delta) - 2 k(\Delta)^2)`, with D / 2 pairs;
-    - offset: :math:`\frac1D (1 + \frac12 k(2 \Delta) - k(\Delta)^2)`;
+    - paired, for an even D: :math:`\frac1D P`, with
+      :math:`P = 1 + k(2\Delta) - 2 k(\Delta)^2` and D / 2 pairs;
+    - offset: :math:`\frac1D Q`, with :math:`Q = 1 + \frac12 k(2 \Delta) - k(\Delta)^2`;
+    - paired, for an odd D, whose last component has the offset form:
+      :math:`\frac1{D^2} ((D - 1) P + Q)`. For close rows P is small and Q is not, so that an even D
+      is much better;
     - folded: :math:`\frac1D (E \cos^2 \cos^2 - K^2)`, K its kernel,
 
     and an error of at least e has probability at most ``2 exp(-D e**2 / 4)`` in the paired form.
@@ -185,6 +189,15 @@ class RandomFourier(SparseMap):
     @property
     def has_codes(self) -> bool:
         return self.kernel != "folded_rbf"
+
+    @property
+    def _chance(self) -> float:
+        return 0.0  # signs are solved for the kernel
+
+    @property
+    def _estimator(self) -> str:
+        """How the kernel is estimated from signs that agree, as in `SampledMap`."""
+        return f"signs:{self.kernel}" if self.kernel in ("rbf", "laplacian") else "signs"
 
     def _n_pairs(self) -> int:
         paired = self.form == "paired" and self.kernel != "folded_rbf"

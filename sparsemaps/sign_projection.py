@@ -168,6 +168,10 @@ class SignProjection(SampledMap):
         return 1
 
     @property
+    def _chance(self) -> float:
+        return 0.0  # the kernel is the rate at which bits agree
+
+    @property
     def _width(self) -> int:
         return self.n_hashes if self.dense_output else self._one_hot_width
 

@@ -12,7 +12,7 @@ from scipy import special
 from scipy.linalg import hadamard
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sparsemaps import CountSketch, Fastfood, _rows
+from sparsemaps import CountSketch, Fastfood, _kernel_error, _rows, _variance
 from sparsemaps._kernels import fastfood as kernel
 
 WIDTH = 8
@@ -90,6 +90,37 @@ def test_variance_of_one_pair(transform_type):
     found, distances = estimates({"gamma": 0.7}, transform_type, n_components=2)
     v = np.sqrt(1.4) * distances
     theorems.assert_variance(found, (1 - np.exp(-(v**2))) ** 2 / 2)
+
+
+def variance_by_formula(n_components):
+    """The variance of the estimates for the pairs of rows, by the map's formula."""
+    fitted = Fastfood(gamma=0.7, n_components=n_components, random_state=0).fit(rows())
+    _, measured = _kernel_error.exact_pairs(fitted, sp.csr_array(rows()))
+    return _variance.of_pairs(fitted, measured).variance(n_components)
+
+
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+@pytest.mark.parametrize("n_components", [3, 2 * WIDTH, 2 * WIDTH + 5, 6 * WIDTH])
+def test_variance_with_the_covariance_in_blocks(n_components, transform_type):
+    """Part of a block, one block, and several, which are independent."""
+    found, _ = estimates({"gamma": 0.7}, transform_type, n_components)
+    theorems.assert_variance(found, variance_by_formula(n_components), at_most=True)
+    # The first two rows differ in one column: for these the formula is exact.
+    exact = variance_by_formula(n_components)[0]
+    theorems.assert_variance(found[:, :1], exact)
+
+
+def test_variance_of_rows_that_differ_in_one_column():
+    """The formula of the documentation, with n pairs of features."""
+    v2, n = 1.4 * 0.3**2, 3 * WIDTH
+    covariance = special.hyp1f1(WIDTH, WIDTH / 2, -v2 / 2) - np.exp(-v2)
+    assert covariance < 0
+    expected = ((1 - np.exp(-v2)) ** 2 / 2 + (WIDTH - 1) * covariance) / n
+    np.testing.assert_allclose(variance_by_formula(2 * n)[0], expected, rtol=1e-9)
+    found, _ = estimates({"gamma": 0.7}, "hadamard", 2 * n)
+    theorems.assert_variance(found[:, 0], expected)
+    with pytest.raises(AssertionError):  # as if features of a block were independent
+        theorems.assert_variance(found[:, 0], (1 - np.exp(-v2)) ** 2 / 2 / n)
 
 
 @pytest.mark.parametrize("n_components", [1, 3, 19])

@@ -123,13 +123,19 @@ def test_any_number_of_components(n_components):
     np.testing.assert_allclose(scaled[:, :even], more[:, :even], atol=1e-12)
 
 
-def test_odd_number_is_unbiased():
+def test_odd_number():
+    """Unbiased; each of D - 1 columns adds P / D^2 to the variance, and the last one Q / D^2."""
     X, _, one, other = pairs()
     found = []
     for seed in range(3000):
         Z = RandomFourier(gamma=0.7, n_components=3, random_state=seed).fit_transform(X)
         found.append((Z[one] * Z[other]).sum(axis=1))
-    theorems.assert_mean(found, exact_kernels({"gamma": 0.7})[0])
+    k, doubled = exact_kernels({"gamma": 0.7})[:2]
+    theorems.assert_mean(found, k)
+    paired, offset = 1 + doubled - 2 * k**2, 1 + doubled / 2 - k**2
+    theorems.assert_variance(found, (2 * paired + offset) / 9)
+    with pytest.raises(AssertionError):  # as if the last one had a partner
+        theorems.assert_variance(found, paired / 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -38,7 +38,7 @@ maps = {
 # %%
 # A map for an error of 0.05, with probability 95 %, for the worst pair of rows:
 
-for make in (RandomFourier(), SignProjection(), ConsistentWeightedSampling(bits=12)):
+for make in (RandomFourier(), SignProjection(), ConsistentWeightedSampling(t_bits=8)):
     print(type(make).__name__, min_components(make, 0.05))
 
 # %%
