@@ -36,6 +36,21 @@ class SampledMap(SparseMap):
     def _code_bits(self) -> int:
         """Bits of one code."""
 
+    @property
+    def _chance(self) -> float:
+        """The probability that codes of samples that differ agree."""
+        return float(2.0**-self._code_bits)
+
+    @property
+    def _estimator(self) -> str:
+        """How the kernel follows from the rate at which codes agree, as in `PackedCodes`."""
+        return "chance"
+
+    @property
+    def _parts(self) -> tuple[tuple[int, float], ...]:
+        """Of codes of several maps side by side: bits and chance of each, highest bits first."""
+        return ()
+
     @abstractmethod
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         """Write the codes of a block's rows into `out`."""
@@ -103,7 +118,14 @@ class SampledMap(SparseMap):
         if not packed:
             return out
         return PackedCodes(
-            out, fitted._code_bits, self.to_config(), n_hashes=fitted.n_hashes, sampled=sampled
+            out,
+            fitted._code_bits,
+            self.to_config(),
+            n_hashes=fitted.n_hashes,
+            sampled=sampled,
+            chance=fitted._chance,
+            estimator=fitted._estimator,
+            parts=fitted._parts,
         )
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:

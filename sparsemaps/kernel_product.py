@@ -1,5 +1,6 @@
 """Products of kernels: a sampled map times another map with as many components."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, Self, TypeAlias
 
@@ -255,6 +256,22 @@ class KernelProduct(SampledMap):
     def _code_bits(self) -> int:
         sampled, other = self._current()
         return int(sampled._code_bits + (other._code_bits if other.is_one_hot else 0))
+
+    @property
+    def _chance(self) -> float:
+        return math.prod(chance for _, chance in self._parts)
+
+    @property
+    def _estimator(self) -> str:
+        return "product"
+
+    @property
+    def _parts(self) -> tuple[tuple[int, float], ...]:
+        return tuple(
+            pair
+            for part in self._current()
+            for pair in (part._parts or ((part._code_bits, part._chance),))
+        )
 
     # ---- fitting and mapping ---------------------------------------------------------------------
 
