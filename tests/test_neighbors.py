@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import tracemalloc
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
@@ -19,10 +20,12 @@ from sklearn.pipeline import make_pipeline
 
 from sparsemaps import (
     ConsistentWeightedSampling,
+    KernelProduct,
     MinHash,
     RandomFourier,
     SignProjection,
     _packed,
+    _row_index,
     _search,
     codes,
     libsvm,
@@ -431,6 +434,115 @@ def test_radius_neighbors(algorithm):
     assert (without != without.T).nnz == 0
 
 
+def pairs_of_similarity(shared, n_pairs=300, n_members=40, seed=0):
+    """Rows 2 i and 2 i + 1 are sets with `n_members` members together, of which both have
+    `shared`; no others have one in common."""
+    rng = np.random.default_rng(seed)
+    columns = rng.permutation(n_pairs * n_members).reshape(n_pairs, n_members)
+    half = (n_members - shared) // 2
+    first, second = (
+        columns[:, : shared + half],
+        columns[:, list(range(shared)) + list(range(-half, 0))],
+    )
+    rows = np.stack([first, second], axis=1).reshape(2 * n_pairs, -1)
+    indptr = np.arange(2 * n_pairs + 1) * rows.shape[1]
+    shape = 2 * n_pairs, columns.size
+    return sp.csr_array(
+        (np.ones(rows.size), np.sort(rows, axis=1).reshape(-1), indptr), shape=shape
+    )
+
+
+RERANKED = [
+    MinHash(n_hashes=64, random_state=0),
+    MinHash(n_hashes=64, bits=1, random_state=0),
+    ConsistentWeightedSampling(n_hashes=64, t_bits=4, random_state=0),
+    SignProjection(n_hashes=128, random_state=0),
+    RandomFourier(n_components=256, gamma=0.01, random_state=0),
+    KernelProduct(maps=(MinHash(n_hashes=128, bits=3), SignProjection(n_hashes=128))),
+]
+
+
+@pytest.mark.parametrize("new_map", RERANKED, ids=str)
+@pytest.mark.parametrize(("algorithm", "recall"), [("auto", 0.8), ("lsh", 0.95), ("brute", 0.5)])
+def test_recall_of_rerank_at_the_threshold(new_map, algorithm, recall):
+    """Pairs whose exact kernel is the threshold: half of their estimates are below it."""
+    X = pairs_of_similarity(28)
+    threshold = new_map.fit(X).exact_kernel(X[:1], X[1:2])[0, 0]
+    radius = 1 - threshold
+    shares = []
+    for seed in range(6):
+        index = KernelNeighbors(
+            new_map.set_params(random_state=seed), algorithm=algorithm, recall=recall, rerank=True
+        ).fit(X)
+        i, j, similarity = index.similar_pairs(threshold)
+        assert (i // 2 == j // 2).all()
+        np.testing.assert_allclose(similarity, threshold)
+        graph = index.radius_neighbors_graph(X[::2], radius, mode="distance")
+        n_found = graph.nnz - (graph.data < 1e-9).sum()
+        nearest = index.kneighbors(X[::2], 2, return_distance=False)
+        near = (nearest == np.arange(1, 600, 2)[:, None]).any(axis=1).sum()
+        shares.append(np.array([len(i), n_found, near]) / 300)
+    wanted = 1 if algorithm == "brute" else recall
+    error = np.sqrt(recall * (1 - recall) / (300 * 6)) * (algorithm != "brute")
+    assert (np.mean(shares, axis=0) >= wanted - theorems.N_STANDARD_ERRORS * error).all()
+
+
+@pytest.mark.parametrize("shared", [20, 28, 32])
+def test_pairs_at_the_radius_are_within_it(shared):
+    X = pairs_of_similarity(shared, n_pairs=20)
+    index = KernelNeighbors(MinHash(random_state=0), rerank=True, recall=1.0).fit(X)
+    threshold = shared / 40
+    assert len(index.similar_pairs(threshold)[0]) == 20
+    assert len(index.similar_pairs(threshold + 1e-6)[0]) == 0
+    for rows in (X, None):
+        own = 40 if rows is X else 0
+        assert index.radius_neighbors_graph(rows, 1 - threshold).nnz == own + 40
+        assert index.radius_neighbors_graph(rows, 1 - threshold - 1e-6).nnz == own
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.9, 1.0])
+def test_recall_of_rerank_among_nearest_rows(recall):
+    """Of the k nearest rows by the exact kernel, at least this share is found."""
+    X = families(300)
+    X = X[np.diff(X.indptr) > 0]
+    shares = []
+    for seed in range(8):
+        new_map = MinHash(n_hashes=32, random_state=seed)
+        index = KernelNeighbors(new_map, rerank=True, recall=recall).fit(X)
+        K = index.map_.exact_kernel(X)
+        distances, _ = index.kneighbors(X, 3)
+        last = np.sort(1 - K, axis=1)[:, 2:3]
+        shares.append((distances <= last + 1e-12).mean())
+    error = np.std(shares, ddof=1) / np.sqrt(len(shares))
+    assert np.mean(shares) >= recall - theorems.N_STANDARD_ERRORS * error
+
+
+@pytest.mark.parametrize("new_map", RERANKED, ids=str)
+def test_the_exact_kernel_of_pairs_takes_no_memory_for_columns(new_map):
+    X = pairs_of_similarity(20, n_pairs=20).tocoo()
+    wide = 2**40
+    X = sp.csr_array((X.data, (X.row, X.col.astype(np.int64) * (wide // 800))), shape=(40, wide))
+    index = KernelNeighbors(new_map, rerank=True, recall=1.0).fit(X)
+    tracemalloc.start()
+    assert len(index.similar_pairs(0.3)[0]) >= 0
+    index.kneighbors(X[:3], 2)
+    index.radius_neighbors_graph(X[:3], 0.5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**26
+
+
+def test_candidates_of_many_rows_are_compared_some_at_a_time(monkeypatch):
+    X = families(300)
+    index = index_of(X, rerank=True)
+    expected = index.kneighbors(X, 5), index.similar_pairs(0.5)
+    for name in ("_PAIRS", "_CANDIDATES", "_RERANKED_QUERIES"):
+        monkeypatch.setattr(_row_index, name, 7)
+    for one, two in zip((index.kneighbors(X, 5), index.similar_pairs(0.5)), expected, strict=True):
+        for a, b in zip(one, two, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
 def test_rows_are_added_and_removed():
     X = families()
     index = KernelNeighbors(MinHash(n_hashes=64, random_state=0), rerank=True)
@@ -656,10 +768,21 @@ def test_the_command_verifies(texts):
     K = np.triu(min_max_kernel(X), 1)
     found = read_pairs(folder / "pairs.tsv")
     expected = set(zip(*(np.argwhere(K >= 0.7) + 1).T.tolist(), strict=True))
-    assert found.keys() <= expected
-    assert len(found) >= 0.97 * len(expected)  # an estimate may be 3 standard errors too low
+    assert found.keys() == expected
     for (i, j), (similarity, _) in found.items():
         assert abs(K[i - 1, j - 1] - similarity) < 1e-6
+
+
+def test_the_command_takes_no_memory_for_columns(tmp_path):
+    (tmp_path / "in.svm").write_text("0 1:1 100000000:1\n1 1:1 100000000:1\n0 7:1\n")
+    for name in ("minhash", "minmax", "signs", "fourier", "binning", "minmax-signs"):
+        arguments = ["pairs", name, str(tmp_path / "in.svm"), "-o", str(tmp_path / "out.tsv")]
+        tracemalloc.start()
+        assert main([*arguments, "--exact"]) == 0
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2**26
+        assert (tmp_path / "out.tsv").read_text().startswith("1\t2\t1.000000\n")
 
 
 @pytest.mark.parametrize("name", ["minmax", "signs", "fourier", "binning", "minmax-signs"])

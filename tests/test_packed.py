@@ -60,6 +60,16 @@ def test_what_it_knows(new_map):
     assert (kernel[np.arange(4), np.arange(1, 5)] == 1).all()
 
 
+@pytest.mark.parametrize("new_map", MAPS, ids=lambda m: type(m).__name__)
+def test_all_rows_whatever_the_threads(new_map):
+    X = random_csr(n_rows=3001)
+    A = new_map.fit(X).encode(X, packed=True)
+    for n_jobs in (2, 3):
+        B = sparsemaps.from_config(A.config).set_params(n_jobs=n_jobs).encode(X, packed=True)
+        np.testing.assert_array_equal(A.array, B.array)
+        np.testing.assert_array_equal(A.sampled, B.sampled)
+
+
 def test_a_code_that_is_all_zeros_by_chance_has_samples():
     X = np.arange(1, 200)[:, None] * 1.0
     A = SignProjection(n_hashes=2, random_state=0).fit(X).encode(-X, packed=True)
