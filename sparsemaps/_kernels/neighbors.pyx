@@ -204,9 +204,6 @@ def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_
                 n_read += stop - start
                 first = hash_bits(codes_of(codes, others, keys[start]), bit, n_bits, hash_key)
                 for p in range(start + 1, stop):
-                    if p + AHEAD < n_keys:
-                        prefetch_row(codes_of(codes, others, keys[p + AHEAD]) + bit // 8,
-                                     n_bits // 8 + 1)
                     if hash_bits(codes_of(codes, others, keys[p]), bit, n_bits, hash_key) != first:
                         same = False
                         break
@@ -218,9 +215,19 @@ def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_
                 for p in range(start, stop):
                     keys[p] = number << 32 | <uint64_t>row_of(keys[p])
                 number += 1
+            # Few buckets have more than one row: those of the next ones are read meanwhile.
+            for p in range(start + AHEAD, min(stop + AHEAD, n_keys)):
+                if keys[p] >> 32 == keys[p - 1] >> 32:
+                    prefetch_band(codes, others, keys[p - 1], bit, n_bits)
+                    prefetch_band(codes, others, keys[p], bit, n_bits)
             start = stop
     state[0] = start
     state[1] = number
+
+
+cdef inline void prefetch_band(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
+                               uint64_t key, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
+    prefetch_row(codes_of(codes, others, key) + bit // 8, n_bits // 8 + 1)
 
 
 cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
