@@ -80,6 +80,10 @@ def similar_pairs(
     each: take a smaller one where buckets are crowded. Without bands, every block meets every
     other.
 
+    Hashes have 32 bits, and a key that each call draws. Rows that differ in a band have the same
+    hash with probability ``2 ** -32``; a similar pair that is found in this way only is one more
+    than on one machine.
+
     Examples
     --------
     >>> import dask, dask.array as da, numpy as np
