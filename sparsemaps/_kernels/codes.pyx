@@ -71,7 +71,8 @@ cdef int open_tiles(tiles_t *tiles, const uint8_t[:, ::1] queries, const uint8_t
     if queries.shape[0] == 0 or rows.shape[0] == 0:
         return 0
     if n_codes < 1 or n_codes * bits > 8 * rows.shape[1] or queries.shape[1] != rows.shape[1]:
-        raise ValueError(f"rows of {rows.shape[1]} bytes do not hold {n_codes} codes of {bits} bits")
+        raise ValueError(
+            f"rows of {rows.shape[1]} bytes do not hold {n_codes} codes of {bits} bits")
     tiles.packed_queries = &queries[0, 0]
     tiles.packed_rows = &rows[0, 0]
     tiles.n_bytes = rows.shape[1]

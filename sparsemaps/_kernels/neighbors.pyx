@@ -282,7 +282,6 @@ cdef inline uint32_t differing_codes(compared_t *pair, const uint8_t *b) noexcep
     return loops.count_pair(pair.width, <lanes_u64 *>pair.a, <lanes_u64 *>pair.b, pair.n_vectors)
 
 
-
 cdef inline void prefetch_key(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
                               uint64_t key) noexcept nogil:
     prefetch_row(codes_of(codes, others, key), codes.shape[1])
