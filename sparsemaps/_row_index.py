@@ -166,9 +166,11 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         parameters = about["index"]
         if not isinstance(parameters, dict) or set(parameters) != set(_SAVED_PARAMETERS):
             raise ValueError(f"{path} is damaged: its parameters cannot be read")
-        parameters = {"map": _config.from_config(codes.config), **parameters}
-        index = cls(**parameters)
-        index._check_parameters()
+        try:
+            index = cls(**{"map": _config.from_config(codes.config), **parameters})
+            index._check_parameters()
+        except (ValueError, OverflowError, RecursionError) as error:
+            raise ValueError(f"{path} is damaged: {error}") from None
         index.map_, index.codes_ = index.map, codes
         if not _are_codes_of(codes, index.map_):
             raise ValueError(f"{path} is damaged: its codes are not those of its map")

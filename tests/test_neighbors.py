@@ -1,5 +1,6 @@
 """Search among packed codes is what a full sort and all pairs give."""
 
+import functools
 import math
 import pickle
 import tracemalloc
@@ -597,6 +598,23 @@ def with_rows(path, **arrays):
         (
             lambda path: with_about(path, lambda _, c: c.config["parameters"].update(n_hashes=9)),
             "not those of its map",
+        ),
+        (
+            lambda path: with_about(path, lambda _, c: c.config["parameters"].update(bits=10**11)),
+            "index.npy is damaged: bits must be",
+        ),
+        (
+            lambda path: with_about(path, lambda _, c: c.config.update({"class": "PCA"})),
+            "index.npy is damaged: class of config must be",
+        ),
+        (
+            lambda path: with_about(
+                path,
+                lambda _, c: c.config["parameters"].update(
+                    bits=functools.reduce(lambda nested, _: [nested], range(400), 1)
+                ),
+            ),
+            "index.npy is damaged",
         ),
         (lambda path: with_rows(path, indptr=np.arange(601) * 10**6), "no sound sparse matrix"),
         (lambda path: with_rows(path, shape=np.array([600, 1])), "no sound sparse matrix"),
