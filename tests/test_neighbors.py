@@ -466,7 +466,7 @@ RERANKED = [
 @pytest.mark.parametrize(("algorithm", "recall"), [("auto", 0.8), ("lsh", 0.95), ("brute", 0.5)])
 def test_recall_of_rerank_at_the_threshold(new_map, algorithm, recall):
     """Pairs whose exact kernel is the threshold: half of their estimates are below it."""
-    X = pairs_of_similarity(28, n_pairs=150)
+    X = pairs_of_similarity(28, n_pairs=100)
     threshold = new_map.fit(X).exact_kernel(X[:1], X[1:2])[0, 0]
     radius = 1 - threshold
     shares = []
@@ -480,10 +480,10 @@ def test_recall_of_rerank_at_the_threshold(new_map, algorithm, recall):
         graph = index.radius_neighbors_graph(X[::2], radius, mode="distance")
         n_found = graph.nnz - (graph.data < 1e-9).sum()
         nearest = index.kneighbors(X[::2], 2, return_distance=False)
-        near = (nearest == np.arange(1, 300, 2)[:, None]).any(axis=1).sum()
-        shares.append(np.array([len(i), n_found, near]) / 150)
+        near = (nearest == np.arange(1, 200, 2)[:, None]).any(axis=1).sum()
+        shares.append(np.array([len(i), n_found, near]) / 100)
     wanted = 1 if algorithm == "brute" else recall
-    error = np.sqrt(recall * (1 - recall) / (150 * 3)) * (algorithm != "brute")
+    error = np.sqrt(recall * (1 - recall) / (100 * 3)) * (algorithm != "brute")
     assert (np.mean(shares, axis=0) >= wanted - theorems.N_STANDARD_ERRORS * error).all()
 
 
