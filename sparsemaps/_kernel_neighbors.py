@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import _validation
-from sparsemaps._row_index import RowIndex, exact_pairs
+from sparsemaps._row_index import RowIndex
 from sparsemaps._typing import Array, Matrix, MatrixLike
 
 
@@ -24,11 +24,11 @@ class KernelNeighbors(RowIndex):
         The distance up to which ``radius_neighbors`` returns neighbours. Where it is given,
         ``transform`` returns the graph of radius neighbours, otherwise that of nearest ones.
     algorithm : {"auto", "brute", "lsh"}, default="auto"
-        "brute" compares all codes, and finds all neighbours. "lsh" hashes bands of codes and finds
-        a neighbour with probability `recall` at least. "auto" compares all codes for nearest
-        neighbours, and takes what costs less for radius neighbours and pairs.
+        "brute" compares all codes, and finds all neighbours: its recall is 1. "lsh" hashes bands of
+        codes and finds a neighbour with probability `recall` at least. "auto" compares all codes
+        for nearest neighbours, and takes what costs less for radius neighbours and pairs.
     recall : float, default=0.95
-        The least probability that "lsh" finds a neighbour: above 0, at most 1.
+        The least probability that a neighbour is found: above 0, at most 1. See Notes.
     rerank : bool, default=False
         Whether to keep the rows and to compare candidates by the exact kernel: distances are then
         exact.
@@ -53,6 +53,15 @@ class KernelNeighbors(RowIndex):
     added; removing rows does not change the numbers of others. Rows without samples are not
     neighbours of any row and have no neighbours. Where there are fewer neighbours than were asked
     for, the index is -1 and the distance infinite.
+
+    Without `rerank`, neighbours are those by the estimate, and the recall is that of hashing. With
+    `rerank`, neighbours are those by the exact kernel, and the estimate of one may be too low. So
+    rows with somewhat lower estimates are candidates too: a row whose kernel is just the threshold,
+    or that of the last neighbour, is found with probability `recall`. Half of what may be missed
+    are estimates below the lowered threshold; hashing may miss the other half. With a recall of 1,
+    one in 10**9 is missed. The higher the recall, the more candidates there are. This holds where
+    codes agree at the rate of the kernel or at a higher one: for "acos_chi2" of `SignProjection` it
+    is not sure.
 
     See Also
     --------
@@ -132,26 +141,12 @@ class KernelNeighbors(RowIndex):
         k = _validation.check_int("n_neighbors", k, 1, max(n_rows, 1))
         wanted = k + (X is None)
         if self.rerank:
-            wanted = min(4 * wanted + 16, self.n_samples_fit_)
-        indices, agreements = self._nearest(queries, wanted)
-        distances = 1 - self._similarities(queries)[agreements]
+            indices, distances = self._nearest_by_kernel(X, queries, wanted)
+        else:
+            indices, distances = self._nearest_by_estimate(queries, wanted)
         if X is None:
-            distances[indices == np.arange(len(indices))[:, None]] = -np.inf
-        distances[indices < 0] = np.inf
-        if self.rerank:
-            distances = self._exact_distances(X, indices, distances)
-        order = np.lexsort((indices, distances), axis=1)
-        if X is None:  # a row itself is first
-            order = np.where(
-                np.take_along_axis(distances, order[:, :1], 1) == -np.inf,
-                order[:, 1 : k + 1],
-                order[:, :k],
-            )
-        order = order[:, :k]
-        indices = np.take_along_axis(indices, order, 1)
-        if not return_distance:
-            return indices
-        return np.maximum(np.take_along_axis(distances, order, 1), 0), indices
+            indices, distances = _without_itself(indices, distances)
+        return (np.maximum(distances, 0), indices) if return_distance else indices
 
     def radius_neighbors(
         self,
@@ -239,12 +234,7 @@ class KernelNeighbors(RowIndex):
         _validation.check_choice("mode", mode, ("connectivity", "distance"))
         queries = self._queries(X)
         radius = self._radius(radius)
-        i, j, similarity = self._similar(queries, None if X is None else self.codes_, radius)
-        if self.rerank:
-            rows = self._rows if X is None else _validation.own_rows(X)
-            similarity = exact_pairs(self.map_, rows, self._rows, i, j)
-            kept = similarity >= 1 - radius
-            i, j, similarity = i[kept], j[kept], similarity[kept]
+        i, j, similarity = self._similar(X, queries, 1 - radius)
         if X is None:
             i, j = np.concatenate([i, j]), np.concatenate([j, i])
             similarity = np.concatenate([similarity, similarity])
@@ -270,13 +260,7 @@ class KernelNeighbors(RowIndex):
             The estimate. With `rerank` the exact kernel, which is then at least `threshold` as
             well.
         """
-        queries = self._queries(None)
-        i, j, similarity = self._similar(queries, None, 1 - threshold)
-        if self.rerank:
-            similarity = exact_pairs(self.map_, self._rows, self._rows, i, j)
-            kept = similarity >= threshold
-            i, j, similarity = i[kept], j[kept], similarity[kept]
-        return i, j, similarity
+        return self._similar(None, self._queries(None), threshold)
 
     def transform(self, X: MatrixLike) -> Matrix:
         """The graph of distances from the rows of `X`, for estimators with metric="precomputed".
@@ -296,6 +280,15 @@ class KernelNeighbors(RowIndex):
             return self.radius_neighbors_graph(X, mode="distance", sort_results=True)
         n = min(self.n_neighbors + 1, self.n_samples_fit_)
         return self.kneighbors_graph(X, n, mode="distance")
+
+
+def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:
+    """Neighbours of the rows of an index without the row itself, or without the last where the row
+    is not among them."""
+    kept = indices != np.arange(len(indices))[:, None]
+    kept[kept.all(axis=1), -1] = False
+    shape = len(indices), indices.shape[1] - 1
+    return indices[kept].reshape(shape), distances[kept].reshape(shape)
 
 
 def _as_objects(parts: list[Array]) -> Array:

@@ -4,21 +4,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _files, _threads, neighbors
-from sparsemaps._packed import PackedCodes
+from sparsemaps import _files, _search, _threads, neighbors
+from sparsemaps._packed import PackedCodes, joined
 from sparsemaps._progress import FileProgress
 from sparsemaps._row_index import exact_pairs
-from sparsemaps._search import check_share
 from sparsemaps._typing import Array
 from sparsemaps.libsvm._blocks import blocks_of, in_order
 from sparsemaps.libsvm._inputs import source
 from sparsemaps.libsvm._mapping import Block, FittedMap, read_block
-
-_MARGIN = 3
-"""How many standard errors below the threshold an estimate may be, where --exact decides."""
 
 _LINES = 2**14
 """Lines that are written at a time."""
@@ -43,8 +38,8 @@ def write_pairs(
     decimals; where the input has comments, those of the two lines follow. Columns are separated by
     tabs. The file is read once; its codes are kept, and with `exact` its rows.
     """
-    check_share("threshold", threshold)
-    check_share("recall", recall)
+    _search.check_share("threshold", threshold)
+    _search.check_share("recall", recall)
     _threads.resolve_n_jobs(n_jobs)
     _files.refuse_clashes([input], [(output, _files.OUTPUT)])
     fitted = FittedMap(map)
@@ -69,8 +64,8 @@ def write_pairs(
             update(len(codes))
         if not n_rows:
             return 0, 0
-        i, j, similarity = _search(
-            fitted.map, _joined(blocks), matrices, threshold, exact, recall, n_jobs
+        i, j, similarity = _find(
+            fitted.map, joined(blocks), matrices, threshold, exact, recall, n_jobs
         )
         for start in range(0, len(i), _LINES):
             some = slice(start, start + _LINES)
@@ -103,18 +98,7 @@ def _comments(block: Block) -> Any:
             row += 1
 
 
-def _joined(blocks: list[PackedCodes]) -> PackedCodes:
-    first = blocks[0]
-    return PackedCodes(
-        np.concatenate([codes.array for codes in blocks]),
-        first.bits,
-        first.config,
-        n_hashes=first.n_hashes,
-        sampled=np.concatenate([codes.sampled for codes in blocks]),
-    )
-
-
-def _search(
+def _find(
     map: Any,
     codes: PackedCodes,
     matrices: list[Any],
@@ -125,9 +109,7 @@ def _search(
 ) -> tuple[Array, Array, Array]:
     if not exact:
         return neighbors.similar_pairs(codes, threshold, recall=recall, n_jobs=n_jobs)
-    kernel, std = codes.kernel(np.arange(codes.n_hashes + 1), return_std=True)
-    lowest = max(float(np.interp(threshold, kernel, kernel - _MARGIN * std)), 1e-9)
-    i, j, _ = neighbors.similar_pairs(codes, lowest, recall=recall, n_jobs=n_jobs)
+    i, j = _search.candidates(codes, None, threshold, recall, n_jobs)
     width = max(1, *(X.shape[1] for X in matrices))
     rows = sp.csr_array(
         sp.vstack([sp.csr_array((X.data, X.indices, X.indptr), (X.shape[0], width))

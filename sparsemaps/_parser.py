@@ -234,7 +234,8 @@ def _add_pairs(commands: Any) -> None:
         )  # fmt: skip
         parser.add_argument(
             "--exact", action="store_true",
-            help="check pairs by the exact kernel, and write its value; keeps the rows in memory",
+            help="decide by the exact kernel, among pairs whose estimates may be a little lower, "
+            "and write its value; keeps the rows in memory",
         )  # fmt: skip
         parser.add_argument(
             "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _config, _files, _search, _sklearn, _threads, _validation
+from sparsemaps import _config, _files, _packed, _search, _sklearn, _threads, _validation
 from sparsemaps._base import SparseMap
 from sparsemaps._packed import PackedCodes
 from sparsemaps._parameters import ParameterError
@@ -18,6 +18,18 @@ _ROWS_ENDING = ".rows.npz"
 
 _RERANKED_QUERIES = 64
 """Queries whose candidates are compared exactly at a time."""
+
+_PAIRS = 2**15
+"""Pairs of them at most."""
+
+_CANDIDATES = 2**22
+"""Candidates that are held at a time."""
+
+_MAX_BUCKET = 1000
+"""As in `sparsemaps.neighbors.similar_pairs`."""
+
+_SIMILAR = 0.5
+"""The least similarity of the rows that "lsh" looks at before all rows."""
 
 
 class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
@@ -75,14 +87,7 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         if not hasattr(self, "codes_"):
             return self.fit(X)
         rows = None if self._rows is None else _validation.own_rows(X)
-        more = self.map_.encode(X, packed=True)
-        self.codes_ = PackedCodes(
-            np.concatenate([self.codes_.array, more.array]),
-            more.bits,
-            self.codes_.config,
-            n_hashes=more.n_hashes,
-            sampled=np.concatenate([self.codes_.sampled, more.sampled]),
-        )
+        self.codes_ = _packed.joined([self.codes_, self.map_.encode(X, packed=True)])
         if self._rows is not None:
             self._rows = sp.csr_array(sp.vstack([self._rows, rows]))
         return self._count()
@@ -163,17 +168,13 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         parameters = about["index"]
         if not isinstance(parameters, dict) or set(parameters) != set(_SAVED_PARAMETERS):
             raise ValueError(f"{path} is damaged: its parameters cannot be read")
-        parameters = {"map": _config.from_config(codes.config), **parameters}
-        index = cls(**parameters)
-        index._check_parameters()
+        try:
+            index = cls(**{"map": _config.from_config(codes.config), **parameters})
+            index._check_parameters()
+        except (ValueError, OverflowError, RecursionError) as error:
+            raise ValueError(f"{path} is damaged: {error}") from None
         index.map_, index.codes_ = index.map, codes
-        width = index.map_._n_columns or 1
-        made = index.map_.encode(sp.csr_array((1, width)), packed=True)
-        if (made.bits, made.n_hashes, made.shape[1]) != (
-            codes.bits,
-            codes.n_hashes,
-            codes.shape[1],
-        ):
+        if not _are_codes_of(codes, index.map_):
             raise ValueError(f"{path} is damaged: its codes are not those of its map")
         index._rows = _load_rows(path + _ROWS_ENDING, len(codes)) if index.rerank else None
         return index._count()
@@ -211,52 +212,110 @@ class RowIndex(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             raise ParameterError("radius", str(radius), "at least 0 and below 1")
         return radius
 
-    def _similarities(self, queries: PackedCodes) -> Array:
-        return np.asarray(queries.kernel(np.arange(queries.n_hashes + 1)))
+    @property
+    def _recall(self) -> float:
+        return 1.0 if self.algorithm == "brute" else self.recall
+
+    def _rows_of(self, X: MatrixLike | None) -> Any:
+        """The queries as CSR."""
+        return self._rows if X is None else _validation.own_rows(X)
 
     def _similar(
-        self, codes: PackedCodes, other: PackedCodes | None, radius: float
+        self, X: MatrixLike | None, queries: PackedCodes, threshold: float
     ) -> tuple[Array, Array, Array]:
-        recall = 1.0 if self.algorithm == "brute" else self.recall
-        if other is None:
-            searched = _search.operand(codes, codes.array, codes.bits, codes.n_hashes)
-            others = None
-        else:
-            searched, others = _search.operands(("X", "the index"), codes, other, None, None)
-        return _search.similar(codes, searched, others, 1 - radius, recall, 1000, self.n_jobs)
+        """Pairs of a query and a row whose similarity is at least `threshold`; if `X` is None, of
+        two rows."""
+        other = None if X is None else self.codes_
+        if not self.rerank:
+            return _search.similar(
+                queries, other, threshold, self._recall, _MAX_BUCKET, self.n_jobs
+            )
+        i, j = _search.candidates(queries, other, threshold, self._recall, self.n_jobs)
+        rows = self._rows_of(X)
+        similarity = exact_pairs(self.map_, rows, self._rows, i, j)
+        kept = similarity >= threshold - 1e-12
+        return i[kept], j[kept], similarity[kept]
 
     def _nearest(self, queries: PackedCodes, k: int) -> tuple[Array, Array]:
-        codes, others = _search.operands(("the index", "X"), self.codes_, queries, None, None)
+        """As `_search.nearest`; by "lsh", of queries with enough similar rows, these."""
+        codes, n_hashes = self.codes_, queries.n_hashes
         if self.algorithm != "lsh":
-            return _search.nearest(others, codes, k, self.n_jobs)
-        # Queries with enough neighbours among similar rows are done; the others see all rows.
-        found = self._similar(queries, self.codes_, 0.5)
-        n_found = np.bincount(found[0], minlength=len(queries))
-        few = np.flatnonzero(n_found < k)
+            return _search.nearest(queries, codes, k, self.n_jobs)
+        least = _search.least_agreeing(queries, _SIMILAR)
+        i, j, differing = _search.pairs_of(
+            queries, codes, least, self.recall, _MAX_BUCKET, self.n_jobs
+        )
+        n_found = np.bincount(i, minlength=len(queries))
         indices = np.full((len(queries), k), -1, np.int64)
         agreements = np.zeros((len(queries), k), np.int32)
-        counts = np.searchsorted(self._similarities(queries), found[2] - 1e-12)
-        order = np.lexsort((found[1], -counts, found[0]))
+        order = np.lexsort((j, differing, i))
         first = np.concatenate([[0], np.cumsum(n_found)])[:-1]
-        done = np.flatnonzero(n_found >= k)
-        places = order[first[done, None] + np.arange(k)]
-        indices[done], agreements[done] = found[1][places], counts[places]
-        rest = others._replace(array=others.array[few], sampled=others.sampled[few])
-        indices[few], agreements[few] = _search.nearest(rest, codes, k, self.n_jobs)
+        complete = np.flatnonzero(n_found >= k)
+        places = order[first[complete, None] + np.arange(k)]
+        indices[complete], agreements[complete] = j[places], n_hashes - differing[places]
+        few = np.flatnonzero(n_found < k)
+        indices[few], agreements[few] = _search.nearest(queries[few], codes, k, self.n_jobs)
         return indices, agreements
 
-    def _exact_distances(self, X: MatrixLike | None, indices: Array, distances: Array) -> Array:
-        """Distances by the exact kernel, in place of finite ones."""
-        rows = self._rows if X is None else _validation.own_rows(X)
-        exact = distances.copy()
-        for start in range(0, len(indices), _RERANKED_QUERIES):
-            some = slice(start, start + _RERANKED_QUERIES)
-            finite = np.isfinite(distances[some])
-            candidates, where = np.unique(indices[some][finite], return_inverse=True)
-            if len(candidates):
-                K = self.map_.exact_kernel(rows[some], self._rows[candidates])
-                exact[some][finite] = 1 - K[np.nonzero(finite)[0], where]
-        return exact
+    def _nearest_by_estimate(self, queries: PackedCodes, k: int) -> tuple[Array, Array]:
+        """Of each query, the k nearest rows and their distances, ascending."""
+        indices, agreements = self._nearest(queries, k)
+        distances = np.full(indices.shape, np.inf)
+        row, place = np.nonzero(indices >= 0)
+        differing = queries.n_hashes - agreements[row, place].astype(np.int64)
+        distances[row, place] = 1 - _search.estimates(
+            queries, self.codes_, row, indices[row, place], differing
+        )
+        return _by_distance(indices, distances, k)
+
+    def _nearest_by_kernel(
+        self, X: MatrixLike | None, queries: PackedCodes, k: int
+    ) -> tuple[Array, Array]:
+        """The same by the exact kernel of candidates, which are taken by the codes.
+
+        Of queries that may have nearer rows beyond their candidates, four times as many are taken,
+        until the recall is reached.
+        """
+        rows = self._rows_of(X)
+        indices = np.full((len(queries), k), -1, np.int64)
+        distances = np.full((len(queries), k), np.inf)
+        left, n = np.arange(len(queries)), 4 * k + 16
+        while len(left):
+            n = min(n, self.n_samples_fit_)
+            incomplete = []
+            step = max(1, _CANDIDATES // n)
+            for some in np.split(left, range(step, len(left), step)):
+                found, agreements = self._nearest(queries[some], n)
+                exact = np.full(found.shape, np.inf)
+                row, place = np.nonzero(found >= 0)
+                exact[row, place] = 1 - exact_pairs(
+                    self.map_, rows[some], self._rows, row, found[row, place]
+                )
+                indices[some], distances[some] = _by_distance(found, exact, k)
+                missing = (found[:, -1] >= 0) & _search.may_be_missing(
+                    queries, agreements[:, -1], 1 - distances[some, -1], self._recall
+                )
+                incomplete.append(some[missing])
+            if n == self.n_samples_fit_:
+                break
+            left, n = np.concatenate(incomplete), 4 * n
+        return indices, distances
+
+
+def _by_distance(indices: Array, distances: Array, k: int) -> tuple[Array, Array]:
+    """The k nearest of each row in ascending order, equal ones by their numbers."""
+    order = np.lexsort((indices, distances), axis=1)[:, :k]
+    return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
+
+
+def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
+    """Whether codes have the form of those of a map."""
+    if map._size != codes.n_hashes:  # before rows of that size are made
+        return False
+    made = map.encode(sp.csr_array((1, map._n_columns or 1)), packed=True)
+    return bool((made.bits, made._facts()) == (codes.bits, codes._facts())) and (
+        made.shape[1] == codes.shape[1]
+    )
 
 
 def _load_rows(path: str, n_rows: int) -> Any:
@@ -271,11 +330,25 @@ def _load_rows(path: str, n_rows: int) -> Any:
 def exact_pairs(map: Any, X: Any, Y: Any, i: Array, j: Array) -> Array:
     """The exact kernel of row i of `X` and row j of `Y`, of CSR, i ascending."""
     kernel = np.empty(len(i))
-    starts = np.arange(0, X.shape[0], _RERANKED_QUERIES)
-    ends = np.append(np.searchsorted(i, starts[1:]), len(i))
-    for first, last in zip(np.searchsorted(i, starts), ends, strict=True):
-        if last > first:
-            queries, row = np.unique(i[first:last], return_inverse=True)
-            others, column = np.unique(j[first:last], return_inverse=True)
-            kernel[first:last] = map.exact_kernel(X[queries], Y[others])[row, column]
+    first = 0
+    while first < len(i):
+        last = first + _PAIRS
+        last = first + int(np.searchsorted(i[first:last], i[first] + _RERANKED_QUERIES))
+        queries, row = np.unique(i[first:last], return_inverse=True)
+        others, column = np.unique(j[first:last], return_inverse=True)
+        A, B = _on_few_columns(X[queries], Y[others])
+        kernel[first:last] = map._fitted()._exact_kernel(A, B)[row, column]
+        first = last
     return kernel
+
+
+def _on_few_columns(A: Any, B: Any) -> tuple[Any, Any]:
+    """Rows on the columns that they have entries in: a kernel does not depend on which these are,
+    and memory not on how many others there are."""
+    columns, indices = np.unique(np.concatenate([A.indices, B.indices]), return_inverse=True)
+    width = max(1, len(columns))
+    ends = A.nnz
+    return (
+        sp.csr_array((A.data, indices[:ends], A.indptr), shape=(A.shape[0], width)),
+        sp.csr_array((B.data, indices[ends:], B.indptr), shape=(B.shape[0], width)),
+    )

@@ -38,15 +38,18 @@ class SampledMap(SparseMap):
 
     @property
     def _chance(self) -> float:
-        """How often the codes of two samples that differ agree."""
+        """The probability that codes of samples that differ agree."""
         return float(2.0**-self._code_bits)
 
     @property
     def _estimator(self) -> str:
-        """How the kernel is estimated from codes that agree: "chance" takes the share of codes that
-        agree, less agreements by chance; "product" does so for both maps of a product; "signs:rbf",
-        "signs:laplacian" and "signs" are for the signs of Fourier features."""
+        """How the kernel follows from the rate at which codes agree, as in `PackedCodes`."""
         return "chance"
+
+    @property
+    def _parts(self) -> tuple[tuple[int, float], ...]:
+        """Of codes of several maps side by side: bits and chance of each, highest bits first."""
+        return ()
 
     @abstractmethod
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
@@ -115,7 +118,14 @@ class SampledMap(SparseMap):
         if not packed:
             return out
         return PackedCodes(
-            out, fitted._code_bits, self.to_config(), n_hashes=fitted.n_hashes, sampled=sampled
+            out,
+            fitted._code_bits,
+            self.to_config(),
+            n_hashes=fitted.n_hashes,
+            sampled=sampled,
+            chance=fitted._chance,
+            estimator=fitted._estimator,
+            parts=fitted._parts,
         )
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps import _packed, _sklearn, _threads, _validation
+from sparsemaps import _estimates, _packed, _sklearn, _threads, _validation
 from sparsemaps._kernels import codes as _kernel
 from sparsemaps._packed import PackedCodes
 from sparsemaps._typing import Array, Matrix
@@ -85,8 +85,8 @@ def hamming(A: Codes, B: Codes, *, n_jobs: int | None = None) -> Array:
            [3, 0]], dtype=int32)
     """
     packed = any(isinstance(codes, PackedCodes) for codes in (A, B))
-    A, B, bits, n_hashes = _packed.unwrap_pair(("A", "B"), A, B, None if packed else 1, None)
-    return _count(A, B, 1, bits * n_hashes, False, n_jobs)
+    A, B = _packed.as_packed_pair(("A", "B"), A, B, None if packed else 1, None)
+    return _count(A.array, B.array, 1, A.bits * A.n_hashes, False, n_jobs)
 
 
 def collisions(
@@ -134,8 +134,8 @@ def collisions(
     array([[3, 2],
            [2, 3]], dtype=int32)
     """
-    A, B, bits, n_hashes = _packed.unwrap_pair(("A", "B"), A, B, bits, n_hashes)
-    return _count(A, B, bits, n_hashes, True, n_jobs)
+    A, B = _packed.as_packed_pair(("A", "B"), A, B, bits, n_hashes)
+    return _count(A.array, B.array, A.bits, A.n_hashes, True, n_jobs)
 
 
 def kernel_from_collisions(
@@ -143,6 +143,8 @@ def kernel_from_collisions(
     n_hashes: int | PackedCodes,
     bits: int | None = None,
     *,
+    first: Any = None,
+    second: Any = None,
     return_std: bool = False,
 ) -> Any:
     """Estimate the kernel from the number of codes that agree.
@@ -155,22 +157,35 @@ def kernel_from_collisions(
     counts : array-like of int
         Collisions, of `n_hashes` codes.
     n_hashes : int or PackedCodes
-        Number of codes; or the codes themselves. These give the number, and the probability that
-        codes agree by chance, so that `bits` is not needed.
+        Number of codes; or the codes themselves. These give the number, and how the kernel follows
+        from the rate of agreement, so that `bits` is not needed.
     bits : int or None, default=None
-        Bits of a code, 1 to 24. Do not use this function for `SignProjection`, whose bits agree at
-        the rate of the acos kernel itself, nor if all column numbers are below ``2 ** bits``: there
-        are no agreements by chance then, and ``counts / n_hashes`` is the estimate.
+        Bits of a code, 1 to 24, `t_bits` of `ConsistentWeightedSampling` included. Of
+        `SignProjection`, `RandomFourier` and `KernelProduct` give the codes themselves: their codes
+        agree by other laws.
+    first, second : array-like of int or None, default=None
+        For codes of a `KernelProduct`: see ``PackedCodes.kernel``.
     return_std : bool, default=False
         Return the standard errors too.
 
     Returns
     -------
     kernel : ndarray of float64
-        Unbiased estimates, which may be a little below 0.
+        Estimates, which may be a little below 0. They are unbiased where samples agree at the rate
+        of the kernel: those of `MinHash`, `RandomBinning` and of `SignProjection` with its acos
+        kernel.
     std : ndarray of float64
-        Their standard errors ``sqrt(p * (1 - p) / n_hashes) / (1 - 2 ** -bits)``, p the rate of
-        agreement. Only if `return_std`.
+        Their standard errors ``sqrt(p * (1 - p) / n_hashes) / (1 - 2 ** -bits)``, where p is the
+        rate of agreement if two more codes agreed and two more differed: otherwise the error would
+        be 0 where no code agrees, or all do. Only if `return_std`.
+
+    Notes
+    -----
+    Of `ConsistentWeightedSampling`, a sample is a column and a number t, and a code has bits of
+    both only if `t_bits` is above 0. Without them, samples of equal columns and different t agree
+    always: the estimate is too high then, whatever the number of samples, by some thousandths up to
+    a few hundredths where rows have few or heavy entries. With `t_bits` such samples agree with
+    probability ``2 ** -t_bits``, and that bias is as many times smaller.
 
     References
     ----------
@@ -183,10 +198,11 @@ def kernel_from_collisions(
     [1.0, 0.498, 0.0]
     """
     if isinstance(n_hashes, PackedCodes):
-        return n_hashes.kernel(counts, return_std=return_std)
+        return n_hashes.kernel(counts, first=first, second=second, return_std=return_std)
     n_hashes = _validation.check_int("n_hashes", n_hashes, 1, 2**31 - 1)
     bits = _validation.check_int("bits", bits, 1, 24)
-    return _packed.kernel_of_counts(counts, n_hashes, 2.0**-bits, return_std)
+    found = _estimates.of_counts(counts, n_hashes, 2.0**-bits)
+    return found if return_std else found[0]
 
 
 def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None) -> Array:
@@ -213,9 +229,13 @@ def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None
     >>> codes.unpack(np.array([[0b11100100]], dtype=np.uint8), 2)
     array([[0, 1, 2, 3]], dtype=int32)
     """
-    codes, bits, n_hashes = _packed.unwrap("codes", codes, bits, n_hashes)
-    out = np.empty((len(codes), n_hashes), np.int32)
-    _kernel.unpack(codes, bits, out)
+    known = _packed.as_packed("codes", codes, bits, n_hashes)
+    return _unpacked(known.array, known.bits, known.n_hashes)
+
+
+def _unpacked(array: Array, bits: int, n_hashes: int) -> Array:
+    out = np.empty((len(array), n_hashes), np.int32)
+    _kernel.unpack(array, bits, out)
     return out
 
 
@@ -254,15 +274,16 @@ def to_csr(
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float64 or float32, got {dtype}")
-    codes, bits, n_hashes = _packed.unwrap("codes", codes, bits, n_hashes)
-    numbers = unpack(codes, bits, n_hashes=n_hashes)
+    known = _packed.as_packed("codes", codes, bits, n_hashes)
+    bits = known.bits
+    numbers = unpack(known)
     n_rows, n_hashes = numbers.shape
     width = n_hashes << bits
     index_type = _validation.index_type(max(width, n_rows * n_hashes))
     columns: Any = numbers.astype(index_type, copy=False)
     firsts: Any = np.arange(n_hashes, dtype=index_type)
     columns += firsts << bits
-    values = np.full(columns.size, 1 / np.sqrt(max(n_hashes, 1)), dtype)
+    values = np.full(columns.size, 1 / np.sqrt(n_hashes), dtype)
     indptr = np.arange(n_rows + 1, dtype=index_type) * n_hashes
     return sp.csr_array((values, columns.reshape(-1), indptr), shape=(n_rows, width))
 
@@ -325,23 +346,24 @@ def dump_svmlight_file(
     >>> file.getvalue()
     b'1 2:1 8:1\\n-1 3:1 5:1\\n'
     """
-    codes, bits, n_hashes = _packed.unwrap("codes", codes, bits, n_hashes)
+    known = _packed.as_packed("codes", codes, bits, n_hashes)
+    array, bits, n_hashes = known.array, known.bits, known.n_hashes
     _validation.check_bool("ones", ones)
     zero_based = _validation.check_bool("zero_based", zero_based)
     if sp.issparse(y):
-        raise ValueError(f"y must be an array of shape ({len(codes)},), got a sparse matrix")
+        raise ValueError(f"y must be an array of shape ({len(array)},), got a sparse matrix")
     y = _sklearn.check_array(y, ensure_2d=False, ensure_min_samples=0)
-    if y.shape != (len(codes),):
-        raise ValueError(f"y must be of shape ({len(codes)},) as codes are, got {y.shape}")
+    if y.shape != (len(array),):
+        raise ValueError(f"y must be of shape ({len(array)},) as codes are, got {y.shape}")
     _write.check_labels(y)
 
     def lines(start: int, stop: int) -> bytes:
-        numbers = unpack(codes[start:stop], bits, n_hashes=n_hashes)
+        numbers = _unpacked(array[start:stop], bits, n_hashes)
         heads = _write.one_label_each(y[start:stop])
         return _write.format_codes(numbers, bits, heads, zero_based=zero_based, ones=ones)
 
     blocks = _threads.cut_rows(
-        len(codes), lambda row: row * n_hashes, _threads.resolve_n_jobs(n_jobs), _BLOCK_CODES
+        len(array), lambda row: row * n_hashes, _threads.resolve_n_jobs(n_jobs), _BLOCK_CODES
     )
     _write.write_lines(f, _write.format_header(comment, zero_based), lines, blocks, n_jobs)
 
@@ -350,13 +372,16 @@ def _count(
     A: Array, B: Array, bits: int, n_hashes: int, agreeing: bool, n_jobs: int | None
 ) -> Array:
     out = np.empty((len(A), len(B)), np.int32)
-    _threads.run(
-        lambda start, stop: _kernel.count_pairs(
-            A[start:stop], B, bits, n_hashes, agreeing, out[start:stop]
-        ),
-        cut_queries(len(A), n_jobs),
-        n_jobs,
-    )
+
+    def count(start: int, stop: int) -> None:
+        step = _packed.rows_a_call(stop - start, bits * n_hashes)
+        for first in range(0, len(B), step):
+            last = first + step
+            _kernel.count_pairs(
+                A[start:stop], B[first:last], bits, n_hashes, agreeing, out[start:stop, first:last]
+            )
+
+    _threads.run(count, cut_queries(len(A), n_jobs), n_jobs)
     return out
 
 

@@ -1,5 +1,6 @@
 """Products of kernels: a sampled map times another map with as many components."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, Self, TypeAlias
 
@@ -256,14 +257,19 @@ class KernelProduct(SampledMap):
 
     @property
     def _chance(self) -> float:
-        """How often codes agree where the samples of neither map do. Estimates need the chances of
-        both maps, `_parts`."""
-        sampled, other = self._parts
-        return float(sampled._chance * (other._chance if other.is_one_hot else 1.0))
+        return math.prod(chance for _, chance in self._parts)
 
     @property
     def _estimator(self) -> str:
         return "product"
+
+    @property
+    def _parts(self) -> tuple[tuple[int, float], ...]:
+        return tuple(
+            pair
+            for part in self._current()
+            for pair in (part._parts or ((part._code_bits, part._chance),))
+        )
 
     # ---- fitting and mapping ---------------------------------------------------------------------
 

@@ -75,11 +75,12 @@ def top_k(
     >>> neighbors.top_k(A[:1], A, 2, bits=8)
     (array([[0, 1]]), array([[3, 2]], dtype=int32))
     """
-    searched, other = _search.operands(("codes", "queries"), codes, queries, bits, n_hashes)
-    if len(searched.array) == 0:
+    names = "codes", "queries"
+    searched, wanted = _packed.as_packed_pair(names, codes, queries, bits, n_hashes)
+    if len(searched) == 0:
         raise ValueError("codes must have at least one row, got none")
-    k = _validation.check_int("k", k, 1, len(searched.array))
-    return _search.nearest(other, searched, k, n_jobs)
+    k = _validation.check_int("k", k, 1, len(searched))
+    return _search.nearest(wanted, searched, k, n_jobs)
 
 
 def similar_pairs(
@@ -115,7 +116,8 @@ def similar_pairs(
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     max_bucket : int, default=1000
-        The largest number of rows of a bucket that a row is compared with. See Notes.
+        The largest number of rows of a bucket that a row is compared with; with `other`, that a row
+        of `other` is compared with. See Notes.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 
@@ -125,7 +127,8 @@ def similar_pairs(
         The rows, in ascending order; i < j within one set. j is a row of `other` if there is one.
     similarity : ndarray of float64, shape (n_pairs,)
         The estimate from all codes, corrected for agreement by chance
-        (``sparsemaps.codes.kernel_from_collisions``).
+        (``sparsemaps.codes.kernel_from_collisions``; of a product, from the agreements of both its
+        maps).
 
     Raises
     ------
@@ -138,8 +141,12 @@ def similar_pairs(
     Therefore, where rows are hashed, a row is compared with at most the `max_bucket` rows before it
     in its bucket; and if more than `max_bucket` rows have the same codes, each later one is paired
     with the first of them only. All copies are still in one connected component of the pairs, cost
-    and answer are at most `max_bucket` a row, and the recall holds for all pairs in smaller
-    buckets.
+    and answer are at most `max_bucket` a row and band, and the recall holds for all pairs in
+    smaller buckets. Between two sets, a row of `other` is compared with the last `max_bucket` rows
+    of `codes` in its bucket at most; no copies are set aside.
+
+    Bands are hashed with a key that each call draws, so that nobody can choose rows which share
+    buckets without sharing codes. The answer does not depend on the key.
 
     References
     ----------
@@ -156,10 +163,8 @@ def similar_pairs(
     (array([0]), array([2]), array([0.8]))
     """
     if other is None:
-        array, known_bits, known_n = _packed.unwrap("codes", codes, bits, n_hashes)
-        searched = _search.operand(codes, array, known_bits, known_n)
-        others, known = None, codes
+        searched, others = _packed.as_packed("codes", codes, bits, n_hashes), None
     else:
-        searched, others = _search.operands(("codes", "other"), codes, other, bits, n_hashes)
-        known = codes if isinstance(codes, PackedCodes) else other
-    return _search.similar(known, searched, others, threshold, recall, max_bucket, n_jobs)
+        names = "codes", "other"
+        searched, others = _packed.as_packed_pair(names, codes, other, bits, n_hashes)
+    return _search.similar(searched, others, threshold, recall, max_bucket, n_jobs)

@@ -277,8 +277,18 @@ class RandomFourier(SparseMap):
         if not packed:
             return out
         return PackedCodes(
-            out, 1, self.to_config(), n_hashes=fitted.n_components, sampled=np.ones(len(out), bool)
+            out,
+            1,
+            self.to_config(),
+            n_hashes=fitted.n_components,
+            sampled=np.ones(len(out), bool),
+            estimator=fitted._estimator,
         )
+
+    @property
+    def _estimator(self) -> str:
+        """How the kernel follows from the rate at which bits agree, as in `PackedCodes`."""
+        return f"signs:{self.kernel}" if self.kernel in ("rbf", "laplacian") else ""
 
     def _write_signs(self, block: Block, dtype: Any, out: Array) -> None:
         n = self.n_components

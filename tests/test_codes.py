@@ -8,7 +8,15 @@ import pytest
 import theorems
 from conftest import random_csr
 
-from sparsemaps import ConsistentWeightedSampling, SignProjection, codes, libsvm
+from sparsemaps import (
+    ConsistentWeightedSampling,
+    SignProjection,
+    _packed,
+    codes,
+    libsvm,
+    neighbors,
+)
+from sparsemaps._kernels import codes as _kernel
 
 
 def random_codes(n_rows, n_bytes, seed=0):
@@ -166,6 +174,41 @@ def test_estimates_of_a_map():
     A = ConsistentWeightedSampling(n_hashes=4096, bits=4, random_state=0).fit(X).encode(X)
     kernel, std = codes.kernel_from_collisions(codes.collisions(A, A, 4), 4096, 4, return_std=True)
     assert (abs(kernel - exact) <= theorems.N_STANDARD_ERRORS * std + 1e-12).all()
+
+
+@pytest.mark.parametrize("bits", [9, 13, 16, 24])
+@pytest.mark.parametrize("n_bytes", [1, 2])
+def test_codes_of_more_bits_than_a_row(bits, n_bytes):
+    """There is no such code in a row."""
+    A = np.ones((3, n_bytes), np.uint8)
+    if bits <= 8 * n_bytes:
+        assert codes.collisions(A, A, bits).tolist() == [[1] * 3] * 3
+        return
+    for call in (
+        lambda: codes.collisions(A, A, bits),
+        lambda: codes.PackedCodes(A, bits, {}),
+        lambda: codes.unpack(A, bits),
+        lambda: codes.to_csr(A, bits),
+        lambda: codes.dump_svmlight_file(A, [0, 1, 2], BytesIO(), bits),
+        lambda: neighbors.top_k(A, A, 1, bits=bits),
+        lambda: neighbors.similar_pairs(A, 0.5, bits=bits),
+        lambda: neighbors.similar_pairs(A, 0.5, bits=bits, other=A),
+        lambda: neighbors.similar_pairs(A, 0.5, bits=bits, n_hashes=1),
+    ):
+        with pytest.raises(ValueError, match=f"bits must be at most {8 * n_bytes}, .* got {bits}"):
+            call()
+    # The loops themselves do not take them either.
+    for n_codes in (0, 1, -1):
+        with pytest.raises(ValueError, match="do not hold"):
+            _kernel.count_pairs(A, A, bits, n_codes, True, np.zeros((3, 3), np.int32))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_counts_do_not_depend_on_how_calls_are_cut(monkeypatch, n_jobs):
+    A, B = random_codes(301, 9), random_codes(77, 9, seed=1)
+    expected = codes.collisions(A, B, 3)
+    monkeypatch.setattr(_packed, "_CALL_BITS", 10**5)
+    np.testing.assert_array_equal(codes.collisions(A, B, 3, n_jobs=n_jobs), expected)
 
 
 A = np.zeros((2, 4), np.uint8)

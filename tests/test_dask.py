@@ -478,7 +478,7 @@ def in_blocks(codes, *chunks):
     """`codes` of one machine in blocks of so many rows."""
     array = da.from_array(codes.array, chunks=(chunks, codes.shape[1]))
     sampled = da.from_array(codes.sampled, chunks=(chunks,))
-    return sd.PackedCodes(array, codes.bits, codes.config, n_hashes=codes.n_hashes, sampled=sampled)
+    return sd.PackedCodes(array, codes.bits, codes.config, sampled=sampled, **codes._facts())
 
 
 def test_packed_codes_are_those_of_one_machine(new_map):
@@ -501,9 +501,8 @@ def test_packed_codes_are_those_of_one_machine(new_map):
         found = codes.compute()
     np.testing.assert_array_equal(found.array, np.concatenate([expected.array] * 2))
     np.testing.assert_array_equal(found.sampled, np.concatenate([expected.sampled] * 2))
-    assert (found.bits, found.n_hashes, found.config) == (
-        expected.bits, expected.n_hashes, expected.config,
-    )  # fmt: skip
+    assert (found.bits, found.config) == (expected.bits, expected.config)
+    assert found._facts() == expected._facts()
 
 
 def test_packed_codes_that_are_persisted_or_of_unknown_length(inputs):
@@ -586,6 +585,10 @@ SAMPLED_MAPS = [
     RandomFourier(n_components=256, gamma=0.01, random_state=0),
     RandomFourier(n_components=256, kernel="laplacian", gamma=0.01, random_state=0),
     KernelProduct(random_state=0),
+    KernelProduct(
+        maps=(MinHash(n_hashes=128, bits=3), RandomBinning(n_grids=128, gamma=0.003, n_bins=16)),
+        random_state=0,
+    ),
 ]
 
 
@@ -666,7 +669,7 @@ def test_codes_that_do_not_compare():
     with pytest.raises(ValueError, match="other must be a two-dimensional Dask array"):
         sd.similar_pairs(codes, 0.5, other=np.zeros((3, 8), np.uint8))
     cauchy = RandomFourier(n_components=64, kernel="cauchy", random_state=0)
-    with pytest.raises(ValueError, match="kernel='rbf' and 'laplacian' have an estimate"):
+    with pytest.raises(ValueError, match="these codes have no estimate"):
         sd.similar_pairs(sd.encode(cauchy, X, packed=True), 0.5)
 
 
@@ -690,6 +693,7 @@ def test_bad_codes():
         ({"threshold": 0}, "threshold must be a finite number above 0"),
         ({"threshold": 1.1}, "threshold must be above 0 and at most 1"),
         ({"bits": 0}, "bits must be from 1"),
+        ({"codes": codes[:, :1], "bits": 13}, "bits must be at most 8, those of a row of codes"),
         ({"n_hashes": 5}, "n_hashes must be from 1 to 4"),
         ({"recall": 2}, "recall must be above 0 and at most 1"),
         ({"max_bucket": 0}, "max_bucket must be from 1"),

@@ -1,7 +1,11 @@
 """Search among packed codes is what a full sort and all pairs give."""
 
+import functools
+import math
 import pickle
+import tracemalloc
 import zipfile
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 
@@ -18,9 +22,12 @@ from sklearn.pipeline import make_pipeline
 
 from sparsemaps import (
     ConsistentWeightedSampling,
+    KernelProduct,
     MinHash,
     RandomFourier,
     SignProjection,
+    _packed,
+    _row_index,
     _search,
     codes,
     libsvm,
@@ -125,19 +132,21 @@ def test_similar_pairs_of_recall_1_are_all_pairs(new_map, threshold):
         np.testing.assert_allclose(one, other)
 
 
+def some_bands(codes, n_agreeing, recall):
+    """Bands of up to 12 codes, also where comparing all pairs would cost less."""
+    for length in range(12, 0, -1):
+        n_bands = _search._least_bands(length, codes.n_hashes, n_agreeing, recall)
+        if n_bands is not None:
+            return _search.Bands(length, n_bands)
+    raise AssertionError("no bands reach the recall")
+
+
 def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None):
     """By hashing, also where comparing all pairs would cost less."""
-    a = _search.operand(A, A.array, A.bits, A.n_hashes)
-    b = None if B is None else _search.operand(B, B.array, B.bits, B.n_hashes)
-    similarities = _search.estimates(A, a)
-    n_agreeing = int(np.searchsorted(similarities, threshold - 1e-12))
-    for length in range(12, 0, -1):
-        n_bands = _search._least_bands(length, A.n_hashes, n_agreeing, recall)
-        if n_bands is not None:
-            break
-    bands = _search.Bands(length, n_bands)
-    i, j, differing = _search.banded_pairs(a, b, A.n_hashes - n_agreeing, bands, max_bucket, n_jobs)
-    return i, j, similarities[A.n_hashes - differing]
+    n_agreeing = _search.least_agreeing(A, threshold)
+    bands = some_bands(A, n_agreeing, recall)
+    pairs = _search.banded_pairs(A, B, A.n_hashes - n_agreeing, bands, max_bucket, n_jobs)
+    return _search.estimated(A, B, threshold, *pairs)
 
 
 @pytest.mark.parametrize("recall", [0.5, 0.8, 0.95])
@@ -177,7 +186,7 @@ def test_pairs_that_hashing_finds_are_compared_by_all_codes(bits):
     A[:, ::7] = random_codes(300, 14, seed=2)
     n_codes = 8 * A.shape[1] // bits
     agreeing = codes.collisions(A, A, bits)
-    a = _search.operand(A, A, bits, n_codes)
+    a = PackedCodes(A, bits, {})
     i, j, differing = _search.banded_pairs(a, None, n_codes, _search.Bands(2, 16), 1000, None)
     assert len(i) > 100
     np.testing.assert_array_equal(differing, n_codes - agreeing[i, j])
@@ -221,17 +230,102 @@ def test_a_text_that_stands_thousands_of_times():
     assert kept.sum() >= 0.9 * len(expected)
 
 
-def test_copies_are_counted_by_their_codes(monkeypatch):
+def test_copies_are_counted_by_their_codes():
     """Also where rows with other codes have the same hash."""
     A = random_codes(3, 16)[np.random.default_rng(0).integers(0, 3, 60)]
     keys, first_of = np.arange(60, dtype=np.uint64), np.full(60, -1)
     kept = np.ones(60, np.uint8)
-    _kernel.find_copies(keys, A, 5, kept, first_of)
+    _kernel.number_buckets(keys, A, A[:0], 0, 128, 5, 2**20, np.zeros(2, np.int64))
+    _kernel.find_copies(keys, 5, kept, first_of)
     for row in range(60):
         same = np.flatnonzero((A[row] == A).all(axis=1))
         is_copy = row in same[5:]
         assert kept[row] == (not is_copy)
         assert first_of[row] == (same[0] if is_copy else -1)
+
+
+@pytest.mark.parametrize("max_rows", [1, 10, 10**6])
+def test_buckets_are_of_equal_bits(max_rows):
+    """Whatever the hashes are, in two sets of rows, and however often a call ends."""
+    rng = np.random.default_rng(0)
+    A, B = rng.integers(0, 3, (2, 200, 4)).astype(np.uint8)
+    rows = np.arange(400, dtype=np.uint64)
+    hashes = np.concatenate([A, B])[:, 1].astype(np.uint64) % 2  # a function of the bits
+    keys = np.sort(hashes << np.uint64(32) | rows)
+    state = np.zeros(2, np.int64)
+    n_calls = 0
+    while state[0] < 400:
+        _kernel.number_buckets(keys, A, B, 8, 16, 7, max_rows, state)
+        n_calls += 1
+    assert n_calls == (2 if max_rows < 100 else 1)
+    numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
+    assert (np.diff(numbers.astype(int)) >= 0).all()
+    band = np.concatenate([A, B])[rows, 1:3]
+    by_number = {}
+    for number, row, bits in zip(numbers.tolist(), rows.tolist(), band.tolist(), strict=True):
+        by_number.setdefault(number, []).append((row, tuple(bits)))
+    for bucket in by_number.values():
+        assert len({bits for _, bits in bucket}) == 1
+        assert [row for row, _ in bucket] == sorted(row for row, _ in bucket)
+    assert len(by_number) == len({tuple(bits) for bits in band.tolist()})
+
+
+def test_the_answer_does_not_depend_on_the_key(monkeypatch):
+    """Which each call draws."""
+    A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
+    A = A[np.random.default_rng(0).integers(0, 400, 3000)]
+    expected = banded(A, 0.7, 0.9, max_bucket=4), banded(A, 0.7, 0.9, A[::3], max_bucket=4)
+    drawn = []
+    for number in range(10):
+        monkeypatch.setattr(_search, "draw_hash_key", lambda n=number: drawn.append(n) or n)
+        found = banded(A, 0.7, 0.9, max_bucket=4), banded(A, 0.7, 0.9, A[::3], max_bucket=4)
+        for one, other in zip(found, expected, strict=True):
+            for a, b in zip(one, other, strict=True):
+                np.testing.assert_array_equal(a, b)
+    assert len(set(drawn)) == 10
+    monkeypatch.undo()
+    assert len({_search.draw_hash_key() for _ in range(20)}) == 20
+
+
+def n_compared(codes, other, bands, max_bucket):
+    """How many pairs are compared in all bands."""
+    hashed = _search._Hashed(codes, other)
+    n_bits = bands.length * codes.bits
+    return sum(
+        hashed.verified(hashed.buckets(band * n_bits, n_bits, 0), 0, max_bucket)[1]
+        for band in range(bands.n_bands)
+    )
+
+
+@pytest.mark.parametrize("max_bucket", [1, 10])
+def test_equal_rows_cost_no_more_than_max_bucket_each(max_bucket):
+    """Within a set, and between two, where the second has many rows in one bucket."""
+    A = PackedCodes(np.ones((3000, 8), np.uint8), 8, {})
+    bands = _search.Bands(2, 4)
+    assert n_compared(A, None, bands, max_bucket) <= 4 * 3000 * max_bucket
+    assert n_compared(A[:1000], A[1000:], bands, max_bucket) == 4 * 2000 * max_bucket
+    i, j, _ = _search.banded_pairs(A[:1000], A[1000:], 0, bands, max_bucket, None)
+    assert len(i) == len(j) == 2000 * max_bucket
+    assert i.min() == 1000 - max_bucket  # the last rows of the first set
+
+
+def test_a_call_compares_few_pairs(monkeypatch):
+    """And goes on where it ended, with the same answer."""
+    A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
+    A = A[np.random.default_rng(0).integers(0, 400, 1000)]
+
+    def answers(n_jobs):
+        for other in (None, A[::2]):
+            yield from banded(A, 0.7, 0.9, other, n_jobs=n_jobs)
+            yield from neighbors.similar_pairs(A, 0.7, recall=1, other=other, n_jobs=n_jobs)
+        yield from neighbors.top_k(A[:300], A, 5, n_jobs=n_jobs)
+
+    expected = list(answers(None))
+    monkeypatch.setattr(_search, "_CALL_BYTES", 1000)
+    monkeypatch.setattr(_packed, "_CALL_BITS", 10**6)
+    for n_jobs in (None, 2, 3):
+        for one, two in zip(answers(n_jobs), expected, strict=True):
+            np.testing.assert_array_equal(one, two)
 
 
 def test_pairs_do_not_depend_on_how_many_keys_are_held(monkeypatch):
@@ -342,6 +436,114 @@ def test_radius_neighbors(algorithm):
     assert (without != without.T).nnz == 0
 
 
+def pairs_of_similarity(shared, n_pairs=300, n_members=40, seed=0):
+    """Rows 2 i and 2 i + 1 are sets with `n_members` members together, of which both have
+    `shared`; no others have one in common."""
+    rng = np.random.default_rng(seed)
+    columns = rng.permutation(n_pairs * n_members).reshape(n_pairs, n_members)
+    half = (n_members - shared) // 2
+    first, second = (
+        columns[:, : shared + half],
+        columns[:, list(range(shared)) + list(range(-half, 0))],
+    )
+    rows = np.stack([first, second], axis=1).reshape(2 * n_pairs, -1)
+    indptr = np.arange(2 * n_pairs + 1) * rows.shape[1]
+    shape = 2 * n_pairs, columns.size
+    return sp.csr_array(
+        (np.ones(rows.size), np.sort(rows, axis=1).reshape(-1), indptr), shape=shape
+    )
+
+
+RERANKED = [
+    MinHash(n_hashes=64, random_state=0),
+    MinHash(n_hashes=64, bits=1, random_state=0),
+    SignProjection(n_hashes=128, random_state=0),
+    RandomFourier(n_components=128, gamma=0.01, random_state=0),
+    KernelProduct(maps=(MinHash(n_hashes=128, bits=3), SignProjection(n_hashes=128))),
+]
+
+
+@pytest.mark.parametrize("new_map", RERANKED, ids=str)
+@pytest.mark.parametrize(("algorithm", "recall"), [("auto", 0.8), ("lsh", 0.95), ("brute", 0.5)])
+def test_recall_of_rerank_at_the_threshold(new_map, algorithm, recall):
+    """Pairs whose exact kernel is the threshold: half of their estimates are below it."""
+    X = pairs_of_similarity(28, n_pairs=100)
+    threshold = new_map.fit(X).exact_kernel(X[:1], X[1:2])[0, 0]
+    radius = 1 - threshold
+    shares = []
+    for seed in range(3):
+        index = KernelNeighbors(
+            new_map.set_params(random_state=seed), algorithm=algorithm, recall=recall, rerank=True
+        ).fit(X)
+        i, j, similarity = index.similar_pairs(threshold)
+        assert (i // 2 == j // 2).all()
+        np.testing.assert_allclose(similarity, threshold)
+        graph = index.radius_neighbors_graph(X[::2], radius, mode="distance")
+        n_found = graph.nnz - (graph.data < 1e-9).sum()
+        nearest = index.kneighbors(X[::2], 2, return_distance=False)
+        near = (nearest == np.arange(1, 200, 2)[:, None]).any(axis=1).sum()
+        shares.append(np.array([len(i), n_found, near]) / 100)
+    wanted = 1 if algorithm == "brute" else recall
+    error = np.sqrt(recall * (1 - recall) / (100 * 3)) * (algorithm != "brute")
+    assert (np.mean(shares, axis=0) >= wanted - theorems.N_STANDARD_ERRORS * error).all()
+
+
+@pytest.mark.parametrize("shared", [20, 28, 32])
+def test_pairs_at_the_radius_are_within_it(shared):
+    X = pairs_of_similarity(shared, n_pairs=20)
+    index = KernelNeighbors(MinHash(random_state=0), rerank=True, recall=1.0).fit(X)
+    threshold = shared / 40
+    assert len(index.similar_pairs(threshold)[0]) == 20
+    assert len(index.similar_pairs(threshold + 1e-6)[0]) == 0
+    for rows in (X, None):
+        own = 40 if rows is X else 0
+        assert index.radius_neighbors_graph(rows, 1 - threshold).nnz == own + 40
+        assert index.radius_neighbors_graph(rows, 1 - threshold - 1e-6).nnz == own
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.9, 1.0])
+def test_recall_of_rerank_among_nearest_rows(recall):
+    """Of the k nearest rows by the exact kernel, at least this share is found."""
+    X = families(300)
+    X = X[np.diff(X.indptr) > 0]
+    shares = []
+    for seed in range(5):
+        new_map = MinHash(n_hashes=32, random_state=seed)
+        index = KernelNeighbors(new_map, rerank=True, recall=recall).fit(X)
+        K = index.map_.exact_kernel(X)
+        distances, _ = index.kneighbors(X, 3)
+        last = np.sort(1 - K, axis=1)[:, 2:3]
+        shares.append((distances <= last + 1e-12).mean())
+    error = np.std(shares, ddof=1) / np.sqrt(len(shares))
+    assert np.mean(shares) >= recall - theorems.N_STANDARD_ERRORS * error
+
+
+@pytest.mark.parametrize("new_map", RERANKED, ids=str)
+def test_the_exact_kernel_of_pairs_takes_no_memory_for_columns(new_map):
+    X = pairs_of_similarity(20, n_pairs=20).tocoo()
+    wide = 2**40
+    X = sp.csr_array((X.data, (X.row, X.col.astype(np.int64) * (wide // 800))), shape=(40, wide))
+    index = KernelNeighbors(new_map, rerank=True, recall=1.0).fit(X)
+    tracemalloc.start()
+    assert len(index.similar_pairs(0.3)[0]) >= 0
+    index.kneighbors(X[:3], 2)
+    index.radius_neighbors_graph(X[:3], 0.5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**26
+
+
+def test_candidates_of_many_rows_are_compared_some_at_a_time(monkeypatch):
+    X = families(60)
+    index = index_of(X, rerank=True)
+    expected = index.kneighbors(X, 5), index.similar_pairs(0.5)
+    for name in ("_PAIRS", "_CANDIDATES", "_RERANKED_QUERIES"):
+        monkeypatch.setattr(_row_index, name, 7)
+    for one, two in zip((index.kneighbors(X, 5), index.similar_pairs(0.5)), expected, strict=True):
+        for a, b in zip(one, two, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
 def test_rows_are_added_and_removed():
     X = families()
     index = KernelNeighbors(MinHash(n_hashes=64, random_state=0), rerank=True)
@@ -408,6 +610,23 @@ def with_header(path, text):
         (
             lambda path: with_about(path, lambda _, c: c.config["parameters"].update(n_hashes=9)),
             "not those of its map",
+        ),
+        (
+            lambda path: with_about(path, lambda _, c: c.config["parameters"].update(bits=10**11)),
+            "index.npy is damaged: bits must be",
+        ),
+        (
+            lambda path: with_about(path, lambda _, c: c.config.update({"class": "PCA"})),
+            "index.npy is damaged: class of config must be",
+        ),
+        (
+            lambda path: with_about(
+                path,
+                lambda _, c: c.config["parameters"].update(
+                    bits=functools.reduce(lambda nested, _: [nested], range(400), 1)
+                ),
+            ),
+            "index.npy is damaged",
         ),
         (lambda path: with_rows(path, indptr=np.arange(601) * 10**6), "no sound sparse matrix"),
         (lambda path: with_rows(path, shape=np.array([600, 1])), "no sound sparse matrix"),
@@ -592,10 +811,21 @@ def test_the_command_verifies(texts):
     K = np.triu(min_max_kernel(X), 1)
     found = read_pairs(folder / "pairs.tsv")
     expected = set(zip(*(np.argwhere(K >= 0.7) + 1).T.tolist(), strict=True))
-    assert found.keys() <= expected
-    assert len(found) >= 0.97 * len(expected)  # an estimate may be 3 standard errors too low
+    assert found.keys() == expected
     for (i, j), (similarity, _) in found.items():
         assert abs(K[i - 1, j - 1] - similarity) < 1e-6
+
+
+def test_the_command_takes_no_memory_for_columns(tmp_path):
+    (tmp_path / "in.svm").write_text("0 1:1 100000000:1\n1 1:1 100000000:1\n0 7:1\n")
+    for name in ("minhash", "minmax-signs"):
+        arguments = ["pairs", name, str(tmp_path / "in.svm"), "-o", str(tmp_path / "out.tsv")]
+        tracemalloc.start()
+        assert main([*arguments, "--exact"]) == 0
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2**26
+        assert (tmp_path / "out.tsv").read_text().startswith("1\t2\t1.000000\n")
 
 
 @pytest.mark.parametrize("name", ["minmax", "signs", "fourier", "binning", "minmax-signs"])
@@ -643,8 +873,57 @@ def test_rows_too_long_to_search():
         neighbors.top_k(row, row, 1, bits=1)
 
 
-def test_recall_of_many_codes_is_near_the_exact_one():
-    """Above 1,024 codes bands count as independent."""
-    bands = _search.Bands(length=4, n_bands=50)
-    exact, near = (_search.recall_of(bands, n, 3 * n // 4) for n in (1024, 2048))
-    assert abs(exact - near) < 1e-3
+def exact_recall(bands, n_hashes, n_agreeing):
+    """In whole numbers."""
+    length, n_bands = bands
+    ways = sum(
+        (-1) ** j
+        * math.comb(n_bands, j)
+        * math.comb(n_hashes - j * length, n_agreeing - j * length)
+        for j in range(min(n_bands, n_agreeing // length) + 1)
+    )
+    return float(1 - Fraction(ways, math.comb(n_hashes, n_agreeing)))
+
+
+@pytest.mark.parametrize("n_hashes", [1024, 1025, 2048])
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.9, 1.0])
+@pytest.mark.parametrize("length", [1, 4, 16])
+def test_recall_of_many_codes_is_never_above_the_exact_one(n_hashes, share, length):
+    """And little below it."""
+    n_agreeing = round(share * n_hashes)
+    for n_bands in (1, 5, 30, 64):
+        bands = _search.Bands(length, n_bands)
+        exact = exact_recall(bands, n_hashes, n_agreeing)
+        found = _search.recall_of(bands, n_hashes, n_agreeing)
+        assert exact - 0.01 <= found <= exact + 1e-12
+        if n_hashes <= 1024:
+            assert abs(found - exact) <= 1e-12
+
+
+@pytest.mark.parametrize(
+    ("n_hashes", "n_agreeing", "length", "n_bands"),
+    [(64, 48, 8, 5), (64, 40, 4, 9), (128, 115, 12, 6), (256, 205, 10, 14)],
+)
+def test_bands_find_pairs_that_are_just_at_the_threshold(n_hashes, n_agreeing, length, n_bands):
+    """The least number of bands reaches the recall, and one less does not."""
+    bands = _search.Bands(length, n_bands)
+    recall = exact_recall(bands, n_hashes, n_agreeing)
+    assert _search._least_bands(length, n_hashes, n_agreeing, recall - 1e-9) == n_bands
+    assert _search._least_bands(length, n_hashes, n_agreeing, recall + 1e-9) == n_bands + 1
+    n_pairs = 20_000
+    rng = np.random.default_rng(0)
+    one = rng.integers(0, 256, (n_pairs, n_hashes), dtype=np.uint8)
+    agree = np.argsort(rng.random(one.shape), axis=1) < n_agreeing
+    A = PackedCodes(one, 8, {})
+    B = PackedCodes(np.where(agree, one, one + 1), 8, {})
+    max_differing = n_hashes - n_agreeing
+    shares = []
+    for number in (n_bands, n_bands - 1):
+        bands = _search.Bands(length, number)
+        i, j, differing = _search.banded_pairs(A, B, max_differing, bands, 1000, None)
+        np.testing.assert_array_equal(i, j)
+        assert (differing == max_differing).all()
+        shares.append(len(i) / n_pairs)
+    error = np.sqrt(recall * (1 - recall) / n_pairs)
+    assert abs(shares[0] - recall) <= theorems.N_STANDARD_ERRORS * error
+    assert shares[1] < recall - theorems.N_STANDARD_ERRORS * error

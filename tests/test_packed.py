@@ -51,9 +51,23 @@ def test_what_it_knows(new_map):
     np.testing.assert_array_equal(
         codes.unpack(A), codes.unpack(A.array, A.bits, n_hashes=A.n_hashes)
     )
-    kernel, std = codes.kernel_from_collisions(counts, A, return_std=True)
+    parts = {}
+    if isinstance(new_map, KernelProduct):
+        for name, which in (("first", 0), ("second", 1)):
+            parts[name] = codes.collisions(A[1:5].part(which), A.part(which))
+    kernel, std = codes.kernel_from_collisions(counts, A, **parts, return_std=True)
     assert kernel.shape == std.shape == (4, 40)
     assert (kernel[np.arange(4), np.arange(1, 5)] == 1).all()
+
+
+@pytest.mark.parametrize("new_map", MAPS, ids=lambda m: type(m).__name__)
+def test_all_rows_whatever_the_threads(new_map):
+    X = random_csr(n_rows=3001)
+    A = new_map.fit(X).encode(X, packed=True)
+    for n_jobs in (2, 3):
+        B = sparsemaps.from_config(A.config).set_params(n_jobs=n_jobs).encode(X, packed=True)
+        np.testing.assert_array_equal(A.array, B.array)
+        np.testing.assert_array_equal(A.sampled, B.sampled)
 
 
 def test_a_code_that_is_all_zeros_by_chance_has_samples():
@@ -145,17 +159,138 @@ def test_bits_of_fourier_features_are_signs_of_the_offset_form():
 def test_kernels_without_an_estimate(kernel):
     X = random_csr()
     A = RandomFourier(kernel=kernel, n_components=16, random_state=0).fit(X).encode(X, packed=True)
-    with pytest.raises(ValueError, match=f"not '{kernel}'"):
+    with pytest.raises(ValueError, match="these codes have no estimate"):
         codes.kernel_from_collisions([3], A)
 
 
-def test_whole_columns_do_not_agree_by_chance():
-    X = random_csr(n_columns=200)
-    A = ConsistentWeightedSampling(n_hashes=16, random_state=0).fit(X).encode(X, packed=True)
-    assert codes.kernel_from_collisions(0, A) == 0
-    X = random_csr(n_columns=300)
-    A = ConsistentWeightedSampling(n_hashes=16, random_state=0).fit(X).encode(X, packed=True)
-    assert codes.kernel_from_collisions(0, A) < 0
+@pytest.mark.parametrize(
+    ("new_map", "chance", "estimator"),
+    [
+        (MinHash(bits=3), 2**-3, "chance"),
+        (ConsistentWeightedSampling(bits=2, t_bits=6), 2**-8, "chance"),
+        (ConsistentWeightedSampling(bits=16), 2**-16, "chance"),
+        (RandomBinning(n_bins=64), 1 / 64, "chance"),
+        (SignProjection(), 0.0, "chance"),
+        (RandomFourier(), 0.5, "signs:rbf"),
+        (RandomFourier(kernel="laplacian"), 0.5, "signs:laplacian"),
+        (RandomFourier(kernel="matern"), 0.5, ""),
+        (KernelProduct(), 0.0, "product"),
+    ],
+    ids=str,
+)
+def test_what_decides_the_estimate(new_map, chance, estimator):
+    """Plain numbers, whatever the width of the data."""
+    for n_columns in (2, 300):
+        A = new_map.fit(np.ones((2, n_columns))).encode(np.ones((2, n_columns)), packed=True)
+        assert (A.chance, A.estimator) == (chance, estimator)
+    if estimator == "product":
+        assert A.parts == ((8, 2**-8), (1, 0.0))
+    # Nothing is taken from the config.
+    B = PackedCodes(A.array, A.bits, {"class": "x", "parameters": {"bits": 10**11}}, **A._facts())
+    assert (B.chance, B.estimator) == (chance, estimator)
+
+
+def codes_of_parts(kernels, chances, n_hashes, n_rows, rng):
+    """Which codes of either part agree, of independent samples, as codes of 1 bit that differ from
+    zeros where they do not."""
+    agree = [
+        (rng.random((n_rows, n_hashes)) < kernel) | (rng.random((n_rows, n_hashes)) < chance)
+        for kernel, chance in zip(kernels, chances, strict=True)
+    ]
+    numbers = 2 * ~agree[0] + 1 * ~agree[1]
+    bits = (numbers[:, :, None] >> np.arange(2)) & 1
+    array = np.packbits(bits.reshape(n_rows, -1).astype(np.uint8), axis=1, bitorder="little")
+    parts = tuple((1, chance) for chance in chances)
+    more = {"n_hashes": n_hashes, "estimator": "product", "parts": parts}
+    return PackedCodes(array, 2, {}, sampled=np.ones(n_rows, bool), **more)
+
+
+@pytest.mark.parametrize("chances", [(0.25, 0.5), (0.5, 0.0), (0.0, 0.125), (0.0, 0.0)])
+@pytest.mark.parametrize("kernels", [(0.7, 0.4), (0.0, 0.0), (0.0, 0.9)])
+def test_products_are_unbiased(kernels, chances):
+    """With the standard errors that they state, also where neither kernel is above 0."""
+    rng = np.random.default_rng(0)
+    n_hashes, n_rows = 256, 4000
+    A = codes_of_parts(kernels, chances, n_hashes, n_rows, rng)
+    zeros = A._with_rows(np.zeros((1, A.shape[1]), np.uint8), [True])
+    counts = {
+        name: codes.collisions(A.part(which), zeros.part(which))[:, 0]
+        for name, which in (("first", 0), ("second", 1))
+    }
+    both = codes.collisions(A, zeros)[:, 0]
+    found, std = codes.kernel_from_collisions(both, A, **counts, return_std=True)
+    exact = kernels[0] * kernels[1]
+    theorems.assert_mean(found, exact)
+    assert_covers(found, std, exact)
+    if all(chances):  # the share of joint codes that agree is another
+        with pytest.raises(AssertionError):
+            theorems.assert_mean(both / n_hashes, exact)
+        with pytest.raises(ValueError, match="takes first and second"):
+            codes.kernel_from_collisions(both, A)
+        with pytest.raises(ValueError, match="counts of the same codes"):
+            A.kernel(both + 1, first=both, second=both)
+
+
+def assert_covers(found, std, exact):
+    """Two standard errors hold the exact value in 9 of 10 cases at least."""
+    covered = abs(found - exact) <= 2 * std
+    error = np.sqrt(0.9 * 0.1 / len(covered))
+    assert covered.mean() >= 0.9 - theorems.N_STANDARD_ERRORS * error
+
+
+@pytest.mark.parametrize("chance", [0.0, 2.0**-16, 2.0**-8, 0.5])
+@pytest.mark.parametrize("kernel", [0.0, 0.001, 0.01, 0.1, 0.5, 0.99, 0.999, 1.0])
+@pytest.mark.parametrize("n_hashes", [64, 1024])
+def test_standard_errors_hold(kernel, chance, n_hashes):
+    """Also near 0 and 1, where few codes agree or differ."""
+    rate = kernel + (1 - kernel) * chance
+    counts = np.random.default_rng(0).binomial(n_hashes, rate, 20_000)
+    A = PackedCodes(np.ones((1, n_hashes), np.uint8), 8, {}, chance=chance)
+    found, std = A.kernel(counts, return_std=True)
+    assert_covers(found, std, kernel)
+    assert (std > 0).all()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize("value", [0.1, 0.5, 0.9])
+def test_standard_errors_of_bits_of_fourier_features(kernel, value):
+    """They are the spread of the estimates."""
+    A = PackedCodes(np.ones((1, 512), np.uint8), 1, {}, estimator=f"signs:{kernel}")
+    odd = np.arange(1, 20_001, 2)
+    power = odd**2 if kernel == "rbf" else odd
+    rate = 0.5 + 4 / np.pi**2 * (value ** power.astype(float) / odd**2).sum()
+    counts = np.random.default_rng(0).binomial(4096, rate, 20_000)
+    found, std = A.kernel(counts, return_std=True)
+    assert_covers(found, std, value)
+    spread = found.std(ddof=1)
+    assert abs(np.median(std) / spread - 1) < theorems.N_STANDARD_ERRORS / np.sqrt(2 * 4096)
+
+
+def test_products_of_products():
+    """Of three maps, codes have an estimate only if none agree by chance."""
+    X = np.abs(random_csr())
+    signs = SignProjection(n_hashes=32)
+    for sampled, has_estimate in ((MinHash(n_hashes=32), False), (signs, True)):
+        inner = KernelProduct(maps=(sampled, signs))
+        A = KernelProduct(maps=(inner, signs), random_state=0).fit(X).encode(X, packed=True)
+        assert len(A.parts) == 3
+        if has_estimate:
+            assert codes.kernel_from_collisions(32, A) == 1
+        else:
+            with pytest.raises(ValueError, match="products of more than two maps"):
+                codes.kernel_from_collisions(32, A)
+
+
+def test_parts_are_the_codes_of_the_two_maps(monkeypatch):
+    monkeypatch.setattr(sparsemaps._packed, "_PART_CODES", 50)
+    X = random_csr()
+    maps = ConsistentWeightedSampling(n_hashes=20, bits=3, t_bits=2), MinHash(n_hashes=20, bits=4)
+    product = KernelProduct(maps=maps, random_state=0).fit(X)
+    A = product.encode(X, packed=True)
+    for which, one in enumerate(product.maps_):
+        B = A.part(which)
+        assert (B.bits, B.chance) == ((5, 2**-5), (4, 2**-4))[which]
+        np.testing.assert_array_equal(B.array[A.sampled], one.encode(X)[A.sampled])
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -216,9 +351,13 @@ def changed_descriptions(path):
 
     yield with_text(b"[" * 100_000)
     yield with_text(b"[]")
-    for key in ("bits", "n_hashes", "shape", "config"):
+    for key in ("bits", "n_hashes", "shape", "config", "chance", "estimator", "parts"):
         yield changed([key], MISSING)
-        yield from (changed([key], wrong) for wrong in WRONG)
+        yield from (changed([key], wrong) for wrong in WRONG if (key, wrong) != ("parts", []))
+    yield from (changed(["chance"], wrong) for wrong in (1, 10**400, float("nan"), True))
+    yield from (changed(["parts"], wrong) for wrong in ([[3, 0.1]], [[1]], [[1, 2]], [[], []]))
+    yield changed(["estimator"], "product")
+    yield changed(["estimator"], "chance of another kind")
     for key in (0, 1):
         yield from (changed(["shape", key], wrong) for wrong in WRONG)
     yield from (changed(["config", "class"], wrong) for wrong in WRONG if wrong != "x")
@@ -243,6 +382,85 @@ def test_headers_that_are_wrong(saved):
             path.write_bytes(whole[:position] + new + whole[position + 1 :])
             with contextlib.suppress(ValueError):
                 np.testing.assert_array_equal(PackedCodes.load(path, mmap_mode=None).array, A.array)
+
+
+def with_header(path, header, version=b"\x01\x00"):
+    """A file with another NumPy header, of the same length where it can be."""
+    whole = path.read_bytes()
+    length = 10 + int.from_bytes(whole[8:10], "little")
+    size = 4 if version == b"\x02\x00" else 2
+    header = header.ljust(length - 8 - size - 1) + b"\n"
+    head = b"\x93NUMPY" + version + len(header).to_bytes(size, "little") + header
+    path.write_bytes(head + whole[length:])
+
+
+SOUND = b"{'descr': '|u1', 'fortran_order': False, 'shape': (41, 8), }"
+
+
+@pytest.mark.parametrize("mmap_mode", ["r", None])
+@pytest.mark.parametrize(
+    "header",
+    [
+        SOUND.replace(b"41, 8", b"8796093022208, 1"),
+        SOUND.replace(b"41, 8", b"8, 41"),
+        SOUND.replace(b"41, 8", b"328,"),
+        SOUND.replace(b"|u1", b"|i1"),
+        SOUND.replace(b"|u1", b"|O"),
+        SOUND.replace(b"False", b"True"),
+        SOUND.replace(b"'descr'", b"'other'"),
+        SOUND + b" " * 60_000,
+        b"(" * 100,
+        b"{" * 100,
+        b"'" * 3,
+        b"-" * 3000 + b"1",
+        b"PK\x03\x04",
+        b"",
+    ],
+)
+def test_headers_that_lie(saved, header, mmap_mode):
+    _, path = saved
+    with_header(path, header)
+    with pytest.raises(ValueError, match="damaged") as raised:
+        PackedCodes.load(path, mmap_mode=mmap_mode)
+    assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "start", [b"PK\x03\x04", b"\x80\x04", b"\x93NUMPY\x02\x00", b"\x93NUMPY\x09\x00"]
+)
+def test_files_of_other_kinds_before_a_sound_end(saved, start):
+    """`numpy.load` would take them for archives, pickles or other versions."""
+    _, path = saved
+    whole = path.read_bytes()
+    path.write_bytes(start + whole[len(start) :])
+    with pytest.raises(ValueError, match="damaged"):
+        PackedCodes.load(path)
+
+
+def test_the_sound_header_is_taken(saved):
+    A, path = saved
+    with_header(path, SOUND)
+    np.testing.assert_array_equal(PackedCodes.load(path).array, A.array)
+
+
+@pytest.mark.parametrize("n_text", [2**64 - 1, 2**63, 2**40, 0])
+def test_a_description_of_any_length(saved, n_text):
+    _, path = saved
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-16] + n_text.to_bytes(8, "little") + whole[-8:])
+    with pytest.raises(ValueError, match="description cannot be read"):
+        PackedCodes.load(path)
+
+
+def test_a_config_of_any_kind_costs_nothing(saved):
+    """Codes are loaded and compared; who makes the map of it gets the error."""
+    A, path = saved
+    A.config["parameters"] = {"bits": 10**11, "n_hashes": 10**15, "nested": [[[[]]]]}
+    A.save(path)
+    B = PackedCodes.load(path)
+    np.testing.assert_array_equal(B.kernel([0, 20]), A.kernel([0, 20]))
+    with pytest.raises(ValueError):  # noqa: PT011
+        sparsemaps.from_config(B.config)
 
 
 def test_files_of_another_scheme(saved):
@@ -290,6 +508,15 @@ def test_codes_of_maps_that_differ_are_refused(one, other, message):
     [
         (lambda A: PackedCodes(A.array.astype(int), 8, {}), "array must be .* of uint8"),
         (lambda A: PackedCodes(A.array, 25, {}), "bits must be from 1 to 24, got 25"),
+        (lambda A: PackedCodes(A.array[:, :1], 13, {}), "bits must be at most 8, those of a row"),
+        (lambda A: PackedCodes(A.array, 8, 3), "config must be a dictionary, got 3"),
+        (lambda A: PackedCodes(A.array, 8, {}, chance=1), "chance must be at least 0 and below 1"),
+        (lambda A: PackedCodes(A.array, 8, {}, chance=-1), "chance must be"),
+        (lambda A: PackedCodes(A.array, 8, {}, estimator="x"), "estimator must be 'chance' or"),
+        (lambda A: PackedCodes(A.array, 8, {}, parts=[(8, 0)]), "parts must have 0 bits together"),
+        (lambda A: PackedCodes(A.array, 8, {}, parts=3), "parts must be pairs of bits and chance"),
+        (lambda A: A.part(0), "codes of one map have no parts"),
+        (lambda A: PackedCodes.load("x", mmap_mode="w+"), "mmap_mode must be"),
         (lambda A: PackedCodes(A.array, 8, {}, n_hashes=500), "n_hashes must be from 1 to 256"),
         (lambda A: PackedCodes(A.array, 8, {}, sampled=[True]), r"sampled must be of shape \(2,\)"),
         (lambda A: codes.collisions(A, A, 4), "bits must be that of A, 8, got 4"),

@@ -70,6 +70,9 @@ cdef int open_tiles(tiles_t *tiles, const uint8_t[:, ::1] queries, const uint8_t
     memset(tiles, 0, sizeof(tiles_t))
     if queries.shape[0] == 0 or rows.shape[0] == 0:
         return 0
+    if n_codes < 1 or n_codes * bits > 8 * rows.shape[1] or queries.shape[1] != rows.shape[1]:
+        raise ValueError(
+            f"rows of {rows.shape[1]} bytes do not hold {n_codes} codes of {bits} bits")
     tiles.packed_queries = &queries[0, 0]
     tiles.packed_rows = &rows[0, 0]
     tiles.n_bytes = rows.shape[1]
@@ -146,8 +149,10 @@ cdef void close_tiles(tiles_t *tiles) noexcept nogil:
 
 
 def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_ssize_t n_codes,
-                bint agreeing, int32_t[:, ::1] out):
-    """For all pairs of rows, how many of the first `n_codes` codes agree, or else differ."""
+                bint agreeing, int32_t[:, :] out):
+    """For all pairs of rows, how many of the first `n_codes` codes agree, or else differ.
+
+    Numbers of a row of `out` are one behind the other."""
     cdef Py_ssize_t q, row
     cdef const uint32_t *counts
     cdef int32_t *to

@@ -12,7 +12,7 @@ from sparsemaps import libsvm
 from sparsemaps._base import as_fitted
 from sparsemaps._validation import check_bool, check_int
 from sparsemaps.dask._graphs import for_each
-from sparsemaps.dask._packed import PackedCodes
+from sparsemaps.dask._packed import like
 from sparsemaps.dask._ranges import ByteRange, blocks, cut, find_inputs, read_lines
 
 _LARGEST = 2**63 - 1
@@ -236,7 +236,7 @@ def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
         meta=about.array,
     )  # fmt: skip
     sampled = pairs.map_blocks(_second, dtype=bool, meta=about.sampled)
-    return PackedCodes(array, about.bits, about.config, n_hashes=about.n_hashes, sampled=sampled)
+    return like(about, array, sampled)
 
 
 def _encode(X: Any, *, map: Any, block_info: Any = None) -> Any:

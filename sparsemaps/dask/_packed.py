@@ -1,6 +1,6 @@
 """Packed codes in Dask arrays, with the configuration of their map."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import dask.array as da
@@ -22,7 +22,7 @@ class PackedCodes:
     array : dask array of uint8, shape (n_rows, n_bytes)
         The codes.
     bits : int
-        Bits of a code, 1 to 24.
+        Bits of a code, 1 to 24, and at most as many as a row has.
     config : dict
         ``to_config()`` of the map.
     n_hashes : int or None, default=None
@@ -30,10 +30,14 @@ class PackedCodes:
     sampled : dask array of bool, shape (n_rows,), or None, default=None
         Which rows have samples, in the blocks of `array`. None takes all rows of which not all bits
         are 0. The others are never found as neighbours.
+    chance : float or None, default=None
+    estimator : str, default="chance"
+    parts : sequence of (bits, chance), default=()
+        As in `sparsemaps.codes.PackedCodes`.
 
     Attributes
     ----------
-    array, bits, config, n_hashes, sampled
+    array, bits, config, n_hashes, sampled, chance, estimator, parts
         As above; `sampled` is an array.
     shape : tuple
         That of `array`.
@@ -67,10 +71,22 @@ class PackedCodes:
         *,
         n_hashes: int | None = None,
         sampled: Any = None,
+        chance: float | None = None,
+        estimator: str = "chance",
+        parts: Sequence[Sequence[Any]] = (),
     ) -> None:
         self.array = one_block_a_row("array", array)
-        none = _packed.PackedCodes(without_rows(self.array), bits, config, n_hashes=n_hashes)
+        none = _packed.PackedCodes(
+            without_rows(self.array),
+            bits,
+            config,
+            n_hashes=n_hashes,
+            chance=chance,
+            estimator=estimator,
+            parts=parts,
+        )
         self.bits, self.config, self.n_hashes = none.bits, none.config, none.n_hashes
+        self.chance, self.estimator, self.parts = none.chance, none.estimator, none.parts
         self._without_rows = none
         if sampled is None:
             sampled = self.array.map_blocks(
@@ -99,9 +115,7 @@ class PackedCodes:
     def compute(self, **options: Any) -> _packed.PackedCodes:
         """The same in this process' memory; `options` are those of ``dask.compute``."""
         array, sampled = dask.base.compute(self.array, self.sampled, **options)
-        return _packed.PackedCodes(
-            array, self.bits, self.config, n_hashes=self.n_hashes, sampled=sampled
-        )
+        return self._without_rows._with_rows(array, sampled)
 
     def compute_chunk_sizes(self) -> Self:
         """Find the lengths of blocks, where they are not known; returns the codes themselves."""
@@ -110,7 +124,12 @@ class PackedCodes:
         return self
 
     def _with(self, array: Any, sampled: Any) -> "PackedCodes":
-        return PackedCodes(array, self.bits, self.config, n_hashes=self.n_hashes, sampled=sampled)
+        return like(self._without_rows, array, sampled)
+
+
+def like(known: _packed.PackedCodes, array: Any, sampled: Any) -> PackedCodes:
+    """Codes of the map of others."""
+    return PackedCodes(array, known.bits, known.config, sampled=sampled, **known._facts())
 
 
 def one_block_a_row(name: str, array: Any) -> Any:

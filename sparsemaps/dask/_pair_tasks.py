@@ -28,6 +28,7 @@ import numpy as np
 
 from sparsemaps import _search
 from sparsemaps._kernels import neighbors as _kernel
+from sparsemaps._packed import PackedCodes, as_packed
 from sparsemaps._typing import Array
 
 Found = tuple[Array, Array, Array]
@@ -44,14 +45,14 @@ _NO_PAIRS = np.empty(0, np.uint64)
 class Plan(NamedTuple):
     """What is compared, and how rows are hashed; without bands, all pairs are compared."""
 
-    bits: int
-    n_hashes: int
+    known: PackedCodes  # of the map, without rows
+    threshold: float
     max_differing: int
-    similarities: Array  # for each number of codes that agree
     bands: _search.Bands | None
     max_bucket: int
     starts: Array  # first rows of all blocks, and the end, of uint64
     n_own: int  # blocks of the first set; the others are those of the second
+    hash_key: int  # of the hashes of bands, which nobody can foresee
 
     @property
     def is_within(self) -> bool:
@@ -76,9 +77,8 @@ class Plan(NamedTuple):
         """The blocks that have larger rows of pairs whose smaller one is in `block`."""
         return range(max(block, self.largest.start), self.largest.stop)
 
-    def operand(self, codes: Array, sampled: Array) -> _search.Operand:
-        codes = np.ascontiguousarray(codes)
-        return _search.Operand(codes, sampled, self.bits, self.n_hashes)
+    def packed(self, codes: Array, sampled: Array) -> PackedCodes:
+        return self.known._with_rows(np.ascontiguousarray(codes), sampled)
 
 
 def make_graph(
@@ -107,7 +107,7 @@ def make_graph(
     parts = range(plan.n_parts)
     pick = [operator.itemgetter(place) for place in range(max(len(blocks), len(parts)))]
     bands = range(plan.bands.n_bands)
-    n_bits = plan.bands.length * plan.bits
+    n_bits = plan.bands.length * plan.known.bits
     for band in bands:
         _add_keys(graph, name, f"band-{band}", (band * n_bits, n_bits), codes, copies, plan)
         for part in parts:
@@ -143,7 +143,7 @@ def _add_keys(
 def _add_copies(graph: dict[Any, Any], name: str, codes: list[Any], plan: Plan) -> None:
     """Rows that are set aside, as ``(f"{name}-copies", block)``."""
     blocks, parts = range(len(codes)), range(plan.n_parts)
-    all_bits = 0, plan.n_hashes * plan.bits
+    all_bits = 0, plan.known.n_hashes * plan.known.bits
     _add_keys(graph, name, "whole", all_bits, codes, [_NO_PAIRS] * len(codes), plan)
     for part in parts:
         here = [(f"{name}-whole-part", b, part) for b in blocks]
@@ -174,10 +174,10 @@ class Attached(NamedTuple):
 
 
 def _sampled(codes: Array, sampled: Array | None, plan: Plan) -> Array:
-    """Which rows may be in a pair, as uint8."""
+    """Which rows may be in a pair."""
     if sampled is None:
-        return _search.operand(codes, codes, plan.bits, plan.n_hashes).sampled
-    return np.ascontiguousarray(sampled, dtype=bool).view(np.uint8)
+        return as_packed("codes", codes, plan.known.bits, plan.known.n_hashes).sampled
+    return np.ascontiguousarray(sampled, dtype=bool)
 
 
 def _keys(
@@ -186,10 +186,11 @@ def _keys(
     first_row = int(plan.starts[block])
     if len(copies):
         sampled = sampled.copy()
-        sampled[(copies & _ROW).astype(np.int64) - first_row] = 0
+        sampled[(copies & _ROW).astype(np.int64) - first_row] = False
     keys = np.empty(len(codes), np.uint64)
     codes = np.ascontiguousarray(codes)
-    keys = keys[: _kernel.band_keys(codes, sampled, *bits, first_row, 0, 1, keys)]
+    rows = codes, sampled.view(np.uint8)
+    keys = keys[: _kernel.band_keys(*rows, *bits, plan.hash_key, first_row, 0, 1, keys)]
     keys.sort()
     ends = [part * 2**32 // plan.n_parts << 32 for part in range(1, plan.n_parts)]
     parts = np.split(keys, np.searchsorted(keys, np.array(ends, np.uint64)))
@@ -231,31 +232,35 @@ def _attach(codes: Array, parts: list[Array], block: int, plan: Plan) -> list[At
 
 
 def _compare(codes: Array, parts: list[Attached], copies: Array, block: int, plan: Plan) -> Found:
-    array = np.ascontiguousarray(codes)
-    found = [_found(copies >> _SHIFT, copies & _ROW, np.zeros(len(copies), np.int64), plan)]
+    found = [(*_numbers(copies >> _SHIFT, copies & _ROW, plan), np.ones(len(copies)))]
+    own = plan.packed(codes, np.ones(len(codes), bool))
     for rows, others, pairs in parts:
-        # The kernel counts the rows of the block on from those that came with the candidates.
-        here = pairs - plan.starts[block] + np.uint64(len(rows))
-        differing = np.empty(len(pairs), np.int64)
-        _kernel.count_differing(here, others, array, plan.bits, plan.n_hashes, differing)
+        other = plan.packed(others, np.ones(len(others), bool))
+        i = (pairs >> _SHIFT).astype(np.int64)
+        j = ((pairs & _ROW) - plan.starts[block]).astype(np.int64)
+        differing = _search.count_differing(other, own, i, j)
         kept = differing <= plan.max_differing
-        i, j = rows[(pairs[kept] >> _SHIFT).astype(np.int64)], pairs[kept] & _ROW
-        found.append(_found(i, j, differing[kept], plan))
+        i, j, similarity = _search.estimated(
+            other, own, plan.threshold, i[kept], j[kept], differing[kept]
+        )
+        found.append((*_numbers(rows[i], j + int(plan.starts[block]), plan), similarity))
     return _join(found)
 
 
 def _compare_all(
     A: Array, sampled_a: Array, B: Array, sampled_b: Array, a: int, b: int, plan: Plan
 ) -> Found:
-    other = None if a == b else plan.operand(B, sampled_b)
-    i, j, differing = _search.all_pairs(plan.operand(A, sampled_a), other, plan.max_differing, None)
-    return _found(i + int(plan.starts[a]), j + int(plan.starts[b]), differing, plan)
+    one = plan.packed(A, sampled_a)
+    other = None if a == b else plan.packed(B, sampled_b)
+    pairs = _search.all_pairs(one, other, plan.max_differing, None)
+    i, j, similarity = _search.estimated(one, other, plan.threshold, *pairs)
+    return (*_numbers(i + int(plan.starts[a]), j + int(plan.starts[b]), plan), similarity)
 
 
-def _found(i: Array, j: Array, differing: Array, plan: Plan) -> Found:
+def _numbers(i: Array, j: Array, plan: Plan) -> tuple[Array, Array]:
+    """The numbers of rows, each within its set."""
     first = 0 if plan.is_within else plan.first_other
-    similarity = plan.similarities[plan.n_hashes - differing]
-    return i.astype(np.int64), j.astype(np.int64) - first, similarity
+    return i.astype(np.int64), j.astype(np.int64) - first
 
 
 def _join(found: list[Found]) -> Found:

@@ -48,7 +48,7 @@ def similar_pairs(
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     max_bucket : int, default=1000
-        How many rows of a bucket a row is compared with at most.
+        How many rows of a bucket a row is compared with at most; with `other`, a row of `other`.
 
     Returns
     -------
@@ -80,6 +80,10 @@ def similar_pairs(
     each: take a smaller one where buckets are crowded. Without bands, every block meets every
     other.
 
+    Hashes have 32 bits, and a key that each call draws. Rows that differ in a band have the same
+    hash with probability ``2 ** -32``; a similar pair that is found in this way only is one more
+    than on one machine.
+
     Examples
     --------
     >>> import dask, dask.array as da, numpy as np
@@ -94,40 +98,34 @@ def similar_pairs(
     ([3], [700], [1.0])
     """
     sets = [_check_codes("codes", codes)]
-    known = nothing = _empty(codes)
+    nothing = _empty(codes)
     if other is None:
-        _, bits, n_hashes = _packed.unwrap("codes", nothing, bits, n_hashes)
+        known = _packed.as_packed("codes", nothing, bits, n_hashes)
     else:
         sets.append(_check_codes("other", other))
-        no_other = _empty(other)
-        _, _, bits, n_hashes = _packed.unwrap_pair(
-            ("codes", "other"), nothing, no_other, bits, n_hashes
-        )
-        known = nothing if isinstance(codes, PackedCodes) else no_other
+        names = "codes", "other"
+        known, _ = _packed.as_packed_pair(names, nothing, _empty(other), bits, n_hashes)
     n_rows = [int(array.shape[0]) for array, _ in sets]
-    if sum(n_rows) > _search.LARGEST_N_ROWS:
-        raise ValueError(f"at most {_search.LARGEST_N_ROWS} rows are searched, got {sum(n_rows)}")
+    _search.check_searched(sum(n_rows), known.n_hashes)
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
     max_bucket = check_int("max_bucket", max_bucket, 1, 2**31 - 1)
-    empty = np.empty((0, int(sets[0][0].shape[1])), np.uint8)
-    similarities = _search.estimates(known, _search.operand(known, empty, bits, n_hashes))
-    n_agreeing = _search.least_agreeing(similarities, threshold)
+    least = _search.least_agreeing(known, threshold)
     n_pairs = math.comb(n_rows[0], 2) if other is None else n_rows[0] * n_rows[1]
     bands = None
-    if recall < 1 and n_agreeing > 0 and n_pairs > 0:
+    if recall < 1 and least > 0 and n_pairs > 0:
         ends = (0, sets[0][0]), (1, sets[-1][0])
         few = [array[_search.sample(len(array))[which]] for which, array in ends]
-        one, two = dask.base.compute(*few)
-        rates = _search.rates_of(one, two, bits, n_hashes)
+        one, two = (known._with_rows(rows, None) for rows in dask.base.compute(*few))
+        rates = _search.rates_of(one, two)
         bands = _search.cheapest_bands(
-            sum(n_rows), n_pairs, bits, n_hashes, n_agreeing, recall, rates
+            sum(n_rows), n_pairs, known.bits, known.n_hashes, least, recall, rates
         )
     lengths = [n for array, _ in sets for n in array.chunks[0]]
     starts = np.cumsum([0, *lengths]).astype(np.uint64)
     plan = Plan(
-        bits, n_hashes, n_hashes - n_agreeing, similarities, bands, max_bucket, starts,
-        sets[0][0].numblocks[0],
+        known, threshold, known.n_hashes - least, bands, max_bucket, starts,
+        sets[0][0].numblocks[0], _search.draw_hash_key(),
     )  # fmt: skip
     return _arrays(sets, plan)
 
