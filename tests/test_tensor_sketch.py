@@ -221,7 +221,7 @@ def mixed_rows(dtype=np.float64):
 def test_against_reference(dtype, n_components, degree):
     """Directly summed, integers are exact; by the transforms they are so up to rounding."""
     X = mixed_rows(dtype)[[0, 1, 3, 4, 8, 10]]
-    keys = _seeding.keys(3, "tensor_sketch", 3 * degree).reshape(-1, 3)
+    keys = _seeding.keys(3, "tensor_sketch", 3 * degree, degree).reshape(-1, 3)
     expected = np.stack([
         reference.tensor_sketch(keys, *reference.with_constant(row, 2.0), n_components)
         for row in reference.rows_of(X)
