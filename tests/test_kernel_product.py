@@ -14,6 +14,7 @@ from sparsemaps import (
     ConsistentWeightedSampling,
     CountSketch,
     KernelProduct,
+    MinHash,
     RandomFourier,
     RandomMaclaurin,
     SignProjection,
@@ -56,6 +57,21 @@ def test_min_max_times_acos():
     X = rows()
     product = KernelProduct(maps=(sampled(), SignProjection(n_hashes=K)), random_state=0).fit(X)
     assert_codes(agreements(product, X), pairs_of(product.exact_kernel(X)))
+
+
+@theorems.each_structure(16)
+def test_disjoint_rows_agree_by_chance(columns):
+    """Both samples differ: at the product of both chances, whatever the columns."""
+    X = sp.csr_array((np.ones(16), np.concatenate([columns[::2], columns[1::2]]), [0, 8, 16]),
+                     (2, 2**62))  # fmt: skip
+    maps = (
+        ConsistentWeightedSampling(n_hashes=20_000, bits=1, t_bits=1),
+        MinHash(n_hashes=20_000, bits=1),
+    )
+    product = KernelProduct(maps=maps, random_state=0).fit(X)
+    assert product._frozen._chance == 1 / 8
+    numbers = codes.unpack(product.encode(X), 3, n_hashes=20_000)
+    theorems.assert_rate(numbers[0] == numbers[1], 1 / 8)
 
 
 def test_min_max_times_acos_chi2():
