@@ -7,6 +7,7 @@
 # and a tile of samples, so the more rows share their columns the cheaper they are.
 # Reference: Ioffe 2010; Li, "0-bit consistent weighted sampling", KDD 2015.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from sparsemaps._kernels.code_output cimport (SAMPLE_KEYS, put_codes, put_no_samples,
                                               put_whole_samples, sample_codes_at,
@@ -47,14 +48,19 @@ cdef inline void emit(const value_t *values, const index_t *indices, bint signed
     cdef int64_t t[EMIT_ROWS * ICWS_TILE]
     cdef int64_t codes[EMIT_ROWS * ICWS_TILE]
     cdef Py_ssize_t row, j, start
-    cdef bint any_sample
+    cdef bint with_t = output.columns != NULL or output.t_bits > 0
     for row in range(n_rows):
         start = row * ICWS_TILE
-        any_sample = states[row].position[0] >= 0
+        if states[row].position[0] < 0:  # no sample
+            memset(columns + start, 0, ICWS_TILE * sizeof(uint64_t))
+            memset(t + start, 0, ICWS_TILE * sizeof(int64_t))
+            continue
         for j in range(ICWS_TILE):
-            t[start + j] = states[row].t[j]
             columns[start + j] = column_of(
-                values, indices, <uint32_t>states[row].position[j], signed_) if any_sample else 0
+                values, indices, <uint32_t>states[row].position[j], signed_)
+        if with_t:
+            for j in range(ICWS_TILE):
+                t[start + j] = states[row].t[j]
     if output.columns == NULL:
         code_loops.codes(keys, n_rows, ICWS_TILE, columns, t, output.bits, output.t_bits, codes)
     for row in range(n_rows):
