@@ -1,12 +1,16 @@
 """From ``random_state`` to the 64-bit keys of the kernels.
 
 Every random quantity of a map is a pure function of (seed, stream, column, component). The seed is
-drawn here once, in ``fit``; a stream is a number that tells the maps apart, so that two maps of one
-seed are independent; column and component enter in the kernels (``_kernels/random.h``).
+drawn here once, in ``fit``. A stream is the number of a class and those of the map's parameters
+that choose the distribution of its output, such as the kernel and its degree: maps of one seed that
+differ in them are independent. Column and component enter in the kernels (``_kernels/random.h``).
 """
 
+import hashlib
+import json
 import numbers
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,18 +30,17 @@ STREAMS = {
     "count_sketch": 1,
     "weighted_sampling": 2,
     "random_maclaurin": 4,
-    "dart_minhash": 5,
     "sign_projection": 6,
     "random_fourier": 7,
     "random_binning": 8,
     "tensor_sketch": 11,
     "kernel_product": 12,
     "minhash": 14,
-    "normal_sign_projection": 15,
-    "normal_random_fourier": 16,
     "fastfood": 17,
 }
-"""Stream numbers, never reused or renumbered within a scheme."""
+"""The number of each class, never reused or renumbered within a scheme."""
+
+Parameter: TypeAlias = str | int | float | None
 
 
 def draw_seed(random_state: RandomState) -> int:
@@ -59,10 +62,23 @@ def draw_seed(random_state: RandomState) -> int:
     raise ParameterError("random_state", repr(random_state), rule)
 
 
+def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
+    """The `n` uint64 words that key a map of class `stream` with these `parameters` under `seed`.
+
+    An integer parameter and a float of the same value are different parameters.
+    """
+    # Python writes a float alike on every platform, but -0.0 unlike 0.0: their sum is 0.0.
+    canonical = [part + 0.0 if isinstance(part, float) else part for part in parameters]
+    return _words(seed, stream, n, json.dumps(canonical) if canonical else "")
+
+
 @lru_cache(maxsize=256)  # a fifth of what it takes to map a single row
-def keys(seed: int, stream: str, n: int) -> Keys:
-    """The `n` uint64 words that key the map `stream` under `seed`."""
-    sequence = np.random.SeedSequence(seed, spawn_key=(SCHEME, STREAMS[stream]))
+def _words(seed: int, stream: str, n: int, parameters: str) -> Keys:
+    spawn_key = [SCHEME, STREAMS[stream]]
+    if parameters:
+        digest = hashlib.sha256(parameters.encode()).digest()
+        spawn_key.append(int.from_bytes(digest[:16], "little"))
+    sequence = np.random.SeedSequence(seed, spawn_key=spawn_key)
     words: Keys = sequence.generate_state(n, np.uint64).astype(np.uint64, copy=False)
     words.flags.writeable = False
     return words

@@ -197,7 +197,7 @@ def _grid(random_map: Any) -> Pairs:
     if isinstance(random_map, KernelProduct):
         values = np.linspace(0.0, 1.0, _N_PRODUCT_GRID)
         kernels = np.repeat(values, _N_PRODUCT_GRID), np.tile(values, _N_PRODUCT_GRID)
-        first, second = random_map._parts
+        first, second = random_map._factors
         if isinstance(first, KernelProduct) or isinstance(second, KernelProduct):
             raise UnknownVarianceError("for the product of a KernelProduct give X")
         factors = (
@@ -243,7 +243,7 @@ def factors(random_map: Any) -> list[Any]:
     """The maps of a product, or the map itself."""
     if not isinstance(random_map, KernelProduct):
         return [random_map]
-    return [factor for part in random_map._parts for factor in factors(part)]
+    return [factor for part in random_map._factors for factor in factors(part)]
 
 
 def is_approximate(random_map: Any) -> bool:
@@ -278,7 +278,7 @@ def _rates(random_map: Any, pairs: Pairs) -> list[Array]:
     """Means of the estimate: the kernel; with chance agreements; with those of samples that differ
     in t* alone; with the kernel's own error."""
     if isinstance(random_map, KernelProduct):
-        first, second = map(_rates, random_map._parts, pairs.factors)
+        first, second = map(_rates, random_map._factors, pairs.factors)
         return [one * other for one, other in zip(first, second, strict=True)]
     kernel = pairs.kernel
     chance = np.full_like(kernel, random_map._chance if isinstance(random_map, SampledMap) else 0)

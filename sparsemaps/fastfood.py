@@ -256,7 +256,9 @@ class _Blocks:
     """The random numbers of a map's blocks, and products with them."""
 
     def __init__(self, fitted: Fastfood) -> None:
-        keys = _seeding.keys(fitted.seed_, "fastfood", 8)
+        degree = fitted.degree if fitted.kernel == "matern" else None
+        shape = fitted.kernel, degree, fitted.transform_type
+        keys = _seeding.keys(fitted.seed_, "fastfood", 8, *shape)
         signs, permutations, normals, lengths, phases = keys[:5].tolist()
         self.sketch_key = keys[5:]
         width = fitted._dense_width

@@ -72,10 +72,18 @@ class KernelProduct(SampledMap):
     ``k * 2**(b + b')`` with the second map's bits below the first one's, and ``encode`` packs the
     joint codes. With a dense map it is CSR of the sampled map's width, and there is no ``encode``.
     A linear model has classes * width coefficients.
-    Rows that have no sample are empty. Codes that agree by chance, with probability p for samples
-    that differ, are part of each map's kernel here: of codes of two kernels K and K', inner
-    products have the mean ``(K + (1 - K) p) (K' + (1 - K') p')``. The share of samples that agree
-    is binomial. With a dense map the mean is ``(K + (1 - K) p) K'``.
+    Rows that have no sample are empty.
+
+    Inner products of the output include agreements by chance of the sampled maps. With the kernels
+    :math:`K_1, K_2` and the chances :math:`p_1, p_2` of two sampled maps (``2**-(bits + t_bits)``
+    for `ConsistentWeightedSampling`, 0 for `SignProjection`), they estimate
+    :math:`(K_1 + (1 - K_1) p_1) (K_2 + (1 - K_2) p_2)`. The codes have what corrects this: let
+    :math:`n_{11}` be the share of samples in which both maps' codes agree, :math:`n_{1 \cdot}` and
+    :math:`n_{\cdot 1}` those in which the first's and the second's do. Then
+
+    .. math:: \frac{n_{11} - p_1 n_{\cdot 1} - p_2 n_{1 \cdot} + p_1 p_2}{(1 - p_1) (1 - p_2)}
+
+    estimates :math:`K_1 K_2`.
 
     References
     ----------
@@ -219,7 +227,7 @@ class KernelProduct(SampledMap):
                 raise ParameterError("the codes of maps", str(bits), rule)
 
     @property
-    def _parts(self) -> tuple[Any, Any]:
+    def _factors(self) -> tuple[Any, Any]:
         """The fitted maps in the frozen copy, otherwise the maps of the parameter."""
         if "maps_" in vars(self):
             return self.maps_
@@ -229,7 +237,7 @@ class KernelProduct(SampledMap):
     @property
     def n_hashes(self) -> int:  # type: ignore[override]
         """Number of samples."""
-        return int(self._parts[0].n_hashes)
+        return int(self._factors[0].n_hashes)
 
     @property
     def _nonnegative_rule(self) -> str | None:
@@ -240,7 +248,7 @@ class KernelProduct(SampledMap):
 
     @property
     def has_codes(self) -> bool:
-        return _is_pair(self.maps) and bool(self._parts[1].is_one_hot)
+        return _is_pair(self.maps) and bool(self._factors[1].is_one_hot)
 
     @property
     def _has_components(self) -> bool:
@@ -252,7 +260,7 @@ class KernelProduct(SampledMap):
 
     @property
     def _code_bits(self) -> int:
-        sampled, other = self._parts
+        sampled, other = self._factors
         return int(sampled._code_bits + (other._code_bits if other.is_one_hot else 0))
 
     @property
@@ -267,7 +275,7 @@ class KernelProduct(SampledMap):
     def _parts(self) -> tuple[tuple[int, float], ...]:
         return tuple(
             pair
-            for part in self._current()
+            for part in self._factors
             for pair in (part._parts or ((part._code_bits, part._chance),))
         )
 

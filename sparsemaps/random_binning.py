@@ -48,6 +48,7 @@ class RandomBinning(SampledMap):
         ndarray of positive pitches, and must be at least 0 (the kernel convex) and integrate to
         :math:`k(0) = 1`. The pitches are then 65,536 equally likely ones, which costs an error of
         the kernel of about 1e-5. None is the Laplacian's density :math:`\delta e^{-\delta}`.
+        Maps of two densities and one seed share their random numbers: give them two seeds.
     random_state : int, Generator, RandomState or None, default=None
         The seed, or where to draw it from. The same seed gives the same bins on every
         platform (:doc:`/promise`).

@@ -23,13 +23,13 @@ from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 from sparsemaps.kernels._matern import check_nu
 
 _SPECTRA = {
-    "rbf": ("normal_random_fourier", _projection.NORMAL),
-    "laplacian": ("random_fourier", _projection.CAUCHY),
-    "cauchy": ("random_fourier", _projection.LAPLACE),
-    "matern": ("normal_random_fourier", _projection.NORMAL),
-    "folded_rbf": ("normal_random_fourier", _projection.NORMAL),
+    "rbf": _projection.NORMAL,
+    "laplacian": _projection.CAUCHY,
+    "cauchy": _projection.LAPLACE,
+    "matern": _projection.NORMAL,
+    "folded_rbf": _projection.NORMAL,
 }
-"""The stream and the distribution of the random vectors."""
+"""The distribution of the random vectors."""
 
 _DISTANCES: dict[str, _bandwidth.Of] = {
     "rbf": "squared",
@@ -219,8 +219,8 @@ class RandomFourier(SparseMap):
     def _transform(self, rows: RowReader) -> Matrix:
         n_pairs = self._n_pairs()
         n_vectors = self.n_components - n_pairs
-        stream, spectrum = _SPECTRA[self.kernel]
-        vectors, scales, phases = _seeding.keys(self.seed_, stream, 3)
+        spectrum = _SPECTRA[self.kernel]
+        vectors, scales, phases = _seeding.keys(self.seed_, "random_fourier", 3, self.kernel)
         folded = self.kernel == "folded_rbf"
         turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
         parameters = (
@@ -292,8 +292,8 @@ class RandomFourier(SparseMap):
 
     def _write_signs(self, block: Block, dtype: Any, out: Array) -> None:
         n = self.n_components
-        stream, spectrum = _SPECTRA[self.kernel]
-        vectors, scales, phases = _seeding.keys(self.seed_, stream, 3)
+        spectrum = _SPECTRA[self.kernel]
+        vectors, scales, phases = _seeding.keys(self.seed_, "random_fourier", 3, self.kernel)
         parameters = (
             self._scales(scales, n).astype(dtype),
             _seeding.uniforms(phases, n).astype(dtype),

@@ -14,7 +14,7 @@ from sparsemaps._kernels import projection as _projection
 from sparsemaps._kernels import random_maclaurin as _kernel
 from sparsemaps._parameters import ParameterError, setting
 from sparsemaps._rows import Block, RowReader
-from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps._typing import Array, Keys, Matrix, MatrixLike, RandomState
 
 _Features: TypeAlias = tuple[np.uint64, Array, Array]
 """Key of the projections; factor of each feature; where each feature's projections begin."""
@@ -184,6 +184,16 @@ class RandomMaclaurin(SparseMap):
         self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
         self._factors, self._firsts = self._draw_features(series)
 
+    def _keys(self) -> Keys:
+        """The keys of the projections and of the degrees."""
+        if not isinstance(self.kernel, str):
+            parameters: list[_seeding.Parameter] = [float(a) for a in self.kernel]
+        elif self.kernel == "poly":
+            parameters = ["poly", self.degree]
+        else:
+            parameters = [self.kernel]
+        return _seeding.keys(self.seed_, "random_maclaurin", 2, *parameters)
+
     def _draw_features(self, series: Array) -> tuple[Array, Array]:
         """Each feature's factor, and where its projections begin and end."""
         first = 2 if self.h01 else 0
@@ -191,7 +201,7 @@ class RandomMaclaurin(SparseMap):
         factors = np.zeros(self.n_components)
         firsts = np.zeros(self.n_components + 1, np.int64)
         if len(degrees):
-            key = _seeding.keys(self.seed_, "random_maclaurin", 2)[1]
+            key = self._keys()[1]
             # Relative to the lowest degree, so that high ones do not vanish.
             odds = 2.0 ** -(degrees - degrees[0]).astype(float)
             probabilities = odds / odds.sum()
@@ -203,7 +213,7 @@ class RandomMaclaurin(SparseMap):
         return factors, firsts
 
     def _transform(self, rows: RowReader) -> Matrix:
-        key = _seeding.keys(self.seed_, "random_maclaurin", 2)[0]
+        key = self._keys()[0]
         features = (key, self._factors.astype(rows.dtype), self._firsts)
         if self.h01:
             width = 1 + self.n_components + rows.n_columns

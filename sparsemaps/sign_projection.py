@@ -14,11 +14,11 @@ from sparsemaps._typing import Array, Matrix, MatrixLike, RandomState
 LARGEST_N_HASHES = 2**24
 
 _VECTORS = {
-    ("acos", None): ("normal_sign_projection", _kernel.NORMAL),
-    ("acos", "rademacher"): ("sign_projection", _kernel.RADEMACHER),
-    ("acos_chi2", None): ("sign_projection", _kernel.CAUCHY),
+    ("acos", None): _kernel.NORMAL,
+    ("acos", "rademacher"): _kernel.RADEMACHER,
+    ("acos_chi2", None): _kernel.CAUCHY,
 }
-"""The stream and the distribution of the random vectors."""
+"""The distribution of the random vectors."""
 
 
 class SignProjection(SampledMap):
@@ -181,8 +181,9 @@ class SignProjection(SampledMap):
 
     def _vectors(self) -> tuple[np.uint64, Any, int]:
         """The random vectors: key, distribution, and their number."""
-        stream, distribution = _VECTORS[self.kernel, self.distribution]
-        return _seeding.keys(self.seed_, stream, 1)[0], distribution, self.n_hashes
+        vectors = self.kernel, self.distribution
+        key = _seeding.keys(self.seed_, "sign_projection", 1, *vectors)[0]
+        return key, _VECTORS[vectors], self.n_hashes
 
     def _transform(self, rows: RowReader) -> Matrix:
         if not self.dense_output:

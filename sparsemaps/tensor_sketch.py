@@ -166,7 +166,8 @@ class TensorSketch(SparseMap):
 
     def _factors(self) -> _Factors:
         """The factors as the kernels take them."""
-        keys = _seeding.keys(self.seed_, "tensor_sketch", 3 * self.degree).reshape(-1, 3)
+        keys = _seeding.keys(self.seed_, "tensor_sketch", 3 * self.degree, self.degree)
+        keys = keys.reshape(-1, 3)
         return keys, float(np.sqrt(float(self.gamma))), float(np.sqrt(float(self.coef0)))
 
     def _transform(self, rows: RowReader) -> Matrix:

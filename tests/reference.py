@@ -121,6 +121,23 @@ def icws_parameters(key, columns, n_hashes):
     return np.maximum(r, F32(2**-20)), c, beta
 
 
+def _pair_multiply(key, x):
+    """The upper half of pair-multiply-shift of each word."""
+    low = U64(0xFFFFFFFF)
+    return ((key[0] + (x >> U64(32))) * (key[1] + (x & low)) + key[2]) >> U64(32)
+
+
+def sample_codes(key, i, t, bits, t_bits):
+    """Codes of samples (i*, t*), one column for each sample."""
+    step = U64(0x9E3779B97F4A7C15)
+    counters = np.arange(1, 6 * i.shape[1] + 1, dtype=U64)
+    keys = mix64(U64(key) + counters * step).reshape(-1, 6).T
+    columns = mix64(i.astype(U64))
+    of_column = _pair_multiply(keys[:3], columns) & U64(2**bits - 1)
+    of_pair = _pair_multiply(keys[3:], columns + t.astype(U64) * step) & U64(2**t_bits - 1)
+    return (of_column | of_pair << U64(bits)).astype(np.int64)
+
+
 def icws(columns, weights, r, c, beta):
     """(i*, t*) of one row, for the parameters of its columns."""
     log_weights = np.log(weights.astype(float)).astype(F32)[:, None]

@@ -15,14 +15,10 @@ N_SEEDS = 500
 N_COMPONENTS = 16
 N_ENTRIES = 12
 
-COLUMNS = {
-    "random": np.sort(np.random.default_rng(1).choice(10**6, N_ENTRIES, replace=False)),
-    "consecutive": np.arange(N_ENTRIES),
+COLUMNS = theorems.structured_columns(N_ENTRIES) | {
     "arithmetic 16": 16 * np.arange(N_ENTRIES),
     "arithmetic 1023": 5 + 1023 * np.arange(N_ENTRIES),
-    "powers of two": 2 ** np.arange(N_ENTRIES),
     "d = 2^40": 2**40 - 1 - 2**36 * np.arange(N_ENTRIES)[::-1] // N_ENTRIES,
-    "high words": np.arange(N_ENTRIES) * 2**32,
 }
 
 

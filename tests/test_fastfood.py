@@ -129,6 +129,51 @@ def test_odd_numbers_are_unbiased(n_components):
     theorems.assert_mean(found, exact_kernels({"gamma": 0.7}))
 
 
+STRUCTURES = {
+    name: columns
+    for name, columns in theorems.structured_columns(WIDTH - 1).items()
+    if columns[-1] < 2**11  # rows are made dense
+}
+
+
+@pytest.mark.parametrize("columns", STRUCTURES.values(), ids=STRUCTURES.keys())
+def test_theorem_for_structured_columns(columns):
+    values = rows()
+    X = np.zeros((len(values), columns[-1] + 1))
+    X[:, columns] = values
+    one, other = np.triu_indices(len(values), 1)
+    found = []
+    for seed in range(N_SEEDS // 2):
+        Z = Fastfood(gamma=0.7, n_components=N_COMPONENTS, random_state=seed).fit_transform(X)
+        found.append((Z[one] * Z[other]).sum(axis=1))
+    theorems.assert_mean(found, exact_kernels({"gamma": 0.7}))
+
+
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+def test_blocks_are_independent(transform_type):
+    """Estimates of three blocks are uncorrelated over the seeds, and so are the random numbers that
+    they are made of."""
+    values = rows()
+    Z = features(transform_type, 3 * N_COMPONENTS, gamma=0.7)
+    one, other = np.triu_indices(len(values), 1)
+    products = (Z[:, one] * Z[:, other]).reshape(N_SEEDS, len(one), 3, N_COMPONENTS).sum(axis=3)
+    limit = theorems.N_STANDARD_ERRORS / np.sqrt(N_SEEDS)
+    for pair in range(len(one)):
+        assert_uncorrelated(products[:, pair].T, limit)
+
+    fitted = Fastfood(transform_type=transform_type, n_components=3 * 1024, random_state=0)
+    blocks = fitted.fit(np.ones((1, 512)))._frozen._blocks
+    limit = theorems.N_STANDARD_ERRORS / np.sqrt(250)  # the least number of entries is 255
+    assert len(blocks.signs) == 3
+    for numbers in (blocks.signs, blocks._permutations, blocks._normals, blocks.scales):
+        assert_uncorrelated(numbers.reshape(3, -1), limit)
+
+
+def assert_uncorrelated(rows, limit):
+    correlations = np.corrcoef(rows)[np.triu_indices(len(rows), 1)]
+    assert np.abs(correlations).max() < limit
+
+
 MUTANTS = {
     "all zeros": ({"gamma": 0.7}, lambda Z: 0 * Z),
     "scaled": ({"gamma": 0.7}, lambda Z: 1.05 * Z),

@@ -14,6 +14,7 @@ from sparsemaps import (
     ConsistentWeightedSampling,
     CountSketch,
     KernelProduct,
+    MinHash,
     RandomFourier,
     RandomMaclaurin,
     SignProjection,
@@ -56,6 +57,40 @@ def test_min_max_times_acos():
     X = rows()
     product = KernelProduct(maps=(sampled(), SignProjection(n_hashes=K)), random_state=0).fit(X)
     assert_codes(agreements(product, X), pairs_of(product.exact_kernel(X)))
+
+
+@theorems.each_structure(16)
+def test_disjoint_rows_agree_by_chance(columns):
+    """Both samples differ: at the product of both chances, whatever the columns."""
+    X = sp.csr_array((np.ones(16), np.concatenate([columns[::2], columns[1::2]]), [0, 8, 16]),
+                     (2, 2**62))  # fmt: skip
+    maps = (
+        ConsistentWeightedSampling(n_hashes=20_000, bits=1, t_bits=1),
+        MinHash(n_hashes=20_000, bits=1),
+    )
+    product = KernelProduct(maps=maps, random_state=0).fit(X)
+    assert [part._chance for part in product._frozen._factors] == [1 / 4, 1 / 2]
+    assert product._frozen._chance == 1 / 8
+    numbers = codes.unpack(product.encode(X), 3, n_hashes=20_000)
+    theorems.assert_rate(numbers[0] == numbers[1], 1 / 8)
+
+
+def test_estimate_of_the_docstring():
+    """By the shares of samples in which both maps' codes agree, and each one's. Of binary rows, as
+    equal columns of other weights agree more often than by chance."""
+    n_hashes, X = 20_000, (rows() > 0).astype(float)
+    maps = (
+        ConsistentWeightedSampling(n_hashes=n_hashes, bits=1, t_bits=1),
+        MinHash(n_hashes=n_hashes, bits=1),
+    )
+    product = KernelProduct(maps=maps, random_state=0).fit(X)
+    p, q = (part._chance for part in product._frozen._factors)
+    numbers = codes.unpack(product.encode(X), 3, n_hashes=n_hashes)
+    one, other = np.triu_indices(4, 1)
+    first = numbers[one] >> 1 == numbers[other] >> 1
+    second = (numbers[one] ^ numbers[other]) & 1 == 0
+    estimates = (1.0 * (first & second) - p * second - q * first + p * q) / ((1 - p) * (1 - q))
+    theorems.assert_mean(estimates.T, pairs_of(product.exact_kernel(X)))
 
 
 def test_min_max_times_acos_chi2():

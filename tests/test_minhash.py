@@ -104,6 +104,21 @@ def test_structured_columns():
         assert_theorem(real_map_as_named, a, b, 32, n_trials=800)
 
 
+@pytest.mark.parametrize("bits", [1, 8])
+@theorems.each_structure(60)
+def test_codes_of_structured_columns(columns, bits):
+    """Sets that have 20 columns in common, and disjoint ones: of alternate columns, and of one
+    column each. Samples that differ agree in 2^-bits of all cases."""
+    sets = columns[:40], columns[20:], columns[::2], columns[1::2], columns[:1], columns[1:2]
+    X, n_hashes = csr(*sets, width=2**62), 4_000
+    A = MinHash(n_hashes=n_hashes, bits=bits, random_state=0).fit(X).encode(X)
+    numbers = codes.unpack(A, bits)
+    agree = numbers[::2] == numbers[1::2]
+    chance = 2.0**-bits
+    theorems.assert_rate(agree[0], 1 / 3 + 2 / 3 * chance)
+    theorems.assert_rate(agree[1:], chance)
+
+
 def test_each_member_is_sampled_alike():
     for n_members, n_hashes in ((7, 64), (1_000, 16)):
         a = 3 * np.arange(n_members)

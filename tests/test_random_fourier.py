@@ -78,6 +78,17 @@ def test_theorem_offset(parameters):
     theorems.assert_variance(found, 1 + k2 / 2 - k**2)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cauchy", "matern"])
+@theorems.each_structure(N_ENTRIES)
+def test_theorem_for_structured_columns(columns, kernel):
+    _, values, *_ = pairs()
+    indptr = np.arange(5) * N_ENTRIES
+    X = sp.csr_array((values.ravel(), np.tile(columns, 4), indptr), (4, 2**62))
+    parameters = {"kernel": kernel, "gamma": 0.5}
+    fourier = RandomFourier(n_components=20_000, random_state=0, **parameters)
+    assert_paired(fourier.fit_transform(X), parameters)
+
+
 @pytest.mark.parametrize("gamma", [0.5, 3.0])
 def test_theorem_folded(gamma):
     _, values, one, other = pairs()

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import theorems
 from conftest import random_csr
 
-from sparsemaps import RandomMaclaurin, _functions, _seeding
+from sparsemaps import RandomMaclaurin, _functions
 
 N_COMPONENTS = 100_000
 N_ENTRIES = 6
@@ -55,12 +55,12 @@ def real_map(kernel, X, seed=0, **parameters):
     return features.fit_transform(X)
 
 
-def assert_theorem(features, kernel, h01=False):
+def assert_theorem(features, kernel, h01=False, columns=None):
     """Products of single features have the kernel as their mean, and the variance of the docstring.
 
     One map of many components, as these are independent.
     """
-    X, values = rows()
+    X, values = rows(columns)
     one, other = np.triu_indices(4)
     Z = features(kernel, X)
     found = N_COMPONENTS * (Z[one] * Z[other]).T
@@ -83,6 +83,11 @@ def assert_theorem(features, kernel, h01=False):
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 def test_theorem(kernel):
     assert_theorem(real_map, kernel)
+
+
+@theorems.each_structure(N_ENTRIES)
+def test_theorem_for_structured_columns(columns):
+    assert_theorem(real_map, {"degree": 1, "coef0": 0.5}, columns=columns)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +167,7 @@ def test_against_reference(dtype, kernel):
     X = sp.csr_array((values, np.concatenate(columns), indptr), shape=(5, 2**45))
     features = RandomMaclaurin(**kernel, n_components=50, random_state=3).fit(X)
     factors, firsts = features._frozen._factors.astype(dtype), features._frozen._firsts
-    key = _seeding.keys(3, "random_maclaurin", 2)[0]
+    key = features._frozen._keys()[0]
     expected = [
         reference.random_maclaurin(key, *row, factors, firsts) for row in reference.rows_of(X)
     ]

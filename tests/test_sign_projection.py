@@ -47,6 +47,27 @@ def test_theorem(rho):
     theorems.assert_rate(signs[0] == 1, 0.5)
 
 
+@theorems.each_structure(20)
+def test_theorems_for_structured_columns(columns):
+    """Of each kind of vectors a law that is exact: the kernel for normal ones; for random signs,
+    that of rows with one of two entries in common; for Cauchy vectors, that of disjoint rows."""
+
+    def agree(one, other, values, **parameters):
+        indices, indptr = np.concatenate([one, other]), [0, len(one), len(one) + len(other)]
+        X = sp.csr_array((values, indices, indptr), (2, 2**62))
+        signs = SignProjection(n_hashes=20_000, random_state=1, **parameters).fit(X).encode(X)
+        first, second = np.unpackbits(signs, axis=1, bitorder="little")
+        return first == second
+
+    values = np.random.default_rng(2).normal(size=(2, 20))
+    exact = exact_kernel(values)
+    theorems.assert_rate(agree(columns, columns, values.ravel()), exact)
+    found = agree(columns[:2], columns[[0, 2]], np.ones(4), distribution="rademacher")
+    theorems.assert_rate(found, 3 / 4)
+    found = agree(columns[::2], columns[1::2], np.abs(values[0]), kernel="acos_chi2")
+    theorems.assert_rate(found, 1 / 2)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_theorem_for_short_rows(n):
     X = sp.csr_array(np.random.default_rng(n).normal(size=(2, n)))

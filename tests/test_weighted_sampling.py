@@ -30,6 +30,16 @@ def test_theorem():
     assert_theorem(real_map)
 
 
+@theorems.each_structure(40)
+@pytest.mark.parametrize("method", ["icws", "dart"])
+def test_theorem_for_structured_columns(columns, method):
+    u, v = np.random.default_rng(7).gamma(1.0, size=(2, 40))
+    X = sp.csr_array((np.concatenate([u, v]), np.tile(columns, 2), [0, 40, 80]), (2, 2**62))
+    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, method=method, random_state=3).fit(X)
+    i, t = cws.sample(X)
+    theorems.assert_rate((i[0] == i[1]) & (t[0] == t[1]), reference.min_max(u, v))
+
+
 def test_scaling_a_pair_keeps_its_kernel():
     for factor in (1e-300, 1e-30, 1e-3, 1e5, 1e290):
         scaled = [(factor * u, factor * v) for u, v in make_pairs()[:6]]
@@ -114,7 +124,7 @@ def test_half_a_sample_is_rejected(drop):
 def uniforms():
     """r, c, beta of structured columns, each through its distribution function."""
     columns = np.concatenate([np.arange(100), 2 ** np.arange(7, 62), 1000 * np.arange(1, 100)])
-    key = _seeding.keys(0, "weighted_sampling", 1)[0]
+    key = _seeding.keys(0, "weighted_sampling", 1, "icws")[0]
     r, c, beta = reference.icws_parameters(key, columns, 512)
     gamma = stats.gamma(2.0)
     return gamma.cdf(r), gamma.cdf(c), beta.astype(float)
@@ -174,7 +184,7 @@ def test_against_reference():
         (np.concatenate(weights), np.concatenate(columns), indptr), shape=(len(lengths), 2**40)
     )
     i, t = ConsistentWeightedSampling(n_hashes=150, random_state=9).fit(X).sample(X)
-    key = _seeding.keys(9, "weighted_sampling", 1)[0]
+    key = _seeding.keys(9, "weighted_sampling", 1, "icws")[0]
     for row, (c, w) in enumerate(zip(columns, weights, strict=True)):
         if len(c) == 0:
             assert (i[row] == -1).all()
@@ -197,7 +207,7 @@ def test_rows_longer_than_the_scratch():
     np.testing.assert_array_equal(i[5], alone_i[0])
     np.testing.assert_array_equal(t[5], alone_t[0])
     np.testing.assert_array_equal(i[:5], i[6:])
-    key = _seeding.keys(0, "weighted_sampling", 1)[0]
+    key = _seeding.keys(0, "weighted_sampling", 1, "icws")[0]
     columns = np.arange(300_000)
     expected, _ = reference.icws(columns, row.data, *reference.icws_parameters(key, columns, 20))
     np.testing.assert_array_equal(i[5], expected)
@@ -209,9 +219,9 @@ def test_rows_longer_than_the_scratch():
 @pytest.mark.parametrize(("bits", "t_bits"), [(1, 0), (3, 0), (8, 0), (16, 0), (4, 3), (16, 8)])
 def test_outputs_follow_from_the_samples(X, bits, t_bits):
     cws = ConsistentWeightedSampling(n_hashes=13, bits=bits, t_bits=t_bits, random_state=2).fit(X)
-    i, t = cws.sample(X)
     width = bits + t_bits
-    codes = (i & (2**bits - 1)) | ((t & (2**t_bits - 1)) << bits)
+    key = _seeding.keys(2, "weighted_sampling", 2, "icws")[1]
+    codes = reference.sample_codes(key, *cws.sample(X), bits, t_bits)
     filled = np.diff(X.indptr) > 0
 
     Z = cws.transform(X)
@@ -238,30 +248,87 @@ def test_wide_output_has_wide_indices(X):
     assert Z.indices.max() > 2**32
 
 
-def test_b_bit_inner_products_have_the_published_bias():
-    """E<z, z'> = MM + (1 - MM) 2^-b where the columns' lowest bits are as good as random."""
+# ---- what codes agree by chance ------------------------------------------------------------------
+
+each_method = pytest.mark.parametrize("method", ["icws", "dart"])
+each_code = pytest.mark.parametrize(("bits", "t_bits"), [(1, 0), (3, 3), (16, 8)])
+
+
+N_CODES = 4_000
+
+
+def codes_agree(X, **parameters):
+    """Whether the codes of rows 0 and 1, 2 and 3, and so on agree; each sample by itself."""
+    cws = ConsistentWeightedSampling(n_hashes=N_CODES, random_state=1, **parameters).fit(X)
+    columns = cws.transform(X).indices.reshape(-1, N_CODES)
+    return columns[::2] == columns[1::2]
+
+
+def assert_chance(agree, expected):
+    """A rate of independent agreements in each row; rates may be too small for a normal law."""
+    for found in np.atleast_2d(agree):
+        test = stats.binomtest(int(found.sum()), len(found), expected)
+        assert test.pvalue >= theorems.KS_LEVEL, f"{found.mean()} for {expected}"
+
+
+@each_method
+@each_code
+@theorems.each_structure(16)
+def test_disjoint_rows_agree_by_chance(columns, method, bits, t_bits):
+    """At a rate of 2^-(bits + t_bits), whatever their columns. The rows are binary, so that t* is
+    often the same. One pair has alternate columns, one a block each, one a column each."""
+    pairs = columns[::2], columns[1::2], columns[:8], columns[8:], columns[:1], columns[1:2]
+    indptr = np.cumsum([0, *map(len, pairs)])
+    X = sp.csr_array((np.ones(indptr[-1]), np.concatenate(pairs), indptr), (6, 2**62))
+    agree = codes_agree(X, method=method, bits=bits, t_bits=t_bits)
+    assert_chance(agree, 2.0 ** -(bits + t_bits))
+
+
+@each_method
+@each_code
+@theorems.each_structure(8)
+def test_values_of_other_signs_agree_by_chance(columns, method, bits, t_bits):
+    values = np.concatenate([np.ones(8), -np.ones(8)])
+    X = sp.csr_array((values, np.tile(columns, 2), [0, 8, 16]), (2, 2**62))
+    agree = codes_agree(X, method=method, bits=bits, t_bits=t_bits, signed=True)
+    assert_chance(agree, 2.0 ** -(bits + t_bits))
+
+
+@each_method
+@pytest.mark.parametrize("t_bits", [0, 1, 4, 8])
+def test_other_weights_of_one_column_agree_by_chance(method, t_bits):
+    """At a rate of 2^-t_bits, beside the rate of the kernel."""
+    agree = codes_agree(np.array([[0.3], [0.8]]), method=method, t_bits=t_bits)
+    assert_chance(agree, 3 / 8 + 5 / 8 * 2.0**-t_bits)
+
+
+@each_method
+@pytest.mark.parametrize(("bits", "t_bits"), [(1, 0), (2, 2)])
+@theorems.each_structure(60)
+def test_what_codes_agree(columns, method, bits, t_bits):
+    """Equal samples: all; of one i*, a share of 2^-t_bits; others, 2^-(bits + t_bits)."""
     rng = np.random.default_rng(0)
-    columns = np.sort(rng.choice(2**30, 60, replace=False))
-    u, v = np.zeros(60), np.zeros(60)
-    u[:40], v[20:] = rng.gamma(1.0, size=40), rng.gamma(1.0, size=40)
-    X = sp.csr_array((np.stack([u, v]).ravel(), np.tile(columns, 2), [0, 60, 120]), (2, 2**30))
-    exact = reference.min_max(u, v)
-    for bits in (1, 2, 4):
-        cws = ConsistentWeightedSampling(n_hashes=40_000, bits=bits, t_bits=8, random_state=1)
-        Z = cws.fit_transform(X)
-        i, t = cws.sample(X)
-        same = (i[0] == i[1]) & (t[0] == t[1])
-        # Among the samples that differ, bits of i* and of t* agree by chance.
-        low = (i & (2**bits - 1)) | ((t & 255) << bits)
-        np.testing.assert_allclose((Z @ Z.T)[0, 1], (low[0] == low[1]).mean(), rtol=1e-12)
-        assert (low[0] == low[1])[~same].mean() < 2.0**-bits
-        theorems.assert_rate(same, exact)
-        bare = ConsistentWeightedSampling(n_hashes=40_000, bits=bits, random_state=1)
-        Z = bare.fit_transform(X)
-        agree = (i[0] == i[1]).mean()
-        chance = ((i[0] ^ i[1]) & (2**bits - 1) == 0)[i[0] != i[1]].mean()
-        np.testing.assert_allclose((Z @ Z.T)[0, 1], agree + (1 - agree) * chance, rtol=1e-12)
-        assert abs(chance - 2.0**-bits) < 0.1  # 60 columns: their bits are only about balanced
+    u, v = rng.gamma(1.0, size=(2, 40))
+    X = sp.csr_array(
+        (np.concatenate([u, v]), np.concatenate([columns[:40], columns[20:]]), [0, 40, 80]),
+        (2, 2**62),
+    )
+    agree = codes_agree(X, method=method, bits=bits, t_bits=t_bits)[0]
+    cws = ConsistentWeightedSampling(n_hashes=N_CODES, method=method, random_state=1).fit(X)
+    i, t = cws.sample(X)
+    same_i, same_t = i[0] == i[1], t[0] == t[1]
+    assert agree[same_i & same_t].all()
+    assert_chance(agree[same_i & ~same_t], 2.0**-t_bits)
+    assert_chance(agree[~same_i], 2.0 ** -(bits + t_bits))
+
+
+def test_codes_do_not_depend_on_the_width():
+    """Also where all columns are below 2^bits."""
+    X = random_csr(n_columns=200)
+    wide = sp.csr_array((X.data, X.indices, X.indptr), (X.shape[0], 2**40))
+    maps = [ConsistentWeightedSampling(random_state=0).fit(rows) for rows in (X, wide)]
+    assert [cws._chance for cws in maps] == [2.0**-8, 2.0**-8]
+    np.testing.assert_array_equal(maps[0].encode(X), maps[1].encode(wide))
 
 
 def test_signed_is_the_generalized_min_max_kernel():

@@ -2,9 +2,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
-cdef extern from "c/sample_code.h" nogil:
-    int64_t sample_code(uint64_t column, uint64_t t, int bits, int t_bits)
-
 cpdef enum:
     PACKED           # uint8: codes one behind the other in a string of bits, lowest bit first
     NUMBERS          # int32: the codes
@@ -103,25 +100,33 @@ cdef inline void put_no_codes(const code_output_t *output, Py_ssize_t row) noexc
         memset(output.packed + start, 0, output.width)
 
 
-# What t* is held in.
-ctypedef fused t_t:
-    int32_t
-    int64_t
+cdef extern from "c/sample_codes.h" nogil:
+    enum:
+        SAMPLE_KEYS
+    ctypedef struct sample_codes_loops:
+        void (*keys)(uint64_t key, uint64_t first, Py_ssize_t n, int t_bits,
+                     uint64_t *keys) noexcept nogil
+        void (*codes)(const uint64_t *keys, Py_ssize_t n_rows, Py_ssize_t n,
+                      const uint64_t *columns, const int64_t *t, int bits, int t_bits,
+                      int64_t *codes) noexcept nogil
+    const sample_codes_loops *sample_codes_at(int level)
 
 
-# Where samples (i*, t*) of rows go: whole, or as codes made of their lowest bits.
+# Where samples (i*, t*) of rows go: whole, or as codes (c/sample_codes.h).
 cdef struct sample_output_t:
     int64_t *columns      # whole: i*, `codes.n` of a row, and t*; NULL for codes
     int64_t *t
-    int bits              # of i* in a code
-    int t_bits            # of t* in a code
+    uint64_t key          # of the codes
+    int bits              # of the hash of i* in a code
+    int t_bits            # of the hash of (i*, t*) in a code
     code_output_t codes
 
 
-cdef inline sample_output_t samples_as_codes(int layout, out, Py_ssize_t n, int bits,
+cdef inline sample_output_t samples_as_codes(int layout, out, Py_ssize_t n, uint64_t key, int bits,
                                              int t_bits) except *:
-    """Codes of the lowest `bits` of i* with the lowest `t_bits` of t* above them."""
-    return sample_output_t(NULL, NULL, bits, t_bits, code_output(layout, out, n, bits + t_bits))
+    """Codes of `bits` bits of a hash of i* with `t_bits` bits of a hash of (i*, t*) above them."""
+    return sample_output_t(NULL, NULL, key, bits, t_bits,
+                           code_output(layout, out, n, bits + t_bits))
 
 
 cdef inline sample_output_t whole_samples(int64_t[:, ::1] columns, int64_t[:, ::1] t):
@@ -136,7 +141,7 @@ cdef inline sample_output_t whole_samples(int64_t[:, ::1] columns, int64_t[:, ::
 
 
 cdef inline void put_whole_samples(const sample_output_t *output, Py_ssize_t row, Py_ssize_t first,
-                                   const uint64_t *columns, const t_t *t,
+                                   const uint64_t *columns, const int64_t *t,
                                    Py_ssize_t n) noexcept nogil:
     """Write samples `first` and so on of a row, n of them unless there are fewer."""
     cdef Py_ssize_t start = row * output.codes.n + first, j

@@ -123,8 +123,8 @@ def map_files(
     ...     parts = map_files(cws, file, Path(folder, "mapped"), partition_bytes=12, ones=True)
     ...     for part in map(Path, parts):
     ...         print(part.name, part.read_text().split())
-    part-000000.svm ['1', '3:1', '7:1', '11:1']
-    part-000001.svm ['-1', '2:1', '6:1', '10:1']
+    part-000000.svm ['1', '1:1', '8:1', '12:1']
+    part-000001.svm ['-1', '4:1', '5:1', '11:1']
     """
     check_choice("format", format, tuple(_ENDINGS))
     check_int("partition_bytes", partition_bytes, 1, _LARGEST)

@@ -137,7 +137,7 @@ def map_svmlight_file(
     >>> done[0].n_rows
     2
     >>> file.getvalue()
-    b'1 3:1 7:1 11:1\n-1 2:1 6:1 10:1\n'
+    b'1 1:1 8:1 12:1\n-1 4:1 5:1 11:1\n'
     """
     check_choice("format", format, tuple(FORMATS))
     check_int("max_line_bytes", max_line_bytes, 1, 2**63 - 1)
