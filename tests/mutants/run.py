@@ -5,11 +5,11 @@ that must then fail.
     python tests/mutants/run.py --only 'hashing|emit'
     python tests/mutants/run.py --share 20 --of "$(git rev-parse HEAD)" --seconds 240
 
-A change is killed if one of its tests fails or crashes. It is no merit of the tests if the change does
-not compile, if the tests cannot be imported, or if they only take too long; nor do tests count that compare
-with stored outputs (golden values), as they would kill any change. Needs what tests need, and meson,
-ninja and Cython. One line is printed for each change; the exit status is 1 if one survived, or
-could not be tried.
+A change is killed if one of its tests fails or crashes. It is no merit of the tests if the change
+does not compile, if the tests cannot be imported, or if they only take too long; nor do tests count
+that compare with stored outputs (golden values), as they would kill any change. Needs what tests
+need, and meson, ninja and Cython. One line is printed for each change; the exit status is 1 if one
+survived, or could not be tried.
 """
 
 import argparse
@@ -71,15 +71,14 @@ def share(mutants, n, text):
     return sorted(mutants, key=key.__getitem__)[: math.ceil(len(mutants) / n)]
 
 
-# ---- one process of tests after the other, forked from one that has imported what all need ---------
+# ---- processes of tests, forked from one that has imported what all need ---------------------------
 
 
 def serve():
     """Run pytest with the arguments of each line of standard input; print how it ended."""
-    import numpy  # noqa: F401
     import pytest
     import scipy.sparse
-    import scipy.stats
+    import scipy.stats  # noqa: F401
     import sklearn.utils.estimator_checks  # noqa: F401
 
     for line in sys.stdin:
