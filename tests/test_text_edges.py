@@ -153,7 +153,7 @@ def test_equal_indices_of_binary_data(value):
     assert (X.data == value).all()
     twice = line.replace(b" 20:", b" 19:")
     for text in (b"1 " + twice + b" " + line, b"1 " + twice):
-        with pytest.raises(ValueError, match="sorted and unique.*'19:"):
+        with pytest.raises(ValueError, match=r"sorted and unique.*'19:"):
             load_svmlight_file(BytesIO(text))
 
 

@@ -71,7 +71,7 @@ def share(mutants, n, text):
     return sorted(mutants, key=key.__getitem__)[: math.ceil(len(mutants) / n)]
 
 
-# ---- processes of tests, forked from one that has imported what all need ---------------------------
+# ---- processes of tests, forked from one that has imported what all need -------------------------
 
 
 def serve():
