@@ -14,6 +14,8 @@ from sparsemaps import (
     ConsistentWeightedSampling,
     CountSketch,
     RandomBinning,
+    RandomFourier,
+    TensorSketch,
     _rows,
     _seeding,
     _validation,
@@ -79,6 +81,30 @@ def test_count_sketches_of_few_columns(n_columns, n_components, dtype):
     np.testing.assert_array_equal(found.data, one_by_one.data)
     dense = CountSketch(n_components=n_components, dense_output=True, random_state=1)
     np.testing.assert_array_equal(found.toarray(), dense.fit_transform(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_odd_fourier_feature_is_that_of_a_vector_of_its_own(dtype):
+    """It is the offset form's feature of the same vector and phase."""
+    X = random_csr(40, 300, dtype=dtype)
+    options = {"gamma": 0.1, "random_state": 0}
+    odd = RandomFourier(n_components=7, **options).fit_transform(X)
+    offset = RandomFourier(n_components=4, form="offset", **options).fit_transform(X)
+    eps = np.finfo(dtype).eps
+    np.testing.assert_allclose(odd[:, 6] * np.sqrt(7), offset[:, 3] * 2, rtol=8 * eps, atol=eps)
+
+
+@pytest.mark.parametrize("method", ["direct", "fft"])
+@pytest.mark.parametrize("n_entries", [1, 7, 8, 30])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gamma_scales_tensor_sketches(dtype, n_entries, method):
+    """By a power of two, so exactly; of rows that are hashed one by one and eight at a time."""
+    X = sp.csr_array(np.random.default_rng(0).normal(size=(3, n_entries)).astype(dtype))
+    for degree in (1, 2, 3):
+        options = {"n_components": 64, "degree": degree, "method": method, "random_state": 0}
+        one = TensorSketch(**options).fit_transform(X)
+        four = TensorSketch(gamma=4.0, **options).fit_transform(X)
+        np.testing.assert_array_equal(four, one * dtype(2**degree))
 
 
 # ---- samples -------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def test_chance_of_signed_columns():
 # ---- errors of a kernel --------------------------------------------------------------------------
 
 
-def summaries(n_seeds=12, n_pairs=300, n_repeats=400, bias=0.0, common=0.0):
+def summaries(n_seeds=12, n_pairs=300, n_repeats=250, bias=0.0, common=0.0):
     """Of errors that are normal numbers: independent ones, and one that all pairs of a seed have in
     common; `bias` is that of every pair."""
     sketch = CountSketch(n_components=16, random_state=0).fit(np.ones((1, 2)))

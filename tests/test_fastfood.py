@@ -9,12 +9,13 @@ import pytest
 import scipy.sparse as sp
 import theorems
 from conftest import random_csr
-from scipy import special
+from scipy import special, stats
 from scipy.linalg import hadamard
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sparsemaps import CountSketch, Fastfood, _functions, _rows, _seeding
 from sparsemaps._kernels import fastfood as kernel
+from sparsemaps.fastfood import _lengths
 
 WIDTH = 8
 N_SEEDS = 400
@@ -305,9 +306,23 @@ def test_blocks_are_those_of_the_formula(transform_type, dtype):
 def test_blocks_are_independent():
     """No two blocks share their signs, permutation, normal numbers or lengths."""
     blocks = several_blocks(width=64)._frozen._blocks
-    scales = blocks.scales.reshape(4, 64) * np.linalg.norm(blocks._normals, axis=1)[:, None]
-    for numbers in (blocks.signs, blocks._normals, blocks._permutations, np.sort(scales, axis=1)):
+    lengths = blocks.scales.reshape(4, 64) * np.linalg.norm(blocks._normals, axis=1)[:, None]
+    lengths = np.round(1000 * lengths / lengths.mean())
+    for numbers in (blocks.signs, blocks._normals, blocks._permutations, lengths):
         assert len(np.unique(numbers, axis=0)) == 4
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_matern_lengths_are_those_of_sums_of_points_of_the_ball(degree):
+    n = 20_000
+    fitted = Fastfood(kernel="matern", degree=degree, random_state=0).fit(np.ones((1, WIDTH)))
+    found = _lengths(fitted._frozen, np.uint64(5), n)
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(degree, n, WIDTH))
+    points /= np.linalg.norm(points, axis=2, keepdims=True)
+    points *= rng.random((degree, n, 1)) ** (1 / WIDTH)
+    expected = np.linalg.norm(points.sum(axis=0), axis=1)
+    assert stats.ks_2samp(found, expected).pvalue > theorems.KS_LEVEL
 
 
 @pytest.mark.parametrize("transform_type", TRANSFORMS)
