@@ -3,6 +3,8 @@
 Each of these kills a change of the source that other tests let pass (tests/mutants).
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import reference
@@ -62,7 +64,7 @@ def test_indptr_begins_at_0():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_columns", [64, 65, 4096, 4097])
-@pytest.mark.parametrize("n_components", [7, 65, 2000])
+@pytest.mark.parametrize("n_components", [7, 65, 300, 2000])
 def test_count_sketches_of_few_columns(n_columns, n_components, dtype):
     """By a table of the columns, which is made where they are few against the entries, and by
     hashing each entry."""
@@ -92,6 +94,16 @@ def test_the_odd_fourier_feature_is_that_of_a_vector_of_its_own(dtype):
     offset = RandomFourier(n_components=4, form="offset", **options).fit_transform(X)
     eps = np.finfo(dtype).eps
     np.testing.assert_allclose(odd[:, 6] * np.sqrt(7), offset[:, 3] * 2, rtol=8 * eps, atol=eps)
+
+
+@pytest.mark.parametrize("n_components", [2**22, 2**22 + 1, 2**23])
+def test_entries_of_wide_sketches_are_sorted_by_all_their_bits(n_components):
+    """The last of their 22 or 23 bits takes a pass of its own."""
+    X = random_csr(20, 3000, density=0.1)
+    Z = CountSketch(n_components=n_components, random_state=0).fit_transform(X)
+    for first, last in pairwise(Z.indptr):
+        assert (np.diff(Z.indices[first:last]) > 0).all()
+    assert Z.indices.max() > 0.99 * n_components
 
 
 @pytest.mark.parametrize("method", ["direct", "fft"])
