@@ -60,6 +60,11 @@ def matrix(data):
     return X
 
 
+def small(X):
+    shape = vars(X).get("_shape")
+    return isinstance(shape, tuple) and all(isinstance(n, int) and n < 10**4 for n in shape)
+
+
 def target(data):
     data = atheris.FuzzedDataProvider(data)
     name, function = FUNCTIONS[data.ConsumeIntInRange(0, len(FUNCTIONS) - 1)]
@@ -71,9 +76,8 @@ def target(data):
             X = matrix(data) if kind == 1 else array(data)
     except (AttributeError, TypeError, ValueError):
         return  # SciPy makes no such object
-    shape = getattr(X, "_shape", ())
-    if sp.issparse(X) and not all(isinstance(n, int) and n < 10**4 for n in shape):
-        return  # outputs as large as the shape that is said
+    if sp.issparse(X) and not small(X):
+        return  # outputs are as large as the shape that is said
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         wrong = hostile.call(function, X)
