@@ -20,7 +20,6 @@ import math
 import os
 import queue
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -76,6 +75,8 @@ def share(mutants, n, text):
 
 def serve():
     """Run pytest with the arguments of each line of standard input; print how it ended."""
+    import resource  # which Windows does not have
+
     import pytest
     import scipy.sparse
     import scipy.stats  # noqa: F401
