@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 import theorems
 from conftest import random_csr
+from sklearn.base import clone
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -17,10 +18,12 @@ from sparsemaps import (
     RandomFourier,
     RandomMaclaurin,
     SignProjection,
+    TensorSketch,
     _kernel_error,
     _search,
     _seeding,
     _threads,
+    _variance,
     codes,
 )
 from sparsemaps._kernels import projection
@@ -107,6 +110,56 @@ def test_the_bias_of_pairs_is_freed_of_noise(bias):
 def test_the_root_mean_square_includes_the_bias():
     found = [summary.rmse**2 for summary in summaries(bias=2.0, n_repeats=50)]
     theorems.assert_mean(found, 5.0)
+
+
+# ---- variance formulas ---------------------------------------------------------------------------
+
+
+def near_and_far():
+    """Rows of few columns, where all terms of a formula count."""
+    X = np.random.default_rng(0).normal(size=(4, 3)) / 2
+    X[1] = X[0] + 0.2 * X[1]
+    return X
+
+
+def unit_variances(random_map, X):
+    fitted = random_map.fit(X)
+    _, pairs = _kernel_error.exact_pairs(fitted, sp.csr_array(X))
+    return _variance.of_pairs(fitted, pairs)[1]
+
+
+INDEPENDENT = {
+    "offset": RandomFourier(gamma=0.3, form="offset"),
+    "offset, laplacian": RandomFourier(kernel="laplacian", gamma=0.2, form="offset"),
+    "folded": RandomFourier(kernel="folded_rbf", gamma=0.5),
+    "maclaurin": RandomMaclaurin(degree=2, coef0=0.5),
+    "maclaurin, exp": RandomMaclaurin(kernel="exp", gamma=0.5),
+}
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_variance_of_independent_components(name):
+    """Each component by itself has the variance that the formula gives for one."""
+    X, n = near_and_far(), 100_000
+    random_map = clone(INDEPENDENT[name]).set_params(n_components=n, random_state=0)
+    expected = unit_variances(random_map, X)
+    Z = random_map.fit_transform(X) * np.sqrt(n)
+    one, other = np.triu_indices(4, 1)
+    theorems.assert_variance((Z[one] * Z[other]).T, expected)
+
+
+@pytest.mark.parametrize("sketch", [CountSketch(), TensorSketch(degree=2, coef0=0.5)], ids=str)
+def test_variance_of_sketches(sketch):
+    """Up to terms of 1 / n_components**2."""
+    X, n = near_and_far(), 256
+    sketch = clone(sketch).set_params(n_components=n, dense_output=True)
+    expected = unit_variances(sketch, X) / n
+    one, other = np.triu_indices(4, 1)
+    found = []
+    for seed in range(1500):
+        Z = sketch.set_params(random_state=seed).fit_transform(X)
+        found.append((Z[one] * Z[other]).sum(axis=1))
+    theorems.assert_variance(found, expected)
 
 
 # ---- seeds ---------------------------------------------------------------------------------------
