@@ -279,3 +279,14 @@ def test_products_without_samples_of_the_second_map():
         Z = product.transform(X)
         assert np.diff(Z.indptr).tolist() == [0, 20]
         assert product.encode(X, packed=True).sampled.tolist() == [False, True]
+
+
+def test_rows_of_products_are_those_of_each_row_alone():
+    """Also behind rows that have no sample, of which the other map has features."""
+    X = random_csr(12, 60, density=0.1)
+    maps = ConsistentWeightedSampling(n_hashes=16), RandomFourier(n_components=16, gamma=0.1)
+    product = KernelProduct(maps=maps, random_state=0).fit(X)
+    Z = product.transform(X).toarray()
+    assert not Z[[0, 6, 11]].any()
+    for row in range(12):
+        np.testing.assert_array_equal(product.transform(X[[row]]).toarray()[0], Z[row])
