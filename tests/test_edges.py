@@ -210,9 +210,10 @@ def test_sums_that_are_too_large(name):
         getattr(kernels, name)(X[:1], X)
 
 
-@pytest.mark.parametrize("nu", [0.02, 0.1, 0.3])
-def test_matern_of_small_nu(nu):
-    distances = np.array([1e-8, 1e-3, 0.1, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("nu", [0.02, 0.1, 0.3, 0.8, 4.0])
+def test_matern_near_and_far(nu):
+    """Near and far, where the kernel is 1e-13, as exact in relation to it."""
+    distances = np.array([1e-3, 0.1, 1.0, 3.0, 10.0])
     X = distances[:, None]
     s = 2 * np.sqrt(nu) * distances
     expected = 2 ** (1 - nu) / special.gamma(nu) * s**nu * special.kv(nu, s)

@@ -82,6 +82,12 @@ def test_whole_numbers_around_2_to_the_53():
         )
 
 
+def test_the_ends_of_the_range():
+    exponents = [*range(-350, -300), *range(290, 312)]
+    numbers = [f"{w}e{q}".encode() for w in ("1", "17", "9007199254740993") for q in exponents]
+    assert_read_as_python_does(numbers)
+
+
 def neighbours(exponents):
     """Doubles with small and odd mantissas of so many sizes."""
     mantissas = 2**52 + np.concatenate([np.arange(60), 2**52 - 1 - np.arange(60)])
