@@ -280,6 +280,8 @@ def main():
     mutants = [mutant for mutant in load() if re.search(options.only, mutant.name)]
     if options.share > 1:
         mutants = share(mutants, options.share, options.of)
+    if not mutants:
+        parser.error("no change has such a name")
     with contextlib.ExitStack() as stack:
         folder = options.folder or stack.enter_context(tempfile.TemporaryDirectory())
         outcomes = run(mutants, Path(folder).resolve(), options.jobs, options.seconds)
