@@ -781,7 +781,7 @@ def large(tmp_path_factory):
     """An input that takes two workers some seconds, in about 40 parts."""
     folder = tmp_path_factory.mktemp("large")
     rng = np.random.default_rng(0)
-    X = sp.random_array((4000, 10**6), density=1e-4, rng=rng, format="csr")
+    X = sp.random_array((4000, 10**6), density=1e-4, random_state=rng, format="csr")
     X.data += 0.01
     dump_svmlight_file(X, rng.integers(0, 2, 4000), str(folder / "in.svm"), zero_based=False)
     map = ConsistentWeightedSampling(n_hashes=1024, random_state=0)

@@ -2,18 +2,20 @@
 
 import functools
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import theorems
 from conftest import random_csr
-from scipy import special
+from scipy import special, stats
 from scipy.linalg import hadamard
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sparsemaps import CountSketch, Fastfood, _kernel_error, _rows, _variance
+from sparsemaps import CountSketch, Fastfood, _functions, _kernel_error, _rows, _seeding, _variance
 from sparsemaps._kernels import fastfood as kernel
+from sparsemaps.fastfood import _lengths
 
 WIDTH = 8
 N_SEEDS = 400
@@ -335,3 +337,84 @@ def test_permutations_are_uniform():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         Fastfood(**parameters).fit(np.ones((2, 4)))
+
+
+# ---- blocks --------------------------------------------------------------------------------------
+
+
+def several_blocks(transform_type="hadamard", width=8, **parameters):
+    """A fitted map of four blocks, without a fraction of one."""
+    parameters = {"gamma": 0.7, "n_components": 8 * width, "random_state": 3, **parameters}
+    return Fastfood(transform_type=transform_type, **parameters).fit(np.ones((1, width)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+def test_blocks_are_those_of_the_formula(transform_type, dtype):
+    """Each block is T G P T B, with its own B, P and G, and its scales divide by its own |G|."""
+    width = 8
+    fitted = several_blocks(transform_type)._frozen
+    blocks = fitted._blocks
+    assert len(blocks.signs) == 4
+    found = blocks.multiply(np.eye(width, dtype=dtype))
+    for number in range(4):
+        signs, normals = blocks.signs[number], blocks._normals[number].astype(float)
+        order = blocks._permutations[number]
+        if transform_type == "hadamard":
+            first = hadamard(width) * signs
+            expected = hadamard(width) @ (normals[:, None] * first[order])
+        else:
+            spectrum = np.fft.rfft(np.diag(signs.astype(float)), axis=0)
+            inner = (normals[1:-1:2] + 1j * normals[2:-1:2]) * np.sqrt(0.5)
+            spectrum[1:-1] = spectrum[1 + order] * inner[:, None]
+            spectrum[[0, -1]] *= normals[[0, -1], None]
+            expected = width * np.fft.irfft(spectrum, n=width, axis=0)
+        part = found[:, number * width : (number + 1) * width].T
+        np.testing.assert_allclose(part, expected, atol=40 * np.finfo(dtype).eps)
+    # Rows of V are as long as chosen: sqrt(2 gamma) times the root of a chi-square number.
+    vectors = (found * blocks.scales).T.reshape(4, width, width)
+    lengths = np.linalg.norm(vectors, axis=2) * (2 * np.pi) / np.sqrt(1.4)
+    key = _seeding.keys(3, "fastfood", 8)[3]
+    drawn = np.sqrt(2 * _functions.gamma_quantile(width / 2, _seeding.uniforms(key, 4 * width)))
+    np.testing.assert_allclose(lengths.ravel(), drawn, rtol=1e-5)
+
+
+def test_blocks_are_independent():
+    """No two blocks share their signs, permutation, normal numbers or lengths."""
+    blocks = several_blocks(width=64)._frozen._blocks
+    lengths = blocks.scales.reshape(4, 64) * np.linalg.norm(blocks._normals, axis=1)[:, None]
+    lengths = np.round(1000 * lengths / lengths.mean())
+    for numbers in (blocks.signs, blocks._normals, blocks._permutations, lengths):
+        assert len(np.unique(numbers, axis=0)) == 4
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_matern_lengths_are_those_of_sums_of_points_of_the_ball(degree):
+    n = 20_000
+    fitted = Fastfood(kernel="matern", degree=degree, random_state=0).fit(np.ones((1, WIDTH)))
+    found = _lengths(fitted._frozen, np.uint64(5), n)
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(degree, n, WIDTH))
+    points /= np.linalg.norm(points, axis=2, keepdims=True)
+    points *= rng.random((degree, n, 1)) ** (1 / WIDTH)
+    expected = np.linalg.norm(points.sum(axis=0), axis=1)
+    assert stats.ks_2samp(found, expected).pvalue > theorems.KS_LEVEL
+
+
+@pytest.mark.parametrize("transform_type", TRANSFORMS)
+def test_variance_of_several_blocks(transform_type):
+    """The mean over four blocks has a quarter of one block's variance."""
+    values = rows()
+    one, other = np.triu_indices(len(values), 1)
+    found = []
+    for seed in range(N_SEEDS):
+        Z = Fastfood(
+            gamma=0.7, n_components=4 * N_COMPONENTS, transform_type=transform_type,
+            random_state=seed,
+        ).fit_transform(values)  # fmt: skip
+        parts = Z.reshape(len(values), 4, -1) * 2
+        found.append((parts[one] * parts[other]).sum(axis=2))
+    found = np.array(found)
+    centred = found - exact_kernels({"gamma": 0.7})[:, None]
+    for a, b in combinations(range(4), 2):
+        theorems.assert_mean(centred[:, :, a] * centred[:, :, b], 0.0)

@@ -5,6 +5,8 @@ import doctest
 import importlib
 import pkgutil
 import re
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -211,10 +213,41 @@ def test_typed():
 
 @pytest.mark.skipif(not WORKFLOW.exists(), reason="not in a checkout")
 def test_the_least_versions_are_those_of_continuous_integration():
+    """Every requirement has a least version, which both ways to run CI take from pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
-    pinned = dict(re.findall(r"([a-z-]+)==([0-9.]+)", WORKFLOW.read_text()))
-    least = dict(re.fullmatch(r"([a-z-]+)>=([0-9.]+).*", text).groups() for text in needed)
-    assert pinned.keys() == least.keys()
-    for name, lowest in least.items():
-        assert f"{pinned[name]}.".startswith(f"{lowest}."), name
+    printed = subprocess.run(
+        [sys.executable, ROOT / ".ci" / "least_versions"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert printed.split() == [text.replace(">=", "==") for text in needed]
+    for file in (WORKFLOW, ROOT / ".ci" / "run"):
+        assert ".ci/least_versions" in file.read_text()
+
+
+@pytest.mark.skipif(not WORKFLOW.exists(), reason="not in a checkout")
+def test_actions_are_pinned():
+    """By the hash of a commit, which nobody can move, with the version that it is."""
+    used = [
+        line.strip()
+        for file in sorted(WORKFLOW.parent.glob("*.yml"))
+        for line in file.read_text().splitlines()
+        if "uses:" in line
+    ]
+    assert len(used) > 20
+    pinned = re.compile(r"(?:- )?uses: [\w/-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+")
+    assert [line for line in used if not pinned.fullmatch(line)] == []
+
+
+@pytest.mark.skipif(not WORKFLOW.exists(), reason="not in a checkout")
+def test_linters_have_one_version():
+    """That of .ci/lint.txt, from which everything that lints takes its tools."""
+    tools = re.findall(r"^([a-z-]+)==[0-9.]+$", (ROOT / ".ci" / "lint.txt").read_text(), re.M)
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    assert re.findall("- repo: (.*)", hooks) == ["local"]
+    run = {words.split()[0] for words in re.findall(r"entry: (?:>\s+)?(.+)", hooks)}
+    assert run == set(tools) - {"pre-commit"}
+    for file in (WORKFLOW, ROOT / ".ci" / "run", ROOT / "pyproject.toml"):
+        assert not [tool for tool in tools if re.search(rf"\b{tool}==", file.read_text())]

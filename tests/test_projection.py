@@ -124,3 +124,16 @@ def test_against_reference(name, dtype):
     projection.project(*open_rows(X).block(0, 5), 13, kind, out.shape[1], out)
     for row, found in zip(reference.rows_of(X), out, strict=True):
         np.testing.assert_array_equal(found, reference.project(13, *row, n, name), strict=True)
+
+
+def test_drawn_signs_are_those_of_projections():
+    """A row of a single 1 has the entries of its column as projections."""
+    n = 128
+    for name in (*DISTRIBUTIONS, "rademacher"):
+        kind = getattr(projection, name.upper())
+        out = np.empty((1, n))
+        X = sp.csr_array(([1.0], [5], [0, 1]), shape=(1, 6))
+        projection.project(*open_rows(X).block(0, 1), 11, kind, n, out)
+        drawn = np.empty(n, np.float32)
+        projection.draw(11, kind, 5, drawn)
+        np.testing.assert_array_equal(out[0], drawn)

@@ -398,7 +398,7 @@ def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
     """Each is put behind those before it, whichever thread has written it and when."""
     monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
     rng = np.random.default_rng(0)
-    X = sp.random_array((400, 300), density=0.05, format="csr", rng=rng)
+    X = sp.random_array((400, 300), density=0.05, format="csr", random_state=rng)
     expected = CountSketch(n_components=64, random_state=0).fit_transform(X)
 
     class Slow:
