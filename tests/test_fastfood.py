@@ -379,7 +379,7 @@ def test_blocks_are_those_of_the_formula(transform_type, dtype):
     np.testing.assert_allclose(lengths.ravel(), drawn, rtol=1e-5)
 
 
-def test_blocks_are_independent():
+def test_blocks_share_no_numbers():
     """No two blocks share their signs, permutation, normal numbers or lengths."""
     blocks = several_blocks(width=64)._frozen._blocks
     lengths = blocks.scales.reshape(4, 64) * np.linalg.norm(blocks._normals, axis=1)[:, None]
