@@ -380,7 +380,7 @@ def case_id(value):
     if not hasattr(value, "fit"):
         return None
     # Addresses of functions differ between the processes that run the tests.
-    return re.sub(r"\s|<function|at0x\w+>| at 0x\w+>", "", repr(value))
+    return re.sub(r"\s", "", re.sub(r"<function (\w+) at 0x\w+>", r"\1", repr(value)))
 
 
 @pytest.mark.parametrize(("random_map", "error", "known"), COVERED, ids=case_id)
