@@ -191,6 +191,14 @@ def test_columns_that_are_searched():
     assert not kernels.min_max_kernel(wide, others).any()
 
 
+def test_more_rows_than_a_batch():
+    X, Y = random_csr(40, 60, density=0.3), random_csr(200, 60, density=0.3, seed=1)
+    whole = kernels.min_max_kernel(X, Y)
+    for row in (63, 64, 65, 128, 199):
+        one = kernels.min_max_kernel(X, Y[[row]])
+        np.testing.assert_array_equal(whole[:, [row]], one)
+
+
 @pytest.mark.parametrize("name", ["min_max_kernel", "laplacian_kernel", "acos_kernel"])
 def test_a_row_is_exactly_like_itself(name):
     X = random_csr(100, 50, density=0.5)

@@ -18,12 +18,13 @@ PADDING = b" " + b"# " + b"x" * 60
 
 
 def read(numbers, dtype=np.float64):
-    """Each number, read as the value of a line of its own, in both ways."""
+    """Each number, read as the value and the label of a line of its own, in both ways."""
     found = []
     for padding in (b"", PADDING):
-        text = b"\n".join(b"1 1:" + number + padding for number in numbers)
-        X, _ = load_svmlight_file(BytesIO(text), n_features=2, zero_based=False, dtype=dtype)
+        text = b"\n".join(number + b" 1:" + number + padding for number in numbers)
+        X, y = load_svmlight_file(BytesIO(text), n_features=2, zero_based=False, dtype=dtype)
         assert X.data.dtype == dtype
+        np.testing.assert_array_equal(X.data, y.astype(dtype))
         found.append(X.data)
     np.testing.assert_array_equal(*found)
     return found[0]
@@ -64,6 +65,12 @@ def test_numbers_of_nineteen_to_twenty_four_digits():
             digits = "".join(map(str, rng.integers(1, 10, n_digits)))
             numbers.append(f"{digits[:whole]}.{digits[whole:]}".encode())
     assert_read_as_python_does(numbers)
+
+
+def test_signs_and_exponents_of_plain_numbers():
+    assert_read_as_python_does(
+        [sign + number for sign in (b"", b"-") for number in (b"1.5", b"7e3", b"0.25e-2", b"12E1")]
+    )
 
 
 def test_quotients_of_large_powers():
