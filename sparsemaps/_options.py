@@ -224,7 +224,7 @@ KERNELS = {
     "rbf": Kind(
         "sparsemaps.kernels:rbf_kernel", "exp(-gamma (squared distance))", (_GAMMA_OF_WIDTH,)
     ),
-    "poly": Kind(
+    "polynomial": Kind(
         "sparsemaps.kernels:polynomial_kernel",
         "(gamma (inner product) + coef0) to the power of the degree",
         (

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from conftest import MAPS, make
 
-from sparsemaps import _search, codes, kernels, libsvm, neighbors
+from sparsemaps import _packed, _search, codes, kernels, libsvm, neighbors
 
 
 def _rows(lengths, n_columns, index_type, seed):
@@ -93,7 +93,7 @@ def of_codes():
     yield "codes as text", file.getvalue()
     for bits in (1, 2, 4, 8, 16, 24):
         n_codes = 8 * A.shape[1] // bits
-        rows = _search.operand(A, A, bits, n_codes)
+        rows = _packed.as_packed("A", A, bits, n_codes)
         bands = _search.Bands(2, 16)
         yield f"nearest by {bits} bits", neighbors.top_k(A[:9], A, 3, bits=bits)
         yield (
