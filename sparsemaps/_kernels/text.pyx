@@ -1,0 +1,504 @@
+# Hashed n-grams of texts (c/text.h): texts of a block to rows of CSR.
+#
+# Characters are read where Python has them, without the interpreter's lock: the block holds its
+# texts, and a str does not change. Whatever only Python knows (lower case of some characters, what is
+# no text) is asked for with the lock, one text at a time.
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from sparsemaps._kernels.levels cimport level
+from sparsemaps._kernels.scratch cimport Scratch, borrow_scratch, give_back_scratch
+
+import threading
+
+import numpy as np
+
+cdef extern from "Python.h":
+    bint PyUnicode_CheckExact(object text)
+    void *PyUnicode_DATA(object text)
+    int PyUnicode_KIND(object text)
+    bint PyUnicode_IS_ASCII(object text)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
+    bint PyBytes_CheckExact(object text)
+
+cdef extern from "c/text.h" nogil:
+    enum:
+        TEXT_UTF8, TEXT_LENGTH, TEXT_CLASS, TEXT_PAGE, TEXT_PAGES, TEXT_SLACK
+        TEXT_WORDS, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS
+        TEXT_NO_NORM, TEXT_L1, TEXT_L2
+    const uint64_t TEXT_BY_PYTHON
+    const uint64_t TEXT_UNMET
+    const uint64_t TEXT_INVALID
+    ctypedef struct text_stop_words:
+        const uint8_t *bytes
+        const uint32_t *starts
+        const uint32_t *ends
+        uint32_t mask
+    ctypedef struct text_job:
+        const uint64_t *const *pages
+        int lower, by_spaces, analyzer, least
+        int64_t shortest, longest
+        uint32_t n_features
+        int column_bits, signs
+        text_stop_words stop
+        uint8_t *bytes
+        uint8_t *classes
+        uint8_t *joined
+        uint32_t *starts
+        uint32_t *ends
+        uint32_t *offsets
+        uint32_t *items
+        uint32_t *sorted
+        int32_t *counts
+        int64_t n_tokens, n_items
+        uint64_t flags
+        uint64_t unmet[1]
+    ctypedef struct text_loops:
+        int64_t (*prepare)(text_job *job, const void *text, int64_t n, int kind) noexcept nogil
+        void (*hash_text)(text_job *job, int64_t n_bytes) noexcept nogil
+        void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest) noexcept nogil
+        int64_t (*count)(text_job *job, int32_t *columns) noexcept nogil
+        void (*values_f32)(const int32_t *counts, int64_t n, int binary, int norm, float *values) noexcept nogil
+        void (*values_f64)(const int32_t *counts, int64_t n, int binary, int norm, double *values) noexcept nogil
+        void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
+                            int64_t n, uint32_t *hashes) noexcept nogil
+    const text_loops *text_at(int level)
+
+cdef extern from *:
+    """
+    static inline void publish_page(const uint64_t **pages, int page, const uint64_t *entries)
+    {
+        __atomic_store_n(pages + page, entries, __ATOMIC_RELEASE);
+    }
+    """
+    void publish_page(const uint64_t **pages, int page, const uint64_t *entries) nogil
+
+cdef const text_loops *loops = text_at(level)
+
+cdef enum:
+    BY_PYTHON = -1          # the form of what is neither str nor UTF-8
+    MOST_BYTES = 2147480000  # of a text: places are 32-bit numbers, and vectors of them signed
+
+NORMS = {None: TEXT_NO_NORM, "l1": TEXT_L1, "l2": TEXT_L2}
+ANALYZERS = {"word": TEXT_WORDS, "char": TEXT_CHARACTERS, "char_wb": TEXT_CHARACTERS_OF_WORDS}
+
+
+cdef class Characters:
+    """What each character becomes, as the running Python has it, by pages that are filled when they
+    are met.
+
+    A character that is no token's need not be right, so surrogates are harmless among words.
+    """
+    cdef const uint64_t *pages[TEXT_PAGES]
+    cdef readonly bint lower, by_spaces
+    cdef object filled, lock
+
+    def __cinit__(self, bint lower, bint by_spaces):
+        cdef int page
+        self.lower, self.by_spaces = lower, by_spaces
+        self.filled = [np.full(TEXT_PAGE, TEXT_UNMET | <uint64_t>1 << TEXT_LENGTH, np.uint64)]
+        self.lock = threading.Lock()
+        for page in range(TEXT_PAGES):
+            self.publish(page, self.filled[0])
+
+    cdef int publish(self, int page, const uint64_t[::1] entries) except -1:
+        publish_page(self.pages, page, &entries[0])
+        return 0
+
+    cdef int fill(self, text_job *job) except -1:
+        """Fill the pages that `job` has met."""
+        cdef int page
+        with self.lock:
+            for page in range(TEXT_PAGES):
+                if job.unmet[page // 64] >> (page % 64) & 1:
+                    first = page * TEXT_PAGE
+                    entries = [self.entry(chr(c)) for c in range(first, first + TEXT_PAGE)]
+                    self.filled.append(np.array(entries, np.uint64))
+                    self.publish(page, self.filled[len(self.filled) - 1])
+            memset(job.unmet, 0, TEXT_PAGES // 8)
+        return 0
+
+    def entry(self, character):
+        becomes = character.lower() if self.lower else character
+        if self.lower and (len(becomes) != 1 or f"a{character}".lower() != f"a{becomes}"):
+            return TEXT_BY_PYTHON | <uint64_t>1 << TEXT_LENGTH
+        in_class = (not becomes.isspace() if self.by_spaces
+                    else becomes.isalnum() or becomes == "_")
+        if "\ud800" <= becomes <= "\udfff":  # it has no UTF-8
+            return <uint64_t>1 << TEXT_LENGTH | (TEXT_BY_PYTHON if in_class else 0)
+        utf8 = becomes.encode()
+        return (int.from_bytes(utf8, "little") | len(utf8) << TEXT_LENGTH
+                | (0xff if in_class else 0) << TEXT_CLASS)
+
+
+cdef tuple of_class = (
+    (Characters(False, False), Characters(False, True)),
+    (Characters(True, False), Characters(True, True)),
+)
+
+
+ctypedef struct text_t:
+    const void *data
+    int64_t n        # characters; bytes for TEXT_UTF8
+    int form         # bytes a character, TEXT_UTF8, or BY_PYTHON
+    bint plain       # its letters are as they must be
+
+
+cdef class StopWords:
+    cdef text_stop_words table
+    cdef object kept
+
+    def __cinit__(self, words):
+        cdef const uint8_t[::1] text
+        cdef const uint32_t[::1] starts, ends
+        cdef uint32_t[::1] hashes, slot_starts, slot_ends
+        cdef uint32_t slot, mask
+        encoded = sorted({word.encode("utf-8", "surrogatepass") for word in words
+                          if isinstance(word, str) and word})
+        self.table.mask = 0
+        if not encoded:
+            return
+        lengths = np.array([len(word) for word in encoded])
+        text = np.frombuffer(b"".join(encoded) + bytes(TEXT_SLACK), np.uint8)
+        slack = np.zeros(TEXT_SLACK)
+        ends_of = np.cumsum(lengths)
+        starts = np.concatenate([ends_of - lengths, slack]).astype(np.uint32)
+        ends = np.concatenate([ends_of, slack]).astype(np.uint32)
+        hashes = np.zeros(len(starts), np.uint32)
+        loops.hash_ranges(&text[0], &starts[0], &ends[0], len(encoded), &hashes[0])
+        n_slots = 2 << len(encoded).bit_length()
+        slot_starts = np.zeros(n_slots, np.uint32)
+        slot_ends = np.zeros(n_slots, np.uint32)
+        mask = n_slots - 1
+        for i in range(len(encoded)):
+            slot = hashes[i] & mask
+            while slot_ends[slot]:
+                slot = (slot + 1) & mask
+            slot_starts[slot], slot_ends[slot] = starts[i], ends[i]
+        self.kept = text, slot_starts, slot_ends
+        self.table = text_stop_words(&text[0], &slot_starts[0], &slot_ends[0], mask)
+
+
+cdef class Vectorizer:
+    """What the rows of texts are, and what Python does for them.
+
+    Parameters
+    ----------
+    analyzer : "word", "char" or "char_wb"
+    by_spaces : bool
+        Whether words are runs of what is no space; else of letters, digits and underscores.
+    least : 1 or 2
+        Characters that a word has at least.
+    ngram_range : (int, int)
+        Least and greatest size of n-grams, at least 1.
+    lowercase : bool
+    n_features : int
+    alternate_sign, binary : bool
+    norm : None, "l1" or "l2"
+    dtype : float32 or float64
+    stop_words : collection of str or None
+    utf8 : bool
+        Whether bytes are UTF-8 that is taken as it is. Else, and where it is none, `decode` is
+        called.
+    decode : callable
+        Of what is no str: makes the str, or raises the error. What it leaves as it is goes to `tokens`.
+    preprocess : callable or None
+        Of a str that is not ASCII: the str whose tokens are taken, in small letters already.
+    tokenize : callable or None
+        Of a str: its tokens, in place of `analyzer`.
+    tokens : callable
+        Of what is no fast way's: all its n-grams.
+    """
+    cdef text_job job
+    cdef StopWords stop
+    cdef bint lowercase, binary, utf8, single
+    cdef int norm
+    cdef object decode, preprocess, tokenize, tokens
+
+    def __cinit__(self, *, analyzer, bint by_spaces, int least, ngram_range, bint lowercase,
+                  uint32_t n_features, bint alternate_sign, bint binary, norm, dtype, stop_words,
+                  bint utf8, decode, preprocess, tokenize, tokens):
+        memset(&self.job, 0, sizeof(text_job))
+        self.stop = StopWords(stop_words or ())
+        self.job.analyzer = ANALYZERS[analyzer]
+        self.job.by_spaces, self.job.least = by_spaces, least
+        self.job.shortest, self.job.longest = ngram_range
+        self.job.n_features = n_features
+        self.job.column_bits = max(1, int(n_features - 1).bit_length())
+        self.job.signs = alternate_sign
+        self.job.stop = self.stop.table
+        self.lowercase, self.binary, self.norm = lowercase, binary, NORMS[norm]
+        self.single = np.dtype(dtype) == np.float32
+        self.utf8, self.decode, self.preprocess = utf8, decode, preprocess
+        self.tokenize, self.tokens = tokenize, tokens
+
+    def rows(self, int64_t first, list texts):
+        """Columns and values of the rows of these texts, where each row ends, and how many n-grams
+        there were. An error names the text, of which the first has number `first`."""
+        cdef Block block = Block.__new__(Block)
+        block.open(self, texts)
+        try:
+            return block.run(first)
+        finally:
+            block.close()
+
+    cdef int64_t most_items(self, int64_t n) noexcept nogil:
+        """The most n-grams of a text of n characters."""
+        cdef int64_t n_sizes = self.job.longest - self.job.shortest + 1
+        if self.job.analyzer == TEXT_WORDS:
+            return (n // (self.job.least + 1) + 1) * min(n_sizes, n + 1)
+        return (n + 2) * min(n_sizes + 1, n + 3)
+
+
+cdef class Block:
+    """The texts of a block on their way to rows."""
+    cdef Vectorizer of
+    cdef text_job job
+    cdef list texts, held
+    cdef object spans_memory, columns, values, ends
+    cdef text_t *spans
+    cdef int32_t *out_columns
+    cdef float *out_f32
+    cdef double *out_f64
+    cdef int64_t *row_ends
+    cdef int64_t n, end, room, n_items, most_characters, most_bytes, most_row
+    cdef const uint64_t **lower_pages
+    cdef const uint64_t **plain_pages
+    cdef Scratch scratch
+
+    cdef int open(self, Vectorizer of, list texts) except -1:
+        cdef int64_t row, total = 0, most = 0
+        cdef uint8_t[::1] spans
+        cdef int64_t[::1] ends
+        self.of, self.texts, self.held = of, texts, list(texts)
+        self.n = len(texts)
+        self.job = of.job
+        self.spans_memory = spans = np.zeros(max(1, self.n) * sizeof(text_t), np.uint8)
+        self.spans = <text_t *>&spans[0]
+        self.ends = ends = np.empty(self.n + 1, np.int64)
+        self.row_ends = &ends[0]
+        for row in range(self.n):
+            self.take(row, self.held[row], False)
+            total += of.most_items(self.spans[row].n)
+            most = max(most, self.spans[row].n)
+        self.lower_pages = (<Characters>of_class[1][of.job.by_spaces]).pages
+        self.plain_pages = (<Characters>of_class[0][of.job.by_spaces]).pages
+        self.make_room(total)
+        self.grow(most + 3, 4 * most + 3, of.most_items(most))
+        return 0
+
+    def close(self):
+        if self.scratch is not None:
+            give_back_scratch(self.scratch)
+            self.scratch = None
+
+    cdef int take(self, int64_t row, text, bint plain) except -1:
+        """Let the row be made from this text."""
+        cdef text_t *span = self.spans + row
+        span.plain = plain
+        if PyUnicode_CheckExact(text):
+            if self.of.tokenize is not None:
+                span.form, span.n = BY_PYTHON, 0
+                return 0
+            if self.of.preprocess is not None and not plain and not PyUnicode_IS_ASCII(text):
+                text = self.of.preprocess(text)
+                span.plain = True
+            span.data, span.n = PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+            span.form = PyUnicode_KIND(text)
+        elif self.of.utf8 and self.of.tokenize is None and PyBytes_CheckExact(text):
+            span.data, span.n = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+            span.form = TEXT_UTF8
+        else:
+            span.form, span.n = BY_PYTHON, 0
+        self.held[row] = text
+        return 0
+
+    cdef int make_room(self, int64_t more) except -1:
+        """Have room for that many more entries of the output."""
+        cdef int32_t[::1] columns
+        cdef float[::1] f32
+        cdef double[::1] f64
+        before, values_before = self.columns, self.values
+        self.room = self.end + more
+        self.columns = columns = np.empty(self.room + TEXT_SLACK, np.int32)
+        self.values = np.empty(self.room + TEXT_SLACK, np.float32 if self.of.single else np.float64)
+        if before is not None:
+            self.columns[:self.end] = before[:self.end]
+            self.values[:self.end] = values_before[:self.end]
+        self.out_columns = &columns[0]
+        if self.of.single:
+            f32 = self.values
+            self.out_f32 = &f32[0]
+        else:
+            f64 = self.values
+            self.out_f64 = &f64[0]
+        return 0
+
+    cdef int grow(self, int64_t n_characters, int64_t n_bytes, int64_t n_items) except -1:
+        """Have memory for a row of at most so many characters, bytes and n-grams."""
+        cdef int64_t sizes[9]
+        cdef int64_t total = 0, part, slack = TEXT_SLACK
+        cdef char *memory
+        n_characters, n_bytes = max(n_characters, self.most_characters), max(n_bytes, self.most_bytes)
+        n_items = max(n_items, self.most_row, n_characters)
+        if n_bytes > MOST_BYTES:
+            raise ValueError(f"has up to {n_bytes} bytes, more than {MOST_BYTES}")
+        sizes[0] = sizes[1] = sizes[2] = n_bytes
+        sizes[3] = sizes[4] = sizes[5] = 4 * n_characters
+        sizes[6] = sizes[7] = sizes[8] = 4 * n_items
+        for part in range(9):
+            sizes[part] = (sizes[part] + 2 * slack + 63) // 64 * 64
+            total += sizes[part]
+        self.close()
+        self.scratch = borrow_scratch(total)
+        memory = self.scratch.memory
+        self.job.bytes = <uint8_t *>memory
+        self.job.classes = self.job.bytes + sizes[0]
+        self.job.joined = self.job.classes + sizes[1]
+        self.job.starts = <uint32_t *>(self.job.joined + sizes[2])
+        self.job.ends = self.job.starts + sizes[3] // 4
+        self.job.offsets = self.job.ends + sizes[4] // 4
+        self.job.items = self.job.offsets + sizes[5] // 4
+        self.job.sorted = self.job.items + sizes[6] // 4
+        self.job.counts = <int32_t *>(self.job.sorted + sizes[7] // 4)
+        self.most_characters, self.most_bytes, self.most_row = n_characters, n_bytes, n_items
+        return 0
+
+    def run(self, int64_t first):
+        cdef int64_t row = 0
+        while True:
+            with nogil:
+                row = self.make_rows(row)
+            if row == self.n:
+                break
+            try:
+                row += self.help(row)
+            except Exception as error:
+                name_text(error, first + row)
+                raise
+        return self.columns[:self.end], self.values[:self.end], self.ends[:self.n], self.n_items
+
+    cdef int64_t make_rows(self, int64_t row) noexcept nogil:
+        """Make rows from `row` on, up to one that needs help, whose number is returned."""
+        cdef text_t *span
+        cdef int64_t n_bytes, n_items
+        while row < self.n:
+            span = self.spans + row
+            n_items = self.of.most_items(span.n)
+            self.job.flags = 0
+            if (span.form == BY_PYTHON or self.end + n_items > self.room
+                    or n_items > self.most_row or span.n + 3 > self.most_characters
+                    or 4 * span.n + 3 > self.most_bytes):
+                break
+            self.job.lower = self.of.lowercase and not span.plain
+            self.job.pages = self.lower_pages if self.job.lower else self.plain_pages
+            n_bytes = loops.prepare(&self.job, span.data, span.n, span.form)
+            if self.job.flags >= TEXT_BY_PYTHON:
+                break
+            loops.hash_text(&self.job, n_bytes)
+            self.finish_row(row)
+            row += 1
+        return row
+
+    cdef void finish_row(self, int64_t row) noexcept nogil:
+        """Append the row of the n-grams that were hashed."""
+        cdef int64_t n = loops.count(&self.job, self.out_columns + self.end)
+        if self.of.single:
+            loops.values_f32(self.job.counts, n, self.of.binary, self.of.norm,
+                             self.out_f32 + self.end)
+        else:
+            loops.values_f64(self.job.counts, n, self.of.binary, self.of.norm,
+                             self.out_f64 + self.end)
+        self.end += n
+        self.row_ends[row] = self.end
+        self.n_items += self.job.n_items
+
+    cdef int help(self, int64_t row) except -1:
+        """What the row needs Python for. Returns 1 if the row is complete then, else 0."""
+        cdef text_t *span = self.spans + row
+        cdef int64_t n = span.n, rest = 0, i
+        text = self.held[row]
+        if self.job.flags & TEXT_UNMET:
+            (<Characters>of_class[self.job.lower][self.job.by_spaces]).fill(&self.job)
+            return 0
+        if self.job.flags & TEXT_BY_PYTHON:
+            if not self.job.lower:
+                return self.put_tokens(row, self.of.tokens(self.texts[row]), 1, 1)
+            self.take(row, (text if isinstance(text, str) else self.of.decode(text)).lower(), True)
+            return 0
+        if self.job.flags & TEXT_INVALID:
+            self.take(row, self.of.decode(text), False)
+            return 0
+        if span.form == BY_PYTHON:
+            if PyUnicode_CheckExact(text):
+                return self.put_tokens(row, self.of.tokenize(text), self.job.shortest,
+                                       self.job.longest)
+            text = self.of.decode(text)
+            if isinstance(text, np.str_):
+                text = str(text)
+            if not PyUnicode_CheckExact(text):
+                return self.put_tokens(row, self.of.tokens(text), 1, 1)
+            self.take(row, text, False)
+            return 0
+        for i in range(row, self.n):
+            rest += self.of.most_items(self.spans[i].n)
+        if self.end + rest > self.room:
+            self.make_room(rest)
+        self.grow(n + 3, 4 * n + 3, self.of.most_items(n))
+        return 0
+
+    cdef int put_tokens(self, int64_t row, tokens, int64_t shortest, int64_t longest) except -1:
+        """Make the row from the n-grams of these tokens."""
+        cdef int64_t n = 0, n_bytes = 0, end = 0, length, most
+        encoded = []
+        for token in tokens:
+            if isinstance(token, str):
+                token = token.encode("utf-8")
+            elif not isinstance(token, bytes):
+                raise TypeError("feature names must be strings")
+            encoded.append(token)
+            n_bytes += len(token) + 1
+        n = len(encoded)
+        most = n * min(longest - shortest + 1, n)
+        self.grow(n, n_bytes, most)
+        if self.end + most > self.room:
+            self.make_room(most)
+        for i, token in enumerate(encoded):
+            length = PyBytes_GET_SIZE(token)
+            memcpy(self.job.joined + end, PyBytes_AS_STRING(token), length)
+            self.job.starts[i] = end
+            end += length
+            self.job.ends[i] = end
+            self.job.joined[end] = 32
+            end += 1
+        self.job.n_tokens = n
+        with nogil:
+            loops.hash_tokens(&self.job, shortest, longest)
+            self.finish_row(row)
+        return 1
+
+
+def name_text(error, number):
+    """Add to the error's message which text it is about."""
+    if isinstance(error, UnicodeError) and hasattr(error, "reason"):
+        error.reason = f"{error.reason} (text {number})"
+    elif len(error.args) == 1 and isinstance(error.args[0], str):
+        error.args = (f"{error.args[0]} (text {number})",)
+
+
+def take_block(texts, int64_t most):
+    """A list of texts that the iterator gives next, which together have about `most` characters."""
+    cdef int64_t total = 0
+    cdef list block = []
+    for text in texts:
+        block.append(text)
+        if PyUnicode_CheckExact(text):
+            total += PyUnicode_GET_LENGTH(text) + 16
+        elif PyBytes_CheckExact(text):
+            total += PyBytes_GET_SIZE(text) + 16
+        else:
+            total += 4096
+        if total >= most:
+            break
+    return block

@@ -1,0 +1,192 @@
+"""scikit-learn's HashingVectorizer with compiled loops behind it."""
+
+import numbers
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps import _sklearn, _threads
+from sparsemaps._arrays import GrowingArray
+from sparsemaps._kernels import text as _text
+from sparsemaps._typing import Matrix
+from sparsemaps.text import _inputs
+
+RUNS = {
+    r"\b\w\w+\b": (False, 2),
+    r"\w\w+": (False, 2),
+    r"\b\w+\b": (False, 1),
+    r"\w+": (False, 1),
+    r"\S+": (True, 1),
+}
+"""Token patterns that are runs of characters: whether of all but spaces, and the least length."""
+
+
+class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
+    r"""scikit-learn's HashingVectorizer, compiled: the same parameters, the same output.
+    """
+
+    _parameter_constraints = {
+        **_sklearn.HashingVectorizer._parameter_constraints,
+        "n_jobs": [numbers.Integral, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        input: str = "content",
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: Any = None,
+        lowercase: bool = True,
+        preprocessor: Any = None,
+        tokenizer: Any = None,
+        stop_words: Any = None,
+        token_pattern: str | None = r"(?u)\b\w\w+\b",
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: Any = "word",
+        n_features: int = 2**20,
+        binary: bool = False,
+        norm: str | None = "l2",
+        alternate_sign: bool = True,
+        dtype: Any = np.float64,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            input=input,
+            encoding=encoding,
+            decode_error=decode_error,
+            strip_accents=strip_accents,
+            lowercase=lowercase,
+            preprocessor=preprocessor,
+            tokenizer=tokenizer,
+            stop_words=stop_words,
+            token_pattern=token_pattern,
+            ngram_range=ngram_range,
+            analyzer=analyzer,
+            n_features=n_features,
+            binary=binary,
+            norm=norm,
+            alternate_sign=alternate_sign,
+            dtype=dtype,
+        )
+        self.n_jobs = n_jobs
+
+    def transform(self, X: Iterable[Any]) -> Matrix:
+        if isinstance(X, str) or not self._is_compiled():
+            return super().transform(X)
+        self._validate_ngram_range()
+        dtype = np.dtype(self.dtype)
+        rows = self._rows()
+        columns = GrowingArray(np.int32)
+        values = GrowingArray(np.float32 if dtype == np.float32 else np.float64)
+        ends = GrowingArray(np.int64)
+        ends.append(np.zeros(1, np.int64))
+        n_ngrams = 0
+        for part in _threads.stream(rows, _inputs.blocks(X), self.n_jobs):
+            row_columns, row_values, row_ends, n_more = part
+            ends.append(row_ends, added=columns.n)
+            columns.append(row_columns)
+            values.append(row_values)
+            n_ngrams += n_more
+        if ends.n == 1:
+            return super().transform([])
+        if dtype.kind == "i" and self.norm is None:
+            data = values.finish().astype(dtype)
+        else:
+            data = values.finish()
+        index_type = np.int32 if n_ngrams < 2**31 else np.int64
+        container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
+        indices = columns.finish().astype(index_type, copy=False)
+        indptr = ends.finish().astype(index_type)
+        result = container((data, indices, indptr), (len(indptr) - 1, self.n_features))
+        result.has_canonical_format = True
+        return result
+
+    def _is_compiled(self) -> bool:
+        """Whether all parameters are of those that the loops know."""
+        base = _sklearn.HashingVectorizer
+        own = type(self)
+        if any(getattr(own, name) is not getattr(base, name) for name in _HOOKS):
+            return False
+        if callable(self.analyzer) or self.analyzer not in _text.ANALYZERS:
+            return False
+        if self.preprocessor is not None or callable(self.strip_accents):
+            return False
+        if self.analyzer == "word" and self.tokenizer is not None:
+            return False
+        low, high = self.ngram_range
+        try:
+            dtype = np.dtype(self.dtype)
+        except TypeError:
+            return False
+        return bool(
+            isinstance(low, int)
+            and isinstance(high, int)
+            and 1 <= low <= high < 2**31
+            and isinstance(self.n_features, numbers.Integral)
+            and 1 <= self.n_features < 2**31
+            and dtype in (np.float64, np.float32, np.int64, np.int32)
+            and dtype.isnative
+            and self.norm in _text.NORMS
+        )
+
+    def _rows(self) -> Any:
+        """The function that makes rows of CSR of a block of texts."""
+        analyzer = self.build_analyzer()
+        pattern = (self.token_pattern or "").removeprefix("(?u)")
+        by_spaces, least = RUNS.get(pattern, (False, 1))
+        stop_words, tokenize, preprocess = None, None, None
+        if self.analyzer != "word":
+            by_spaces, least = True, 1
+        else:
+            stop_words = self.get_stop_words()
+            if pattern not in RUNS:
+                tokenize = partial(
+                    _tokens, self.build_preprocessor(), self.build_tokenizer(), stop_words
+                )
+        if self.strip_accents:
+            preprocess = self.build_preprocessor()
+        return _text.Vectorizer(
+            analyzer=self.analyzer,
+            by_spaces=by_spaces,
+            least=least,
+            ngram_range=self.ngram_range,
+            lowercase=self.lowercase,
+            n_features=int(self.n_features),
+            alternate_sign=self.alternate_sign,
+            binary=self.binary,
+            norm=self.norm,
+            dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
+            stop_words=stop_words,
+            utf8=self.input == "content"
+            and self.decode_error == "strict"
+            and self.encoding.lower() in ("utf-8", "utf8"),
+            decode=self.decode,
+            preprocess=preprocess,
+            tokenize=tokenize,
+            tokens=analyzer,
+        ).rows
+
+
+_HOOKS = (
+    "build_analyzer",
+    "build_preprocessor",
+    "build_tokenizer",
+    "decode",
+    "get_stop_words",
+    "_char_ngrams",
+    "_char_wb_ngrams",
+    "_get_hasher",
+    "_word_ngrams",
+)
+"""Methods that make scikit-learn's output: a class that has others goes scikit-learn's way."""
+
+
+def _tokens(
+    preprocess: Any, tokenize: Any, stop_words: frozenset[str] | None, text: str
+) -> list[str]:
+    tokens: list[str] = tokenize(preprocess(text))
+    return tokens if stop_words is None else [t for t in tokens if t not in stop_words]
