@@ -215,6 +215,7 @@ cdef class Vectorizer:
     cdef bint lowercase, binary, utf8, single
     cdef int norm
     cdef object decode, preprocess, tokenize, tokens
+    cdef list outputs  # arrays for the output of a block, which are used again
 
     def __cinit__(self, *, analyzer, bint by_spaces, int least, ngram_range, bint lowercase,
                   uint32_t n_features, bint alternate_sign, bint binary, norm, dtype, stop_words,
@@ -232,16 +233,24 @@ cdef class Vectorizer:
         self.single = np.dtype(dtype) == np.float32
         self.utf8, self.decode, self.preprocess = utf8, decode, preprocess
         self.tokenize, self.tokens = tokenize, tokens
+        self.outputs = []
 
     def rows(self, int64_t first, list texts):
         """Columns and values of the rows of these texts, where each row ends, and how many n-grams
-        there were. An error names the text, of which the first has number `first`."""
+        there were. An error names the text, of which the first has number `first`.
+
+        The caller gives the two arrays back when they have been copied: fresh memory costs more
+        than what is written to it.
+        """
         cdef Block block = Block.__new__(Block)
         block.open(self, texts)
         try:
             return block.run(first)
         finally:
             block.close()
+
+    def give_back(self, columns, values):
+        self.outputs.append((columns.base, values.base))
 
     cdef int64_t most_items(self, int64_t n) noexcept nogil:
         """The most n-grams of a text of n characters."""
@@ -320,12 +329,21 @@ cdef class Block:
         cdef float[::1] f32
         cdef double[::1] f64
         before, values_before = self.columns, self.values
+        self.columns = self.values = None
+        if before is None:
+            try:
+                self.columns, self.values = self.of.outputs.pop()
+            except IndexError:
+                pass
         self.room = self.end + more
-        self.columns = columns = np.empty(self.room + TEXT_SLACK, np.int32)
-        self.values = np.empty(self.room + TEXT_SLACK, np.float32 if self.of.single else np.float64)
+        if self.columns is None or len(self.columns) < self.room + TEXT_SLACK:
+            self.columns = np.empty(self.room + TEXT_SLACK, np.int32)
+            self.values = np.empty(self.room + TEXT_SLACK,
+                                   np.float32 if self.of.single else np.float64)
         if before is not None:
             self.columns[:self.end] = before[:self.end]
             self.values[:self.end] = values_before[:self.end]
+        columns = self.columns
         self.out_columns = &columns[0]
         if self.of.single:
             f32 = self.values

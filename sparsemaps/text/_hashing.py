@@ -1,6 +1,7 @@
 """scikit-learn's HashingVectorizer with compiled loops behind it."""
 
 import numbers
+import operator
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -79,17 +80,20 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             return super().transform(X)
         self._validate_ngram_range()
         dtype = np.dtype(self.dtype)
-        rows = self._rows()
+        vectorizer = self._vectorizer()
+        n_texts = operator.length_hint(X)
         columns = GrowingArray(np.int32)
         values = GrowingArray(np.float32 if dtype == np.float32 else np.float64)
         ends = GrowingArray(np.int64)
         ends.append(np.zeros(1, np.int64))
         n_ngrams = 0
-        for part in _threads.stream(rows, _inputs.blocks(X), self.n_jobs):
+        for part in _threads.stream(vectorizer.rows, _inputs.blocks(X), self.n_jobs):
             row_columns, row_values, row_ends, n_more = part
             ends.append(row_ends, added=columns.n)
-            columns.append(row_columns)
-            values.append(row_values)
+            growth = 1.2 * n_texts / (ends.n - 1) if n_texts else 2.0
+            columns.append(row_columns, growth)
+            values.append(row_values, growth)
+            vectorizer.give_back(row_columns, row_values)
             n_ngrams += n_more
         if ends.n == 1:
             return super().transform([])
@@ -133,8 +137,8 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             and self.norm in _text.NORMS
         )
 
-    def _rows(self) -> Any:
-        """The function that makes rows of CSR of a block of texts."""
+    def _vectorizer(self) -> Any:
+        """What makes rows of CSR of a block of texts."""
         analyzer = self.build_analyzer()
         pattern = (self.token_pattern or "").removeprefix("(?u)")
         by_spaces, least = RUNS.get(pattern, (False, 1))
@@ -168,7 +172,7 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             preprocess=preprocess,
             tokenize=tokenize,
             tokens=analyzer,
-        ).rows
+        )
 
 
 _HOOKS = (
