@@ -90,7 +90,7 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         for part in _threads.stream(vectorizer.rows, _inputs.blocks(X), self.n_jobs):
             row_columns, row_values, row_ends, n_more = part
             ends.append(row_ends, added=columns.n)
-            growth = 1.2 * n_texts / (ends.n - 1) if n_texts else 2.0
+            growth = 1.5 * n_texts / (ends.n - 1) if n_texts else 2.0
             columns.append(row_columns, growth)
             values.append(row_values, growth)
             vectorizer.give_back(row_columns, row_values)

@@ -48,26 +48,15 @@ static int cheapest_passes(int64_t n, int bits)
     return best;
 }
 
-/* Sort items by their bits from 1 on. Returns the one of the two arrays that holds them then. */
-static uint32_t *sort_items(uint32_t *items, uint32_t *other, int64_t n, int bits)
+/* Sort by digits of `digit` bits from bit 1 on, `passes` of them. */
+INLINE uint32_t *sort_by_digits(uint32_t *items, uint32_t *other, int64_t n, int passes, int digit)
 {
     uint32_t ends[COUNTS_PASSES << COUNTS_DIGIT];
-    if (n <= 24) {
-        for (int64_t i = 1; i < n; i++) {
-            const uint32_t moving = items[i];
-            int64_t j = i;
-            for (; j > 0 && items[j - 1] > moving; j--)
-                items[j] = items[j - 1];
-            items[j] = moving;
-        }
-        return items;
-    }
-    const int passes = cheapest_passes(n, bits), digit = (bits + passes - 1) / passes;
     const uint32_t mask = (UINT32_C(1) << digit) - 1;
     memset(ends, 0, sizeof *ends * (size_t)passes << digit);
     for (int64_t i = 0; i < n; i++)
         for (int pass = 0; pass < passes; pass++)
-            ends[(pass << digit) + (int)(items[i] >> (1 + pass * digit) & mask)]++;
+            (ends + (pass << digit))[items[i] >> (1 + pass * digit) & mask]++;
     for (int pass = 0; pass < passes; pass++) {
         uint32_t *places = ends + (pass << digit);
         uint32_t total = 0;
@@ -83,6 +72,27 @@ static uint32_t *sort_items(uint32_t *items, uint32_t *other, int64_t n, int bit
         other = swapped;
     }
     return items;
+}
+
+/* Sort items by their bits from 1 on. Returns the one of the two arrays that holds them then. */
+static uint32_t *sort_items(uint32_t *items, uint32_t *other, int64_t n, int bits)
+{
+    if (n <= 24) {
+        for (int64_t i = 1; i < n; i++) {
+            const uint32_t moving = items[i];
+            int64_t j = i;
+            for (; j > 0 && items[j - 1] > moving; j--)
+                items[j] = items[j - 1];
+            items[j] = moving;
+        }
+        return items;
+    }
+    const int passes = cheapest_passes(n, bits), digit = (bits + passes - 1) / passes;
+    if (passes == 2) /* usual numbers, so that there is no loop over them */
+        return sort_by_digits(items, other, n, 2, digit);
+    if (passes == 3)
+        return sort_by_digits(items, other, n, 3, digit);
+    return sort_by_digits(items, other, n, passes, digit);
 }
 
 static int64_t count(text_job *job, int32_t *columns)

@@ -77,21 +77,35 @@ INLINE register_u32 gather_words(const uint8_t *bytes, register_u32 places)
 #endif
 }
 
-/* Write those of the words whose mask is all ones, one behind the other. Returns how many. The
- * memory behind them may be written too, as much as a register. */
-INLINE int64_t store_chosen(uint32_t *out, register_u32 words, register_i32 mask)
+/* Write those of the words whose bit is set, one behind the other. Returns how many. The memory
+ * behind them may be written too, as much as a register. */
+INLINE int64_t store_chosen(uint32_t *out, register_u32 words, uint64_t bits)
 {
 #if defined(__AVX512F__)
-    const __mmask16 chosen = _mm512_movepi32_mask((__m512i)mask);
-    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(chosen, (__m512i)words));
-    return __builtin_popcount(chosen);
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32((__mmask16)bits, (__m512i)words));
+    return __builtin_popcount((__mmask16)bits);
 #else
     int64_t n = 0;
     for (int l = 0; l < HASHES_AT_ONCE; l++) {
         out[n] = words[l];
-        n -= mask[l];
+        n += bits >> l & 1;
     }
     return n;
+#endif
+}
+
+/* The bits of x where the mask is set, side by side. */
+INLINE uint64_t extract_bits(uint64_t x, uint64_t mask)
+{
+#if defined(__BMI2__)
+    return _pext_u64(x, mask);
+#else
+    uint64_t extracted = 0;
+    if (mask == UINT64_MAX)
+        return x;
+    for (int n = 0; mask; n++, mask &= mask - 1)
+        extracted |= (x >> __builtin_ctzll(mask) & 1) << n;
+    return extracted;
 #endif
 }
 

@@ -114,13 +114,33 @@ static void hash_tokens(text_job *job, int64_t shortest, int64_t longest)
     hash_word_ngrams(job, job->joined, job->n_tokens, shortest, longest);
 }
 
-/* Where each of the n characters of `bytes` begins, and the end. Returns n. */
-static int64_t find_characters(const uint8_t *bytes, int64_t n_bytes, uint32_t *offsets)
+/* Where each character of `bytes` begins, and the end. Returns how many there are. Unless `blanks` is
+ * NULL, its bits tell which of them are blanks. */
+INLINE int64_t find_characters(const uint8_t *bytes, int64_t n_bytes, uint32_t *offsets,
+                               uint64_t *blanks)
 {
+    register_u32 lanes;
     int64_t n = 0;
-    for (int64_t i = 0; i < n_bytes; i++) {
-        offsets[n] = (uint32_t)i;
-        n += (bytes[i] & 0xc0) != 0x80;
+    for (int l = 0; l < HASHES_AT_ONCE; l++)
+        lanes[l] = (uint32_t)l;
+    if (blanks)
+        blanks[0] = 0;
+    for (int64_t first = 0; first < n_bytes; first += 64) {
+        uint64_t starts = 0, blanks_here = 0;
+        for (int l = 0; l < 64; l += BYTES_AT_ONCE) {
+            const register_u8 here = load_bytes(bytes + first + l);
+            starts |= highest_bits((register_u8)((here & 0xc0) != 0x80)) << l;
+            blanks_here |= highest_bits((register_u8)(here == ' ')) << l;
+        }
+        if (n_bytes - first < 64)
+            starts &= (UINT64_C(1) << (n_bytes - first)) - 1;
+        if (blanks) {
+            const uint64_t extracted = extract_bits(blanks_here, starts);
+            blanks[n / 64] |= extracted << n % 64;
+            blanks[n / 64 + 1] = n % 64 ? extracted >> (64 - n % 64) : 0;
+        }
+        for (int l = 0; l < 64; l += HASHES_AT_ONCE)
+            n += store_chosen(offsets + n, lanes + (uint32_t)(first + l), starts >> l);
     }
     offsets[n] = (uint32_t)n_bytes;
     return n;
@@ -142,7 +162,7 @@ INLINE register_u32 hash_of_characters(const uint8_t *bytes, const uint32_t *off
 static void hash_character_ngrams(text_job *job, const uint8_t *bytes, int64_t n_bytes)
 {
     const uint32_t *offsets = job->offsets;
-    const int64_t n = find_characters(bytes, n_bytes, job->offsets);
+    const int64_t n = find_characters(bytes, n_bytes, job->offsets, NULL);
     for (int64_t size = job->shortest; size <= job->longest && size <= n; size++) {
         uint32_t *hashes = job->items + job->n_items;
         const int64_t n_here = n - size + 1;
@@ -158,8 +178,16 @@ static void hash_character_ngrams(text_job *job, const uint8_t *bytes, int64_t n
 static int64_t collapse_spaces(text_job *job, int64_t n_bytes)
 {
     uint8_t *bytes = job->bytes, *classes = job->classes;
+    uint64_t last = 0, neighbours = 0;
     for (int64_t i = 0; i < n_bytes; i++)
         classes[i] = ~classes[i];
+    for (int64_t i = 0; i < n_bytes; i += 64) {
+        const uint64_t bits = highest_bits_of_64(classes + i);
+        neighbours |= bits & (bits << 1 | last);
+        last = bits >> 63;
+    }
+    if (!neighbours)
+        return n_bytes;
     const int64_t n_runs = find_runs(bytes, classes, n_bytes, 2, job->starts, job->ends);
     if (!n_runs)
         return n_bytes;
@@ -174,45 +202,58 @@ static int64_t collapse_spaces(text_job *job, int64_t n_bytes)
     return end;
 }
 
-/* For each character of the joined words: how many there are from it to the blank behind the word,
- * both counted. A blank that no word follows has none. */
-static void find_room(const uint8_t *bytes, const uint32_t *offsets, int64_t n, uint32_t *room)
+/* Of the 64 characters of word `i` of the bits: those from which `size` characters on lie within one
+ * word and its two blanks. */
+INLINE uint64_t within_words(const uint64_t *blanks, int64_t i, int64_t n, int64_t size)
 {
-    uint32_t here = 0;
-    for (int64_t i = n; i-- > 0;) {
-        const int is_blank = bytes[offsets[i]] == ' ';
-        room[i] = here ? here + 1 : 0;
-        here = is_blank ? 1 : here + 1;
+    const int64_t n_starts = n - (size > 2 ? size : 2) + 1 - 64 * i; /* the last blank starts none */
+    uint64_t crossed = 0, here = blanks[i], next = blanks[i + 1];
+    for (int64_t k = 1; k <= size - 2 && ~crossed; k++) {
+        here = here >> 1 | next << 63;
+        next = next >> 1 | (k < 64 ? 0 : blanks[i + 2 + (k - 64) / 64] >> k % 64 << 63);
+        crossed |= here;
     }
+    return n_starts >= 64 ? ~crossed : n_starts <= 0 ? 0 : ~crossed & ((UINT64_C(1) << n_starts) - 1);
+}
+
+/* What is left: a word, with its blanks, that is shorter than all sizes counts once, whole. And of
+ * the two blanks of a word, which the words before and behind share here, each counts by itself
+ * where characters do. */
+static void hash_rest_of_words(text_job *job, int64_t n_tokens)
+{
+    const uint8_t *bytes = job->joined;
+    int64_t n = 0;
+    for (int64_t i = 0; i < n_tokens; i++) {
+        const uint32_t start = job->starts[i] - 1, end = job->ends[i] + 1;
+        int64_t n_characters = 0;
+        for (uint32_t at = start; at < end && n_characters < job->shortest; n_characters++)
+            at += character_bytes(bytes[at]);
+        job->starts[n] = start;
+        job->ends[n] = job->shortest == 1 ? start + 1 : end;
+        n += job->shortest == 1 || n_characters < job->shortest;
+    }
+    hash_ranges(bytes, job->starts, job->ends, n, job->items + job->n_items);
+    job->n_items += n;
 }
 
 static void hash_ngrams_within_words(text_job *job, int64_t n_tokens)
 {
     const int64_t n_bytes = join_tokens(job, n_tokens);
     const uint8_t *bytes = job->joined;
-    uint32_t *offsets = job->offsets, *room = job->sorted;
-    const int64_t n = find_characters(bytes, n_bytes, offsets);
-    find_room(bytes, offsets, n, room);
-    memset(room + n, 0, TEXT_SLACK);
+    uint32_t *offsets = job->offsets;
+    uint64_t *blanks = (uint64_t *)job->sorted;
+    const int64_t n = find_characters(bytes, n_bytes, offsets, blanks);
     for (int64_t size = job->shortest; size <= job->longest && size <= n; size++)
-        for (int64_t i = 0; i <= n - size; i += HASHES_AT_ONCE) {
-            const register_i32 chosen = load_words(room + i) >= (uint32_t)size;
-            const register_u32 hash =
-                hash_of_characters(bytes, offsets + i, size, n - size + 1 - i);
-            job->n_items += store_chosen(job->items + job->n_items, hash, chosen);
+        for (int64_t first = 0; first <= n - size; first += 64) {
+            uint64_t chosen = within_words(blanks, first / 64, n, size);
+            for (int64_t i = first; chosen; i += HASHES_AT_ONCE, chosen >>= HASHES_AT_ONCE) {
+                const register_u32 hash =
+                    hash_of_characters(bytes, offsets + i, size, n - size + 1 - i);
+                job->n_items += store_chosen(job->items + job->n_items, hash, chosen);
+            }
         }
-    /* A word, with its blanks, that is shorter than all sizes counts once, whole. And of the two
-     * blanks of a word, which the word before and the one behind share here, each counts by itself,
-     * where characters do. */
-    const int of_one = job->shortest == 1;
-    int64_t n_more = 0;
-    for (int64_t i = 0; i < n - 1; i += room[i] - 1) {
-        job->starts[n_more] = offsets[i];
-        job->ends[n_more] = of_one ? offsets[i] + 1 : offsets[i + room[i]];
-        n_more += of_one || room[i] < job->shortest;
-    }
-    hash_ranges(bytes, job->starts, job->ends, n_more, job->items + job->n_items);
-    job->n_items += n_more;
+    if (job->shortest != 2 && job->shortest != 3)
+        hash_rest_of_words(job, n_tokens);
 }
 
 static void hash_text(text_job *job, int64_t n_bytes)
