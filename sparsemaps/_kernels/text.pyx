@@ -7,6 +7,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from sparsemaps._kernels.arrow cimport Chunk, name_text
 from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.scratch cimport Scratch, borrow_scratch, give_back_scratch
 
@@ -143,6 +144,7 @@ ctypedef struct text_t:
     int64_t n        # characters; bytes for TEXT_UTF8
     int form         # bytes a character, TEXT_UTF8, or BY_PYTHON
     bint plain       # its letters are as they must be
+    bint raw         # it is what the caller gave, and no text yet
 
 
 cdef class StopWords:
@@ -198,11 +200,13 @@ cdef class Vectorizer:
     norm : None, "l1" or "l2"
     dtype : float32 or float64
     stop_words : collection of str or None
+    reads : bool
+        Whether what the caller gives are names of files or files.
     utf8 : bool
         Whether bytes are UTF-8 that is taken as it is. Else, and where it is none, `decode` is
         called.
     decode : callable
-        Of what is no str: makes the str, or raises the error. What it leaves as it is goes to `tokens`.
+        Of what is no str, or of a file: makes the str, or raises the error. What it leaves as it is goes to `tokens`.
     preprocess : callable or None
         Of a str that is not ASCII: the str whose tokens are taken, in small letters already.
     tokenize : callable or None
@@ -212,14 +216,14 @@ cdef class Vectorizer:
     """
     cdef text_job job
     cdef StopWords stop
-    cdef bint lowercase, binary, utf8, single
+    cdef bint lowercase, binary, reads, utf8, single
     cdef int norm
     cdef object decode, preprocess, tokenize, tokens
     cdef list outputs  # arrays for the output of a block, which are used again
 
     def __cinit__(self, *, analyzer, bint by_spaces, int least, ngram_range, bint lowercase,
                   uint32_t n_features, bint alternate_sign, bint binary, norm, dtype, stop_words,
-                  bint utf8, decode, preprocess, tokenize, tokens):
+                  bint reads, bint utf8, decode, preprocess, tokenize, tokens):
         memset(&self.job, 0, sizeof(text_job))
         self.stop = StopWords(stop_words or ())
         self.job.analyzer = ANALYZERS[analyzer]
@@ -231,23 +235,28 @@ cdef class Vectorizer:
         self.job.stop = self.stop.table
         self.lowercase, self.binary, self.norm = lowercase, binary, NORMS[norm]
         self.single = np.dtype(dtype) == np.float32
-        self.utf8, self.decode, self.preprocess = utf8, decode, preprocess
+        self.reads, self.utf8, self.decode, self.preprocess = reads, utf8, decode, preprocess
         self.tokenize, self.tokens = tokenize, tokens
         self.outputs = []
 
-    def rows(self, int64_t first, list texts):
-        """Columns and values of the rows of these texts, where each row ends, and how many n-grams
-        there were. An error names the text, of which the first has number `first`.
+    def rows(self, int64_t first, texts):
+        """Columns and values of the rows of a block's texts, where each row ends, and how many
+        n-grams there were. Texts are a list, or a chunk of Arrow's and where the block begins and
+        ends there. An error names the text; the first one has number `first`.
 
         The caller gives the two arrays back when they have been copied: fresh memory costs more
         than what is written to it.
         """
         cdef Block block = Block.__new__(Block)
-        block.open(self, texts)
         try:
-            return block.run(first)
+            block.open(self, texts, first)
+            return block.run()
         finally:
             block.close()
+
+    cdef bint needs_str(self):
+        """Whether more must be done to a text than the loops do."""
+        return self.tokenize is not None or self.preprocess is not None
 
     def give_back(self, columns, values):
         self.outputs.append((columns.base, values.base))
@@ -264,7 +273,9 @@ cdef class Block:
     """The texts of a block on their way to rows."""
     cdef Vectorizer of
     cdef text_job job
-    cdef list texts, held
+    cdef list texts, held        # as they were given, and what is read
+    cdef Chunk chunk             # that texts lie in which are None there
+    cdef int64_t first, start    # numbers of the first text, in all and in the chunk
     cdef object spans_memory, columns, values, ends
     cdef text_t *spans
     cdef int32_t *out_columns
@@ -276,19 +287,34 @@ cdef class Block:
     cdef const uint64_t **plain_pages
     cdef Scratch scratch
 
-    cdef int open(self, Vectorizer of, list texts) except -1:
+    cdef int open(self, Vectorizer of, texts, int64_t first) except -1:
         cdef int64_t row, total = 0, most = 0
         cdef uint8_t[::1] spans
         cdef int64_t[::1] ends
-        self.of, self.texts, self.held = of, texts, list(texts)
-        self.n = len(texts)
+        self.of, self.first = of, first
         self.job = of.job
+        if isinstance(texts, list):
+            self.texts = texts
+        else:
+            self.chunk, self.start, stop = texts
+            self.texts = [None] * (stop - self.start)
+        self.held = list(self.texts)
+        self.n = len(self.texts)
         self.spans_memory = spans = np.zeros(max(1, self.n) * sizeof(text_t), np.uint8)
         self.spans = <text_t *>&spans[0]
         self.ends = ends = np.empty(self.n + 1, np.int64)
         self.row_ends = &ends[0]
         for row in range(self.n):
-            self.take(row, self.held[row], False)
+            if self.chunk is not None:
+                try:
+                    self.take_lent(row)
+                except Exception as error:
+                    name_text(error, first + row)
+                    raise
+            elif of.reads:
+                self.spans[row].form, self.spans[row].raw = BY_PYTHON, True
+            else:
+                self.take(row, self.texts[row], False)
             total += of.most_items(self.spans[row].n)
             most = max(most, self.spans[row].n)
         self.lower_pages = (<Characters>of_class[1][of.job.by_spaces]).pages
@@ -305,23 +331,39 @@ cdef class Block:
     cdef int take(self, int64_t row, text, bint plain) except -1:
         """Let the row be made from this text."""
         cdef text_t *span = self.spans + row
-        span.plain = plain
+        span.plain, span.raw, span.form, span.n = plain, False, BY_PYTHON, 0
+        self.held[row] = text
         if PyUnicode_CheckExact(text):
             if self.of.tokenize is not None:
-                span.form, span.n = BY_PYTHON, 0
                 return 0
             if self.of.preprocess is not None and not plain and not PyUnicode_IS_ASCII(text):
-                text = self.of.preprocess(text)
+                self.held[row] = text = self.of.preprocess(text)
                 span.plain = True
             span.data, span.n = PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
             span.form = PyUnicode_KIND(text)
-        elif self.of.utf8 and self.of.tokenize is None and PyBytes_CheckExact(text):
+        elif self.of.utf8 and PyBytes_CheckExact(text) and not self.of.needs_str():
             span.data, span.n = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
             span.form = TEXT_UTF8
         else:
-            span.form, span.n = BY_PYTHON, 0
-        self.held[row] = text
+            span.raw = True
         return 0
+
+    cdef int take_lent(self, int64_t row) except -1:
+        """Let the row be made from its text in the chunk."""
+        cdef text_t *span = self.spans + row
+        span.data = self.chunk.at(self.start + row, &span.n)
+        if (span.data == NULL or self.of.reads or self.of.needs_str()
+                or not (self.of.utf8 or self.chunk.is_text)):
+            span.form, span.n, span.raw = BY_PYTHON, 0, True
+        else:
+            span.form = TEXT_UTF8
+        return 0
+
+    cdef text_of(self, int64_t row):
+        """The text of the row as it was given."""
+        if self.texts[row] is None and self.chunk is not None:
+            self.texts[row] = self.chunk.item(self.start + row)
+        return self.texts[row]
 
     cdef int make_room(self, int64_t more) except -1:
         """Have room for that many more entries of the output."""
@@ -383,7 +425,7 @@ cdef class Block:
         self.most_characters, self.most_bytes, self.most_row = n_characters, n_bytes, n_items
         return 0
 
-    def run(self, int64_t first):
+    def run(self):
         cdef int64_t row = 0
         while True:
             with nogil:
@@ -393,7 +435,7 @@ cdef class Block:
             try:
                 row += self.help(row)
             except Exception as error:
-                name_text(error, first + row)
+                name_text(error, self.first + row)
                 raise
         return self.columns[:self.end], self.values[:self.end], self.ends[:self.n], self.n_items
 
@@ -436,29 +478,35 @@ cdef class Block:
         """What the row needs Python for. Returns 1 if the row is complete then, else 0."""
         cdef text_t *span = self.spans + row
         cdef int64_t n = span.n, rest = 0, i
-        text = self.held[row]
         if self.job.flags & TEXT_UNMET:
             (<Characters>of_class[self.job.lower][self.job.by_spaces]).fill(&self.job)
             return 0
-        if self.job.flags & TEXT_BY_PYTHON:
-            if not self.job.lower:
-                return self.put_tokens(row, self.of.tokens(self.texts[row]), 1, 1)
-            self.take(row, (text if isinstance(text, str) else self.of.decode(text)).lower(), True)
+        if self.job.flags & TEXT_BY_PYTHON and not self.job.lower:
+            return self.put_tokens(row, self.of.tokens(self.text_of(row)), 1, 1)
+        if self.job.flags & (TEXT_BY_PYTHON | TEXT_INVALID):
+            text = self.held[row] if span.form != TEXT_UTF8 else self.text_of(row)
+            if not isinstance(text, str):
+                text = self.of.decode(text)
+            if self.job.flags & TEXT_INVALID:
+                self.take(row, text, False)
+            else:
+                self.take(row, text.lower(), True)
             return 0
-        if self.job.flags & TEXT_INVALID:
-            self.take(row, self.of.decode(text), False)
-            return 0
-        if span.form == BY_PYTHON:
-            if PyUnicode_CheckExact(text):
-                return self.put_tokens(row, self.of.tokenize(text), self.job.shortest,
-                                       self.job.longest)
-            text = self.of.decode(text)
+        if span.raw:
+            if self.of.reads and row:
+                self.held[row - 1] = None  # one file at a time is enough
+            text = self.text_of(row)
+            if self.of.reads or not PyUnicode_CheckExact(text):
+                text = self.of.decode(text)
             if isinstance(text, np.str_):
                 text = str(text)
             if not PyUnicode_CheckExact(text):
                 return self.put_tokens(row, self.of.tokens(text), 1, 1)
             self.take(row, text, False)
             return 0
+        if span.form == BY_PYTHON:
+            return self.put_tokens(row, self.of.tokenize(self.held[row]), self.job.shortest,
+                                   self.job.longest)
         for i in range(row, self.n):
             rest += self.of.most_items(self.spans[i].n)
         if self.end + rest > self.room:
@@ -495,14 +543,6 @@ cdef class Block:
             loops.hash_tokens(&self.job, shortest, longest)
             self.finish_row(row)
         return 1
-
-
-def name_text(error, number):
-    """Add to the error's message which text it is about."""
-    if isinstance(error, UnicodeError) and hasattr(error, "reason"):
-        error.reason = f"{error.reason} (text {number})"
-    elif len(error.args) == 1 and isinstance(error.args[0], str):
-        error.args = (f"{error.args[0]} (text {number})",)
 
 
 def take_block(texts, int64_t most):

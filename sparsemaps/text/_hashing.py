@@ -165,8 +165,8 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             norm=self.norm,
             dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
             stop_words=stop_words,
-            utf8=self.input == "content"
-            and self.decode_error == "strict"
+            reads=self.input != "content",
+            utf8=self.decode_error == "strict"
             and self.encoding.lower() in ("utf-8", "utf8"),
             decode=self.decode,
             preprocess=preprocess,
