@@ -1,19 +1,16 @@
 """scikit-learn's HashingVectorizer with compiled loops behind it."""
 
 import numbers
-import operator
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from sparsemaps import _sklearn, _threads
-from sparsemaps._arrays import GrowingArray
+from sparsemaps import _sklearn
 from sparsemaps._kernels import text as _text
 from sparsemaps._typing import Matrix
-from sparsemaps.text import _inputs
+from sparsemaps.text._csr import make_rows
 
 RUNS = {
     r"\b\w\w+\b": (False, 2),
@@ -80,34 +77,10 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             return super().transform(X)
         self._validate_ngram_range()
         dtype = np.dtype(self.dtype)
-        vectorizer = self._vectorizer()
-        n_texts = operator.length_hint(X)
-        columns = GrowingArray(np.int32)
-        values = GrowingArray(np.float32 if dtype == np.float32 else np.float64)
-        ends = GrowingArray(np.int64)
-        ends.append(np.zeros(1, np.int64))
-        n_ngrams = 0
-        for part in _threads.stream(vectorizer.rows, _inputs.blocks(X), self.n_jobs):
-            row_columns, row_values, row_ends, n_more = part
-            ends.append(row_ends, added=columns.n)
-            growth = 1.5 * n_texts / (ends.n - 1) if n_texts else 2.0
-            columns.append(row_columns, growth)
-            values.append(row_values, growth)
-            vectorizer.give_back(row_columns, row_values)
-            n_ngrams += n_more
-        if ends.n == 1:
-            return super().transform([])
-        if dtype.kind == "i" and self.norm is None:
-            data = values.finish().astype(dtype)
-        else:
-            data = values.finish()
-        index_type = np.int32 if n_ngrams < 2**31 else np.int64
-        container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
-        indices = columns.finish().astype(index_type, copy=False)
-        indptr = ends.finish().astype(index_type)
-        result = container((data, indices, indptr), (len(indptr) - 1, self.n_features))
-        result.has_canonical_format = True
-        return result
+        if dtype.kind == "i" and self.norm is not None:
+            dtype = np.dtype(np.float64)
+        rows = make_rows(self._vectorizer(), X, int(self.n_features), dtype, self.n_jobs)
+        return super().transform([]) if rows is None else rows
 
     def _is_compiled(self) -> bool:
         """Whether all parameters are of those that the loops know."""
