@@ -53,6 +53,8 @@ def make_rows(
     container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
     data = values.finish().astype(dtype, copy=False)
     indices = columns.finish().astype(index_type, copy=False)
-    result = container((data, indices, ends.finish().astype(index_type)), (n_rows, width))
+    indptr = ends.finish().astype(index_type, copy=False)
+    result = container((data, indices, indptr), (n_rows, width))
+    result.indices, result.indptr = indices, indptr  # SciPy makes them int32 where it can
     result.has_canonical_format = True
     return result

@@ -14,7 +14,7 @@ BLOCK_CHARACTERS = 2**17
 _AT_ONCE = 1024  # texts of an array that become Python's at the same time
 
 
-def blocks(texts: Iterable[Any], characters: int = BLOCK_CHARACTERS) -> Iterator[tuple[int, Any]]:
+def blocks(texts: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     """Blocks of texts, each with the number of its first text.
 
     A block is a list of what `texts` has, or ``(chunk, start, stop)`` of a chunk of Arrow's strings.
@@ -25,13 +25,13 @@ def blocks(texts: Iterable[Any], characters: int = BLOCK_CHARACTERS) -> Iterator
         for chunk in chunks:
             start = 0
             while start < len(chunk):
-                stop = chunk.stop(start, characters)
+                stop = chunk.stop(start, BLOCK_CHARACTERS)
                 yield first, (chunk, start, stop)
                 first += stop - start
                 start = stop
         return
     iterator = _of_array(texts) if isinstance(texts, np.ndarray) else iter(texts)
-    while block := _text.take_block(iterator, characters):
+    while block := _text.take_block(iterator, BLOCK_CHARACTERS):
         yield first, block
         first += len(block)
 
