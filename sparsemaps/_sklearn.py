@@ -1,6 +1,6 @@
 """The one place that imports scikit-learn, and only its public names."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import sklearn
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         def __sklearn_tags__(self) -> Any: ...
 
     class TransformerMixin:
+        def __init_subclass__(cls, *, auto_wrap_output_keys: Any = ()) -> None: ...
         def fit_transform(self, X: MatrixLike, y: Any = None, **fit_params: Any) -> Matrix: ...
         def set_output(self, *, transform: str | None = None) -> Self: ...
 
@@ -29,9 +30,26 @@ if TYPE_CHECKING:
         def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
 
     class HashingVectorizer(TransformerMixin, BaseEstimator):
-        _parameter_constraints: dict[str, Any]
+        _parameter_constraints: ClassVar[dict[str, Any]]
+        input: str
+        encoding: str
+        decode_error: str
+        strip_accents: Any
+        lowercase: bool
+        preprocessor: Any
+        tokenizer: Any
+        stop_words: Any
+        token_pattern: str | None
+        ngram_range: tuple[int, int]
+        analyzer: Any
+        n_features: int
+        binary: bool
+        norm: str | None
+        alternate_sign: bool
+        dtype: Any
 
         def __init__(self, **params: Any) -> None: ...
+        def __init_subclass__(cls, *, auto_wrap_output_keys: Any = ()) -> None: ...
         def fit(self, X: Iterable[Any], y: Any = None) -> Self: ...
         def partial_fit(self, X: Iterable[Any], y: Any = None) -> Self: ...
         def transform(self, X: Iterable[Any]) -> Matrix: ...
@@ -40,6 +58,7 @@ if TYPE_CHECKING:
         def build_tokenizer(self) -> Callable[[str], list[str]]: ...
         def get_stop_words(self) -> frozenset[str] | None: ...
         def decode(self, doc: Any) -> str: ...
+        def _validate_ngram_range(self) -> None: ...
 
     def check_array(array: Any, **checks: Any) -> Any: ...
     def polynomial_kernel(
@@ -62,7 +81,6 @@ else:
         TransformerMixin,
         clone,
     )
-    from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
     from sklearn.utils import check_array
     from sklearn.utils.metaestimators import available_if
@@ -70,12 +88,12 @@ else:
 __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
-    "HashingVectorizer",
     "TransformerMixin",
     "available_if",
     "check_array",
     "check_is_fitted",
     "clone",
+    "hashing_vectorizer",
     "learners",
     "polynomial_kernel",
     "rbf_kernel",
@@ -97,6 +115,13 @@ def sparse_arrays_asked() -> bool:
     1.9 has no such setting.
     """
     return bool(sklearn.get_config().get("sparse_interface") == "sparray")
+
+
+def hashing_vectorizer() -> Any:
+    """The class, imported by this function because only texts need it, and it is slow."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer
 
 
 def learners() -> tuple[Any, ...]:

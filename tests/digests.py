@@ -148,7 +148,10 @@ def of_texts():
     texts = ["".join(rng.choice(alphabet, n)) for n in (0, 1, 30, 100, 900, 5000)]
     for analyzer in ("word", "char", "char_wb"):
         for ngram_range in ((1, 1), (3, 5), (6, 9)):
-            for name, some in (("ASCII", [t.encode("ascii", "ignore") for t in texts]), ("", texts)):
+            for name, some in (
+                ("ASCII", [t.encode("ascii", "ignore") for t in texts]),
+                ("", texts),
+            ):
                 vectorizer = text.HashingVectorizer(analyzer=analyzer, ngram_range=ngram_range)
                 yield f"{analyzer}, {ngram_range}, {name}", vectorizer.transform(some)
     for ngram_range in ((1, 3), (5, 5)):

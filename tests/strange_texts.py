@@ -14,13 +14,15 @@ CHARACTERS = [
     "𝒜😀\U00010400\U0010ffff",
 ]
 
-WORDS = "The quick brown Fox jumps over the lazy dog".split()
+WORDS = ["The", "quick", "brown", "Fox", "jumps", "over", "the", "lazy", "dog"]
 
 
 def strange_texts(n, seed=0):
     """`n` texts of 0 to 300 of the characters, and some of ASCII alone."""
     draw = random.Random(seed)
     lengths = (0, 1, 2, 3, 7, 40, 300)
-    texts = ["".join(draw.choice(draw.choice(CHARACTERS)) for _ in range(draw.choice(lengths)))
-             for _ in range(n)]
+    texts = [
+        "".join(draw.choice(draw.choice(CHARACTERS)) for _ in range(draw.choice(lengths)))
+        for _ in range(n)
+    ]
     return [*texts, *(" ".join(draw.choices(WORDS, k=k)) for k in range(0, 130, 10))]

@@ -38,7 +38,7 @@ LAYERS = [
     {"_csr_output", "kernels"},
     {"_bandwidth", "_base"},
     {"_sampled"},
-    {"libsvm"},
+    {"libsvm", "text"},
     {"codes"},
     {
         "count_sketch",
@@ -96,6 +96,7 @@ PACKAGES = {
         "_summary",
         "__init__",
     ],
+    "text": ["_inputs", "_csr", "_hashing", "_byte_ngrams", "__init__"],
 }
 
 

@@ -87,7 +87,9 @@ def test_bytes_and_files(parameters, tmp_path):
         {"encoding": "utf-16"},
     ]
     for way in ways:
-        coded = [text.encode("utf-16" if way["encoding"] == "utf-16" else "utf-8") for text in texts]
+        coded = [
+            text.encode("utf-16" if way["encoding"] == "utf-16" else "utf-8") for text in texts
+        ]
         expected = Theirs(**parameters, **way).transform(coded)
         assert_equal(HashingVectorizer(**parameters, **way).transform(coded), expected)
         if way["encoding"] == "latin-1":
@@ -125,7 +127,7 @@ def test_errors_are_theirs_with_the_texts_number(wrong, parameters):
 
 def test_what_is_no_collection_of_texts():
     for wrong in ("text", [], iter([])):
-        with pytest.raises(Exception) as told:  # noqa: B017, PT011 (theirs for no texts: StopIteration)
+        with pytest.raises(Exception) as told:  # noqa: PT011 (theirs for no texts: StopIteration)
             Theirs().transform(wrong)
         with pytest.raises(told.type) as found:
             HashingVectorizer().transform(wrong)

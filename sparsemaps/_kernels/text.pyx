@@ -1,8 +1,8 @@
 # Hashed n-grams of texts (c/text.h): texts of a block to rows of CSR.
 #
 # Characters are read where Python has them, without the interpreter's lock: the block holds its
-# texts, and a str does not change. Whatever only Python knows (lower case of some characters, what is
-# no text) is asked for with the lock, one text at a time.
+# texts, and a str does not change. Whatever only Python knows (lower case of some characters, what
+# is no text) is asked for with the lock, one text at a time.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -60,8 +60,10 @@ cdef extern from "c/text.h" nogil:
         void (*hash_text)(text_job *job, int64_t n_bytes) noexcept nogil
         void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest) noexcept nogil
         int64_t (*count)(text_job *job, int32_t *columns) noexcept nogil
-        void (*values_f32)(const int32_t *counts, int64_t n, int binary, int norm, float *values) noexcept nogil
-        void (*values_f64)(const int32_t *counts, int64_t n, int binary, int norm, double *values) noexcept nogil
+        void (*values_f32)(const int32_t *counts, int64_t n, int binary, int norm,
+                           float *values) noexcept nogil
+        void (*values_f64)(const int32_t *counts, int64_t n, int binary, int norm,
+                           double *values) noexcept nogil
         void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
                             int64_t n, uint32_t *hashes) noexcept nogil
     const text_loops *text_at(int level)
@@ -206,7 +208,8 @@ cdef class Vectorizer:
         Whether bytes are UTF-8 that is taken as it is. Else, and where it is none, `decode` is
         called.
     decode : callable
-        Of what is no str, or of a file: makes the str, or raises the error. What it leaves as it is goes to `tokens`.
+        Of what is no str, or of a file: makes the str, or raises the error. What it leaves as it is
+        goes to `tokens`.
     preprocess : callable or None
         Of a str that is not ASCII: the str whose tokens are taken, in small letters already.
     tokenize : callable or None
@@ -400,7 +403,8 @@ cdef class Block:
         cdef int64_t sizes[9]
         cdef int64_t total = 0, part, slack = TEXT_SLACK
         cdef char *memory
-        n_characters, n_bytes = max(n_characters, self.most_characters), max(n_bytes, self.most_bytes)
+        n_characters = max(n_characters, self.most_characters)
+        n_bytes = max(n_bytes, self.most_bytes)
         n_items = max(n_items, self.most_row, n_characters)
         if n_bytes > MOST_BYTES:
             raise ValueError(f"has up to {n_bytes} bytes, more than {MOST_BYTES}")

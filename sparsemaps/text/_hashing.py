@@ -3,7 +3,7 @@
 import numbers
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,11 @@ from sparsemaps import _sklearn
 from sparsemaps._kernels import text as _text
 from sparsemaps._typing import Matrix
 from sparsemaps.text._csr import make_rows
+
+if TYPE_CHECKING:
+    from sparsemaps._sklearn import HashingVectorizer as _Base
+else:
+    _Base = _sklearn.hashing_vectorizer()
 
 RUNS = {
     r"\b\w\w+\b": (False, 2),
@@ -22,12 +27,82 @@ RUNS = {
 """Token patterns that are runs of characters: whether of all but spaces, and the least length."""
 
 
-class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
-    r"""scikit-learn's HashingVectorizer, compiled: the same parameters, the same output.
+class HashingVectorizer(_Base, auto_wrap_output_keys=None):
+    r"""scikit-learn's `HashingVectorizer`, compiled: its parameters and its output, bit for bit.
+
+    Each text becomes a row: its n-grams of words or of characters are hashed to columns, and
+    counted. What is done for speed changes no bit of the output. Characters are classified, and
+    made small, as the running Python does it.
+
+    Parameters
+    ----------
+    input : {"content", "filename", "file"}, default="content"
+        What the texts are: str or bytes, names of files, or objects with a method ``read``.
+    encoding : str, default="utf-8"
+        Of bytes and files.
+    decode_error : {"strict", "ignore", "replace"}, default="strict"
+        What is done about bytes that are not of the encoding.
+    strip_accents : {"ascii", "unicode"}, callable or None, default=None
+        Whether accents are removed, and how.
+    lowercase : bool, default=True
+        Whether letters become small ones first.
+    preprocessor, tokenizer : callable or None, default=None
+        Replace what is done before tokens are found, and finding them.
+    stop_words : "english", list or None, default=None
+        Words that are left out.
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
+        What a word is. The default, ``r"(?u)\b\w+\b"``, ``r"\w+"`` and ``r"\S+"`` are compiled; any
+        other is left to Python's ``re``, which then takes most of the time.
+    ngram_range : (int, int), default=(1, 1)
+        Least and greatest size of n-grams.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        What n-grams are made of: words, characters, or the characters of one word and the blanks
+        around it.
+    n_features : int, default=2**20
+        Number of columns. `MinHash` and other maps take any number, so ``2**31 - 2``, the largest,
+        costs nothing there and makes collisions rare.
+    binary : bool, default=False
+        Whether n-grams that occur are 1, however often they do.
+    norm : {"l1", "l2"} or None, default="l2"
+        Norm of each row of the output.
+    alternate_sign : bool, default=True
+        Whether half of the n-grams, by a bit of their hashes, count as -1.
+    dtype : data-type, default=float64
+        Type of the values. float64, float32, int64 and int32 are compiled.
+    n_jobs : int or None, default=None
+        Number of threads: None is one, -1 all processors. The output is the same.
+
+    See Also
+    --------
+    ByteNgrams : counts of byte n-grams, without a hash.
+
+    Notes
+    -----
+    A callable, a subclass that replaces a method of scikit-learn's, or another type of values goes
+    scikit-learn's way by itself, at its speed. scikit-learn's documentation describes the
+    parameters in more detail.
+
+    Beside the output a few megabytes are held, and a text at a time where they are files. Texts of
+    Arrow's are read in its memory. float32 counts are exact up to 2^24.
+
+    References
+    ----------
+    Weinberger, Dasgupta, Langford, Smola & Attenberg, "Feature hashing for large scale multitask
+    learning", ICML 2009.
+
+    Examples
+    --------
+    >>> from sparsemaps.text import HashingVectorizer
+    >>> vectorizer = HashingVectorizer(ngram_range=(1, 2), norm=None, alternate_sign=False)
+    >>> X = vectorizer.fit_transform(["to be or not to be", "that is the question"])
+    >>> X.shape
+    (2, 1048576)
+    >>> X.sum(axis=1).tolist()
+    [[11.0], [7.0]]
     """
 
-    _parameter_constraints = {
-        **_sklearn.HashingVectorizer._parameter_constraints,
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Base._parameter_constraints,
         "n_jobs": [numbers.Integral, None],
     }
 
@@ -73,6 +148,27 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         self.n_jobs = n_jobs
 
     def transform(self, X: Iterable[Any]) -> Matrix:
+        """Make a row of each text.
+
+        Parameters
+        ----------
+        X : iterable of texts
+            A list, a generator, a NumPy array of objects or strings, a pandas or polars series, or
+            an array of strings that has Arrow's ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+
+        Returns
+        -------
+        Z : CSR matrix of shape (n_texts, n_features)
+            A ``csr_array`` where scikit-learn's ``sparse_interface`` is "sparray".
+
+        Raises
+        ------
+        ValueError
+            If a text cannot be decoded or is null, and wherever scikit-learn raises it.
+        AttributeError
+            If a text is no text, as scikit-learn has it. Each message has the number of the text,
+            from 0.
+        """
         if isinstance(X, str) or not self._is_compiled():
             return super().transform(X)
         self._validate_ngram_range()
@@ -84,9 +180,8 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
 
     def _is_compiled(self) -> bool:
         """Whether all parameters are of those that the loops know."""
-        base = _sklearn.HashingVectorizer
         own = type(self)
-        if any(getattr(own, name) is not getattr(base, name) for name in _HOOKS):
+        if any(getattr(own, name) is not getattr(_Base, name) for name in _HOOKS):
             return False
         if callable(self.analyzer) or self.analyzer not in _text.ANALYZERS:
             return False
@@ -139,8 +234,7 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
             stop_words=stop_words,
             reads=self.input != "content",
-            utf8=self.decode_error == "strict"
-            and self.encoding.lower() in ("utf-8", "utf8"),
+            utf8=self.decode_error == "strict" and self.encoding.lower() in ("utf-8", "utf8"),
             decode=self.decode,
             preprocess=preprocess,
             tokenize=tokenize,

@@ -17,7 +17,7 @@ _AT_ONCE = 1024  # texts of an array that become Python's at the same time
 def blocks(texts: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     """Blocks of texts, each with the number of its first text.
 
-    A block is a list of what `texts` has, or ``(chunk, start, stop)`` of a chunk of Arrow's strings.
+    A block is a list of what `texts` has, or ``(chunk, start, stop)`` where Arrow has strings.
     """
     first = 0
     chunks = _arrow_chunks(texts)

@@ -48,7 +48,7 @@ typedef struct {
     int lower;                    /* whether ASCII letters become small ones */
     int by_spaces;                /* tokens are runs of what is no space, else of \w */
     int analyzer;
-    int least;             /* characters that a word has at least: 1 or 2 */
+    int least;                 /* characters that a word has at least: 1 or 2 */
     int64_t shortest, longest; /* sizes of n-grams */
     uint32_t n_features;
     int column_bits; /* of the greatest column */
@@ -62,7 +62,7 @@ typedef struct {
     /* Of the row: */
     int64_t n_tokens; /* that the caller has put in `joined` */
     int64_t n_items;
-    uint64_t flags;                     /* of all its characters */
+    uint64_t flags;                  /* of all its characters */
     uint64_t unmet[TEXT_PAGES / 64]; /* a bit for each page that must be filled */
 } text_job;
 
@@ -80,8 +80,8 @@ typedef struct {
     void (*values_f32)(const int32_t *counts, int64_t n, int binary, int norm, float *values);
     void (*values_f64)(const int32_t *counts, int64_t n, int binary, int norm, double *values);
     /* MurmurHash3 of ranges of bytes. */
-    void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends, int64_t n,
-                        uint32_t *hashes);
+    void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
+                        int64_t n, uint32_t *hashes);
 } text_loops;
 
 DECLARE_TABLES(text)

@@ -36,8 +36,8 @@ static int64_t NAME(count)(const uint8_t *bytes, int64_t n_bytes, int size, int6
         return 0;
     if (size <= 3)
         return NAME(runs_of_short)(
-            sorted_short(bytes, n, size, (uint32_t *)items, (uint32_t *)other), n, 1, first, columns,
-            counts);
+            sorted_short(bytes, n, size, (uint32_t *)items, (uint32_t *)other), n, 1, first,
+            columns, counts);
     return NAME(runs_of_long)(sorted_long(bytes, n, size, items, other), n, 0, first, columns,
                               counts);
 }

@@ -13,8 +13,8 @@ INLINE register_u8 ascii_class(register_u8 bytes, int by_spaces)
 {
     const register_u8 is_space =
         (register_u8)(bytes - '\t' < 5) | (register_u8)(bytes - 0x1c < 5); /* \t to \r, 1c to 20 */
-    const register_u8 is_word = (register_u8)((bytes | 0x20) - 'a' < 26) |
-                                (register_u8)(bytes - '0' < 10) | (register_u8)(bytes == '_');
+    const register_u8 is_word = (register_u8)((bytes | 0x20) - 'a' < 26)
+                                | (register_u8)(bytes - '0' < 10) | (register_u8)(bytes == '_');
     return by_spaces ? ~is_space : is_word;
 }
 
@@ -65,8 +65,8 @@ INLINE uint32_t decode_utf8(const uint8_t *text, int64_t n, int64_t i, int *leng
         valid = (more & 0xc0) == 0x80;
         character = character << 6 | (more & 0x3f);
     }
-    if (!valid || character < least || character > 0x10ffff ||
-        (character >= 0xd800 && character < 0xe000)) {
+    if (!valid || character < least || character > 0x10ffff
+        || (character >= 0xd800 && character < 0xe000)) {
         *flags |= TEXT_INVALID;
         return '?';
     }

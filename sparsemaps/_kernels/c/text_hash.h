@@ -80,8 +80,8 @@ INLINE register_u32 first_lanes(int64_t n)
     return lanes;
 }
 
-static void hash_ranges(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends, int64_t n,
-                        uint32_t *hashes)
+static void hash_ranges(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
+                        int64_t n, uint32_t *hashes)
 {
     for (int64_t i = 0; i < n; i += HASHES_AT_ONCE) {
         register_u32 first = load_words(starts + i), last = load_words(ends + i);

@@ -71,7 +71,8 @@ INLINE register_u32 gather_words(const uint8_t *bytes, register_u32 places)
         memcpy(found + l, bytes + places[l], sizeof *found);
     memcpy(&gathered, found, sizeof gathered);
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-    gathered = gathered >> 24 | (gathered >> 8 & 0xff00) | (gathered << 8 & 0xff0000) | gathered << 24;
+    gathered =
+        gathered >> 24 | (gathered >> 8 & 0xff00) | (gathered << 8 & 0xff0000) | gathered << 24;
 #endif
     return gathered;
 #endif

@@ -206,14 +206,17 @@ static int64_t collapse_spaces(text_job *job, int64_t n_bytes)
  * word and its two blanks. */
 INLINE uint64_t within_words(const uint64_t *blanks, int64_t i, int64_t n, int64_t size)
 {
-    const int64_t n_starts = n - (size > 2 ? size : 2) + 1 - 64 * i; /* the last blank starts none */
+    const int64_t n_starts =
+        n - (size > 2 ? size : 2) + 1 - 64 * i; /* the last blank starts none */
     uint64_t crossed = 0, here = blanks[i], next = blanks[i + 1];
     for (int64_t k = 1; k <= size - 2 && ~crossed; k++) {
         here = here >> 1 | next << 63;
         next = next >> 1 | (k < 64 ? 0 : blanks[i + 2 + (k - 64) / 64] >> k % 64 << 63);
         crossed |= here;
     }
-    return n_starts >= 64 ? ~crossed : n_starts <= 0 ? 0 : ~crossed & ((UINT64_C(1) << n_starts) - 1);
+    return n_starts >= 64  ? ~crossed
+           : n_starts <= 0 ? 0
+                           : ~crossed & ((UINT64_C(1) << n_starts) - 1);
 }
 
 /* What is left: a word, with its blanks, that is shorter than all sizes counts once, whole. And of

@@ -25,9 +25,10 @@ static double NAME(norm)(const int32_t *counts, int64_t n, int norm)
 static void NAME(values)(const int32_t *counts, int64_t n, int binary, int norm, VALUE *values)
 {
     if (binary) {
-        const VALUE one = (VALUE)(1 / (norm == TEXT_L1   ? (double)n
-                                       : norm == TEXT_L2 ? sqrt((double)n)
-                                                         : 1.0));
+        const VALUE one = (VALUE)(1
+                                  / (norm == TEXT_L1   ? (double)n
+                                     : norm == TEXT_L2 ? sqrt((double)n)
+                                                       : 1.0));
         for (int64_t i = 0; i < n; i++)
             values[i] = one;
         return;
