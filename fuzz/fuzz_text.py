@@ -1,14 +1,13 @@
 """Texts of any characters or bytes: the bits of scikit-learn's HashingVectorizer, or its error;
 byte n-grams against Python's slices."""
 
+import random
 import warnings
 from collections import Counter
 
 import numpy as np
-from common import atheris, run
+from common import atheris, run, sparsemaps
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
-
-import sparsemaps.text
 
 warnings.simplefilter("ignore", UserWarning)
 
@@ -31,7 +30,7 @@ PIECES = [
 
 
 def one_text(data):
-    kind = data.ConsumeIntInRange(0, 4)
+    kind = data.ConsumeIntInRange(0, 6)
     if kind == 0:
         return data.ConsumeBytes(60)
     if kind == 1:
@@ -40,7 +39,13 @@ def one_text(data):
         return data.ConsumeUnicodeNoSurrogates(200)
     if kind == 3:
         return "".join(data.PickValueInList(PIECES) for _ in range(data.ConsumeIntInRange(0, 90)))
-    return data.ConsumeBytes(200).decode("latin-1")
+    if kind == 4:
+        return data.ConsumeBytes(200).decode("latin-1")
+    draw = random.Random(data.ConsumeInt(4))  # longer texts from short inputs
+    plane = draw.choice([0x80, 0x100, 0x3000, 0xD800, 0x110000])
+    letters = [chr(draw.randrange(plane)) for _ in range(draw.randrange(1, 20))]
+    letters += draw.choices(PIECES[:-1], k=draw.randrange(9))
+    return "".join(draw.choices(letters, k=draw.choice([9, 40, 300, 1500])))
 
 
 def result(vectorizer, texts):

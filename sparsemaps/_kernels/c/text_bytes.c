@@ -1,6 +1,7 @@
 #include "text_bytes.h"
 
 #include "sort.h"
+#include "text_simd.h"
 #include "text_sort.h"
 
 static void lower(const uint8_t *bytes, int64_t n, uint8_t *out)
@@ -21,8 +22,8 @@ INLINE void short_numbers(const uint8_t *bytes, int64_t n, int size, uint32_t *i
 }
 
 /* Sorted numbers above bit 0 of the n n-grams of up to three bytes. */
-static const uint32_t *sorted_short(const uint8_t *bytes, int64_t n, int size, uint32_t *items,
-                                    uint32_t *other)
+static uint32_t *sorted_short(const uint8_t *bytes, int64_t n, int size, uint32_t *items,
+                              uint32_t *other)
 {
     if (size == 1)
         short_numbers(bytes, n, 1, items);
@@ -31,6 +32,26 @@ static const uint32_t *sorted_short(const uint8_t *bytes, int64_t n, int size, u
     else
         short_numbers(bytes, n, 3, items);
     return sort_items(items, other, n, 8 * size);
+}
+
+/* The numbers that differ from the next one, and where they are. Returns how many there are. Memory
+ * behind the n numbers may be written, as much as a register. */
+static int64_t find_last(uint32_t *sorted, int64_t n, uint32_t *numbers, uint32_t *places)
+{
+    register_u32 lanes;
+    int64_t n_found = 0;
+    for (int l = 0; l < HASHES_AT_ONCE; l++)
+        lanes[l] = (uint32_t)l;
+    sorted[n] = ~sorted[n - 1];
+    for (int64_t i = 0; i < n; i += HASHES_AT_ONCE) {
+        const register_u32 here = load_words(sorted + i);
+        uint64_t differ = differing(here, load_words(sorted + i + 1));
+        if (n - i < HASHES_AT_ONCE)
+            differ &= (UINT64_C(1) << (n - i)) - 1;
+        store_chosen(places + n_found, lanes + (uint32_t)i, differ);
+        n_found += store_chosen(numbers + n_found, here, differ);
+    }
+    return n_found;
 }
 
 static const uint64_t *sorted_long(const uint8_t *bytes, int64_t n, int size, uint64_t *items,

@@ -78,6 +78,19 @@ INLINE register_u32 gather_words(const uint8_t *bytes, register_u32 places)
 #endif
 }
 
+/* Bits of the words that differ. */
+INLINE uint64_t differing(register_u32 words, register_u32 others)
+{
+#if defined(__AVX512F__)
+    return _mm512_cmpneq_epi32_mask((__m512i)words, (__m512i)others);
+#else
+    uint64_t bits = 0;
+    for (int l = 0; l < HASHES_AT_ONCE; l++)
+        bits |= (uint64_t)(words[l] != others[l]) << l;
+    return bits;
+#endif
+}
+
 /* Write those of the words whose bit is set, one behind the other. Returns how many. The memory
  * behind them may be written too, as much as a register. */
 INLINE int64_t store_chosen(uint32_t *out, register_u32 words, uint64_t bits)

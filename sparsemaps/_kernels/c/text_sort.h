@@ -8,7 +8,9 @@
 
 #include "simd.h"
 
-enum { TEXT_DIGIT = 11, TEXT_PASSES = 8 };
+/* Most bits of a digit, passes, and values of all digits: two of 12 bits, or three of 11, or more
+ * and shorter ones. */
+enum { TEXT_DIGIT = 12, TEXT_PASSES = 8, TEXT_VALUES = 2 << 12 };
 
 /* Digits of `bits` bits, for which sorting n items costs least: a pass costs about as much for an
  * item as for four values of the digit. */
@@ -29,7 +31,7 @@ static int cheapest_passes(int64_t n, int bits)
 /* Sort by digits of `digit` bits from bit 1 on, `passes` of them. */
 INLINE uint32_t *sort_by_digits(uint32_t *items, uint32_t *other, int64_t n, int passes, int digit)
 {
-    uint32_t ends[TEXT_PASSES << TEXT_DIGIT];
+    uint32_t ends[TEXT_VALUES];
     const uint32_t mask = (UINT32_C(1) << digit) - 1;
     memset(ends, 0, sizeof *ends * (size_t)passes << digit);
     for (int64_t i = 0; i < n; i++)
