@@ -380,7 +380,7 @@ cdef class Block:
                 self.columns, self.values = self.of.outputs.pop()
             except IndexError:
                 pass
-        self.room = self.end + more
+        self.room = self.end + max(more, self.end)  # so that many rows are copied a few times
         if self.columns is None or len(self.columns) < self.room + TEXT_SLACK:
             self.columns = np.empty(self.room + TEXT_SLACK, np.int32)
             self.values = np.empty(self.room + TEXT_SLACK,
@@ -403,6 +403,9 @@ cdef class Block:
         cdef int64_t sizes[9]
         cdef int64_t total = 0, part, slack = TEXT_SLACK
         cdef char *memory
+        if (self.scratch is not None and n_characters <= self.most_characters
+                and n_bytes <= self.most_bytes and n_items <= self.most_row):
+            return 0
         n_characters = max(n_characters, self.most_characters)
         n_bytes = max(n_bytes, self.most_bytes)
         n_items = max(n_items, self.most_row, n_characters)

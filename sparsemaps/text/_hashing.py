@@ -83,7 +83,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     parameters in more detail.
 
     Beside the output a few megabytes are held, and a text at a time where they are files. Texts of
-    Arrow's are read in its memory. float32 counts are exact up to 2^24.
+    Arrow's are read in its memory. The one difference: scikit-learn's float32 counts end at 2^24.
 
     References
     ----------
@@ -164,7 +164,8 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         Raises
         ------
         ValueError
-            If a text cannot be decoded or is null, and wherever scikit-learn raises it.
+            If a text cannot be decoded, is null, or has more than 2^29 characters, and wherever
+            scikit-learn raises it.
         AttributeError
             If a text is no text, as scikit-learn has it. Each message has the number of the text,
             from 0.
@@ -183,7 +184,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         own = type(self)
         if any(getattr(own, name) is not getattr(_Base, name) for name in _HOOKS):
             return False
-        if callable(self.analyzer) or self.analyzer not in _text.ANALYZERS:
+        if not isinstance(self.analyzer, str) or self.analyzer not in _text.ANALYZERS:
             return False
         if self.preprocessor is not None or callable(self.strip_accents):
             return False
@@ -202,6 +203,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             and 1 <= self.n_features < 2**31
             and dtype in (np.float64, np.float32, np.int64, np.int32)
             and dtype.isnative
+            and (self.norm is None or isinstance(self.norm, str))
             and self.norm in _text.NORMS
         )
 
