@@ -8,10 +8,12 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from sparsemaps._kernels.arrow cimport Chunk, name_text
-from sparsemaps._kernels.levels cimport level
 from sparsemaps._kernels.scratch cimport Scratch, borrow_scratch, give_back_scratch
-
-import threading
+from sparsemaps._kernels.text_tables cimport (
+    TEXT_BY_PYTHON, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS, TEXT_INVALID, TEXT_L1, TEXT_L2,
+    TEXT_NO_NORM, TEXT_SLACK, TEXT_UNMET, TEXT_UTF8, TEXT_WORDS, Characters, StopWords, loops,
+    text_job,
+)
 
 import numpy as np
 
@@ -23,116 +25,12 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
     bint PyBytes_CheckExact(object text)
 
-cdef extern from "c/text.h" nogil:
-    enum:
-        TEXT_UTF8, TEXT_LENGTH, TEXT_CLASS, TEXT_PAGE, TEXT_PAGES, TEXT_SLACK
-        TEXT_WORDS, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS
-        TEXT_NO_NORM, TEXT_L1, TEXT_L2
-    const uint64_t TEXT_BY_PYTHON
-    const uint64_t TEXT_UNMET
-    const uint64_t TEXT_INVALID
-    ctypedef struct text_stop_words:
-        const uint8_t *bytes
-        const uint32_t *starts
-        const uint32_t *ends
-        uint32_t mask
-    ctypedef struct text_job:
-        const uint64_t *const *pages
-        int lower, by_spaces, analyzer, least
-        int64_t shortest, longest
-        uint32_t n_features
-        int column_bits, signs
-        text_stop_words stop
-        uint8_t *bytes
-        uint8_t *classes
-        uint8_t *joined
-        uint32_t *starts
-        uint32_t *ends
-        uint32_t *offsets
-        uint32_t *items
-        uint32_t *sorted
-        int32_t *counts
-        int64_t n_tokens, n_items
-        uint64_t flags
-        uint64_t unmet[1]
-    ctypedef struct text_loops:
-        int64_t (*prepare)(text_job *job, const void *text, int64_t n, int kind) noexcept nogil
-        void (*hash_text)(text_job *job, int64_t n_bytes) noexcept nogil
-        void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest) noexcept nogil
-        int64_t (*count)(text_job *job, int32_t *columns) noexcept nogil
-        void (*values_f32)(const int32_t *counts, int64_t n, int binary, int norm,
-                           float *values) noexcept nogil
-        void (*values_f64)(const int32_t *counts, int64_t n, int binary, int norm,
-                           double *values) noexcept nogil
-        void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
-                            int64_t n, uint32_t *hashes) noexcept nogil
-    const text_loops *text_at(int level)
-
-cdef extern from *:
-    """
-    static inline void publish_page(const uint64_t **pages, int page, const uint64_t *entries)
-    {
-        __atomic_store_n(pages + page, entries, __ATOMIC_RELEASE);
-    }
-    """
-    void publish_page(const uint64_t **pages, int page, const uint64_t *entries) nogil
-
-cdef const text_loops *loops = text_at(level)
-
 cdef enum:
     BY_PYTHON = -1          # the form of what is neither str nor UTF-8
     MOST_BYTES = 2147480000  # of a text: places are 32-bit numbers, and vectors of them signed
 
 NORMS = {None: TEXT_NO_NORM, "l1": TEXT_L1, "l2": TEXT_L2}
 ANALYZERS = {"word": TEXT_WORDS, "char": TEXT_CHARACTERS, "char_wb": TEXT_CHARACTERS_OF_WORDS}
-
-
-cdef class Characters:
-    """What each character becomes, as the running Python has it, by pages that are filled when they
-    are met.
-
-    A character that is no token's need not be right, so surrogates are harmless among words.
-    """
-    cdef const uint64_t *pages[TEXT_PAGES]
-    cdef readonly bint lower, by_spaces
-    cdef object filled, lock
-
-    def __cinit__(self, bint lower, bint by_spaces):
-        cdef int page
-        self.lower, self.by_spaces = lower, by_spaces
-        self.filled = [np.full(TEXT_PAGE, TEXT_UNMET | <uint64_t>1 << TEXT_LENGTH, np.uint64)]
-        self.lock = threading.Lock()
-        for page in range(TEXT_PAGES):
-            self.publish(page, self.filled[0])
-
-    cdef int publish(self, int page, const uint64_t[::1] entries) except -1:
-        publish_page(self.pages, page, &entries[0])
-        return 0
-
-    cdef int fill(self, text_job *job) except -1:
-        """Fill the pages that `job` has met."""
-        cdef int page
-        with self.lock:
-            for page in range(TEXT_PAGES):
-                if job.unmet[page // 64] >> (page % 64) & 1:
-                    first = page * TEXT_PAGE
-                    entries = [self.entry(chr(c)) for c in range(first, first + TEXT_PAGE)]
-                    self.filled.append(np.array(entries, np.uint64))
-                    self.publish(page, self.filled[len(self.filled) - 1])
-            memset(job.unmet, 0, TEXT_PAGES // 8)
-        return 0
-
-    def entry(self, character):
-        becomes = character.lower() if self.lower else character
-        if self.lower and (len(becomes) != 1 or f"a{character}".lower() != f"a{becomes}"):
-            return TEXT_BY_PYTHON | <uint64_t>1 << TEXT_LENGTH
-        in_class = (not becomes.isspace() if self.by_spaces
-                    else becomes.isalnum() or becomes == "_")
-        if "\ud800" <= becomes <= "\udfff":  # it has no UTF-8
-            return <uint64_t>1 << TEXT_LENGTH | (TEXT_BY_PYTHON if in_class else 0)
-        utf8 = becomes.encode()
-        return (int.from_bytes(utf8, "little") | len(utf8) << TEXT_LENGTH
-                | (0xff if in_class else 0) << TEXT_CLASS)
 
 
 cdef tuple of_class = (
@@ -147,41 +45,6 @@ ctypedef struct text_t:
     int form         # bytes a character, TEXT_UTF8, or BY_PYTHON
     bint plain       # its letters are as they must be
     bint raw         # it is what the caller gave, and no text yet
-
-
-cdef class StopWords:
-    cdef text_stop_words table
-    cdef object kept
-
-    def __cinit__(self, words):
-        cdef const uint8_t[::1] text
-        cdef const uint32_t[::1] starts, ends
-        cdef uint32_t[::1] hashes, slot_starts, slot_ends
-        cdef uint32_t slot, mask
-        encoded = sorted({word.encode("utf-8", "surrogatepass") for word in words
-                          if isinstance(word, str) and word})
-        self.table.mask = 0
-        if not encoded:
-            return
-        lengths = np.array([len(word) for word in encoded])
-        text = np.frombuffer(b"".join(encoded) + bytes(TEXT_SLACK), np.uint8)
-        slack = np.zeros(TEXT_SLACK)
-        ends_of = np.cumsum(lengths)
-        starts = np.concatenate([ends_of - lengths, slack]).astype(np.uint32)
-        ends = np.concatenate([ends_of, slack]).astype(np.uint32)
-        hashes = np.zeros(len(starts), np.uint32)
-        loops.hash_ranges(&text[0], &starts[0], &ends[0], len(encoded), &hashes[0])
-        n_slots = 2 << len(encoded).bit_length()
-        slot_starts = np.zeros(n_slots, np.uint32)
-        slot_ends = np.zeros(n_slots, np.uint32)
-        mask = n_slots - 1
-        for i in range(len(encoded)):
-            slot = hashes[i] & mask
-            while slot_ends[slot]:
-                slot = (slot + 1) & mask
-            slot_starts[slot], slot_ends[slot] = starts[i], ends[i]
-        self.kept = text, slot_starts, slot_ends
-        self.table = text_stop_words(&text[0], &slot_starts[0], &slot_ends[0], mask)
 
 
 cdef class Vectorizer:
