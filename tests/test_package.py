@@ -35,10 +35,10 @@ LAYERS = [
         "_validation",
     },
     {"_packed", "_progress", "_rows", "_versions"},
-    {"_csr_output", "kernels"},
+    {"_csr_output", "kernels", "text"},
     {"_bandwidth", "_base"},
     {"_sampled"},
-    {"libsvm", "text"},
+    {"libsvm"},
     {"codes"},
     {
         "count_sketch",

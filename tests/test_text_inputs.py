@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 from strange_texts import strange_texts
 from test_text import assert_equal
 
+from sparsemaps import MinHash
 from sparsemaps.text import ByteNgrams, HashingVectorizer
 
 pa = pytest.importorskip("pyarrow")
@@ -207,6 +208,34 @@ def test_memory_of_arrow_is_released():
     assert not released
     del array
     assert released
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_codes_of_texts(n_jobs, monkeypatch):
+    monkeypatch.setattr("sparsemaps.text._inputs.BLOCK_CHARACTERS", 500)
+    sets = {"binary": True, "norm": None, "alternate_sign": False}
+    for vectorizer in (HashingVectorizer(**sets), ByteNgrams(binary=True), Theirs(**sets)):
+        X = vectorizer.transform(TEXTS)
+        minhash = MinHash(n_hashes=16, random_state=0, n_jobs=n_jobs).fit(X)
+        expected = minhash.encode(X, packed=True)
+        for texts in (TEXTS, iter(TEXTS), pa.array(TEXTS)):
+            found = minhash.encode_texts(vectorizer, texts, packed=True)
+            np.testing.assert_array_equal(found.array, expected.array)
+            np.testing.assert_array_equal(found.sampled, expected.sampled)
+            assert found.config == expected.config
+        np.testing.assert_array_equal(minhash.encode_texts(vectorizer, TEXTS), expected.array)
+
+
+def test_codes_of_what_are_no_texts(monkeypatch):
+    monkeypatch.setattr("sparsemaps.text._inputs.BLOCK_CHARACTERS", 2)
+    for vectorizer in (HashingVectorizer(), ByteNgrams()):
+        minhash = MinHash(random_state=0).fit(vectorizer.transform(["any"]))
+        with pytest.raises((ValueError, AttributeError), match=r"\(text 3\)"):
+            minhash.encode_texts(vectorizer, ["some", "text", "", None])
+        with pytest.raises(ValueError, match="got a single str"):
+            minhash.encode_texts(vectorizer, "text")
+        with pytest.raises(ValueError, match="got none"):
+            minhash.encode_texts(vectorizer, [])
 
 
 def test_memory_is_bounded():

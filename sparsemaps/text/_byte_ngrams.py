@@ -1,5 +1,6 @@
 """Counts of byte n-grams at exact columns."""
 
+import operator
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -8,6 +9,7 @@ import numpy as np
 from sparsemaps import _sklearn
 from sparsemaps._kernels import text_bytes as _text_bytes
 from sparsemaps._typing import Matrix
+from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
 
 LONGEST = 7
@@ -113,19 +115,29 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
             If a text is neither str nor bytes, or cannot be encoded; the message has its number,
             from 0. If there is no text. As for `fit`.
         """
-        low, high = self._check(X)
-        width = self.n_features_out
-        counter = _text_bytes.ByteCounter(
-            ngram_range=(low, high),
-            binary=self.binary,
-            lowercase=self.lowercase,
-            dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
-            index_type=np.int32 if width <= 2**31 - 1 else np.int64,
-        )
-        rows = make_rows(counter, X, width, np.dtype(self.dtype), self.n_jobs)
+        self._check(X)
+        rows = self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
         if rows is None:
             raise ValueError("X must have at least one text, got none")
         return rows
+
+    def _transform_block(self, first: int, block: Any) -> Matrix | None:
+        """The rows of a block of texts, the first of which has number `first`."""
+        self._check(block)
+        return self._transform_blocks([(first, block)], 0, None)
+
+    def _transform_blocks(
+        self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None
+    ) -> Matrix | None:
+        width, dtype = self.n_features_out, np.dtype(self.dtype)
+        counter = _text_bytes.ByteCounter(
+            ngram_range=self._sizes(),
+            binary=self.binary,
+            lowercase=self.lowercase,
+            dtype=np.float32 if dtype == np.float32 else np.float64,
+            index_type=np.int32 if width <= 2**31 - 1 else np.int64,
+        )
+        return make_rows(counter, blocks, n_texts, width, dtype, n_jobs)
 
     @property
     def n_features_out(self) -> int:
@@ -146,8 +158,8 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
             )
         return int(low), int(high)
 
-    def _check(self, X: Any) -> tuple[int, int]:
-        """The sizes of n-grams, if parameters and `X` are sound."""
+    def _check(self, X: Any) -> None:
+        """Raise ValueError unless parameters and `X` are sound."""
         for name in ("binary", "lowercase"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
@@ -159,7 +171,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
             raise ValueError(f"dtype must be {' or '.join(_DTYPES)}, got {self.dtype!r}")
         if isinstance(X, (str, bytes)):
             raise ValueError(f"X must be an iterable of texts, got a single {type(X).__name__}")
-        return self._sizes()
+        self._sizes()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,7 @@
 """scikit-learn's HashingVectorizer with compiled loops behind it."""
 
 import numbers
+import operator
 from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,6 +11,7 @@ import numpy as np
 from sparsemaps import _sklearn
 from sparsemaps._kernels import text as _text
 from sparsemaps._typing import Matrix
+from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
 
 if TYPE_CHECKING:
@@ -172,11 +174,22 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         """
         if isinstance(X, str) or not self._is_compiled():
             return super().transform(X)
+        return self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
+
+    def _transform_block(self, first: int, block: Any) -> Matrix:
+        """The rows of a block of texts, the first of which has number `first`."""
+        if not self._is_compiled():
+            return super().transform(_inputs.as_list(block))
+        return self._transform_blocks([(first, block)], 0, None)
+
+    def _transform_blocks(
+        self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None
+    ) -> Matrix:
         self._validate_ngram_range()
         dtype = np.dtype(self.dtype)
         if dtype.kind == "i" and self.norm is not None:
             dtype = np.dtype(np.float64)
-        rows = make_rows(self._vectorizer(), X, int(self.n_features), dtype, self.n_jobs)
+        rows = make_rows(self._vectorizer(), blocks, n_texts, int(self.n_features), dtype, n_jobs)
         return super().transform([]) if rows is None else rows
 
     def _is_compiled(self) -> bool:

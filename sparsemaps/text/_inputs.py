@@ -36,6 +36,14 @@ def blocks(texts: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         first += len(block)
 
 
+def as_list(block: Any) -> list[Any]:
+    """The texts of a block."""
+    if isinstance(block, list):
+        return block
+    chunk, start, stop = block
+    return [chunk.item(i) for i in range(start, stop)]
+
+
 def _arrow_chunks(texts: Any) -> Iterator[Any] | None:
     """Chunks of strings that lie in Arrow's memory, None if these do not.
 
