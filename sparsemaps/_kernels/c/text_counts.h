@@ -8,8 +8,6 @@
 #include "text_simd.h"
 #include "text_sort.h"
 
-__extension__ typedef unsigned __int128 uint128;
-
 /* Each hash, as a signed number h, to |h| mod n_features in bits 1 to 31, and whether h is negative
  * in bit 0. */
 static void hashes_to_columns(uint32_t *items, int64_t n, uint32_t n_features)
@@ -26,7 +24,8 @@ static void hashes_to_columns(uint32_t *items, int64_t n, uint32_t n_features)
     for (int64_t i = 0; i < n; i++) {
         const uint32_t negative = items[i] >> 31;
         const uint64_t fraction = reciprocal * ((items[i] ^ -negative) + negative);
-        const uint32_t column = (uint32_t)((uint128)fraction * n_features >> 64);
+        const uint64_t carried = (fraction & UINT32_MAX) * n_features >> 32;
+        const uint32_t column = (uint32_t)(((fraction >> 32) * n_features + carried) >> 32);
         items[i] = column << 1 | negative;
     }
 }
