@@ -147,16 +147,15 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
 
     def _sizes(self) -> tuple[int, int]:
         try:
-            low, high = self.ngram_range
-            sound = low == int(low) and high == int(high) and 1 <= low <= high <= LONGEST
+            low, high = map(operator.index, self.ngram_range)
         except (TypeError, ValueError):
-            sound = False
-        if not sound:
+            low = high = 0
+        if not 1 <= low <= high <= LONGEST:
             raise ValueError(
                 f"ngram_range must be two integers (low, high) with 1 <= low <= high <= {LONGEST}, "
                 f"got {self.ngram_range!r}"
             )
-        return int(low), int(high)
+        return low, high
 
     def _check(self, X: Any) -> None:
         """Raise ValueError unless parameters and `X` are sound."""

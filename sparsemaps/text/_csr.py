@@ -14,7 +14,7 @@ from sparsemaps.text import _inputs
 
 T = TypeVar("T")
 
-GROWTH = 1.5
+GROWTH = 2.0
 """How much more memory is asked for than the first texts let expect: it is not touched unless it
 is needed, but to move what is there takes long."""
 
