@@ -9,6 +9,7 @@ with atheris.instrument_imports(include=["sparsemaps"]):
     import sparsemaps.codes
     import sparsemaps.kernels
     import sparsemaps.libsvm
+    import sparsemaps.text
 
 __all__ = ["atheris", "run", "sparsemaps"]
 

@@ -20,9 +20,9 @@ map                           kernel                                output
 ============================  ====================================  ==============================
 
 Beside the maps there are the modules `codes` (packed codes), `kernels` (exact kernels), `libsvm`
-(files), `neighbors` (search) and `approximation` (errors and sizes), and the functions
-`from_config`, which makes a map from what its ``to_config`` gave, and `show_versions`. All are
-imported when they are first used.
+(files), `neighbors` (search), `text` (raw texts to CSR) and `approximation` (errors and sizes), and
+the functions `from_config`, which makes a map from what its ``to_config`` gave, and
+`show_versions`. All are imported when they are first used.
 """
 
 from importlib.metadata import version as _version
@@ -32,7 +32,7 @@ from typing import Any as _Any
 from sparsemaps import _catalogue
 
 if TYPE_CHECKING:
-    from sparsemaps import approximation, codes, kernels, libsvm, neighbors
+    from sparsemaps import approximation, codes, kernels, libsvm, neighbors, text
     from sparsemaps._config import from_config
     from sparsemaps._versions import show_versions
     from sparsemaps.count_sketch import CountSketch
@@ -64,6 +64,7 @@ __all__ = [
     "libsvm",
     "neighbors",
     "show_versions",
+    "text",
 ]
 
 

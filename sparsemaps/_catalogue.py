@@ -19,7 +19,7 @@ MAPS = {
 
 FUNCTIONS = {"from_config": "_config", "show_versions": "_versions"}
 
-MODULES = ("approximation", "codes", "kernels", "libsvm", "neighbors")
+MODULES = ("approximation", "codes", "kernels", "libsvm", "neighbors", "text")
 """Public modules that are attributes of the package."""
 
 

@@ -1,7 +1,8 @@
 """What the maps share that draw codes: packed codes and one-hot features."""
 
 from abc import abstractmethod
-from typing import Literal, overload
+from collections.abc import Iterable
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -126,6 +127,75 @@ class SampledMap(SparseMap):
             chance=fitted._chance,
             estimator=fitted._estimator,
             parts=fitted._parts,
+        )
+
+    @overload
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[False] = False
+    ) -> Array: ...
+
+    @overload
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[True]
+    ) -> PackedCodes: ...
+
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: bool = False
+    ) -> Array | PackedCodes:
+        """Map raw texts to packed codes, some texts at a time.
+
+        The result is that of ``encode(vectorizer.transform(texts))``, but the sparse matrix of all
+        texts, which takes many times as much memory as the codes, is never there.
+
+        Parameters
+        ----------
+        vectorizer : object with ``transform``
+            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other whose
+            rows depend on their texts alone. The map must have been fitted to its number of
+            columns.
+        texts : iterable of texts
+            Whatever the vectorizers of `sparsemaps.text` take.
+        packed : bool, default=False
+            As in `encode`.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
+            As in `encode`.
+
+        Raises
+        ------
+        ValueError
+            If there is no text, and as in ``transform`` of the vectorizer and of the map.
+
+        Examples
+        --------
+        >>> from sparsemaps import MinHash
+        >>> from sparsemaps.text import HashingVectorizer
+        >>> words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
+        >>> minhash = MinHash(n_hashes=64, random_state=0).fit(words.transform(["any"]))
+        >>> minhash.encode_texts(words, ["one text", "and another one"]).shape
+        (2, 64)
+        """
+        from sparsemaps.text._csr import for_each_block  # slow, as it imports scikit-learn's
+
+        _validation.check_bool("packed", packed)
+        fitted = self._fitted()
+        if isinstance(texts, (str, bytes)):
+            raise ValueError(
+                f"texts must be an iterable of texts, got a single {type(texts).__name__}"
+            )
+        parts = for_each_block(
+            lambda rows: self.encode(rows, packed=True), vectorizer, texts, self.n_jobs
+        )
+        if not parts:
+            raise ValueError("texts must have at least one text, got none")
+        codes = np.concatenate([part.array for part in parts])
+        if not packed:
+            return codes
+        sampled = np.concatenate([part.sampled for part in parts])
+        return PackedCodes(
+            codes, fitted._code_bits, self.to_config(), n_hashes=fitted.n_hashes, sampled=sampled
         )
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:

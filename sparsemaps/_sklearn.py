@@ -1,6 +1,6 @@
 """The one place that imports scikit-learn, and only its public names."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import sklearn
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -22,11 +22,43 @@ if TYPE_CHECKING:
         def __sklearn_tags__(self) -> Any: ...
 
     class TransformerMixin:
+        def __init_subclass__(cls, *, auto_wrap_output_keys: Any = ()) -> None: ...
         def fit_transform(self, X: MatrixLike, y: Any = None, **fit_params: Any) -> Matrix: ...
         def set_output(self, *, transform: str | None = None) -> Self: ...
 
     class ClassNamePrefixFeaturesOutMixin:
         def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
+
+    class HashingVectorizer(TransformerMixin, BaseEstimator):
+        _parameter_constraints: ClassVar[dict[str, Any]]
+        input: str
+        encoding: str
+        decode_error: str
+        strip_accents: Any
+        lowercase: bool
+        preprocessor: Any
+        tokenizer: Any
+        stop_words: Any
+        token_pattern: str | None
+        ngram_range: tuple[int, int]
+        analyzer: Any
+        n_features: int
+        binary: bool
+        norm: str | None
+        alternate_sign: bool
+        dtype: Any
+
+        def __init__(self, **params: Any) -> None: ...
+        def __init_subclass__(cls, *, auto_wrap_output_keys: Any = ()) -> None: ...
+        def fit(self, X: Iterable[Any], y: Any = None) -> Self: ...
+        def partial_fit(self, X: Iterable[Any], y: Any = None) -> Self: ...
+        def transform(self, X: Iterable[Any]) -> Matrix: ...
+        def build_analyzer(self) -> Callable[[Any], list[str]]: ...
+        def build_preprocessor(self) -> Callable[[str], str]: ...
+        def build_tokenizer(self) -> Callable[[str], list[str]]: ...
+        def get_stop_words(self) -> frozenset[str] | None: ...
+        def decode(self, doc: Any) -> str: ...
+        def _validate_ngram_range(self) -> None: ...
 
     def check_array(array: Any, **checks: Any) -> Any: ...
     def clone(estimator: T, *, safe: bool = True) -> T: ...
@@ -50,6 +82,7 @@ __all__ = [
     "check_array",
     "check_is_fitted",
     "clone",
+    "hashing_vectorizer",
     "learners",
     "sparse_arrays_asked",
     "validate_data",
@@ -69,6 +102,13 @@ def sparse_arrays_asked() -> bool:
     1.9 has no such setting.
     """
     return bool(sklearn.get_config().get("sparse_interface") == "sparray")
+
+
+def hashing_vectorizer() -> Any:
+    """The class, imported by this function because only texts need it, and it is slow."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer
 
 
 def learners() -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from conftest import MAPS, make
 
-from sparsemaps import _packed, _search, codes, kernels, libsvm, neighbors
+from sparsemaps import _packed, _search, codes, kernels, libsvm, neighbors, text
 
 
 def _rows(lengths, n_columns, index_type, seed):
@@ -140,9 +140,26 @@ def of_files():
     yield "load, unusual numbers", libsvm.load_svmlight_file(BytesIO(text), query_id=True)
 
 
+def of_texts():
+    rng = np.random.default_rng(7)
+    alphabet = list("abcdefgh iJ \n_.,é Σ語İ\U0001f600")
+    texts = ["".join(rng.choice(alphabet, n)) for n in (0, 1, 30, 100, 900, 5000)]
+    for analyzer in ("word", "char", "char_wb"):
+        for ngram_range in ((1, 1), (3, 5), (6, 9)):
+            for name, some in (
+                ("ASCII", [t.encode("ascii", "ignore") for t in texts]),
+                ("", texts),
+            ):
+                vectorizer = text.HashingVectorizer(analyzer=analyzer, ngram_range=ngram_range)
+                yield f"{analyzer}, {ngram_range}, {name}", vectorizer.transform(some)
+    for ngram_range in ((1, 3), (5, 5)):
+        vectorizer = text.ByteNgrams(ngram_range=ngram_range, lowercase=True)
+        yield f"bytes, {ngram_range}", vectorizer.transform(texts)
+
+
 def of_everything():
     """Each digest and the name of its case."""
-    for cases in (of_maps(), of_kernels(), of_codes(), of_rare_ways(), of_files()):
+    for cases in (of_maps(), of_kernels(), of_codes(), of_rare_ways(), of_files(), of_texts()):
         for name, output in cases:
             yield name, digest(output)
 

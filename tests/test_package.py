@@ -38,7 +38,7 @@ LAYERS = [
     },
     {"_codes_file", "_estimates", "_progress", "_rows", "_versions"},
     {"_packed"},
-    {"_csr_output", "kernels"},
+    {"_csr_output", "kernels", "text"},
     {"_bandwidth", "_base"},
     {"_sampled"},
     {"libsvm"},
@@ -99,6 +99,7 @@ PACKAGES = {
         "_summary",
         "__init__",
     ],
+    "text": ["_inputs", "_csr", "_hashing", "_byte_ngrams", "__init__"],
 }
 
 

@@ -1,0 +1,46 @@
+/* Included once for each type of values: VALUE, NAME(function). */
+
+/* What scikit-learn divides the row by: it adds in order, doubles, of squares that are VALUEs. */
+static double NAME(norm)(const int32_t *counts, int64_t n, int norm)
+{
+    int64_t sum = 0;
+    int32_t all = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t size = counts[i] < 0 ? -counts[i] : counts[i];
+        all |= size;
+        sum += norm == TEXT_L1 ? size : (int64_t)size * size;
+    }
+    if (norm == TEXT_L1)
+        return (double)sum;
+    if (all < 4096 && n < INT64_C(1) << 29)
+        return sqrt((double)sum); /* every sum is exact in whatever order */
+    double in_order = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const VALUE square = (VALUE)counts[i] * (VALUE)counts[i];
+        in_order += square;
+    }
+    return sqrt(in_order);
+}
+
+static void NAME(values)(const int32_t *counts, int64_t n, int binary, int norm, VALUE *values)
+{
+    if (binary) {
+        const VALUE one = (VALUE)(1
+                                  / (norm == TEXT_L1   ? (double)n
+                                     : norm == TEXT_L2 ? sqrt((double)n)
+                                                       : 1.0));
+        for (int64_t i = 0; i < n; i++)
+            values[i] = one;
+        return;
+    }
+    const double divisor = norm ? NAME(norm)(counts, n, norm) : 0;
+    if (divisor == 0) /* no norm, or nothing but zeros */
+        for (int64_t i = 0; i < n; i++)
+            values[i] = (VALUE)counts[i];
+    else
+        for (int64_t i = 0; i < n; i++)
+            values[i] = (VALUE)((double)(VALUE)counts[i] / divisor);
+}
+
+#undef NAME
+#undef VALUE

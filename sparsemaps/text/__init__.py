@@ -1,0 +1,18 @@
+"""Raw texts to sparse matrices.
+
+This package makes the rows that the maps take from texts, at about the speed of hashing.
+
+- ``_inputs``: whatever holds texts (lists, generators, NumPy, pandas, polars, Arrow) as blocks of
+  texts of bounded size.
+- ``_csr``: blocks to rows by threads, rows to one CSR matrix.
+- ``_hashing``: `HashingVectorizer`, scikit-learn's class with compiled loops behind it.
+- ``_byte_ngrams``: `ByteNgrams`, counts of byte n-grams at exact columns.
+
+The loops are those of ``_kernels/text.pyx``, ``text_bytes.pyx`` and ``arrow.pyx``, with the inner
+ones in ``_kernels/c/text.h`` and ``text_bytes.h``. Users call this package, by the names below.
+"""
+
+from sparsemaps.text._byte_ngrams import ByteNgrams
+from sparsemaps.text._hashing import HashingVectorizer
+
+__all__ = ["ByteNgrams", "HashingVectorizer"]

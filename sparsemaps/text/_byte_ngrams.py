@@ -1,0 +1,180 @@
+"""Counts of byte n-grams at exact columns."""
+
+import operator
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from sparsemaps import _sklearn
+from sparsemaps._kernels import text_bytes as _text_bytes
+from sparsemaps._typing import Matrix
+from sparsemaps.text import _inputs
+from sparsemaps.text._csr import make_rows
+
+LONGEST = 7
+"""Bytes of an n-gram at most: a column is a 64-bit integer."""
+
+_DTYPES = ("float64", "float32", "int64", "int32")
+
+
+class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_output_keys=None):
+    """Counts of byte n-grams, one column for each possible n-gram, without a hash.
+
+    The column of an n-gram is its n bytes as a big-endian number, behind the columns of the shorter
+    sizes in the range. So equal n-grams always have equal columns, different ones never do, and a
+    column tells its n-gram. No language is assumed, and no text is refused.
+
+    Parameters
+    ----------
+    ngram_range : (int, int), default=(3, 3)
+        Least and greatest number of bytes, from 1 to 7. The output has ``256**n`` columns for each
+        size n. Sizes 1 to 3 are usual; a greater one gives int64 indices.
+    binary : bool, default=False
+        Whether an n-gram that occurs is 1, however often it does. Sets of n-grams are what
+        `MinHash` compares.
+    lowercase : bool, default=False
+        Whether ASCII letters become small ones first. Other letters stay as they are.
+    dtype : {float64, float32, int64, int32}, default=float64
+        Type of the counts.
+    n_jobs : int or None, default=None
+        Number of threads: None is one, -1 all processors.
+
+    Notes
+    -----
+    A str is taken as its UTF-8, and has the same row as these bytes. There is nothing to fit:
+    ``transform`` alone works too, and never depends on other texts.
+
+    References
+    ----------
+    Files of such counts for three bytes are the "webspam (trigram)" data set of the LIBSVM site.
+
+    Examples
+    --------
+    >>> from sparsemaps.text import ByteNgrams
+    >>> X = ByteNgrams().fit_transform(["abcabc", b"bca"])
+    >>> X.shape
+    (2, 16777216)
+    >>> [int(column).to_bytes(3, "big") for column in X.indices], X.data.tolist()
+    ([b'abc', b'bca', b'cab', b'bca'], [2.0, 1.0, 1.0, 1.0])
+    """
+
+    def __init__(
+        self,
+        *,
+        ngram_range: tuple[int, int] = (3, 3),
+        binary: bool = False,
+        lowercase: bool = False,
+        dtype: Any = np.float64,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ngram_range = ngram_range
+        self.binary = binary
+        self.lowercase = lowercase
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Iterable[Any], y: Any = None) -> Self:
+        """Check the parameters; texts are not looked at.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+        y : ignored
+
+        Returns
+        -------
+        self : ByteNgrams
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not one of those allowed, or `X` is a single text.
+        """
+        self._check(X)
+        return self
+
+    def transform(self, X: Iterable[Any]) -> Matrix:
+        """Count the n-grams of each text.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            A list, a generator, a NumPy array, a pandas or polars series, or an array of strings
+            that has Arrow's ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+
+        Returns
+        -------
+        Z : CSR matrix of shape (n_texts, n_features_out)
+            Columns ascend in each row. A ``csr_array`` where scikit-learn's ``sparse_interface``
+            is "sparray".
+
+        Raises
+        ------
+        ValueError
+            If a text is neither str nor bytes, or cannot be encoded; the message has its number,
+            from 0. If there is no text. As for `fit`.
+        """
+        self._check(X)
+        rows = self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
+        if rows is None:
+            raise ValueError("X must have at least one text, got none")
+        return rows
+
+    def _transform_block(self, first: int, block: Any) -> Matrix | None:
+        """The rows of a block of texts, the first of which has number `first`."""
+        self._check(block)
+        return self._transform_blocks([(first, block)], 0, None)
+
+    def _transform_blocks(
+        self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None
+    ) -> Matrix | None:
+        width, dtype = self.n_features_out, np.dtype(self.dtype)
+        counter = _text_bytes.ByteCounter(
+            ngram_range=self._sizes(),
+            binary=self.binary,
+            lowercase=self.lowercase,
+            dtype=np.float32 if dtype == np.float32 else np.float64,
+            index_type=np.int32 if width <= 2**31 - 1 else np.int64,
+        )
+        return make_rows(counter, blocks, n_texts, width, dtype, n_jobs)
+
+    @property
+    def n_features_out(self) -> int:
+        """Number of columns of the output."""
+        low, high = self._sizes()
+        return int(sum(256**n for n in range(low, high + 1)))
+
+    def _sizes(self) -> tuple[int, int]:
+        try:
+            low, high = map(operator.index, self.ngram_range)
+        except (TypeError, ValueError):
+            low = high = 0
+        if not 1 <= low <= high <= LONGEST:
+            raise ValueError(
+                f"ngram_range must be two integers (low, high) with 1 <= low <= high <= {LONGEST}, "
+                f"got {self.ngram_range!r}"
+            )
+        return low, high
+
+    def _check(self, X: Any) -> None:
+        """Raise ValueError unless parameters and `X` are sound."""
+        for name in ("binary", "lowercase"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        try:
+            known = np.dtype(self.dtype).name in _DTYPES and np.dtype(self.dtype).isnative
+        except TypeError:
+            known = False
+        if not known:
+            raise ValueError(f"dtype must be {' or '.join(_DTYPES)}, got {self.dtype!r}")
+        if isinstance(X, (str, bytes)):
+            raise ValueError(f"X must be an iterable of texts, got a single {type(X).__name__}")
+        self._sizes()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = False
+        return tags

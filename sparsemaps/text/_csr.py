@@ -1,0 +1,79 @@
+"""CSR of all texts from the rows that compiled loops make of blocks of them."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sparsemaps import _sklearn, _threads
+from sparsemaps._arrays import GrowingArray
+from sparsemaps._typing import Matrix
+from sparsemaps.text import _inputs
+
+T = TypeVar("T")
+
+GROWTH = 2.0
+"""How much more memory is asked for than the first texts let expect: it is not touched unless it
+is needed, but to move what is there takes long."""
+
+
+def make_rows(
+    vectorizer: Any,
+    blocks: Iterable[tuple[int, Any]],
+    n_texts: int,
+    width: int,
+    dtype: npt.DTypeLike,
+    n_jobs: int | None,
+) -> Matrix | None:
+    """The CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; None if
+    there is no text. `n_texts` is a guess at their number, 0 if there is none.
+
+    Its values are those of `vectorizer`, of type float32 or float64, converted to `dtype`. Indices
+    are int32 as long as there are fewer than 2^31 n-grams and columns.
+    """
+    index_type = np.int32 if width <= 2**31 - 1 else np.int64
+    columns = GrowingArray(index_type)
+    values = GrowingArray(np.float32 if dtype == np.float32 else np.float64)
+    ends = GrowingArray(np.int64)
+    ends.append(np.zeros(1, np.int64))
+    n_ngrams = 0
+    for part in _threads.stream(vectorizer.rows, blocks, n_jobs):
+        part_columns, part_values, part_ends, n_more = part
+        ends.append(part_ends, added=columns.n)
+        growth = GROWTH * n_texts / (ends.n - 1) if n_texts else 2.0
+        columns.append(part_columns, growth)
+        values.append(part_values, growth)
+        vectorizer.give_back(part_columns, part_values)
+        n_ngrams += n_more
+    n_rows = ends.n - 1
+    if n_rows == 0:
+        return None
+    if n_ngrams > 2**31 - 1:
+        index_type = np.int64
+    container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
+    data = values.finish().astype(dtype, copy=False)
+    indices = columns.finish().astype(index_type, copy=False)
+    indptr = ends.finish().astype(index_type, copy=False)
+    result = container((data, indices, indptr), (n_rows, width))
+    result.indices, result.indptr = indices, indptr  # SciPy makes them int32 where it can
+    result.has_canonical_format = True
+    return result
+
+
+def for_each_block(
+    function: Callable[[Matrix], T], vectorizer: Any, texts: Iterable[Any], n_jobs: int | None
+) -> list[T]:
+    """What `function` makes of the rows of each block of texts: those of all are never there.
+
+    `vectorizer` is one of this package, or any with ``transform``.
+    """
+
+    def of_block(first: int, block: Any) -> T:
+        of_ours = getattr(vectorizer, "_transform_block", None)
+        if of_ours is not None:
+            return function(of_ours(first, block))
+        return function(vectorizer.transform(_inputs.as_list(block)))
+
+    return _threads.run(of_block, _inputs.blocks(texts), n_jobs)

@@ -1,0 +1,278 @@
+"""scikit-learn's HashingVectorizer with compiled loops behind it."""
+
+import numbers
+import operator
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sparsemaps import _sklearn
+from sparsemaps._kernels import text as _text
+from sparsemaps._typing import Matrix
+from sparsemaps.text import _inputs
+from sparsemaps.text._csr import make_rows
+
+if TYPE_CHECKING:
+    from sparsemaps._sklearn import HashingVectorizer as _Base
+else:
+    _Base = _sklearn.hashing_vectorizer()
+
+RUNS = {
+    r"\b\w\w+\b": (False, 2),
+    r"\w\w+": (False, 2),
+    r"\b\w+\b": (False, 1),
+    r"\w+": (False, 1),
+    r"\S+": (True, 1),
+}
+"""Token patterns that are runs of characters: whether of all but spaces, and the least length."""
+
+
+class HashingVectorizer(_Base, auto_wrap_output_keys=None):
+    r"""scikit-learn's `HashingVectorizer`, compiled: its parameters and its output, bit for bit.
+
+    Each text becomes a row: its n-grams of words or of characters are hashed to columns, and
+    counted. What is done for speed changes no bit of the output. Characters are classified, and
+    made small, as the running Python does it.
+
+    Parameters
+    ----------
+    input : {"content", "filename", "file"}, default="content"
+        What the texts are: str or bytes, names of files, or objects with a method ``read``.
+    encoding : str, default="utf-8"
+        Of bytes and files.
+    decode_error : {"strict", "ignore", "replace"}, default="strict"
+        What is done about bytes that are not of the encoding.
+    strip_accents : {"ascii", "unicode"}, callable or None, default=None
+        Whether accents are removed, and how.
+    lowercase : bool, default=True
+        Whether letters become small ones first.
+    preprocessor, tokenizer : callable or None, default=None
+        Replace what is done before tokens are found, and finding them.
+    stop_words : "english", list or None, default=None
+        Words that are left out.
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
+        What a word is. The default, ``r"(?u)\b\w+\b"``, ``r"\w+"`` and ``r"\S+"`` are compiled; any
+        other is left to Python's ``re``, which then takes most of the time.
+    ngram_range : (int, int), default=(1, 1)
+        Least and greatest size of n-grams.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        What n-grams are made of: words, characters, or the characters of one word and the blanks
+        around it.
+    n_features : int, default=2**20
+        Number of columns. `MinHash` and other maps take any number, so ``2**31 - 2``, the largest,
+        costs nothing there and makes collisions rare.
+    binary : bool, default=False
+        Whether n-grams that occur are 1, however often they do.
+    norm : {"l1", "l2"} or None, default="l2"
+        Norm of each row of the output.
+    alternate_sign : bool, default=True
+        Whether half of the n-grams, by a bit of their hashes, count as -1.
+    dtype : data-type, default=float64
+        Type of the values. float64, float32, int64 and int32 are compiled.
+    n_jobs : int or None, default=None
+        Number of threads: None is one, -1 all processors. The output is the same.
+
+    See Also
+    --------
+    ByteNgrams : counts of byte n-grams, without a hash.
+
+    Notes
+    -----
+    A callable, a subclass that replaces a method of scikit-learn's, or another type of values goes
+    scikit-learn's way by itself, at its speed. scikit-learn's documentation describes the
+    parameters in more detail.
+
+    Beside the output a few megabytes are held, and a text at a time where they are files. Texts of
+    Arrow's are read in its memory. The one difference: scikit-learn's float32 counts end at 2^24.
+
+    References
+    ----------
+    Weinberger, Dasgupta, Langford, Smola & Attenberg, "Feature hashing for large scale multitask
+    learning", ICML 2009.
+
+    Examples
+    --------
+    >>> from sparsemaps.text import HashingVectorizer
+    >>> vectorizer = HashingVectorizer(ngram_range=(1, 2), norm=None, alternate_sign=False)
+    >>> X = vectorizer.fit_transform(["to be or not to be", "that is the question"])
+    >>> X.shape
+    (2, 1048576)
+    >>> X.sum(axis=1).tolist()
+    [[11.0], [7.0]]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Base._parameter_constraints,
+        "n_jobs": [numbers.Integral, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        input: str = "content",
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: Any = None,
+        lowercase: bool = True,
+        preprocessor: Any = None,
+        tokenizer: Any = None,
+        stop_words: Any = None,
+        token_pattern: str | None = r"(?u)\b\w\w+\b",
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: Any = "word",
+        n_features: int = 2**20,
+        binary: bool = False,
+        norm: str | None = "l2",
+        alternate_sign: bool = True,
+        dtype: Any = np.float64,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            input=input,
+            encoding=encoding,
+            decode_error=decode_error,
+            strip_accents=strip_accents,
+            lowercase=lowercase,
+            preprocessor=preprocessor,
+            tokenizer=tokenizer,
+            stop_words=stop_words,
+            token_pattern=token_pattern,
+            ngram_range=ngram_range,
+            analyzer=analyzer,
+            n_features=n_features,
+            binary=binary,
+            norm=norm,
+            alternate_sign=alternate_sign,
+            dtype=dtype,
+        )
+        self.n_jobs = n_jobs
+
+    def transform(self, X: Iterable[Any]) -> Matrix:
+        """Make a row of each text.
+
+        Parameters
+        ----------
+        X : iterable of texts
+            A list, a generator, a NumPy array of objects or strings, a pandas or polars series, or
+            an array of strings that has Arrow's ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+
+        Returns
+        -------
+        Z : CSR matrix of shape (n_texts, n_features)
+            A ``csr_array`` where scikit-learn's ``sparse_interface`` is "sparray".
+
+        Raises
+        ------
+        ValueError
+            If a text cannot be decoded, is null, or has more than 2^29 characters, and wherever
+            scikit-learn raises it.
+        AttributeError
+            If a text is no text, as scikit-learn has it. Each message has the number of the text,
+            from 0.
+        """
+        if isinstance(X, str) or not self._is_compiled():
+            return super().transform(X)
+        return self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
+
+    def _transform_block(self, first: int, block: Any) -> Matrix:
+        """The rows of a block of texts, the first of which has number `first`."""
+        if not self._is_compiled():
+            return super().transform(_inputs.as_list(block))
+        return self._transform_blocks([(first, block)], 0, None)
+
+    def _transform_blocks(
+        self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None
+    ) -> Matrix:
+        self._validate_ngram_range()
+        dtype = np.dtype(self.dtype)
+        if dtype.kind == "i" and self.norm is not None:
+            dtype = np.dtype(np.float64)
+        rows = make_rows(self._vectorizer(), blocks, n_texts, int(self.n_features), dtype, n_jobs)
+        return super().transform([]) if rows is None else rows
+
+    def _is_compiled(self) -> bool:
+        """Whether all parameters are of those that the loops know."""
+        own = type(self)
+        if any(getattr(own, name) is not getattr(_Base, name) for name in _HOOKS):
+            return False
+        if not isinstance(self.analyzer, str) or self.analyzer not in _text.ANALYZERS:
+            return False
+        if self.preprocessor is not None or callable(self.strip_accents):
+            return False
+        if self.analyzer == "word" and self.tokenizer is not None:
+            return False
+        low, high = self.ngram_range
+        try:
+            dtype = np.dtype(self.dtype)
+        except TypeError:
+            return False
+        return bool(
+            isinstance(low, int)
+            and isinstance(high, int)
+            and 1 <= low <= high < 2**31
+            and isinstance(self.n_features, numbers.Integral)
+            and 1 <= self.n_features < 2**31
+            and dtype in (np.float64, np.float32, np.int64, np.int32)
+            and dtype.isnative
+            and (self.norm is None or isinstance(self.norm, str))
+            and self.norm in _text.NORMS
+        )
+
+    def _vectorizer(self) -> Any:
+        """What makes rows of CSR of a block of texts."""
+        analyzer = self.build_analyzer()
+        pattern = (self.token_pattern or "").removeprefix("(?u)")
+        by_spaces, least = RUNS.get(pattern, (False, 1))
+        stop_words, tokenize, preprocess = None, None, None
+        if self.analyzer != "word":
+            by_spaces, least = True, 1
+        else:
+            stop_words = self.get_stop_words()
+            if pattern not in RUNS:
+                tokenize = partial(
+                    _tokens, self.build_preprocessor(), self.build_tokenizer(), stop_words
+                )
+        if self.strip_accents:
+            preprocess = self.build_preprocessor()
+        return _text.Vectorizer(
+            analyzer=self.analyzer,
+            by_spaces=by_spaces,
+            least=least,
+            ngram_range=self.ngram_range,
+            lowercase=self.lowercase,
+            n_features=int(self.n_features),
+            alternate_sign=self.alternate_sign,
+            binary=self.binary,
+            norm=self.norm,
+            dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
+            stop_words=stop_words,
+            reads=self.input != "content",
+            utf8=self.decode_error == "strict" and self.encoding.lower() in ("utf-8", "utf8"),
+            decode=self.decode,
+            preprocess=preprocess,
+            tokenize=tokenize,
+            tokens=analyzer,
+        )
+
+
+_HOOKS = (
+    "build_analyzer",
+    "build_preprocessor",
+    "build_tokenizer",
+    "decode",
+    "get_stop_words",
+    "_char_ngrams",
+    "_char_wb_ngrams",
+    "_get_hasher",
+    "_word_ngrams",
+)
+"""Methods that make scikit-learn's output: a class that has others goes scikit-learn's way."""
+
+
+def _tokens(
+    preprocess: Any, tokenize: Any, stop_words: frozenset[str] | None, text: str
+) -> list[str]:
+    tokens: list[str] = tokenize(preprocess(text))
+    return tokens if stop_words is None else [t for t in tokens if t not in stop_words]

@@ -1,0 +1,70 @@
+"""Blocks of texts from whatever holds texts."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._kernels import arrow as _arrow
+from sparsemaps._kernels import text as _text
+
+BLOCK_CHARACTERS = 2**17
+"""About so many characters are in a block (a single longer text makes a block of its own)."""
+
+_AT_ONCE = 1024  # texts of an array that become Python's at the same time
+
+
+def blocks(texts: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """Blocks of texts, each with the number of its first text.
+
+    A block is a list of what `texts` has, or ``(chunk, start, stop)`` where Arrow has strings.
+    """
+    first = 0
+    chunks = _arrow_chunks(texts)
+    if chunks is not None:
+        for chunk in chunks:
+            start = 0
+            while start < len(chunk):
+                stop = chunk.stop(start, BLOCK_CHARACTERS)
+                yield first, (chunk, start, stop)
+                first += stop - start
+                start = stop
+        return
+    iterator = _of_array(texts) if isinstance(texts, np.ndarray) else iter(texts)
+    while block := _text.take_block(iterator, BLOCK_CHARACTERS):
+        yield first, block
+        first += len(block)
+
+
+def as_list(block: Any) -> list[Any]:
+    """The texts of a block."""
+    if isinstance(block, list):
+        return block
+    chunk, start, stop = block
+    return [chunk.item(i) for i in range(start, stop)]
+
+
+def _arrow_chunks(texts: Any) -> Iterator[Any] | None:
+    """Chunks of strings that lie in Arrow's memory, None if these do not.
+
+    A column of Python's objects would become a copy, and is iterated over instead.
+    """
+    if isinstance(getattr(texts, "dtype", None), np.dtype):
+        return None
+    found: Iterator[Any] | None = None
+    try:
+        if hasattr(texts, "__arrow_c_stream__"):
+            found = _arrow.chunks_of_stream(texts.__arrow_c_stream__())
+        elif hasattr(texts, "__arrow_c_array__"):
+            found = _arrow.chunks_of_array(*texts.__arrow_c_array__())
+    except ImportError:  # some objects need a library for it
+        return None
+    return found
+
+
+def _of_array(texts: Any) -> Iterator[Any]:
+    if texts.ndim != 1:
+        yield from texts
+        return
+    for start in range(0, len(texts), _AT_ONCE):
+        yield from texts[start : start + _AT_ONCE].tolist()

@@ -1,0 +1,254 @@
+"""What texts may lie in, and what is no text."""
+
+import io
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.feature_extraction.text import HashingVectorizer as Theirs
+from strange_texts import strange_texts
+from test_text import assert_equal
+
+from sparsemaps import MinHash
+from sparsemaps.text import ByteNgrams, HashingVectorizer
+
+pa = pytest.importorskip("pyarrow")
+
+TEXTS = [text.rstrip("\0") for text in strange_texts(80)]  # NumPy drops NUL at the end
+WAYS = [
+    {},
+    {"analyzer": "char_wb", "ngram_range": (1, 4)},
+    {"strip_accents": "unicode", "ngram_range": (1, 2)},
+    {"token_pattern": "[a-z]+", "stop_words": ["the"]},
+]
+
+
+class OneArray:
+    """Shares an array by itself, not as a stream."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __iter__(self):
+        raise AssertionError
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.array.__arrow_c_array__(requested_schema)
+
+
+def containers():
+    array = pa.array(["before", *TEXTS, "behind"])[1:-1]
+    views = array.cast(pa.string_view())
+    yield "generator", (text for text in TEXTS)
+    yield "tuple", tuple(TEXTS)
+    yield "objects", np.array(TEXTS, object)
+    yield "strings", np.array(TEXTS)
+    if hasattr(np.dtypes, "StringDType"):
+        yield "variable strings", np.array(TEXTS, np.dtypes.StringDType())
+    yield "pandas", pd.Series(TEXTS)
+    yield "pandas objects", pd.Series(TEXTS, dtype=object)
+    yield "pandas categories", pd.Series(TEXTS, dtype="category")
+    yield "polars", pl.Series(TEXTS)
+    yield "polars slice", pl.Series(["", *TEXTS])[1:]
+    yield "utf8", array
+    yield "large utf8", array.cast(pa.large_string())
+    yield "views", views
+    yield "array", OneArray(array)
+    yield "array of views", OneArray(views)
+    yield "binary", array.cast(pa.binary())
+    yield "chunks", pa.chunked_array([array[:5], array[5:5], array[5:]])
+
+
+@pytest.mark.parametrize("parameters", WAYS, ids=str)
+def test_containers(parameters):
+    expected = Theirs(**parameters).transform(TEXTS)
+    for n_jobs in (None, 2):
+        for name, texts in containers():
+            found = HashingVectorizer(n_jobs=n_jobs, **parameters).transform(texts)
+            assert_equal(found, expected), name
+
+
+def test_containers_of_byte_ngrams():
+    expected = ByteNgrams().transform([text.encode() for text in TEXTS])
+    for name, texts in containers():
+        if name != "pandas categories":
+            assert_equal(ByteNgrams(n_jobs=2).transform(texts), expected), name
+
+
+@pytest.mark.parametrize("parameters", WAYS, ids=str)
+def test_bytes_and_files(parameters, tmp_path):
+    texts = [text.replace("\r", "") for text in TEXTS]
+    ways = [
+        {"encoding": "utf-8"},
+        {"encoding": "utf-8", "decode_error": "ignore"},
+        {"encoding": "latin-1"},
+        {"encoding": "ascii", "decode_error": "replace"},
+        {"encoding": "utf-16"},
+    ]
+    for way in ways:
+        coded = [
+            text.encode("utf-16" if way["encoding"] == "utf-16" else "utf-8") for text in texts
+        ]
+        expected = Theirs(**parameters, **way).transform(coded)
+        assert_equal(HashingVectorizer(**parameters, **way).transform(coded), expected)
+        if way["encoding"] == "latin-1":
+            names = [tmp_path / str(number) for number in range(len(coded))]
+            for name, text in zip(names, coded, strict=True):
+                name.write_bytes(text)
+            by_name = HashingVectorizer(input="filename", n_jobs=2, **parameters, **way)
+            assert_equal(by_name.transform(names), expected)
+            assert_equal(by_name.transform(np.array(names).astype(str)), expected)
+        by_file = HashingVectorizer(input="file", **parameters, **way)
+        assert_equal(by_file.transform(map(io.BytesIO, coded)), expected)
+
+
+@pytest.mark.parametrize("parameters", WAYS, ids=str)
+@pytest.mark.parametrize(
+    "wrong",
+    [b"\xff\xfe", b"ab\xc3", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", None, np.nan, 3,
+     ["a"], "ab\ud800 \udfff", bytearray(b"abc")],
+    ids=repr,
+)  # fmt: skip
+def test_errors_are_theirs_with_the_texts_number(wrong, parameters):
+    texts = ["a text"] * 7 + [wrong]
+    try:
+        expected = Theirs(**parameters).transform(texts)
+    except Exception as error:
+        told = error
+    else:  # surrogates that are in no token
+        assert_equal(HashingVectorizer(**parameters).transform(texts), expected)
+        return
+    for n_jobs in (None, 2):
+        with pytest.raises(type(told)) as found:
+            HashingVectorizer(n_jobs=n_jobs, **parameters).transform(texts)
+        assert str(found.value) == f"{told} (text 7)"
+
+
+def test_what_is_no_collection_of_texts():
+    for wrong in ("text", [], iter([])):
+        with pytest.raises(Exception) as told:  # noqa: PT011 (theirs for no texts: StopIteration)
+            Theirs().transform(wrong)
+        with pytest.raises(told.type) as found:
+            HashingVectorizer().transform(wrong)
+        assert str(found.value) == str(told.value)
+    with pytest.raises(TypeError, match="not iterable"):
+        HashingVectorizer().transform(5)
+
+
+def test_null():
+    for texts in (pa.array(["a", None]), pl.Series(["a", None]), pd.Series(["a", None])):
+        with pytest.raises(ValueError, match=r"np.nan is an invalid document.*\(text 1\)"):
+            HashingVectorizer().transform(texts)
+        with pytest.raises(ValueError, match=r"\(text 1\)"):
+            ByteNgrams().transform(texts)
+
+
+def test_arrays_of_other_things():
+    with pytest.raises(AttributeError, match="lower"):
+        HashingVectorizer().transform(pa.array([1, 2]))
+
+
+def buffers_of(n, offsets, data, kind):
+    """An array of `n` strings in these buffers."""
+    return pa.Array.from_buffers(kind, n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+@pytest.mark.parametrize(
+    "offsets", [[0, 2, 1, 3], [0, -1, 2, 3], [-5, 1, 2, 3], [0, 2**30, 2, 3], [0, 1, 2, -1]]
+)
+def test_arrow_offsets_that_are_not_sound(offsets):
+    """pyarrow looks at some of them, so they change afterwards, as another thread can do it."""
+    for kind, integer in ((pa.string(), np.int32), (pa.large_string(), np.int64)):
+        buffer = np.array([0, 1, 2, 3], integer)
+        array = buffers_of(3, buffer, b"abc", kind)
+        buffer[:] = offsets
+        for vectorizer in (HashingVectorizer(), ByteNgrams()):
+            with pytest.raises(ValueError, match=r"Arrow's offsets .* \(text \d\)"):
+                vectorizer.transform(array)
+
+
+@pytest.mark.parametrize(
+    "view", [(-1, 0, 0, 0), (20, 0, 1, 0), (20, 0, -1, 0), (20, 0, 0, 90), (20, 0, 0, -1)]
+)
+def test_arrow_views_that_are_not_sound(view):
+    array = pa.Array.from_buffers(
+        pa.string_view(),
+        1,
+        [None, pa.py_buffer(np.array(view, np.int32)), pa.py_buffer(b"x" * 100)],
+    )
+    for vectorizer in (HashingVectorizer(), ByteNgrams()):
+        with pytest.raises(ValueError, match=r"Arrow view .* \(text 0\)"):
+            vectorizer.transform(array)
+
+
+@pytest.mark.parametrize("data", [b"ab\xff", b"a\xed\xa0\x80", b"\xe8\xaa", b"abc\xf0\x9f\x98"])
+def test_arrow_bytes_that_are_not_utf8(data):
+    array = buffers_of(2, np.array([0, 0, len(data)], np.int32), data, pa.string())
+    with pytest.raises(UnicodeDecodeError, match=r"\(text 1\)"):
+        HashingVectorizer(analyzer="char").transform(array)
+    assert_equal(ByteNgrams().transform(array), ByteNgrams().transform([b"", data]))
+
+
+def test_memory_of_arrow_is_released():
+    released = []
+    buffer = np.frombuffer(b"some bytes of text", np.uint8).copy()
+    address = buffer.ctypes.data
+
+    class Watched:
+        def __del__(self):
+            released.append(True)
+
+    lent = pa.foreign_buffer(address, buffer.nbytes, Watched())
+    offsets = pa.py_buffer(np.array([0, 4, 18], np.int32))
+    array = pa.Array.from_buffers(pa.string(), 2, [None, offsets, lent])
+    del lent
+    HashingVectorizer().transform(array)
+    assert not released
+    del array
+    assert released
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_codes_of_texts(n_jobs, monkeypatch):
+    monkeypatch.setattr("sparsemaps.text._inputs.BLOCK_CHARACTERS", 500)
+    sets = {"binary": True, "norm": None, "alternate_sign": False}
+    for vectorizer in (HashingVectorizer(**sets), ByteNgrams(binary=True), Theirs(**sets)):
+        X = vectorizer.transform(TEXTS)
+        minhash = MinHash(n_hashes=16, random_state=0, n_jobs=n_jobs).fit(X)
+        expected = minhash.encode(X, packed=True)
+        for texts in (TEXTS, iter(TEXTS), pa.array(TEXTS)):
+            found = minhash.encode_texts(vectorizer, texts, packed=True)
+            np.testing.assert_array_equal(found.array, expected.array)
+            np.testing.assert_array_equal(found.sampled, expected.sampled)
+            assert found.config == expected.config
+        np.testing.assert_array_equal(minhash.encode_texts(vectorizer, TEXTS), expected.array)
+
+
+def test_codes_of_what_are_no_texts(monkeypatch):
+    monkeypatch.setattr("sparsemaps.text._inputs.BLOCK_CHARACTERS", 2)
+    for vectorizer in (HashingVectorizer(), ByteNgrams()):
+        minhash = MinHash(random_state=0).fit(vectorizer.transform(["any"]))
+        with pytest.raises((ValueError, AttributeError), match=r"\(text 3\)"):
+            minhash.encode_texts(vectorizer, ["some", "text", "", None])
+        with pytest.raises(ValueError, match="got a single str"):
+            minhash.encode_texts(vectorizer, "text")
+        with pytest.raises(ValueError, match="got none"):
+            minhash.encode_texts(vectorizer, [])
+
+
+def test_memory_is_bounded():
+    """Beside the output there are some blocks only, however many texts there are."""
+    text = "some words of a text that is not long at all " * 20
+
+    def peak(n):
+        tracemalloc.start()
+        try:
+            result = HashingVectorizer(n_features=2**8).transform(text for _ in range(n))
+            held = sum(getattr(result, name).nbytes for name in ("data", "indices", "indptr"))
+            return tracemalloc.get_traced_memory()[1] - 3 * held  # an array that grows is two
+        finally:
+            tracemalloc.stop()
+
+    assert peak(10_000) < peak(2_000) + 2**20
