@@ -195,6 +195,17 @@ def test_against_reference():
         np.testing.assert_array_equal(t[row], expected_t)
 
 
+def test_beta_has_all_its_bits():
+    """Without the last 8 of its 24 bits, t* of a row of one column is another one in 1 of 2^17."""
+    weights, n = np.random.default_rng(0).lognormal(size=100), 20_000
+    X = weights[:, None]
+    _, t = ConsistentWeightedSampling(n_hashes=n, random_state=9).fit(X).sample(X)
+    key = _seeding.keys(9, "weighted_sampling", 1, "icws")[0]
+    parameters = reference.icws_parameters(key, np.array([0]), n)
+    for weight, found in zip(weights, t, strict=True):
+        np.testing.assert_array_equal(found, reference.icws([0], weight[None], *parameters)[1])
+
+
 def test_rows_longer_than_the_scratch():
     """A row of more entries than are sampled at once, alone and among others."""
     rng = np.random.default_rng(0)
