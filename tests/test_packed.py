@@ -222,6 +222,8 @@ def test_products_are_unbiased(kernels, chances):
     exact = kernels[0] * kernels[1]
     theorems.assert_mean(found, exact)
     assert_covers(found, std, exact)
+    if exact:
+        theorems.assert_variance(found, (std**2).mean())
     if all(chances):  # the share of joint codes that agree is another
         with pytest.raises(AssertionError):
             theorems.assert_mean(both / n_hashes, exact)
@@ -229,6 +231,8 @@ def test_products_are_unbiased(kernels, chances):
             codes.kernel_from_collisions(both, A)
         with pytest.raises(ValueError, match="counts of the same codes"):
             A.kernel(both + 1, first=both, second=both)
+        with pytest.raises(ValueError, match="counts of the same codes"):
+            A.kernel([0], first=[n_hashes], second=[1])
 
 
 def assert_covers(found, std, exact):
