@@ -429,6 +429,16 @@ def test_headers_that_lie(saved, header, mmap_mode):
     assert str(path) in str(raised.value)
 
 
+def test_a_header_that_ends_before_the_codes(saved):
+    _, path = saved
+    whole = path.read_bytes()
+    end = 10 + int.from_bytes(whole[8:10], "little")
+    shorter = SOUND.ljust(end - 10 - 17) + b"\n"
+    path.write_bytes(whole[:8] + len(shorter).to_bytes(2, "little") + shorter + whole[end - 16 :])
+    with pytest.raises(ValueError, match="damaged"):
+        PackedCodes.load(path)
+
+
 @pytest.mark.parametrize(
     "start", [b"PK\x03\x04", b"\x80\x04", b"\x93NUMPY\x02\x00", b"\x93NUMPY\x09\x00"]
 )

@@ -209,3 +209,14 @@ def test_products_with_others():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         RandomBinning(**parameters).fit(np.ones((2, 4)))
+
+
+@pytest.mark.parametrize("density", [None, *DENSITIES.values()], ids=["none", *DENSITIES.keys()])
+def test_gamma_divides_pitches_of_any_density(density):
+    """Of a power of two, exactly as rows that are larger by this factor."""
+    X = np.random.default_rng(0).normal(size=(20, 6))
+    found, expected = (
+        RandomBinning(gamma=gamma, pitch_density=density, random_state=0).fit_transform(rows)
+        for gamma, rows in ((4.0, X), (1.0, 4.0 * X))
+    )
+    np.testing.assert_array_equal(found.indices, expected.indices)

@@ -195,6 +195,21 @@ def test_against_reference():
         np.testing.assert_array_equal(t[row], expected_t)
 
 
+@pytest.mark.parametrize("first", [2**40, 2**61])
+def test_wide_columns_side_by_side(first):
+    """Their numbers differ in the last bits alone; the widest rows are gathered one by one."""
+    columns = first + np.arange(100)
+    weights = np.random.default_rng(0).lognormal(size=(2, 100))
+    X = sp.csr_array((weights.ravel(), np.tile(columns, 2), [0, 100, 200]), (2, 2**62))
+    i, t = ConsistentWeightedSampling(n_hashes=600, random_state=9).fit(X).sample(X)
+    key = _seeding.keys(9, "weighted_sampling", 1, "icws")[0]
+    parameters = reference.icws_parameters(key, columns, 600)
+    for row in range(2):
+        expected_i, expected_t = reference.icws(columns, weights[row], *parameters)
+        np.testing.assert_array_equal(i[row], expected_i)
+        np.testing.assert_array_equal(t[row], expected_t)
+
+
 def test_beta_has_all_its_bits():
     """Without the last 8 of its 24 bits, t* of a row of one column is another one in 1 of 2^17."""
     weights, n = np.random.default_rng(0).lognormal(size=100), 20_000
