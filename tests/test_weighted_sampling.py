@@ -265,6 +265,16 @@ def test_outputs_follow_from_the_samples(X, bits, t_bits):
     np.testing.assert_array_equal(cws.encode(X), packed, strict=True)
 
 
+@pytest.mark.parametrize("method", ["icws", "dart"])
+def test_codes_of_many_samples(X, method):
+    """Also of samples beyond those that are made at once."""
+    cws = ConsistentWeightedSampling(n_hashes=600, method=method, random_state=2).fit(X)
+    key = _seeding.keys(2, "weighted_sampling", 2, method)[1]
+    expected = reference.sample_codes(key, *cws.sample(X), 8, 0)
+    expected[np.diff(X.indptr) == 0] = 0
+    np.testing.assert_array_equal(cws.encode(X), expected)
+
+
 def test_wide_output_has_wide_indices(X):
     Z = ConsistentWeightedSampling(n_hashes=2**9, bits=16, t_bits=8, random_state=0).fit_transform(
         X
