@@ -374,7 +374,7 @@ def test_blocks_are_those_of_the_formula(transform_type, dtype):
     # Rows of V are as long as chosen: sqrt(2 gamma) times the root of a chi-square number.
     vectors = (found * blocks.scales).T.reshape(4, width, width)
     lengths = np.linalg.norm(vectors, axis=2) * (2 * np.pi) / np.sqrt(1.4)
-    key = _seeding.keys(3, "fastfood", 8)[3]
+    key = _seeding.keys(3, "fastfood", 8, "rbf", None, transform_type)[3]
     drawn = np.sqrt(2 * _functions.gamma_quantile(width / 2, _seeding.uniforms(key, 4 * width)))
     np.testing.assert_allclose(lengths.ravel(), drawn, rtol=1e-5)
 

@@ -331,6 +331,23 @@ def test_close_rows(name, dtype):
         assert np.exp(-float(high)) - rounding <= found <= np.exp(-float(low)) + rounding, (x, y)
 
 
+@pytest.mark.parametrize("name", DISTANCES)
+def test_distances_of_every_nearness(name):
+    """2^-20 of the distance, also where a sum would have lost but half of its digits."""
+    power, root, parameters = DISTANCES[name]
+    rng = np.random.default_rng(0)
+    x = 1 + rng.random(100)
+    for exponent in range(50):
+        y = x + 2.0**-exponent * rng.choice([-1, 1], 100)
+        exact = sum(
+            abs(Fraction(u) - Fraction(v)) ** power
+            for u, v in zip(x.tolist(), y.tolist(), strict=True)
+        )
+        found = getattr(kernels, name)([x], [y], gamma=float(1 / exact), **parameters).item()
+        argument = -np.log(found) if root == 1 else np.log(found) ** 2 / 2
+        assert abs(argument - 1) < 2.0**-20, exponent
+
+
 def test_close_rows_of_a_matrix():
     """As in every block and thread; equal rows have the kernel 1, wherever they are."""
     X = np.repeat([[1e8, 1], [1e8, 2], [1e8, 1]], 5, axis=0)

@@ -223,6 +223,19 @@ def test_more_members_than_starts_are_kept():
         np.testing.assert_array_equal(found, reference.minhash(key, members, n_hashes))
 
 
+def test_values_have_all_their_bits():
+    """The upper half of a word has 15 bits of the value, of which members of a bin share all."""
+    members = np.unique(np.random.default_rng(0).integers(0, 2**40, 2**19)).astype(np.uint64)
+    n_hashes, half = 2**17, np.uint64(32)
+    word = reference.mix64(_seeding.keys(0, "minhash", 2)[0] ^ reference.mix64(members))
+    bins = (word >> half) * np.uint64(n_hashes) >> half
+    order = np.lexsort((word, bins))  # as n_hashes is a power of two, values are ordered as words
+    filled, first = np.unique(bins[order], return_index=True)
+    X = csr(members)
+    found = MinHash(n_hashes=n_hashes, random_state=0).fit(X).sample(X)[0]
+    np.testing.assert_array_equal(found[filled.astype(int)], members[order][first])
+
+
 def test_rounds_for_single_bins():
     """A set of one member fills bins one by one, the last of them in rounds k + j."""
     X = csr([2**39])

@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 import theorems
 from conftest import families, random_csr
+from scipy import stats
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import DBSCAN
 from sklearn.manifold import Isomap
@@ -242,6 +243,25 @@ def test_copies_are_counted_by_their_codes():
         is_copy = row in same[5:]
         assert kept[row] == (not is_copy)
         assert first_of[row] == (same[0] if is_copy else -1)
+
+
+def test_rows_are_numbered_by_their_bits():
+    """Not by the hashes of these alone."""
+    array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
+    keys = _search._Hashed(PackedCodes(array, 8, {}), None).buckets(0, 8, 0)
+    numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
+    assert np.array_equal(np.unique(numbers), np.arange(len(np.unique(array[:, 0]))))
+    assert len(np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T) == len(np.unique(numbers))
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.9, 1.0])
+def test_what_may_be_missing(recall):
+    """Half of the share that may be missed is that of rows of which too few codes agree."""
+    A = PackedCodes(np.ones((1, 64), np.uint8), 8, {})
+    counts = np.arange(65)
+    below = stats.binom.cdf(counts, 64, 0.5 + 0.5 / 256)
+    found = _search.may_be_missing(A, counts, np.full(65, 0.5), recall)
+    np.testing.assert_array_equal(found, below >= max((1 - recall) / 2, 1e-9))
 
 
 @pytest.mark.parametrize("max_rows", [1, 10, 10**6])

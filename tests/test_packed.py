@@ -222,6 +222,8 @@ def test_products_are_unbiased(kernels, chances):
     exact = kernels[0] * kernels[1]
     theorems.assert_mean(found, exact)
     assert_covers(found, std, exact)
+    if exact:
+        theorems.assert_variance(found, (std**2).mean())
     if all(chances):  # the share of joint codes that agree is another
         with pytest.raises(AssertionError):
             theorems.assert_mean(both / n_hashes, exact)
@@ -229,6 +231,8 @@ def test_products_are_unbiased(kernels, chances):
             codes.kernel_from_collisions(both, A)
         with pytest.raises(ValueError, match="counts of the same codes"):
             A.kernel(both + 1, first=both, second=both)
+        with pytest.raises(ValueError, match="counts of the same codes"):
+            A.kernel([0], first=[n_hashes], second=[1])
 
 
 def assert_covers(found, std, exact):
@@ -423,6 +427,16 @@ def test_headers_that_lie(saved, header, mmap_mode):
     with pytest.raises(ValueError, match="damaged") as raised:
         PackedCodes.load(path, mmap_mode=mmap_mode)
     assert str(path) in str(raised.value)
+
+
+def test_a_header_that_ends_before_the_codes(saved):
+    _, path = saved
+    whole = path.read_bytes()
+    end = 10 + int.from_bytes(whole[8:10], "little")
+    shorter = SOUND.ljust(end - 10 - 17) + b"\n"
+    path.write_bytes(whole[:8] + len(shorter).to_bytes(2, "little") + shorter + whole[end - 16 :])
+    with pytest.raises(ValueError, match="damaged"):
+        PackedCodes.load(path)
 
 
 @pytest.mark.parametrize(

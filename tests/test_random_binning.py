@@ -209,3 +209,23 @@ def test_products_with_others():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         RandomBinning(**parameters).fit(np.ones((2, 4)))
+
+
+@pytest.mark.parametrize("density", DENSITIES.values(), ids=DENSITIES.keys())
+def test_gamma_divides_pitches_of_any_density(density):
+    """Of a power of two, exactly as rows that are larger by this factor."""
+    X = np.random.default_rng(0).normal(size=(20, 6))
+    found, expected = (
+        RandomBinning(gamma=gamma, pitch_density=density, random_state=0).fit_transform(rows)
+        for gamma, rows in ((4.0, X), (1.0, 4.0 * X))
+    )
+    np.testing.assert_array_equal(found.indices, expected.indices)
+
+
+def test_parts_of_a_density_are_taken_at_their_middles():
+    """The kernel is off by less than a tenth of the probability of one of 2^16 parts; that of their
+    ends would be by half of it."""
+    differences = np.array([[0.01], [0.1], [0.5], [1.0]])
+    fitted = RandomBinning(pitch_density=lambda p: p * np.exp(-p)).fit(differences)
+    found = fitted.exact_kernel(differences, np.zeros((1, 1)))
+    np.testing.assert_allclose(found, np.exp(-differences), rtol=2.0**-16 / 10)

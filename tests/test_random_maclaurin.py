@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import theorems
 from conftest import random_csr
 
-from sparsemaps import RandomMaclaurin, _functions
+from sparsemaps import RandomMaclaurin, _functions, _seeding
 
 N_COMPONENTS = 100_000
 N_ENTRIES = 6
@@ -221,3 +221,13 @@ def test_powers_are_correctly_rounded(x):
     for n, power in enumerate(_functions.powers(x, 80)):
         exact = Fraction(x) ** n
         assert power == (float(exact) if exact < 2**1024 - 2**970 else np.inf)
+
+
+def test_degrees_have_a_key_of_their_own():
+    """They rise with the uniform numbers of the second key; the first one is that of signs."""
+    fitted = RandomMaclaurin(kernel="exp", n_components=200, random_state=0).fit(np.ones((1, 2)))
+    key = _seeding.keys(0, "random_maclaurin", 2, "exp")[1]
+    order = np.argsort(_seeding.uniforms(key, 200))
+    degrees = np.diff(fitted._frozen._firsts)[order]
+    assert degrees[0] < degrees[-1]
+    assert (np.diff(degrees) >= 0).all()

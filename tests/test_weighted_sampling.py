@@ -195,6 +195,32 @@ def test_against_reference():
         np.testing.assert_array_equal(t[row], expected_t)
 
 
+@pytest.mark.parametrize("first", [2**40, 2**61])
+def test_wide_columns_side_by_side(first):
+    """Their numbers differ in the last bits alone; the widest rows are gathered one by one."""
+    columns = first + np.arange(100)
+    weights = np.random.default_rng(0).lognormal(size=(2, 100))
+    X = sp.csr_array((weights.ravel(), np.tile(columns, 2), [0, 100, 200]), (2, 2**62))
+    i, t = ConsistentWeightedSampling(n_hashes=600, random_state=9).fit(X).sample(X)
+    key = _seeding.keys(9, "weighted_sampling", 1, "icws")[0]
+    parameters = reference.icws_parameters(key, columns, 600)
+    for row in range(2):
+        expected_i, expected_t = reference.icws(columns, weights[row], *parameters)
+        np.testing.assert_array_equal(i[row], expected_i)
+        np.testing.assert_array_equal(t[row], expected_t)
+
+
+def test_beta_has_all_its_bits():
+    """Without the last 8 of its 24 bits, t* of a row of one column is another one in 1 of 2^17."""
+    weights, n = np.random.default_rng(0).lognormal(size=100), 20_000
+    X = weights[:, None]
+    _, t = ConsistentWeightedSampling(n_hashes=n, random_state=9).fit(X).sample(X)
+    key = _seeding.keys(9, "weighted_sampling", 1, "icws")[0]
+    parameters = reference.icws_parameters(key, np.array([0]), n)
+    for weight, found in zip(weights, t, strict=True):
+        np.testing.assert_array_equal(found, reference.icws([0], weight[None], *parameters)[1])
+
+
 def test_rows_longer_than_the_scratch():
     """A row of more entries than are sampled at once, alone and among others."""
     rng = np.random.default_rng(0)
@@ -237,6 +263,16 @@ def test_outputs_follow_from_the_samples(X, bits, t_bits):
         as_bits.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little"
     )
     np.testing.assert_array_equal(cws.encode(X), packed, strict=True)
+
+
+@pytest.mark.parametrize("method", ["icws", "dart"])
+def test_codes_of_many_samples(X, method):
+    """Also of samples beyond those that are made at once."""
+    cws = ConsistentWeightedSampling(n_hashes=600, method=method, random_state=2).fit(X)
+    key = _seeding.keys(2, "weighted_sampling", 2, method)[1]
+    expected = reference.sample_codes(key, *cws.sample(X), 8, 0)
+    expected[np.diff(X.indptr) == 0] = 0
+    np.testing.assert_array_equal(cws.encode(X), expected)
 
 
 def test_wide_output_has_wide_indices(X):
