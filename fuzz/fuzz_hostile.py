@@ -62,7 +62,7 @@ def matrix(data):
 
 def large(shape):
     try:
-        return max(shape) >= 10**4
+        return bool(max(shape) >= 10**4)
     except (TypeError, ValueError):
         return False  # it is no shape
 
