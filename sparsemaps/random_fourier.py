@@ -190,10 +190,6 @@ class RandomFourier(SparseMap):
     def has_codes(self) -> bool:
         return self.kernel != "folded_rbf"
 
-    @property
-    def _chance(self) -> float:
-        return 0.0  # signs are solved for the kernel
-
     def _n_pairs(self) -> int:
         paired = self.form == "paired" and self.kernel != "folded_rbf"
         return self.n_components // 2 if paired else 0
