@@ -60,9 +60,11 @@ def matrix(data):
     return X
 
 
-def small(X):
-    shape = vars(X).get("_shape")
-    return isinstance(shape, tuple) and all(isinstance(n, int) and n < 10**4 for n in shape)
+def large(shape):
+    try:
+        return bool(max(shape) >= 10**4)
+    except (TypeError, ValueError):
+        return False  # it is no shape
 
 
 def target(data):
@@ -76,7 +78,7 @@ def target(data):
             X = matrix(data) if kind == 1 else array(data)
     except (AttributeError, TypeError, ValueError):
         return  # SciPy makes no such object
-    if sp.issparse(X) and not small(X):
+    if sp.issparse(X) and (large(X.shape) or large(vars(X).get("_shape"))):
         return  # outputs are as large as the shape that is said
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -19,7 +19,7 @@ def by_kernels(values):
     columns = np.arange(len(values), dtype=np.int32)
     ends = np.array([0, len(values)])
     text = kernel.format_rows(values, columns, ends, np.ones(1), ends[:1] + 1, NO_QIDS, 1)
-    arrays, lengths, _, error = kernel.parse(text, False, values.dtype == np.float32)
+    arrays, lengths, _, _, error = kernel.parse(text, False, values.dtype == np.float32)
     assert error is None, error
     return text, arrays[2][: lengths[2]]
 

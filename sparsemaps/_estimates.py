@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import special
 
 from sparsemaps._typing import Array
@@ -49,7 +50,8 @@ def of_products(
     It is the mean over samples of a number that depends on which of the two codes agree.
     """
     p, q = chances
-    both, first, second = (checked(counts, n_hashes) for counts in (both, first, second))
+    both = checked(both, n_hashes)
+    first, second = checked(first, n_hashes, "first"), checked(second, n_hashes, "second")
     if (both > np.minimum(first, second)).any() or (first + second - both > n_hashes).any():
         raise ValueError("counts, first and second must be counts of the same codes")
     counts = np.stack([both, first - both, second - both, n_hashes - first - second + both])
@@ -63,14 +65,18 @@ def of_products(
     return kernel, np.sqrt(np.maximum(variance, 0) / n_hashes)
 
 
-def checked(counts: Any, n_hashes: int) -> Array:
-    """`counts` as an array, of codes that agree out of `n_hashes`."""
+def checked(counts: Any, n_hashes: int, name: str = "counts") -> Array:
+    """`counts` as float64, of codes that agree out of `n_hashes`."""
+    if sp.issparse(counts):
+        raise ValueError(f"{name} must be an array of numbers, got a sparse {counts.format} matrix")
     counts = np.asarray(counts)
+    if counts.dtype.kind not in "biuf" and counts.size:
+        raise ValueError(f"{name} must be an array of numbers, got one of {counts.dtype}")
     if counts.size and not (counts.min() >= 0 and counts.max() <= n_hashes):
         raise ValueError(
-            f"counts must be from 0 to n_hashes = {n_hashes}, got {counts.min()} to {counts.max()}"
+            f"{name} must be from 0 to n_hashes = {n_hashes}, got {counts.min()} to {counts.max()}"
         )
-    return counts
+    return counts.astype(np.float64)  # integers of few bits would overflow in the formulas
 
 
 def _error_of_rate(rate: Array, n_hashes: int) -> tuple[Array, Array]:

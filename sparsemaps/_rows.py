@@ -177,11 +177,11 @@ def open_matrix(X: MatrixLike, nonnegative_rule: str | None = None) -> RowReader
 def open_plain(X: Any) -> Csr | None:
     """The arrays of a CSR matrix of floats in which nothing is to be changed or refused: rows and
     columns, which ascend in each row, and finite values. None for any other input."""
-    if not (sp.issparse(X) and X.format == "csr" and X.ndim == 2 and min(X.shape) > 0):
-        return None
-    if X.dtype not in (np.float32, np.float64):
+    if not (sp.issparse(X) and X.format == "csr"):
         return None
     csr = open_sparse(X, "X")
+    if min(csr.shape) == 0 or csr.values.dtype not in (np.float32, np.float64):
+        return None
     found = _found_in(Block.of(csr.values, csr.indices, csr.indptr), csr.shape[1])
     wrong = _rows.OUT_OF_RANGE | _rows.NOT_CANONICAL | _rows.NOT_FINITE
     return None if found & wrong else csr

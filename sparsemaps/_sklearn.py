@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import sklearn
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import validate_data as _validate_data
 
 if TYPE_CHECKING:
     # scikit-learn has no annotations. These are what the maps inherit and users call, so that
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
         def decode(self, doc: Any) -> str: ...
         def _validate_ngram_range(self) -> None: ...
 
-    def check_array(array: Any, **checks: Any) -> Any: ...
+    def _check_array(array: Any, **checks: Any) -> Any: ...
     def clone(estimator: T, *, safe: bool = True) -> T: ...
     def available_if(check: Callable[[Any], bool]) -> Callable[[T], T]: ...
 
@@ -71,7 +72,7 @@ else:
         TransformerMixin,
         clone,
     )
-    from sklearn.utils import check_array
+    from sklearn.utils import check_array as _check_array
     from sklearn.utils.metaestimators import available_if
 
 __all__ = [
@@ -88,6 +89,26 @@ __all__ = [
     "validate_data",
     "version",
 ]
+
+
+def check_array(array: Any, **checks: Any) -> Any:
+    """scikit-learn's function of this name; a ValueError too for integers beyond float64."""
+    try:
+        return _check_array(array, **checks)
+    except OverflowError as error:
+        raise _beyond_float64(checks.get("input_name") or "the array", error) from error
+
+
+def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
+    """The same of scikit-learn's function of this name."""
+    try:
+        return _validate_data(estimator, X, **checks)
+    except OverflowError as error:
+        raise _beyond_float64("X", error) from error
+
+
+def _beyond_float64(name: str, error: OverflowError) -> ValueError:
+    return ValueError(f"{name} has a number beyond float64: {error}")
 
 
 def version() -> str:

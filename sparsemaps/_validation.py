@@ -113,17 +113,27 @@ def own_rows(X: Any, name: str = "X") -> Any:
 
 def open_sparse(X: Any, name: str) -> Csr:
     """`X` as CSR arrays with a sound `indptr`; the columns of CSR input are not checked yet."""
-    if X.ndim != 2:
-        raise ValueError(f"{name} must have two dimensions, got a sparse array of {X.ndim}")
+    shape = _checked_shape(X, name)
+    kind = X.format
+    if not isinstance(kind, str) or kind not in _TO_CSR:
+        raise ValueError(f"{name} has the unknown sparse format {kind!r}")
     try:
-        convert = _TO_CSR[X.format]
-    except KeyError:
-        raise ValueError(f"{name} has the unknown sparse format {X.format!r}") from None
-    try:
-        return convert(X, name, X.shape)
+        return _TO_CSR[kind](X, name, shape)
     except _HOSTILE as error:
-        kind = X.format.upper()
-        raise ValueError(f"{name} is not a sound {kind} matrix: {error}") from error
+        raise ValueError(f"{name} is not a sound {kind.upper()} matrix: {error}") from error
+
+
+def _checked_shape(X: Any, name: str) -> tuple[int, int]:
+    """The shape of a sparse matrix, which others may have set to anything."""
+    shape = X.shape
+    if not isinstance(shape, tuple) or not all(isinstance(n, numbers.Integral) for n in shape):
+        raise ValueError(f"the shape of {name} must be a tuple of two integers, got {shape!r}")
+    if len(shape) != 2 or X.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, got a sparse array of {X.ndim}")
+    n_rows, n_columns = map(int, shape)
+    if not 0 <= min(n_rows, n_columns) <= max(n_rows, n_columns) < 2**63:
+        raise ValueError(f"the shape of {name} must be from 0 to 2**63 - 1, got {shape}")
+    return n_rows, n_columns
 
 
 _HOSTILE = (AttributeError, IndexError, OverflowError, RuntimeError, TypeError)
@@ -302,7 +312,10 @@ def as_float(values: Array) -> Array:
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: X has values of {values.dtype}")
     dtype = np.float32 if values.dtype.newbyteorder("=") == np.float32 else np.float64
-    return values.astype(dtype, copy=False)
+    try:
+        return values.astype(dtype, copy=False)
+    except OverflowError as error:  # of Python's whole numbers
+        raise ValueError(f"X has a number beyond float64: {error}") from error
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:

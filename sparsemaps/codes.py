@@ -352,7 +352,7 @@ def dump_svmlight_file(
     zero_based = _validation.check_bool("zero_based", zero_based)
     if sp.issparse(y):
         raise ValueError(f"y must be an array of shape ({len(array)},), got a sparse matrix")
-    y = _sklearn.check_array(y, ensure_2d=False, ensure_min_samples=0)
+    y = _sklearn.check_array(y, ensure_2d=False, ensure_min_samples=0, input_name="y")
     if y.shape != (len(array),):
         raise ValueError(f"y must be of shape ({len(array)},) as codes are, got {y.shape}")
     _write.check_labels(y)

@@ -333,9 +333,9 @@ class KernelProduct(SampledMap):
             first, second = np.empty((2, stop - start, self.n_hashes), np.int32)
             sampled._write_codes(rows, NUMBERS, first)
             other._write_codes(rows, NUMBERS, second)
-            empty = (first[:, 0] < 0) | (second[:, 0] < 0)
+            empty = first[:, 0] < 0
             first <<= other._code_bits
-            first |= second
+            first |= second  # where the second map has no sample, all bits become 1: that is -1
             first[empty] = -1
             _codes.write(first, self._code_bits, layout, out[start:stop])
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _seeding, _validation, kernels
+from sparsemaps import _seeding, _sklearn, _validation, kernels
 from sparsemaps._kernels import minhash as _kernel
 from sparsemaps._rows import Block
 from sparsemaps._sampled import SampledMap
@@ -163,6 +163,7 @@ class MinHash(SampledMap):
 
 def _members(X: MatrixLike) -> Any:
     """`X` with 1 in place of each entry that is not 0."""
+    X = _sklearn.check_array(X, accept_sparse="csr", ensure_min_samples=0, input_name="X")
     sets = sp.csr_array(X, dtype=float, copy=True)
     sets.sum_duplicates()
     sets.data = (sets.data != 0).astype(float)

@@ -190,15 +190,6 @@ class RandomFourier(SparseMap):
     def has_codes(self) -> bool:
         return self.kernel != "folded_rbf"
 
-    @property
-    def _chance(self) -> float:
-        return 0.0  # signs are solved for the kernel
-
-    @property
-    def _estimator(self) -> str:
-        """How the kernel is estimated from signs that agree, as in `SampledMap`."""
-        return f"signs:{self.kernel}" if self.kernel in ("rbf", "laplacian") else "signs"
-
     def _n_pairs(self) -> int:
         paired = self.form == "paired" and self.kernel != "folded_rbf"
         return self.n_components // 2 if paired else 0

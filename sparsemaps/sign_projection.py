@@ -164,10 +164,6 @@ class SignProjection(SampledMap):
         return not self.dense_output
 
     @property
-    def _chance(self) -> float:
-        return 0.0
-
-    @property
     def _code_bits(self) -> int:
         return 1
 

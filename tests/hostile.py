@@ -121,6 +121,7 @@ ARRAYS = {
     "float16": lambda: ones(np.float16),
     "longdouble": lambda: ones(np.longdouble),
     "longdouble beyond float64": lambda: with_value(np.longdouble(1e308) * 100, np.longdouble),
+    "a whole number beyond float64": lambda: with_value(10**400, object),
     "uint64 beyond int64": lambda: with_value(2**64 - 1, np.uint64),
     "byteswapped": lambda: ones(">f8"),
     "byteswapped integers": lambda: ones(">i2"),
@@ -154,6 +155,8 @@ ARRAYS = {
     "a set": lambda: {1, 2, 3},
     "a generator": lambda: (row for row in ones()),
     "lists": lambda: ones().tolist(),
+    "a list of a number beyond float64": lambda: [[10**400, 1, 1, 1]],
+    "a list of matrices": lambda: [csr(), csr()],
     "lists of different lengths": lambda: [[1.0, 2.0], [3.0]],
     "a list in itself": lambda: (lambda x: x.append(x) or x)([]),
     "a type": lambda: np.ndarray,
@@ -164,6 +167,14 @@ MATRICES = {
     "CSR: indptr of objects": lambda: set_arrays(csr(), indptr=np.array([0, 2, 2, 3], object)),
     "CSR: indices of objects": lambda: set_arrays(csr(), indices=np.array([0, 2, 1], object)),
     "CSR: data of objects": lambda: set_arrays(csr(), data=np.array([1.0, None, "a"], object)),
+    "CSR: data of a number beyond float64": lambda: set_arrays(
+        csr(), data=np.array([10**400, 1, 1], object)
+    ),
+    "CSR: data None": lambda: set_arrays(csr(), data=None),
+    "CSR: data a list": lambda: set_arrays(csr(), data=[1.0, 2.0, 3.0]),
+    "CSR: indices and indptr lists": lambda: set_arrays(
+        csr(), indices=[0, 2, 1], indptr=[0, 2, 2, 3]
+    ),
     "CSR: data of text": lambda: set_arrays(csr(), data=np.array(["1", "2", "3"])),
     "CSR: indices None": lambda: set_arrays(csr(), indices=None),
     "CSR: strided": lambda: set_arrays(
@@ -192,6 +203,9 @@ MATRICES = {
     "CSR: says it is longer": lambda: as_lying_matrix(shape=(10**6, 4)),
     "CSR: says it is narrower": lambda: as_lying_matrix(shape=(3, 1)),
     "CSR: says it has no shape": lambda: as_lying_matrix(shape=None),
+    "CSR: says its shape is a dictionary": lambda: as_lying_matrix(shape={"a": 3, "b": 4}),
+    "CSR: says its shape is an array": lambda: as_lying_matrix(shape=np.array([3, 4])),
+    "CSR: says its format is a list": lambda: as_lying_matrix(format=["csr"]),
     "CSR: says it is of integers": lambda: as_lying_matrix(dtype=np.dtype(int)),
     "CSR: says it is of text": lambda: as_lying_matrix(dtype=np.dtype("U3")),
     "CSR: says it has many entries": lambda: as_lying_matrix(nnz=10**9),
@@ -207,6 +221,11 @@ MATRICES = {
     "CSR: of negative shape since": lambda: changed_shape(csr(), (-3, 4)),
     "CSR: of half a row since": lambda: changed_shape(csr(), (2.5, 4)),
     "CSR: of text as shape since": lambda: changed_shape(csr(), ("3", "4")),
+    "CSR: of a dictionary as shape since": lambda: changed_shape(csr(), {"a": 3, "b": 4}),
+    "CSR: of a list as shape since": lambda: changed_shape(csr(), [3, 4]),
+    "CSR: of an array as shape since": lambda: changed_shape(csr(), np.array([3, 4])),
+    "CSR: of an empty list as shape since": lambda: changed_shape(csr(), []),
+    "CSR: wider than int64 since": lambda: changed_shape(csr(), (3, 10**30)),
     "CSR: of one dimension since": lambda: changed_shape(csr(), (4,)),
     "CSR: of three dimensions since": lambda: changed_shape(csr(), (3, 4, 1)),
     "CSC: longer since": lambda: changed_shape(csr().tocsc(), (3, 10**6)),
@@ -277,10 +296,13 @@ def of_codes():
     C = np.arange(24, dtype=np.uint8).reshape(3, 8)
     yield "hamming", lambda X: codes.hamming(X, C)
     yield "collisions", lambda X: codes.collisions(C, X, 8)
-    yield (
-        "kernel_from_collisions",
-        lambda X: None if sp.issparse(X) else codes.kernel_from_collisions(X, 16, 8),
-    )
+    yield "kernel_from_collisions", lambda X: codes.kernel_from_collisions(X, 16, 8)
+    pair = [("a", make("MinHash", n_hashes=16)), ("b", make("MinHash", n_hashes=16))]
+    joint = make("KernelProduct", maps=pair).fit(ones()).encode(ones(), packed=True)
+    counts = np.zeros((3, N_COLUMNS))
+    yield "kernel", lambda X: joint.kernel(X, first=counts, second=counts)
+    yield "kernel(first)", lambda X: joint.kernel(counts, first=X, second=counts)
+    yield "kernel(second)", lambda X: joint.kernel(counts, first=counts, second=X)
     yield "unpack", lambda X: codes.unpack(X, 8)
     yield "to_csr", lambda X: codes.to_csr(X, 8)
     yield "codes.dump", lambda X: codes.dump_svmlight_file(X, np.zeros(3), io.BytesIO(), 8)
@@ -319,6 +341,7 @@ def of_files():
 def of_errors():
     sketch = make("CountSketch", n_components=8)
     yield "kernel_error", lambda X: approximation.kernel_error(sketch, X, n_seeds=2)
+    yield "min_components", lambda X: approximation.min_components(sketch, 0.5, X=X)
 
 
 GROUPS = (of_maps, of_kernels, of_codes, of_neighbors, of_files, of_errors)

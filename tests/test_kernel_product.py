@@ -247,3 +247,16 @@ def test_grid_search():
     search = GridSearchCV(model, {"map__weights__bits": [2, 5]}, cv=2).fit(X, y)
     assert search.cv_results_["param_map__weights__bits"].tolist() == [2, 5]
     assert maps[0][1].bits == 8
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_of_which_one_map_has_no_sample(order):
+    """They have no joint sample: neither codes nor entries."""
+    X = sp.csr_array([[0.0, 0.0], [1.0, 2.0]])
+    maps = (SignProjection(n_hashes=9), MinHash(n_hashes=9, bits=3))[::order]
+    product = KernelProduct(maps=maps, random_state=0).fit(X)
+    packed = product.encode(X, packed=True)
+    assert packed.sampled.tolist() == [False, True]
+    assert not packed.array[0].any()
+    assert np.diff(product.transform(X).indptr).tolist() == [0, 9]
+    assert (product._codes_as_numbers(X)[0] == -1).all()

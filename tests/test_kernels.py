@@ -216,6 +216,17 @@ def test_matern_of_any_gamma(nu, gamma):
     np.testing.assert_allclose(K, np.ones((3, 3)) if gamma < 1 else np.eye(3), atol=1e-15)
 
 
+@pytest.mark.parametrize("nu", [1e-5, 0.02, 0.06])
+def test_matern_of_small_nu(nu):
+    """The rates of the mixture's exponentials are within float64: there is no warning."""
+    X = np.array([[1.0, 2], [3, 0], [0, 0]])
+    expected = matern(X, X, 0.05, nu)
+    np.fill_diagonal(expected, 1)
+    np.testing.assert_allclose(kernels.matern_kernel(X, gamma=0.05, nu=nu), expected, rtol=1e-10)
+    far, near, same = kernels.matern_kernel(X[2:], [[1e-6, 0], [1e-153, 0], [0, 0]], nu=nu)[0]
+    assert 0 < far <= near <= same == 1
+
+
 def test_cauchy_of_large_values():
     """The square of one value is within float64, the product of two squares is not."""
     X = np.array([[1e120, 1], [1e120, 3], [-1e120, 1], [0, 1]])

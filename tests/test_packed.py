@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import theorems
 from conftest import random_csr
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
@@ -544,3 +545,33 @@ def test_codes_of_maps_that_differ_are_refused(one, other, message):
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call(encode(MinHash(random_state=0)))
+
+
+def test_counts_of_any_type_of_number():
+    """The formulas do not overflow where counts are integers of few bits."""
+    counts = np.array([0, 3, 100, 127])
+    expected = (counts / 1000 - 1 / 256) / (1 - 1 / 256)
+    for dtype in (np.int8, np.uint8, np.float16, np.int64):
+        found = codes.kernel_from_collisions(counts.astype(dtype), 1000, 8)
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("counts", "found"),
+    [
+        (sp.dia_array(np.eye(2)), "a sparse dia matrix"),
+        (sp.csr_matrix([[1, 2]]), "a sparse csr matrix"),
+        ([None, 1], "one of object"),
+        (["1"], "one of <U1"),
+    ],
+)
+def test_counts_that_are_no_numbers(counts, found):
+    A = PackedCodes(np.zeros((1, 16), np.uint8), 2, {}, estimator="product", parts=((1, 0.5),) * 2)
+    message = f"must be an array of numbers, got {found}"
+    with pytest.raises(ValueError, match=f"counts {message}"):
+        codes.kernel_from_collisions(counts, 16, 8)
+    for name in ("first", "second"):
+        given = {"first": [5], "second": [5], name: counts}
+        with pytest.raises(ValueError, match=f"{name} {message}"):
+            A.kernel([4], **given)

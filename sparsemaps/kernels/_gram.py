@@ -202,9 +202,10 @@ def _from_zero(block: Block, kernel: GramKernel) -> Block:
 
 def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
     if sp.issparse(X):
-        if X.ndim == 2 and X.shape[1] == 0:
+        rows = _rows.open_rows(X, nonnegative)
+        if rows.n_columns == 0:
             raise ValueError(f"{name} must have at least one column, got none")
-        return _rows.open_rows(X, nonnegative)
+        return rows
     X = _sklearn.check_array(
         X,
         accept_sparse="csr",

@@ -55,7 +55,7 @@ def matern_mixture(nu: float) -> tuple[Array, Array]:
     # The integrand's width is about 1 / sqrt(nu), where that is below 1.
     halvings = max(math.frexp(nu / 8)[1], 0)
     step = 2.0 ** (-3 - (halvings + 1) // 2)
-    low, high = -745.0, 8.0
+    low, high = -708.0, 8.0  # the least v, and so the largest rate, are within float64
     if nu > 64:  # all that counts is near ln(nu)
         near = 0.693 * math.frexp(nu)[1]
         low, high = near - 8.0, near + 6.0

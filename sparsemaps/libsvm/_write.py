@@ -88,9 +88,9 @@ def dump_svmlight_file(
     y = _validation.sound_matrix(y, "y")
     with np.errstate(all="ignore"):  # sums may overflow though all values are finite
         if not _is_plain(y):
-            y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False)
+            y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False, input_name="y")
         if plain is None:
-            X = _sklearn.check_array(X, accept_sparse="csr")
+            X = _sklearn.check_array(X, accept_sparse="csr", input_name="X")
             if sp.issparse(X):
                 X = X if X.has_sorted_indices else X.sorted_indices()
                 X = Csr(X.data, X.indices, X.indptr.astype(np.int64), X.shape)
