@@ -163,7 +163,9 @@ class MinHash(SampledMap):
 
 def _members(X: MatrixLike) -> Any:
     """`X` with 1 in place of each entry that is not 0."""
-    X = _sklearn.check_array(X, accept_sparse="csr", ensure_min_samples=0, input_name="X")
+    X = _sklearn.check_array(
+        X, accept_sparse="csr", dtype=float, ensure_min_samples=0, input_name="X"
+    )
     sets = sp.csr_array(X, dtype=float, copy=True)
     sets.sum_duplicates()
     sets.data = (sets.data != 0).astype(float)
