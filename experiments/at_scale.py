@@ -29,7 +29,7 @@ from distributed import Client, LocalCluster
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, SignProjection
 from sparsemaps.dask import map_files, similar_pairs
 from sparsemaps.dask._graphs import for_each
-from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file, map_svmlight_file
+from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file
 
 SHAPES = {"web-spam trigrams": (300, 16_600_000, 3700), "text": (10_000, 47_000, 75)}
 
@@ -80,7 +80,7 @@ def costs(folder: Path) -> None:
                     continue
                 out = folder / f"out.{format}"
                 run = partial(
-                    map_svmlight_file, map, str(path), str(out),
+                    map_files, map, str(path), str(out),
                     format=format, ones=is_coded and format == "svmlight",
                 )  # fmt: skip
                 seconds = cpu_time(run)

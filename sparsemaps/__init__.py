@@ -20,63 +20,51 @@ map                           kernel                                output
 ============================  ====================================  ==============================
 
 Beside the maps there are the modules `codes` (packed codes), `kernels` (exact kernels), `libsvm`
-(files), `neighbors` (search), `text` (raw texts to CSR) and `approximation` (errors and sizes), and
-the functions `from_config`, which makes a map from what its ``to_config`` gave, and
-`show_versions`. All are imported when they are first used.
+(LIBSVM's format), `text` (raw text), `files` (jobs over files), `neighbors` (search) and
+`approximation` (errors and sizes), and the functions `from_config`, which makes a map from what its
+``to_config`` gave, and `show_versions`. All are imported when they are first used.
+
+The folders, from the top down; each imports only from those below it:
+
+- ``cli``: the ``sparsemaps`` command. ``dask``: more than one machine. ``files``: jobs over files.
+- ``approximation``: how large, how good. ``neighbors``: search on codes. ``maps``: the maps.
+- ``codes``: packed codes. ``kernels``: exact Gram matrices. ``text``: raw text to CSR. ``libsvm``:
+  LIBSVM's format and CSR.
+- ``_input``: a matrix that is read. ``_tools``: parameters, seeds, threads, files, progress.
+- ``_loops``: compiled loops.
 """
 
+import re as _re
+from importlib import import_module as _import_module
 from importlib.metadata import version as _version
-from typing import TYPE_CHECKING
+from pathlib import Path as _Path
 from typing import Any as _Any
 
-from sparsemaps import _catalogue
+_MODULE_OF = {
+    name: module
+    for module, name in _re.findall(
+        r"^from ([\w.]+) import \(?\s*(\w+) as ",
+        _Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"),
+        _re.MULTILINE,
+    )
+}
+"""Of each public name, the module that has it: the stub is their one list."""
 
-if TYPE_CHECKING:
-    from sparsemaps import approximation, codes, kernels, libsvm, neighbors, text
-    from sparsemaps._config import from_config
-    from sparsemaps._versions import show_versions
-    from sparsemaps.count_sketch import CountSketch
-    from sparsemaps.fastfood import Fastfood
-    from sparsemaps.kernel_product import KernelProduct
-    from sparsemaps.minhash import MinHash
-    from sparsemaps.random_binning import RandomBinning
-    from sparsemaps.random_fourier import RandomFourier
-    from sparsemaps.random_maclaurin import RandomMaclaurin
-    from sparsemaps.sign_projection import SignProjection
-    from sparsemaps.tensor_sketch import TensorSketch
-    from sparsemaps.weighted_sampling import ConsistentWeightedSampling
-
-__all__ = [
-    "ConsistentWeightedSampling",
-    "CountSketch",
-    "Fastfood",
-    "KernelProduct",
-    "MinHash",
-    "RandomBinning",
-    "RandomFourier",
-    "RandomMaclaurin",
-    "SignProjection",
-    "TensorSketch",
-    "approximation",
-    "codes",
-    "from_config",
-    "kernels",
-    "libsvm",
-    "neighbors",
-    "show_versions",
-    "text",
-]
+__all__ = sorted(_MODULE_OF)
 
 
-if TYPE_CHECKING:  # so that a name which does not exist is an error for them
-    __version__: str
-else:
-
-    def __getattr__(name: str) -> _Any:
-        """Load a name when it is first used, as SciPy and scikit-learn take a second to import."""
-        value = _version("sparsemaps") if name == "__version__" else _catalogue.load(name)
-        globals()[name] = value
-        return value
+def __getattr__(name: str) -> _Any:
+    """Load a name when it is first used, as SciPy and scikit-learn take a second to import."""
+    if name == "__version__":
+        value: _Any = _version("sparsemaps")
+    elif (module := _MODULE_OF.get(name)) == "sparsemaps":
+        value = _import_module(f"sparsemaps.{name}")
+    elif module is not None:
+        value = getattr(_import_module(module), name)
+    else:
+        raise AttributeError(f"module 'sparsemaps' has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

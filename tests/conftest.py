@@ -17,7 +17,7 @@ from sparsemaps import (
     RandomFourier,
     SignProjection,
 )
-from sparsemaps._base import SparseMap
+from sparsemaps.maps._sparse_map import SparseMap
 
 
 def pytest_configure():

@@ -12,7 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from conftest import MAPS, make
 
-from sparsemaps import _packed, _search, codes, kernels, libsvm, neighbors, text
+from sparsemaps import codes, kernels, libsvm, neighbors, text
+from sparsemaps.codes import _packed
+from sparsemaps.neighbors import _search
 
 
 def _rows(lengths, n_columns, index_type, seed):

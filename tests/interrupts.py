@@ -1,7 +1,7 @@
 """Interrupts of calls with several threads, each of which must end, and the next one be right.
 
     python tests/interrupts.py steps N_TASKS
-        raise an exception before each bytecode of `sparsemaps._threads` that the caller runs
+        raise an exception before each bytecode of `sparsemaps._tools._threads` that the caller runs
     python tests/interrupts.py signals N
         send N single signals, each at a random moment of a call
 
@@ -17,7 +17,8 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import CountSketch, _threads
+from sparsemaps import CountSketch
+from sparsemaps._tools import _threads
 
 SECONDS = 30  # that a call may take; it takes milliseconds
 FILE = _threads.__file__

@@ -54,7 +54,9 @@ def context():
     from multiprocessing import forkserver
 
     of_server = multiprocessing.get_context("forkserver")
-    of_server.set_forkserver_preload(["sparsemaps._commands", "sparsemaps.weighted_sampling"])
+    of_server.set_forkserver_preload(
+        ["sparsemaps.cli._commands", "sparsemaps.maps.weighted_sampling"]
+    )
     # It shall not import the sources where it is started.
     with mock.patch.dict(os.environ, PYTHONSAFEPATH="1"):
         forkserver.ensure_running()

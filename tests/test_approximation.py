@@ -23,11 +23,14 @@ from sparsemaps import (
     RandomMaclaurin,
     SignProjection,
     TensorSketch,
-    _catalogue,
-    _kernel_error,
-    _variance,
 )
-from sparsemaps.approximation import KernelApproximationDisplay, kernel_error, min_components
+from sparsemaps.approximation import (
+    KernelApproximationDisplay,
+    _error,
+    _variance,
+    kernel_error,
+    min_components,
+)
 from sparsemaps.kernels import min_max_kernel
 
 N_COLUMNS = 400
@@ -115,8 +118,8 @@ def test_a_wrong_map_has_a_bias():
     good = kernel_error(CountSketch(n_components=1024), X, n_seeds=50, random_state=0)
     wrong = Scaled(CountSketch(n_components=1024))
     fitted = clone(wrong).set_params(random_state=0).fit(X)
-    estimates = _kernel_error.estimates(fitted, X, range(50))
-    exact = _kernel_error.upper(fitted.exact_kernel(X))
+    estimates = _error.estimates(fitted, X, range(50))
+    exact = _error.upper(fitted.exact_kernel(X))
     of_seeds = (estimates - exact).mean(axis=1)
     error = of_seeds.std(ddof=1) / np.sqrt(50)
     assert abs(of_seeds.mean()) > N_STANDARD_ERRORS * error
@@ -193,10 +196,10 @@ def test_parts_of_the_bias_are_printed_by_name():
 @functools.lru_cache
 def runs(random_map, n_seeds, n=250):
     """What kernel_error finds for the same pairs, n times, with other seeds each time."""
-    fitted, sample = _kernel_error.sample_rows(random_map, rows(8), 100, np.random.default_rng(0))
-    exact, pairs = _kernel_error.exact_pairs(fitted, sample)
-    errors = _kernel_error.estimates(fitted, sample, range(n * n_seeds)) - exact
-    return [_kernel_error.summary(fitted, exact, pairs, part) for part in np.split(errors, n)]
+    fitted, sample = _error.sample_rows(random_map, rows(8), 100, np.random.default_rng(0))
+    exact, pairs = _error.exact_pairs(fitted, sample)
+    errors = _error.estimates(fitted, sample, range(n * n_seeds)) - exact
+    return [_error.summary(fitted, exact, pairs, part) for part in np.split(errors, n)]
 
 
 def assert_error_bars(name, found, factor=1.0):
@@ -285,7 +288,7 @@ def product(Z):
 
 def coverage(random_map, size, X, error, n):
     """How often the estimate for the rows of X is within `error` of the kernel."""
-    resized = _kernel_error.resized(random_map, size)
+    resized = _error.resized(random_map, size)
     exact = clone(resized).set_params(random_state=0).fit(X).exact_kernel(X)[0, 1]
     found = np.empty(n)
     for seed in range(n):
@@ -404,7 +407,8 @@ def test_sizes_that_cannot_be_promised_are_refused(random_map, reason):
 
 def test_sizes_are_tested_for_every_map_and_parameter():
     tested = [case[0] for case in COVERED + REFUSED]
-    maps = {getattr(sparsemaps, name) for name in _catalogue.MAPS}
+    public = (getattr(sparsemaps, name) for name in sparsemaps.__all__)
+    maps = {value for value in public if isinstance(value, type)}
     assert {type(random_map) for random_map in tested} == maps
     sizes = {"n_components", "n_hashes", "n_grids", "random_state", "n_jobs"}
     for cls in maps:
@@ -475,9 +479,7 @@ def test_min_components_by_hand():
 def test_min_components_does_not_depend_on_the_size_of_the_map():
     X = rows(6)
     for random_map in (Fastfood(), RandomFourier(), CWS(), KernelProduct()):
-        sizes = {
-            min_components(_kernel_error.resized(random_map, size), 0.3, X=X) for size in (7, 400)
-        }
+        sizes = {min_components(_error.resized(random_map, size), 0.3, X=X) for size in (7, 400)}
         assert len(sizes) == 1
 
 

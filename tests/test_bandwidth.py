@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
-from sparsemaps import Fastfood, RandomBinning, RandomFourier, _bandwidth
+from sparsemaps import Fastfood, RandomBinning, RandomFourier
+from sparsemaps.maps import _bandwidth
 
 METRICS = {"squared": "euclidean", "euclidean": "euclidean", "absolute": "cityblock"}
 MAPS = {

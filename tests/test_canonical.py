@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sparsemaps import CountSketch, _rows
+from sparsemaps import CountSketch
+from sparsemaps._input import _row_reader
 
 
 def expected(values, indices):
@@ -29,7 +30,7 @@ def test_canonical_rows(dtype, index_type, n_columns):
     indices = np.concatenate(rows).astype(index_type)
     indptr = np.cumsum([0] + [len(row) for row in rows])
     values = rng.normal(size=len(indices)).astype(dtype)
-    block = _rows._canonical(_rows.Block(values.copy(), indices.copy(), indptr.copy()))
+    block = _row_reader._canonical(_row_reader.Block(values.copy(), indices.copy(), indptr.copy()))
     assert block.values.dtype == dtype
     assert block.indices.dtype == index_type
     for row in range(len(rows)):

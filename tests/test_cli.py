@@ -21,11 +21,13 @@ from conftest import map_classes, random_csr
 from programs import CLOSED, Program
 
 import sparsemaps
-from sparsemaps import ConsistentWeightedSampling, CountSketch, _commands, cli
-from sparsemaps._options import KERNELS, MAPS
-from sparsemaps._progress import Progress
-from sparsemaps.libsvm import _blocks, _files, dump_svmlight_file, load_svmlight_file
-from sparsemaps.libsvm._blocks import cut_lines
+from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
+from sparsemaps._tools._progress import Progress
+from sparsemaps.cli import _commands
+from sparsemaps.cli._options import KERNELS, MAPS
+from sparsemaps.files import _map
+from sparsemaps.libsvm import _pipeline, dump_svmlight_file, load_svmlight_file
+from sparsemaps.libsvm._pipeline import cut_lines
 
 
 class Done:
@@ -174,8 +176,8 @@ def test_blocks_and_threads_do_not_show(tmp_path, monkeypatch, n_jobs, block_byt
     gram = "kernel", "minmax", file, "-o", "-"
     expected = command("map", "minmax", "-o", "-", file).stdout, command(*gram).stdout
     out = tmp_path / "out.svm"
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr(_files, "_LINES_BYTES", block_bytes)
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(_map, "_LINES_BYTES", block_bytes)
     assert command("map", "minmax", "--n-jobs", n_jobs, "-o", out, file).returncode == 0
     assert out.read_bytes() == expected[0]
     assert command(*gram, "--n-jobs", n_jobs).stdout == expected[1]
@@ -183,7 +185,7 @@ def test_blocks_and_threads_do_not_show(tmp_path, monkeypatch, n_jobs, block_byt
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_errors_name_the_line_in_every_block(tmp_path, monkeypatch, n_jobs):
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 20)
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 20)
     source = tmp_path / "in"
     for line, message in (
         (b"1 x:1", "line 41, column 3"),
@@ -604,8 +606,8 @@ def test_bad_configs(file, tmp_path):
     for config, message in (
         ("[" * 10**5, "nested too deeply"),
         ({**good, "parameters": {"n_components": deep}}, "n"),
-        ({**good, "class": "Nonsense"}, "class of config must be one of"),
-        ({**good, "class": [1]}, "class of config must be one of"),
+        ({**good, "class": "Nonsense"}, "class of config must be the name of a map"),
+        ({**good, "class": [1]}, "class of config must be the name of a map"),
         ({**good, "parameters": {"n_components": 2**70}}, "n_components must be from 1 to"),
         ({**good, "parameters": {"n_components": "8"}}, "n_components must be an integer"),
         ({**good, "parameters": {"nonsense": 8}}, "are not those of CountSketch"),
@@ -823,7 +825,7 @@ def test_commands_of_the_guide(program, least, tmp_path):
 
 def test_demo(tmp_path, monkeypatch, capsys):
     """The whole demonstration, with fewer texts."""
-    from sparsemaps import _demo, _demo_data
+    from sparsemaps.cli import _demo, _demo_data
 
     monkeypatch.setattr(_demo_data, "TEXTS_EACH", 45)
     monkeypatch.setattr(_demo, "N_HASHES", (16, 64))

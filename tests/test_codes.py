@@ -8,15 +8,9 @@ import pytest
 import theorems
 from conftest import random_csr
 
-from sparsemaps import (
-    ConsistentWeightedSampling,
-    SignProjection,
-    _packed,
-    codes,
-    libsvm,
-    neighbors,
-)
-from sparsemaps._kernels import codes as _kernel
+from sparsemaps import ConsistentWeightedSampling, SignProjection, codes, libsvm, neighbors
+from sparsemaps._loops import codes as _kernel
+from sparsemaps.codes import _packed
 
 
 def random_codes(n_rows, n_bytes, seed=0):

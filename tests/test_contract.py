@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sparsemaps
-from sparsemaps import _seeding, _threads
+from sparsemaps._tools import _blocks, _seeding
 
 GOLDEN = Path(__file__).with_name("golden.json")
 
@@ -187,7 +187,7 @@ def test_types_of_arrays(
     """Each loop has a copy for each pair of types. Large outputs have indices of int64."""
     X = small_integers(lengths, n_columns)
     expected = exact_map.fit(X).transform(X)
-    monkeypatch.setattr(sparsemaps._validation, "index_type", lambda largest: output_type)
+    monkeypatch.setattr(sparsemaps._input._sparse, "index_type", lambda largest: output_type)
     Z = exact_map.transform(with_index_types(X, index_type, index_type).astype(dtype))
     assert Z.dtype == dtype
     assert Z.indices.dtype == output_type
@@ -312,8 +312,8 @@ def test_order_of_rows(first_variant, X):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
-    monkeypatch.setattr(_threads, "BLOCK_ENTRIES", 60)
+    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", 60)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 3])
@@ -321,9 +321,9 @@ def test_blocks_and_threads(new_map, X, n_jobs, monkeypatch):
     expected = new_map().fit_transform(X)
     dense = new_map().fit_transform(X.toarray())
     codes = new_map().fit(X).encode(X) if hasattr(new_map(), "encode") else None
-    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
     for size in (1, 60, 1000):
-        monkeypatch.setattr(_threads, "BLOCK_ENTRIES", size)
+        monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", size)
         fitted = new_map(n_jobs=n_jobs).fit(X)
         assert_same(fitted.transform(X), expected)
         assert_same(fitted.transform(X.toarray()), dense)
@@ -486,7 +486,7 @@ def test_configuration(new_map, X):
     ("change", "message"),
     [
         ({"scheme": -1}, "config is of scheme -1 of random numbers"),
-        ({"class": "Nothing"}, "class of config must be one of .*, got 'Nothing'"),
+        ({"class": "Nothing"}, "class of config must be the name of a map .*, got 'Nothing'"),
         ({"parameters": [1]}, r"parameters of config must be a dictionary, got \[1\]"),
         ({"parameters": {"many": 1}}, "parameters of config are not those of CountSketch"),
         ({"seed": -1}, "seed of config must be"),

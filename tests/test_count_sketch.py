@@ -9,7 +9,8 @@ import scipy.sparse as sp
 import theorems
 from conftest import random_csr
 
-from sparsemaps import CountSketch, _seeding
+from sparsemaps import CountSketch
+from sparsemaps._tools import _seeding
 
 N_SEEDS = 500
 N_COMPONENTS = 16

@@ -9,7 +9,8 @@ from conftest import random_csr
 from min_max_pairs import assert_theorem, collisions, make_pairs
 from scipy import stats
 
-from sparsemaps import ConsistentWeightedSampling, _seeding
+from sparsemaps import ConsistentWeightedSampling
+from sparsemaps._tools import _seeding
 
 N_HASHES = 40_000
 

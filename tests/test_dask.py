@@ -29,11 +29,12 @@ from sparsemaps import (
     RandomBinning,
     RandomFourier,
     SignProjection,
-    _search,
     cli,
     neighbors,
 )
-from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file, map_svmlight_file
+from sparsemaps.files import map_files
+from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
+from sparsemaps.neighbors import _search
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -72,7 +73,7 @@ def inputs(tmp_path_factory):
 
 
 def on_one_machine(path, inputs, map=CWS, **options):
-    map_svmlight_file(map, inputs, str(path), **options)
+    map_files(map, inputs, str(path), **options)
     return Path(path).read_bytes()
 
 

@@ -19,15 +19,12 @@ from sparsemaps import (
     RandomMaclaurin,
     SignProjection,
     TensorSketch,
-    _kernel_error,
-    _search,
-    _seeding,
-    _threads,
-    _variance,
     codes,
 )
-from sparsemaps._kernels import projection
-from sparsemaps.neighbors import KernelNeighbors
+from sparsemaps._loops import projection
+from sparsemaps._tools import _blocks, _seeding
+from sparsemaps.approximation import _error, _variance
+from sparsemaps.neighbors import KernelNeighbors, _search
 
 # ---- standard errors of estimates ----------------------------------------------------------------
 
@@ -59,13 +56,13 @@ def summaries(n_seeds=12, n_pairs=300, n_repeats=250, bias=0.0, common=0.0):
     """Of errors that are normal numbers: independent ones, and one that all pairs of a seed have in
     common; `bias` is that of every pair."""
     sketch = CountSketch(n_components=16, random_state=0).fit(np.ones((1, 2)))
-    exact, pairs = _kernel_error.exact_pairs(sketch, sp.csr_array(np.ones((2, 2))))
+    exact, pairs = _error.exact_pairs(sketch, sp.csr_array(np.ones((2, 2))))
     rng = np.random.default_rng(0)
     found = []
     for _ in range(n_repeats):
         errors = rng.normal(size=(n_seeds, n_pairs)) + bias
         errors += common * rng.normal(size=(n_seeds, 1))
-        found.append(_kernel_error.summary(sketch, exact, pairs, errors))
+        found.append(_error.summary(sketch, exact, pairs, errors))
     return found
 
 
@@ -112,7 +109,7 @@ def near_and_far():
 
 def unit_variances(random_map, X):
     fitted = random_map.fit(X)
-    _, pairs = _kernel_error.exact_pairs(fitted, sp.csr_array(X))
+    _, pairs = _error.exact_pairs(fitted, sp.csr_array(X))
     return _variance.of_pairs(fitted, pairs).unit
 
 
@@ -245,7 +242,7 @@ def test_every_row_has_its_own_output(n_jobs):
 def test_ranges_of_sizes_cover_all_rows():
     sizes = np.random.default_rng(0).integers(0, 30, 200)
     for largest in (1, 29, 100, 10_000):
-        ranges = list(_threads.cut_by_size(sizes, largest))
+        ranges = list(_blocks.cut_by_size(sizes, largest))
         assert [row for first, last in ranges for row in range(first, last)] == list(range(200))
         for first, last in ranges:
             assert last - first == 1 or sizes[first:last].sum() <= largest

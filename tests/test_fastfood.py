@@ -13,9 +13,12 @@ from scipy import special, stats
 from scipy.linalg import hadamard
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sparsemaps import CountSketch, Fastfood, _functions, _kernel_error, _rows, _seeding, _variance
-from sparsemaps._kernels import fastfood as kernel
-from sparsemaps.fastfood import _lengths
+from sparsemaps import CountSketch, Fastfood
+from sparsemaps._input import _row_reader
+from sparsemaps._loops import fastfood as kernel
+from sparsemaps._tools import _portable_math, _seeding
+from sparsemaps.approximation import _error, _variance
+from sparsemaps.maps.fastfood import _lengths
 
 WIDTH = 8
 N_SEEDS = 400
@@ -97,7 +100,7 @@ def test_variance_of_one_pair(transform_type):
 def variance_by_formula(n_components):
     """The variance of the estimates for the pairs of rows, by the map's formula."""
     fitted = Fastfood(gamma=0.7, n_components=n_components, random_state=0).fit(rows())
-    _, measured = _kernel_error.exact_pairs(fitted, sp.csr_array(rows()))
+    _, measured = _error.exact_pairs(fitted, sp.csr_array(rows()))
     return _variance.of_pairs(fitted, measured).variance(n_components)
 
 
@@ -265,7 +268,7 @@ def test_sketched_rows_have_the_kernel_of_the_sketch():
     fitted = Fastfood(gamma=0.01, hash_dim=40, n_components=2**15, random_state=0).fit(X)
     Z = fitted.transform(X)
     # The same hashes: a map of the sketch's key, by way of the kernel.
-    sketch = fitted._frozen._make_dense(_rows.open_rows(X).block(0, 40), np.dtype(float))
+    sketch = fitted._frozen._make_dense(_row_reader.open_rows(X).block(0, 40), np.dtype(float))
     assert sketch.shape == (40, 64)
     assert not sketch[:, 40:].any()
     np.testing.assert_allclose(Z @ Z.T, rbf_kernel(sketch, gamma=0.01), atol=6 / np.sqrt(2**15))
@@ -375,7 +378,7 @@ def test_blocks_are_those_of_the_formula(transform_type, dtype):
     vectors = (found * blocks.scales).T.reshape(4, width, width)
     lengths = np.linalg.norm(vectors, axis=2) * (2 * np.pi) / np.sqrt(1.4)
     key = _seeding.keys(3, "fastfood", 8, "rbf", None, transform_type)[3]
-    drawn = np.sqrt(2 * _functions.gamma_quantile(width / 2, _seeding.uniforms(key, 4 * width)))
+    drawn = np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, 4 * width)))
     np.testing.assert_allclose(lengths.ravel(), drawn, rtol=1e-5)
 
 

@@ -24,19 +24,11 @@ from sparsemaps import (
     KernelProduct,
     RandomMaclaurin,
     SignProjection,
-    _files,
 )
-from sparsemaps.libsvm import (
-    _blocks,
-    _summary,
-    dump_svmlight_file,
-    iter_svmlight_file,
-    load_svmlight_file,
-    map_svmlight_file,
-)
-from sparsemaps.libsvm import (
-    _files as _map_files,
-)
+from sparsemaps._tools import _output_files, _text_input
+from sparsemaps.files import _map as _map_files
+from sparsemaps.files import _summary, map_files
+from sparsemaps.libsvm import _pipeline, dump_svmlight_file, iter_svmlight_file, load_svmlight_file
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="not as on POSIX systems")
 
@@ -48,7 +40,7 @@ def cws(**parameters):
 
 def mapped(text, new_map=None, **options):
     out = io.BytesIO()
-    map_svmlight_file(new_map or cws(), io.BytesIO(text), out, **options)
+    map_files(new_map or cws(), io.BytesIO(text), out, **options)
     return out.getvalue()
 
 
@@ -76,16 +68,16 @@ def folder(tmp_path):
 def each_way(request, monkeypatch):
     """With and without files that have no name."""
     if request.param == "named":
-        monkeypatch.setattr(_files, "_open_unnamed", lambda folder: None)
+        monkeypatch.setattr(_output_files, "_open_unnamed", lambda folder: None)
 
 
 def test_nothing_is_there_before_the_end(tmp_path, each_way):
     path = tmp_path / "out"
-    with _files.atomic_output(path) as file:
+    with _output_files.atomic_output(path) as file:
         file.write(b"content")
         assert not path.exists()
     assert path.read_bytes() == b"content"
-    with pytest.raises(KeyboardInterrupt), _files.atomic_output(path) as file:  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), _output_files.atomic_output(path) as file:  # noqa: PT012
         file.write(b"more")
         raise KeyboardInterrupt
     assert path.read_bytes() == b"content"
@@ -93,7 +85,7 @@ def test_nothing_is_there_before_the_end(tmp_path, each_way):
 
 
 def test_a_signal_while_the_file_is_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "_open_unnamed", lambda folder: None)
+    monkeypatch.setattr(_output_files, "_open_unnamed", lambda folder: None)
     make = os.open
 
     def interrupted(path, flags, *mode):
@@ -102,7 +94,7 @@ def test_a_signal_while_the_file_is_made(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", interrupted)
-        with pytest.raises(KeyboardInterrupt), _files.atomic_output(tmp_path / "out"):
+        with pytest.raises(KeyboardInterrupt), _output_files.atomic_output(tmp_path / "out"):
             pass
     assert os.listdir(tmp_path) == []
 
@@ -112,7 +104,7 @@ def test_a_file_system_that_cannot_name_a_file_later(tmp_path, monkeypatch):
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(os, "link", refuse)
-    with _files.atomic_output(tmp_path / "out") as file:
+    with _output_files.atomic_output(tmp_path / "out") as file:
         file.write(b"x" * 10**6)
     assert (tmp_path / "out").read_bytes() == b"x" * 10**6
     assert os.listdir(tmp_path) == ["out"]
@@ -123,7 +115,7 @@ def test_the_umask_is_kept(tmp_path, each_way):
     """It decides the permissions, and is never changed, not even for a moment."""
     before = os.umask(0o027)
     try:
-        with _files.atomic_output(tmp_path / "out"):
+        with _output_files.atomic_output(tmp_path / "out"):
             found = os.umask(0o027)
         assert found == 0o027
         assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
@@ -133,19 +125,19 @@ def test_the_umask_is_kept(tmp_path, each_way):
 
 def test_umask_is_not_called(tmp_path, monkeypatch, each_way):
     monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("umask is the whole process'"))
-    with _files.atomic_output(tmp_path / "out"):
+    with _output_files.atomic_output(tmp_path / "out"):
         pass
 
 
 def test_the_longest_name(tmp_path, each_way):
     for name in ("x" * 250 + ".svm", "x" * 255):
-        with _files.atomic_output(tmp_path / name) as file:
+        with _output_files.atomic_output(tmp_path / name) as file:
             file.write(b"1")
         assert (tmp_path / name).read_bytes() == b"1"
 
 
 def test_no_name():
-    with pytest.raises(ValueError, match="must not be empty"), _files.atomic_output(""):
+    with pytest.raises(ValueError, match="must not be empty"), _output_files.atomic_output(""):
         pass
 
 
@@ -162,7 +154,7 @@ def test_synced_before_it_has_its_name(tmp_path, monkeypatch, each_way):
     for name in ("fsync", "link", "replace"):
         monkeypatch.setattr(os, name, noting(name, getattr(os, name)))
     for _ in range(2):
-        with _files.atomic_output(tmp_path / "out"):
+        with _output_files.atomic_output(tmp_path / "out"):
             pass
     named, unnamed = ["fsync", "replace"], ["fsync", "link"]
     # The second time there is a file to replace.
@@ -178,12 +170,12 @@ def test_the_disk_writes_while_more_is_made(tmp_path, monkeypatch, each_way, err
         if error is not None:
             raise error
 
-    monkeypatch.setattr(_files, "_BEGUN_BYTES", 1000)
+    monkeypatch.setattr(_output_files, "_BEGUN_BYTES", 1000)
     # A system that has no such function gets it here.
     monkeypatch.setattr(os, "posix_fadvise", advise, raising=False)
     monkeypatch.setattr(os, "POSIX_FADV_DONTNEED", 4, raising=False)
     pieces = [bytes([i]) * (100 * i) for i in range(100)]
-    with _files.atomic_output(tmp_path / "out") as file:
+    with _output_files.atomic_output(tmp_path / "out") as file:
         file.writelines(pieces)
     content = b"".join(pieces)
     assert (tmp_path / "out").read_bytes() == content
@@ -191,15 +183,15 @@ def test_the_disk_writes_while_more_is_made(tmp_path, monkeypatch, each_way, err
     assert [offset for offset, _ in asked] == [0, *ends[:-1]]
     assert len(content) - 1000 < ends[-1] <= len(content)
     asked.clear()
-    with _files.atomic_output(tmp_path / "out", synced=False) as file:
+    with _output_files.atomic_output(tmp_path / "out", synced=False) as file:
         file.writelines(pieces)
     assert not asked
 
 
 def test_a_system_without_advice_on_files(tmp_path, monkeypatch, each_way):
-    monkeypatch.setattr(_files, "_BEGUN_BYTES", 1000)
+    monkeypatch.setattr(_output_files, "_BEGUN_BYTES", 1000)
     monkeypatch.delattr(os, "posix_fadvise", raising=False)
-    with _files.atomic_output(tmp_path / "out") as file:
+    with _output_files.atomic_output(tmp_path / "out") as file:
         file.write(b"x" * 10**4)
         file.write(b"y" * 10**4)
     assert (tmp_path / "out").read_bytes() == b"x" * 10**4 + b"y" * 10**4
@@ -210,7 +202,7 @@ def test_the_same_content_is_the_same_file(tmp_path):
     for ending in ("gz", "bz2", "xz"):
         paths = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]
         for path in paths:
-            with _files.atomic_output(path) as file:
+            with _output_files.atomic_output(path) as file:
                 file.write(b"content" * 100)
             time.sleep(0.01)
         assert paths[0].read_bytes() == paths[1].read_bytes()
@@ -223,10 +215,10 @@ def test_the_same_content_is_the_same_file(tmp_path):
 def test_long_lines(block_bytes):
     """A line of exactly the limit is fine, one more byte is not, wherever blocks are cut."""
     for text, n_allowed in ((b"12345678\n1\n12345678", 8), (b"1\n123456789\n1\n", 9)):
-        with _files.open_text(io.BytesIO(text), n_allowed) as lines:
+        with _text_input.open_text(io.BytesIO(text), n_allowed) as lines:
             assert b"".join(lines.blocks(block_bytes)) == text
-        with _files.open_text(io.BytesIO(text), n_allowed - 1) as lines:  # noqa: SIM117
-            with pytest.raises(_files.LineTooLong):
+        with _text_input.open_text(io.BytesIO(text), n_allowed - 1) as lines:  # noqa: SIM117
+            with pytest.raises(_text_input.LineTooLong):
                 list(lines.blocks(block_bytes))
 
 
@@ -240,7 +232,7 @@ def test_a_bomb(tmp_path):
     with pytest.raises(ValueError, match=r"bomb.svm.gz: line 2 is longer than max_line_bytes="):
         load_svmlight_file(path, max_line_bytes=2**20)
     with pytest.raises(ValueError, match=r"line 2 is longer than max_line_bytes="):
-        map_svmlight_file(cws(), path, tmp_path / "out", max_line_bytes=2**20)
+        map_files(cws(), path, tmp_path / "out", max_line_bytes=2**20)
     assert os.listdir(tmp_path) == [path.name]
 
 
@@ -316,7 +308,7 @@ def test_parameters(tmp_path):
             mapped(b"1 1:1\n", **options)
     for shard in ((0, 2), (3, 2), (1,), "1/2", 3):
         with pytest.raises(ValueError, match="shard"):
-            map_svmlight_file(cws(), [__file__], tmp_path, shard=shard)
+            map_files(cws(), [__file__], tmp_path, shard=shard)
 
 
 def test_fitted_maps_know_their_width():
@@ -349,10 +341,10 @@ MAPS = {
 @pytest.mark.parametrize("block_bytes", [200, 2**19])
 def test_npy(file, tmp_path, monkeypatch, name, block_bytes):
     """Packed codes as `encode` gives them, memory-mapped."""
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", block_bytes)
     out = tmp_path / "codes.npy"
     X, y = load_svmlight_file(file, zero_based=False, n_features=300)
-    (done,) = map_svmlight_file(MAPS[name], file, out, format="npy", n_jobs=2)
+    (done,) = map_files(MAPS[name], file, out, format="npy", n_jobs=2)
     assert done.n_rows == 40
     codes = np.load(out, mmap_mode="r")
     expected = sp.csr_array(MAPS[name].fit_transform(X))  # fits
@@ -360,7 +352,7 @@ def test_npy(file, tmp_path, monkeypatch, name, block_bytes):
     np.testing.assert_array_equal(np.load(f"{out}.labels.npy"), y, strict=True)
     assert not os.path.exists(f"{out}.qids.npy")
     out = tmp_path / "matrix.npz"
-    map_svmlight_file(MAPS[name], [file, file], out, format="npz")
+    map_files(MAPS[name], [file, file], out, format="npz")
     Z = sp.load_npz(out)
     assert isinstance(Z, sp.csr_array)
     assert (sp.vstack([expected, expected]) != Z).nnz == 0
@@ -371,28 +363,28 @@ def test_npy(file, tmp_path, monkeypatch, name, block_bytes):
 
 def test_query_ids_of_arrays(tmp_path):
     text = io.BytesIO(b"1 qid:3 1:1\n0 qid:4 2:1\n")
-    map_svmlight_file(cws(), text, tmp_path / "a.npy", format="npy")
+    map_files(cws(), text, tmp_path / "a.npy", format="npy")
     assert np.load(tmp_path / "a.npy.qids.npy").tolist() == [3, 4]
     text.seek(0)
-    map_svmlight_file(cws(), text, tmp_path / "a.npz", format="npz")
+    map_files(cws(), text, tmp_path / "a.npz", format="npz")
     assert np.load(tmp_path / "a.npz")["query_ids"].tolist() == [3, 4]
     with pytest.raises(ValueError, match="several labels"):
-        map_svmlight_file(cws(), io.BytesIO(b"1,2 1:1\n"), tmp_path / "b.npy", format="npy")
+        map_files(cws(), io.BytesIO(b"1,2 1:1\n"), tmp_path / "b.npy", format="npy")
     inputs = [io.BytesIO(b"1 qid:3 1:1\n"), io.BytesIO(b"1 1:1\n")]
     with pytest.raises(ValueError, match="1 of 2 rows have a qid"):
-        map_svmlight_file(cws(), inputs, tmp_path / "b.npy", format="npy")
+        map_files(cws(), inputs, tmp_path / "b.npy", format="npy")
     with pytest.raises(ValueError, match="not compressed"):
-        map_svmlight_file(cws(), text, tmp_path / "b.npy.gz", format="npy")
+        map_files(cws(), text, tmp_path / "b.npy.gz", format="npy")
     h01 = RandomMaclaurin(n_components=4, h01=True, random_state=0)
     with pytest.raises(ValueError, match="width of the output"):
-        map_svmlight_file(h01, io.BytesIO(b"1 1:1\n"), tmp_path / "b.npz", format="npz")
+        map_files(h01, io.BytesIO(b"1 1:1\n"), tmp_path / "b.npz", format="npz")
     assert sorted(os.listdir(tmp_path)) == ["a.npy", "a.npy.labels.npy", "a.npy.qids.npy", "a.npz"]
 
 
 def test_nothing_to_map(tmp_path):
     for format in ("svmlight", "npy", "npz"):
         out = tmp_path / f"out.{format}"
-        (done,) = map_svmlight_file(cws(), io.BytesIO(b"\n# none\n"), out, format=format)
+        (done,) = map_files(cws(), io.BytesIO(b"\n# none\n"), out, format=format)
         assert done.n_rows == 0
     assert (tmp_path / "out.svmlight").read_bytes() == b""
     assert np.load(tmp_path / "out.npy").shape == (0, 2)
@@ -412,11 +404,11 @@ def test_an_input_is_no_output(file, tmp_path):
     os.symlink(tmp_path, tmp_path / "folder" / "up")
     for output in (file, tmp_path / "hard", tmp_path / "soft", tmp_path / "folder/up/in.svm"):
         with pytest.raises(ValueError, match="is the input"):
-            map_svmlight_file(cws(), file, output)
+            map_files(cws(), file, output)
     with pytest.raises(ValueError, match="is the input"):
-        map_svmlight_file(cws(), [file, tmp_path / "soft"], tmp_path, resume=True)
+        map_files(cws(), [file, tmp_path / "soft"], tmp_path, resume=True)
     with pytest.raises(ValueError, match="is the input"), open(file, "rb") as opened:
-        map_svmlight_file(cws(), opened, file)
+        map_files(cws(), opened, file)
     assert file.read_bytes() == before
     assert not (tmp_path / "in.svm.json").exists()
 
@@ -426,19 +418,17 @@ def outputs(directory):
 
 
 def test_one_output_for_each_input(folder, tmp_path):
-    done = map_svmlight_file(cws(), folder, f"{tmp_path}/out/")
+    done = map_files(cws(), folder, f"{tmp_path}/out/")
     assert [os.path.basename(one.output) for one in done] == [f"p{i}.svm" for i in range(7)]
     assert [one.n_rows for one in done] == list(range(10, 17))
     together = io.BytesIO()
-    map_svmlight_file(cws(), str(folder / "p*.svm"), together)
+    map_files(cws(), str(folder / "p*.svm"), together)
     each = [Path(one.output).read_bytes() for one in done]
     assert b"".join(each) == together.getvalue()
     # Its outputs are inputs in turn, without what is beside them.
-    again = map_svmlight_file(CountSketch(n_components=4), tmp_path / "out", f"{tmp_path}/two/")
+    again = map_files(CountSketch(n_components=4), tmp_path / "out", f"{tmp_path}/two/")
     assert len(again) == 7
-    shards = [
-        map_svmlight_file(cws(), folder, f"{tmp_path}/sharded/", shard=(i, 3)) for i in (1, 2, 3)
-    ]
+    shards = [map_files(cws(), folder, f"{tmp_path}/sharded/", shard=(i, 3)) for i in (1, 2, 3)]
     assert [len(shard) for shard in shards] == [3, 2, 2]
     found, expected = outputs(tmp_path / "sharded"), outputs(tmp_path / "out")
     assert found == expected
@@ -450,8 +440,8 @@ def test_threads_over_small_files(folder, tmp_path, monkeypatch, capsys, small_b
     monkeypatch.setattr(_map_files, "_SMALL_BYTES", small_bytes)
     sizes = [path.stat().st_size for path in folder.iterdir()]
     assert min(sizes) < 3500 < max(sizes)
-    map_svmlight_file(cws(), folder, f"{tmp_path}/one/")
-    done = map_svmlight_file(cws(), folder, f"{tmp_path}/two/", n_jobs=3, progress=True)
+    map_files(cws(), folder, f"{tmp_path}/one/")
+    done = map_files(cws(), folder, f"{tmp_path}/two/", n_jobs=3, progress=True)
     assert [one.n_rows for one in done] == list(range(10, 17))
     found, expected = outputs(tmp_path / "two"), outputs(tmp_path / "one")
     assert found == expected
@@ -460,7 +450,7 @@ def test_threads_over_small_files(folder, tmp_path, monkeypatch, capsys, small_b
         with open(folder / name, "ab") as file:
             file.write(b"1 x:1\n")
     with pytest.raises(ValueError, match=r"p2\.svm: line 13, column 3"):
-        map_svmlight_file(cws(), folder, f"{tmp_path}/three/", n_jobs=3)
+        map_files(cws(), folder, f"{tmp_path}/three/", n_jobs=3)
     found = outputs(tmp_path / "three")
     assert all(found[name] == expected[name] for name in found)
     assert not {"p2.svm", "p2.svm.json", "p5.svm", "p5.svm.json"} & found.keys()
@@ -471,14 +461,14 @@ def test_names_of_outputs(tmp_path, folder):
     for name in ("a.svm.gz", "b.xz"):
         dump_svmlight_file(X, np.zeros(40), tmp_path / name)
     inputs = [tmp_path / "a.svm.gz", tmp_path / "b.xz"]
-    done = map_svmlight_file(cws(), inputs, f"{tmp_path}/o/", format="npy", zero_based=True)
+    done = map_files(cws(), inputs, f"{tmp_path}/o/", format="npy", zero_based=True)
     assert [os.path.basename(one.output) for one in done] == ["a.svm.npy", "b.npy"]
     with pytest.raises(ValueError, match="have the same output"):
-        map_svmlight_file(cws(), [folder / "p1.svm", folder / ".." / "in" / "p1.svm"], tmp_path)
+        map_files(cws(), [folder / "p1.svm", folder / ".." / "in" / "p1.svm"], tmp_path)
     with pytest.raises(ValueError, match="inputs that are files"):
-        map_svmlight_file(cws(), io.BytesIO(b"1 1:1\n"), tmp_path)
+        map_files(cws(), io.BytesIO(b"1 1:1\n"), tmp_path)
     with pytest.raises(ValueError, match="there are no files"):
-        map_svmlight_file(cws(), str(tmp_path / "none*"), tmp_path / "out")
+        map_files(cws(), str(tmp_path / "none*"), tmp_path / "out")
 
 
 def test_resume(folder, tmp_path):
@@ -487,15 +477,15 @@ def test_resume(folder, tmp_path):
     good = broken.read_bytes()
     broken.write_bytes(good + b"1 x:1\n")
     with pytest.raises(ValueError, match=r"p3\.svm: line 14, column 3"):
-        map_svmlight_file(cws(), folder, out)
+        map_files(cws(), folder, out)
     kept = outputs(out)
     assert sorted(kept) == [f"p{i}.svm{end}" for i in range(3) for end in ("", ".json")]
     broken.write_bytes(good)
-    done = map_svmlight_file(cws(), folder, out, resume=True)
+    done = map_files(cws(), folder, out, resume=True)
     assert [one.skipped for one in done] == [True] * 3 + [False] * 4
     assert [one.n_rows for one in done] == list(range(10, 17))
     undisturbed = f"{tmp_path}/undisturbed/"
-    map_svmlight_file(cws(), folder, undisturbed)
+    map_files(cws(), folder, undisturbed)
     found, expected = (
         {name: text for name, text in outputs(path).items() if name.endswith(".svm")}
         for path in (out, undisturbed)
@@ -504,7 +494,7 @@ def test_resume(folder, tmp_path):
     # An input that has changed is mapped again, an output that has been cut too.
     broken.write_bytes(good + good)
     (Path(out) / "p5.svm").write_bytes(b"")
-    done = map_svmlight_file(cws(), folder, out, resume=True)
+    done = map_files(cws(), folder, out, resume=True)
     assert [i for i, one in enumerate(done) if not one.skipped] == [3, 5]
 
 
@@ -521,10 +511,10 @@ def test_resume(folder, tmp_path):
 def test_resume_of_another_map(folder, tmp_path, new_map, options, message):
     """An error, before anything is written, and not a mix."""
     out = f"{tmp_path}/out/"
-    map_svmlight_file(cws(), folder, out, shard=(3, 7))
+    map_files(cws(), folder, out, shard=(3, 7))
     before = outputs(out)
     with pytest.raises(ValueError, match=message):
-        map_svmlight_file(new_map, folder, out, resume=True, **options)
+        map_files(new_map, folder, out, resume=True, **options)
     assert outputs(out) == before
 
 
@@ -537,13 +527,13 @@ def test_resume_of_another_map(folder, tmp_path, new_map, options, message):
 def test_a_record_that_is_no_record(folder, tmp_path, record):
     """As a loss of power, or another program, may leave it: the output is made again."""
     out = f"{tmp_path}/out/"
-    map_svmlight_file(cws(), folder, out, shard=(1, 7))
+    map_files(cws(), folder, out, shard=(1, 7))
     path = Path(out) / "p0.svm.json"
     if isinstance(record, dict):
         path.write_text(json.dumps({**json.loads(path.read_text()), **record}))
     else:
         path.write_text(record, encoding="latin-1")
-    done = map_svmlight_file(cws(), folder, out, shard=(1, 7), resume=True)
+    done = map_files(cws(), folder, out, shard=(1, 7), resume=True)
     assert [one.skipped for one in done] == [False]
 
 
@@ -560,8 +550,8 @@ def test_many_inputs(tmp_path):
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(free) + 1, limits[1]))
     try:
         out = tmp_path / "all"
-        map_svmlight_file(cws(), tmp_path / "in", out)
-        map_svmlight_file(cws(), tmp_path / "in", f"{tmp_path}/each/")
+        map_files(cws(), tmp_path / "in", out)
+        map_files(cws(), tmp_path / "in", f"{tmp_path}/each/")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     assert load_svmlight_file(out)[1].tolist() == list(range(120))
@@ -578,7 +568,7 @@ def test_killed_at_any_moment(folder, tmp_path):
     arguments = [
         "map", "minmax", "--n-hashes", 5, "--bits", 3, folder, "-o", f"{out}/", "--resume",
     ]  # fmt: skip
-    map_svmlight_file(cws(), folder, f"{tmp_path}/undisturbed/")
+    map_files(cws(), folder, f"{tmp_path}/undisturbed/")
     expected = outputs(tmp_path / "undisturbed")
     n_done = 0
     for _ in range(2):
@@ -623,7 +613,7 @@ def test_no_output_is_written_over(tmp_path, monkeypatch, names, output, options
     before = sorted(tmp_path.rglob("*"))
     message = r"would be .* and (a file beside|the output of) |a file beside .*, is the input "
     with pytest.raises(ValueError, match=message):
-        map_svmlight_file(cws(), names, output, **options)
+        map_files(cws(), names, output, **options)
     assert sorted(tmp_path.rglob("*")) == before
     assert all((tmp_path / name).read_bytes() == b"1 1:1\n" for name in names)
 
@@ -638,10 +628,10 @@ def test_outputs_by_other_names(tmp_path, monkeypatch):
     (tmp_path / "to").symlink_to(tmp_path)
     for name in ("soft", "hard"):
         with pytest.raises(ValueError, match=f"is the input {name}"):
-            map_svmlight_file(cws(), name, "./to/a.npy", format="npy")
+            map_files(cws(), name, "./to/a.npy", format="npy")
     os.symlink("later.json", "one")  # the output does not exist yet
     with pytest.raises(ValueError, match="would be"):
-        _files.refuse_clashes([], [("./to/one", "the first"), ("later.json", "the second")])
+        _output_files.refuse_clashes([], [("./to/one", "the first"), ("later.json", "the second")])
 
 
 # ---- damaged files -------------------------------------------------------------------------------
@@ -669,7 +659,7 @@ def test_damaged_files(tmp_path, ending, damage):
         lambda: load_svmlight_file(path, offset=10, length=10**6, **wide),
         lambda: load_svmlight_file(path, offset=10**6, **wide),
         lambda: list(iter_svmlight_file(Path(path), n_jobs=2)),
-        lambda: map_svmlight_file(cws(), path, io.BytesIO()),
+        lambda: map_files(cws(), path, io.BytesIO()),
         lambda: _summary.summarize(path, progress=False),
     ):
         with pytest.raises(ValueError, match=rf"in\.{ending}: cannot be decompressed: "):

@@ -11,7 +11,8 @@ from scipy import special
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
-from sparsemaps import _threads, kernels
+from sparsemaps import kernels
+from sparsemaps._tools import _blocks
 from sparsemaps.kernels import _gram
 
 
@@ -151,7 +152,7 @@ def test_blocks_and_threads(name, n_jobs, monkeypatch):
     parameters = NAIVE[name][1]
     function = getattr(kernels, name)
     expected, symmetric = function(X, Y, **parameters), function(X, **parameters)
-    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
     for block, other in (
         [(1, 9), (1, 9)], [(100, 2), (1000, 9)], [(1000, 9), (100, 2)], [(100, 9), (10**6, 10**6)],
     ):  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from digests import of_everything
 
-from sparsemaps._kernels import levels
+from sparsemaps._loops import levels
 
 SCRIPT = Path(__file__).with_name("digests.py")
 
@@ -39,7 +39,7 @@ def test_levels_agree():
 
 
 def test_the_level_is_the_one_asked_for():
-    asked = "from sparsemaps._kernels import levels; print(levels.in_use())"
+    asked = "from sparsemaps._loops import levels; print(levels.in_use())"
     for level in levels.of_machine():
         environment = {**os.environ, "SPARSEMAPS_SIMD": level}
         run = subprocess.run(
@@ -55,7 +55,7 @@ def test_the_level_is_the_one_asked_for():
 def test_unknown_level():
     environment = {**os.environ, "SPARSEMAPS_SIMD": "sse9"}
     run = subprocess.run(
-        [sys.executable, "-P", "-c", "import sparsemaps._kernels.rows"],
+        [sys.executable, "-P", "-c", "import sparsemaps._loops.rows"],
         env=environment,
         capture_output=True,
         text=True,

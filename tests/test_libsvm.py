@@ -20,10 +20,10 @@ from conftest import random_csr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparsemaps import _files, _threads
+from sparsemaps._tools import _blocks, _text_input
+from sparsemaps.files import _summary
 from sparsemaps.libsvm import (
-    _blocks,
-    _summary,
+    _pipeline,
     _write,
     dump_svmlight_file,
     iter_svmlight_file,
@@ -572,7 +572,7 @@ def test_unsound_matrices(indptr, indices, kind):
 
 def test_the_kernel_bounds_what_it_reads():
     """Its memory is sized by the rows that it is given, and it reads within the arrays."""
-    from sparsemaps._kernels import libsvm as kernel
+    from sparsemaps._loops import libsvm as kernel
 
     values, indices = np.ones(3), np.arange(3)
     ends, none = np.arange(1, 3), np.empty(0, np.int64)
@@ -594,7 +594,7 @@ def test_the_kernel_bounds_what_it_reads():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_numbers_that_are_not_finite_are_written(dtype):
     """Labels that were read are written again, and another thread may change checked values."""
-    from sparsemaps._kernels import libsvm as kernel
+    from sparsemaps._loops import libsvm as kernel
 
     values, indices = np.array([np.inf, -np.inf, np.nan, 1], dtype), np.arange(4)
     labels, none = np.array([-np.inf, np.nan]), np.empty(0, np.int64)
@@ -770,7 +770,7 @@ def test_loading_in_pieces(monkeypatch):
     multilabel = dumped(X, sp.hstack([Y, Y], format="csr") + sp.csr_array(np.ones((40, 2))),
                         multilabel=True)  # fmt: skip
     expected, expected_labels = load(text), load(multilabel, multilabel=True)
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 50)
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 50)
     found = load(text)
     assert (found[0] != expected[0]).nnz == 0
     np.testing.assert_array_equal(found[1], expected[1])
@@ -785,14 +785,14 @@ def test_threads_do_not_show(tmp_path, monkeypatch, n_jobs):
     text = dumped(X, y)
     path = tmp_path / "file.svm"
     path.write_bytes(text)
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 300)
     found, labels = load_svmlight_file(path, n_features=300, n_jobs=n_jobs)
     np.testing.assert_array_equal(found.toarray(), X.toarray())
     np.testing.assert_array_equal(labels, y)
     blocks = list(iter_svmlight_file(path, zero_based=True, block_bytes=99, n_jobs=n_jobs))
     assert len(blocks) > 9
     np.testing.assert_array_equal(np.concatenate([y for _, y in blocks]), y)
-    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
     monkeypatch.setattr(_write, "_BLOCK_ENTRIES", 50)
     for rows in (X, X.toarray()):
         assert dumped(rows, y, n_jobs=n_jobs) == text
@@ -841,16 +841,16 @@ def test_short_files_are_work_for_all_threads(tmp_path, monkeypatch):
     """They are cut into several blocks a thread, and no smaller ones than are worth it."""
     path = tmp_path / "file.svm"
     path.write_bytes(b"1 1:1\n" * 100_000)  # 600 kB
-    with _files.open_text(path) as text:
-        assert len(list(_blocks.blocks_of(text, 1))) in (4, 5)
-    with _files.open_text(path) as text:
-        assert len(list(_blocks.blocks_of(text, 2))) in (8, 9)
-    with _files.open_text(path) as text:
-        assert len(list(_blocks.blocks_of(text, 50))) == -(-600_000 // 2**16)
+    with _text_input.open_text(path) as text:
+        assert len(list(_pipeline.blocks_of(text, 1))) in (4, 5)
+    with _text_input.open_text(path) as text:
+        assert len(list(_pipeline.blocks_of(text, 2))) in (8, 9)
+    with _text_input.open_text(path) as text:
+        assert len(list(_pipeline.blocks_of(text, 50))) == -(-600_000 // 2**16)
 
 
 def test_wide_indices_in_a_later_block(monkeypatch):
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 8)
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 8)
     X, _ = load(b"1 1:1\n1 2:3\n1 4000000000:5\n1 7:1\n")
     assert X.indices.dtype == np.int64
     assert X.indices.tolist() == [0, 1, 3999999999, 6]

@@ -8,7 +8,8 @@ import theorems
 from conftest import assert_same, random_csr
 from scipy import stats
 
-from sparsemaps import MinHash, _seeding, codes
+from sparsemaps import MinHash, codes
+from sparsemaps._tools import _seeding
 
 N_TRIALS = 1_500
 

@@ -27,19 +27,16 @@ from sparsemaps import (
     MinHash,
     RandomFourier,
     SignProjection,
-    _packed,
-    _row_index,
-    _search,
     codes,
     libsvm,
     neighbors,
 )
-from sparsemaps._kernels import neighbors as _kernel
+from sparsemaps._loops import neighbors as _kernel
 from sparsemaps.cli import main
-from sparsemaps.codes import PackedCodes
+from sparsemaps.codes import PackedCodes, _packed
 from sparsemaps.kernels import min_max_kernel
-from sparsemaps.libsvm import _blocks
-from sparsemaps.neighbors import KernelNeighbors
+from sparsemaps.libsvm import _pipeline
+from sparsemaps.neighbors import KernelNeighbors, _row_index, _search
 
 
 def random_codes(n_rows, n_bytes, seed=0, n_values=256):
@@ -819,7 +816,7 @@ def test_the_command(texts, monkeypatch):
     for pair, (_, comments) in found.items():
         assert comments == [f"text {row}" if row % 3 else "" for row in pair]
     text = (folder / "pairs.tsv").read_bytes()
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1000)  # the same in many blocks
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 1000)  # the same in many blocks
     assert main([*arguments, "--threshold", "0.6", "--recall", "1"]) == 0
     assert (folder / "pairs.tsv").read_bytes() == text
 

@@ -3,6 +3,7 @@
 import ast
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 import re
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import sparsemaps
-import sparsemaps._kernels
+import sparsemaps._loops
 
 PACKAGE = Path(sparsemaps.__file__).parent
 SOURCES = Path(__file__).parent.parent / "sparsemaps"
@@ -22,98 +23,27 @@ ROOT = SOURCES.parent
 DOCS = ROOT / "docs"
 WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
 
-# Layers, lowest first: a module imports from lower layers only.
-LAYERS = [
-    {"_kernels"},
-    {"_parameters", "_typing"},
-    {
-        "_arrays",
-        "_catalogue",
-        "_files",
-        "_functions",
-        "_seeding",
-        "_sklearn",
-        "_threads",
-        "_validation",
-    },
-    {"_codes_file", "_estimates", "_progress", "_rows", "_versions"},
-    {"_packed"},
-    {"_csr_output", "kernels", "text"},
-    {"_bandwidth", "_base"},
-    {"_sampled"},
-    {"libsvm"},
-    {"codes"},
-    {
-        "count_sketch",
-        "fastfood",
-        "minhash",
-        "random_binning",
-        "random_fourier",
-        "random_maclaurin",
-        "sign_projection",
-        "tensor_sketch",
-        "weighted_sampling",
-    },
-    {"_config", "kernel_product"},
-    {"_search"},
-    {"_row_index"},
-    {"_kernel_neighbors"},
-    {"neighbors"},
-    {"_pairs"},
-    {"_variance"},
-    {"_kernel_error"},
-    {"approximation"},
-    {"dask"},
-    {"_demo_data"},
-    {"_demo", "__init__", "_options"},
-    {"_commands", "_parser"},
-    {"cli"},
-    {"__main__"},
+FOLDERS = [
+    *("cli", "dask", "files", "approximation", "neighbors", "maps", "codes", "kernels", "text"),
+    *("libsvm", "_input", "_tools", "_loops"),
 ]
+"""The folders of the package: each imports from those behind it only."""
 
-# The modules of packages, lowest first: each imports from those before it only.
-PACKAGES = {
-    "dask": [
-        "_graphs",
-        "_ranges",
-        "_packed",
-        "_arrays",
-        "_files",
-        "_pair_tasks",
-        "_pairs",
-        "_command",
-        "__init__",
-    ],
-    "kernels": ["_matern", "_gram", "_similarity", "_polynomial", "_distance", "__init__"],
-    "libsvm": [
-        "_parse",
-        "_blocks",
-        "_write",
-        "_read",
-        "_stream",
-        "_mapping",
-        "_formats",
-        "_inputs",
-        "_files",
-        "_gram",
-        "_summary",
-        "__init__",
-    ],
-    "text": ["_inputs", "_csr", "_hashing", "_byte_ngrams", "__init__"],
-}
+LOOSE = {"__init__", "__main__"}
+"""The modules beside the folders."""
 
 
 def modules():
-    """Modules and packages, and "package/module" for those of packages."""
-    for info in pkgutil.iter_modules(sparsemaps.__path__):
-        yield info.name if info.name not in PACKAGES else f"{info.name}/__init__"
-    for name in PACKAGES:
-        for info in pkgutil.iter_modules([str(PACKAGE / name)]):
-            yield f"{name}/{info.name}"
+    """All modules, as "folder/module"."""
+    for folder in FOLDERS:
+        yield f"{folder}/__init__"
+        if folder != "_loops":
+            for info in pkgutil.iter_modules([str(PACKAGE / folder)]):
+                yield f"{folder}/{info.name}"
 
 
 def imports(name):
-    """Names of the modules that `name` imports, the package's own by their last part."""
+    """Names of the modules that `name` imports."""
     tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -121,49 +51,54 @@ def imports(name):
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name} has a relative import"
             yield node.module
-            if node.module.removeprefix("sparsemaps.") in ("sparsemaps", "_kernels", *PACKAGES):
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            if node.module == "sparsemaps":
+                yield from (f"sparsemaps.{alias.name}" for alias in node.names)
 
 
-def layer_of(name):
-    return next((number for number, names in enumerate(LAYERS) if name in names), None)
+def test_the_folders_are_the_architecture():
+    assert {info.name for info in pkgutil.iter_modules([str(PACKAGE)])} | LOOSE == {
+        *FOLDERS,
+        *LOOSE,
+    }
 
 
-def test_every_module_has_a_layer():
-    found = {name.partition("/")[0] for name in modules()}
-    assert found | {"__init__"} == set().union(*LAYERS)
-    for package, names in PACKAGES.items():
-        assert {f"{package}/{name}" for name in names} <= set(modules())
-
-
-@pytest.mark.parametrize("name", [*modules(), "__init__"])
+@pytest.mark.parametrize("name", list(modules()))
 def test_imports_go_down_only(name):
-    if name == "_kernels":
-        return
-    package, _, module = name.partition("/")
+    folder = name.partition("/")[0]
     for imported in imports(name):
         parts = imported.split(".")
-        assert parts[0] != "sklearn" or name == "_sklearn", f"{name} imports scikit-learn"
-        if parts[:2] == ["sparsemaps", package]:
-            order = PACKAGES[package]
-            assert (
-                len(parts) < 3
-                or parts[2] not in order
-                or (order.index(parts[2]) < order.index(module))
-            ), f"{name} imports {imported}"
-        elif parts[0] == "sparsemaps" and len(parts) > 1:
-            assert layer_of(parts[1]) < layer_of(package), f"{name} imports {imported}"
+        assert parts[0] != "sklearn" or name == "_tools/_sklearn", f"{name} imports scikit-learn"
+        if parts[0] == "sparsemaps" and len(parts) > 1 and parts[1] in FOLDERS:
+            assert FOLDERS.index(parts[1]) >= FOLDERS.index(folder), f"{name} imports {imported}"
 
 
-@pytest.mark.skipif(not SOURCES.joinpath("_kernels", "rows.pyx").exists(), reason="no sources here")
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_says_what_each_of_its_files_is(folder):
+    doc = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text("utf-8")))
+    assert 4 <= doc.count("\n") + 1 <= 45
+    for path in SOURCES.joinpath(folder).glob("*.py*"):
+        if path.suffix in (".py", ".pyx") and path.stem != "__init__":
+            assert f"``{path.stem}``" in doc, f"{folder} does not say what {path.name} is"
+
+
+@pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
+def test_the_picture_of_the_folders_is_current():
+    drawing = importlib.util.spec_from_file_location("draw_folders", DOCS / "draw_folders.py")
+    module = importlib.util.module_from_spec(drawing)
+    drawing.loader.exec_module(module)
+    assert module.FOLDERS == FOLDERS
+    assert module.PICTURE.read_text(encoding="utf-8") == module.draw()
+
+
+@pytest.mark.skipif(not SOURCES.joinpath("_loops", "rows.pyx").exists(), reason="no sources here")
 def test_kernels_import_kernels_only():
-    for path in [*SOURCES.glob("_kernels/*.pyx"), *SOURCES.glob("_kernels/*.pxd")]:
+    for path in [*SOURCES.glob("_loops/*.pyx"), *SOURCES.glob("_loops/*.pxd")]:
         for line in path.read_text(encoding="utf-8").splitlines():
             found = re.match(r"\s*(?:from\s+(\S+)\s+c?import|c?import\s+(\S+))", line)
             if found:
                 module = found[1] or found[2]
                 assert re.match(
-                    r"(libc\.|numpy|cpython|(os|decimal|threading)$|sparsemaps\._kernels\.)", module
+                    r"(libc\.|numpy|cpython|(os|decimal|threading)$|sparsemaps\._loops\.)", module
                 ), f"{path.name} imports {module}"
 
 
@@ -188,7 +123,7 @@ def test_documentation_examples(name, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
 def test_add_a_map_shows_the_code_that_is():
-    code = (PACKAGE / "count_sketch.py").read_text(encoding="utf-8")
+    code = (PACKAGE / "maps" / "count_sketch.py").read_text(encoding="utf-8")
     shown = re.findall(
         r"```python\n(.*?)```", (DOCS / "add_a_map.md").read_text(encoding="utf-8"), re.DOTALL
     )

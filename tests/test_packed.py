@@ -287,7 +287,7 @@ def test_products_of_products():
 
 
 def test_parts_are_the_codes_of_the_two_maps(monkeypatch):
-    monkeypatch.setattr(sparsemaps._packed, "_PART_CODES", 50)
+    monkeypatch.setattr(sparsemaps.codes._packed, "_PART_CODES", 50)
     X = random_csr()
     maps = ConsistentWeightedSampling(n_hashes=20, bits=3, t_bits=2), MinHash(n_hashes=20, bits=4)
     product = KernelProduct(maps=maps, random_state=0).fit(X)

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 import theorems
 from scipy import stats
 
-from sparsemaps._kernels import projection
-from sparsemaps._rows import open_rows
+from sparsemaps._input._row_reader import open_rows
+from sparsemaps._loops import projection
 
 DISTRIBUTIONS = {
     "normal": (projection.NORMAL, stats.norm.cdf),

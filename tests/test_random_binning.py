@@ -8,7 +8,7 @@ from conftest import random_csr
 from scipy import stats
 
 from sparsemaps import KernelProduct, RandomBinning, RandomFourier, codes
-from sparsemaps._sampled import SampledMap
+from sparsemaps.maps._sampled_map import SampledMap
 
 N_GRIDS = 100_000
 N_BINS = 2**16

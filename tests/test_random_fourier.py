@@ -9,7 +9,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from sparsemaps import RandomFourier
-from sparsemaps._kernels import fourier
+from sparsemaps._loops import fourier
 
 N_COMPONENTS = 200_000
 N_ENTRIES = 5

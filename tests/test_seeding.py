@@ -8,7 +8,8 @@ import pytest
 import theorems
 from conftest import make
 
-from sparsemaps import _seeding, from_config
+from sparsemaps import from_config
+from sparsemaps._tools import _seeding
 
 N_SEEDS = 200
 

@@ -10,7 +10,8 @@ import theorems
 from conftest import random_csr
 from sklearn.metrics.pairwise import polynomial_kernel
 
-from sparsemaps import TensorSketch, _seeding
+from sparsemaps import TensorSketch
+from sparsemaps._tools import _seeding
 
 N_SEEDS = 500
 N_COMPONENTS = 24

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import murmurhash3_32
 from strange_texts import strange_texts
 
-from sparsemaps._kernels import text as kernel
+from sparsemaps._loops import text as kernel
 from sparsemaps.text import HashingVectorizer
 
 TEXTS = strange_texts(150)

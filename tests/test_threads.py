@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sparsemaps import CountSketch, _csr_output, _threads, count_sketch
-from sparsemaps._kernels import count_sketch as _count_sketch
-from sparsemaps.libsvm import map_svmlight_file
+from sparsemaps import CountSketch
+from sparsemaps._loops import count_sketch as _count_sketch
+from sparsemaps._tools import _blocks, _threads
+from sparsemaps.files import map_files
+from sparsemaps.maps import _csr_output, count_sketch
 
 
 def start_at_most(monkeypatch, n_threads):
@@ -67,7 +69,7 @@ def test_no_more_threads_than_tasks(monkeypatch):
     _threads._forget_pool()
     n_before = _thread._count()
     started = start_at_most(monkeypatch, 10**6)
-    map_svmlight_file(CountSketch(), io.BytesIO(b"1 1:1\n"), io.BytesIO(), n_jobs=3000)
+    map_files(CountSketch(), io.BytesIO(b"1 1:1\n"), io.BytesIO(), n_jobs=3000)
     assert len(started) <= 1
     assert _threads.run(abs, ((i,) for i in range(5)), 3000) == list(range(5))
     assert len(started) <= 5
@@ -197,12 +199,12 @@ def test_blocks_are_of_about_equal_work(n_jobs):
     """As many for each thread, none of them of a rest."""
     lengths = np.random.default_rng(0).integers(0, 200, 20_000)
     before = np.concatenate([[0], np.cumsum(lengths)])
-    blocks = _threads.cut_rows(len(lengths), lambda row: int(before[row]), n_jobs)
+    blocks = _blocks.cut_rows(len(lengths), lambda row: int(before[row]), n_jobs)
     assert [start for start, _ in blocks[1:]] == [stop for _, stop in blocks[:-1]]
     assert (blocks[0][0], blocks[-1][1]) == (0, len(lengths))
     assert len(blocks) % n_jobs == 0
     work = np.diff(before[[0, *(stop for _, stop in blocks)]])
-    assert work.max() <= min(_threads.BLOCK_ENTRIES, 1.01 * work.min() + 400)
+    assert work.max() <= min(_blocks.BLOCK_ENTRIES, 1.01 * work.min() + 400)
 
 
 def test_from_an_executor():
@@ -237,7 +239,7 @@ def test_threads_are_kept():
 def test_results_that_nobody_asks_for():
     """A program ends although it holds an iterator that it has begun and dropped."""
     code = """
-from sparsemaps import _threads
+from sparsemaps._tools import _threads
 results = _threads.stream(lambda i: i, ((i,) for i in range(100)), 3)
 print(next(results))
 """
@@ -348,11 +350,11 @@ def test_how_many_threads():
 @pytest.mark.parametrize("lengths", [[], [0] * 9, [1] * 50000, [10**6, 1, 1], [5, 200000] * 20])
 def test_cuts_cover_all_rows(lengths, n_jobs):
     before = np.concatenate([[0], np.cumsum(lengths)]).astype(int).tolist()
-    blocks = _threads.cut_rows(len(lengths), before.__getitem__, n_jobs)
+    blocks = _blocks.cut_rows(len(lengths), before.__getitem__, n_jobs)
     assert [start for start, _ in blocks] == [0, *(stop for _, stop in blocks)][: len(blocks)]
     assert (blocks[-1][1] if blocks else 0) == len(lengths)
     for start, stop in blocks:
-        assert stop == start + 1 or before[stop] - before[start] <= _threads.BLOCK_ENTRIES
+        assert stop == start + 1 or before[stop] - before[start] <= _blocks.BLOCK_ENTRIES
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -396,7 +398,7 @@ def test_places_of_parts(seed):
 @pytest.mark.parametrize("n_jobs", [2, 5])
 def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
     """Each is put behind those before it, whichever thread has written it and when."""
-    monkeypatch.setattr(_threads, "_SMALLEST_BLOCK", 1)
+    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
     rng = np.random.default_rng(0)
     X = sp.random_array((400, 300), density=0.05, format="csr", random_state=rng)
     expected = CountSketch(n_components=64, random_state=0).fit_transform(X)
@@ -409,7 +411,7 @@ def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
 
     kernel = _count_sketch.count_sketch_csr
     monkeypatch.setattr(count_sketch, "_kernel", Slow)
-    monkeypatch.setattr(_threads, "BLOCKS_A_THREAD", 15)
+    monkeypatch.setattr(_blocks, "BLOCKS_A_THREAD", 15)
     sketch = CountSketch(n_components=64, random_state=0, n_jobs=n_jobs)
     found = sketch.fit_transform(X)
     assert (found != expected).nnz == 0

@@ -14,15 +14,17 @@ from conftest import assert_same, make, map_classes, random_csr
 from hypothesis import given, settings
 from matrices import as_csr, as_dict, csr_parts, damaged_csr, set_arrays
 
-from sparsemaps import ConsistentWeightedSampling, CountSketch, TensorSketch, _rows, _validation
-from sparsemaps._parameters import ParameterError
+from sparsemaps import ConsistentWeightedSampling, CountSketch, TensorSketch
+from sparsemaps._input import _row_reader, _sparse
+from sparsemaps._tools import _checks
+from sparsemaps._tools._parameters import ParameterError
 
 # ---- parameters ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [1, np.int8(1), np.uint64(7), 7])
 def test_integers(value):
-    found = _validation.check_int("n", value, 1, 7)
+    found = _checks.check_int("n", value, 1, 7)
     assert (type(found), found) == (int, int(value))
 
 
@@ -31,39 +33,39 @@ def test_integers(value):
 )
 def test_what_is_no_integer_in_the_range(value):
     with pytest.raises(ValueError, match=r"^n must be (an integer )?from 1 to 7, got "):
-        _validation.check_int("n", value, 1, 7)
+        _checks.check_int("n", value, 1, 7)
 
 
 @pytest.mark.parametrize("value", [2, 2.5, np.float32(2.5), np.int64(3), Fraction(5, 2), 2**80])
 def test_real_numbers(value):
-    found = _validation.check_real("gamma", value, 2)
+    found = _checks.check_real("gamma", value, 2)
     assert (type(found), found) == (float, float(value))
 
 
 @pytest.mark.parametrize("value", [1.9, -1, 10**400, np.nan, -np.inf, True, "3", None, 1j])
 def test_what_is_no_real_number_in_the_range(value):
     with pytest.raises(ValueError, match=r"^gamma must be a finite number of at least 2, got "):
-        _validation.check_real("gamma", value, 2)
+        _checks.check_real("gamma", value, 2)
     with pytest.raises(ValueError, match=r"^gamma must be a finite number above 2, got "):
-        _validation.check_real("gamma", 2.0, 2, open_low=True)
+        _checks.check_real("gamma", 2.0, 2, open_low=True)
 
 
 def test_errors_keep_their_parts():
     """Also in another process; the sentence is the same."""
     with pytest.raises(ParameterError) as caught:
-        _validation.check_int("bits", 40, 1, 16)
+        _checks.check_int("bits", 40, 1, 16)
     for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
         assert (error.name, error.found, error.rule) == ("bits", "40", "from 1 to 16")
         assert str(error) == "bits must be from 1 to 16, got 40"
     X = sp.csr_array(np.array([[1.0, -2.0]]))
-    with pytest.raises(_rows.EntryError) as caught:
+    with pytest.raises(_row_reader.EntryError) as caught:
         ConsistentWeightedSampling().fit_transform(X)
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
     assert vars(again) == vars(caught.value)
     assert (again.row, again.column, again.found) == (0, 1, "the value -2 is negative")
     with pytest.raises(ValueError, match="n must be from 1 to 2, got a number of thousands of"):
-        _validation.check_int("n", 10**5000, 1, 2)
+        _checks.check_int("n", 10**5000, 1, 2)
 
 
 @pytest.mark.parametrize("key", [(0, 2**40), (2**40, 1), (0, 2**70), (-(2**40), 0)])
@@ -97,14 +99,14 @@ def test_numbers_of_any_type(name, parameters):
 
 
 def test_choices_and_booleans():
-    assert _validation.check_bool("signed", np.False_) is False
-    assert _validation.check_choice("form", "b", ("a", "b")) == "b"
+    assert _checks.check_bool("signed", np.False_) is False
+    assert _checks.check_choice("form", "b", ("a", "b")) == "b"
     for value in (0, 1, "True", None):
         with pytest.raises(ValueError, match=r"^signed must be True or False, got "):
-            _validation.check_bool("signed", value)
+            _checks.check_bool("signed", value)
     for value in ("c", "", None, 1, ["a"]):
         with pytest.raises(ValueError, match=r"^form must be 'a' or 'b', got "):
-            _validation.check_choice("form", value, ("a", "b"))
+            _checks.check_choice("form", value, ("a", "b"))
 
 
 # ---- values and shapes ---------------------------------------------------------------------------
@@ -174,9 +176,9 @@ def test_unsound_matrices_are_refused_everywhere():
 @settings(max_examples=100, deadline=None)
 def test_any_damage_is_found(X):
     with pytest.raises(ValueError, match=r"^X\b"):
-        _validation.sound_csr(X)
+        _sparse.sound_csr(X)
     with pytest.raises(ValueError, match=r"^X\b"):
-        read(_rows.open_rows(X))
+        read(_row_reader.open_rows(X))
 
 
 def read(rows, step=2):
@@ -198,10 +200,10 @@ def test_sound_matrices_are_read_as_they_are(parts):
     X = as_csr(*parts)
     # Duplicates of small types are summed in that type, as in SciPy.
     expected = as_dict(values, indices, indptr)
-    rows = _rows.open_rows(X)
+    rows = _row_reader.open_rows(X)
     assert rows.dtype == (np.float32 if values.dtype == np.float32 else np.float64)
     assert read(rows) == expected
-    sound = _validation.sound_csr(X)
+    sound = _sparse.sound_csr(X)
     assert sound.shape == shape
     assert as_dict(*sound[:3]) == expected
     for array, untouched in zip((values, indices, indptr), before, strict=True):
@@ -228,23 +230,23 @@ def test_other_formats(to_format):
             (np.repeat(X.data / 2, 2), [np.repeat(x, 2) for x in X.tocoo().coords])
         )
         other.resize(X.shape)
-    for sound in (_validation.sound_matrix(other), _validation.own_rows(other)):
+    for sound in (_sparse.sound_matrix(other), _sparse.own_rows(other)):
         assert sound.shape == X.shape
         np.testing.assert_array_equal(sound.toarray(), X.toarray())
-    empty = _validation.sound_matrix(sp.csr_array((3, 4)).asformat(to_format))
+    empty = _sparse.sound_matrix(sp.csr_array((3, 4)).asformat(to_format))
     assert (empty.shape, empty.nnz) == ((3, 4), 0)
 
 
 def test_dictionaries_of_wide_matrices():
     X = sp.dok_array((2, 2**40))
     X._dict[1, 2**39] = 3.0
-    sound = _validation.sound_csr(X)
+    sound = _sparse.sound_csr(X)
     assert (sound.indices.tolist(), sound.indptr.tolist()) == ([2**39], [0, 0, 1])
 
 
 def test_what_is_checked_is_a_copy():
     X = random_csr(9)
-    sound, kept = _validation.sound_matrix(X), _validation.own_rows(X)
+    sound, kept = _sparse.sound_matrix(X), _sparse.own_rows(X)
     for array in (sound.indices, sound.indptr, kept.indices, kept.indptr, kept.data):
         assert not any(np.shares_memory(array, of_X) for of_X in (X.data, X.indices, X.indptr))
 
@@ -254,32 +256,32 @@ def test_the_copy_is_made_before_the_check(to_format, monkeypatch):
     """Another thread that changes the matrix while it is checked changes nothing."""
     X = random_csr(9).asformat(to_format)
     expected = X.toarray()
-    check = _validation.check_indices
+    check = _sparse.check_indices
 
     def change_and_check(*arguments):
         for indices in X.coords[:1] if to_format == "coo" else (X.indices, X.indptr):
             indices[:] = 2**31 - 1
         check(*arguments)
 
-    monkeypatch.setattr(_validation, "check_indices", change_and_check)
-    np.testing.assert_array_equal(_validation.sound_matrix(X).toarray(), expected)
+    monkeypatch.setattr(_sparse, "check_indices", change_and_check)
+    np.testing.assert_array_equal(_sparse.sound_matrix(X).toarray(), expected)
 
 
 def test_what_is_wrong_is_named():
     X = sp.csr_array((np.ones(3, np.int64), [0, 2, 1], [0, 2, 2, 3]), (3, 4))
     set_arrays(X, indptr=np.array([0, 20000, 2, 3]))
     with pytest.raises(ValueError, match=r"within the 3 stored entries; entry 1 is 20000"):
-        _validation.sound_csr(X)
+        _sparse.sound_csr(X)
     y = sp.csr_array((np.ones(1), [7], [0, 1]), (1, 9))
     set_arrays(y, indices=np.array([9]))
     with pytest.raises(ValueError, match=r"y has row 0, column 9; allowed are columns 0 to 8"):
-        _validation.sound_matrix(y, "y")
+        _sparse.sound_matrix(y, "y")
 
 
 def test_the_check_holds_for_a_copy():
     """What another thread does to indptr after the check does not matter."""
     X = sp.csr_array((np.ones(3), [0, 2, 1], [0, 2, 2, 3]), (3, 4))
-    sound = _validation.sound_csr(X)
+    sound = _sparse.sound_csr(X)
     X.indptr[1] = 20000
     assert sound.indptr.tolist() == [0, 2, 2, 3]
 
@@ -299,5 +301,5 @@ def test_no_entries_at_all():
 def test_the_largest_unsigned_integers():
     """They stay positive."""
     X = sp.csr_array(np.array([[2**63 + 5, 1]], np.uint64))
-    assert _validation.sound_matrix(X).data.tolist() == [2**63 + 5, 1]
-    assert _rows.open_rows(X, "values >= 0").block(0, 1).values.tolist() == [2.0**63, 1.0]
+    assert _sparse.sound_matrix(X).data.tolist() == [2**63 + 5, 1]
+    assert _row_reader.open_rows(X, "values >= 0").block(0, 1).values.tolist() == [2.0**63, 1.0]

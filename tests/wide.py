@@ -13,7 +13,7 @@ from extremes import _limit_memory
 
 from sparsemaps import kernels, libsvm
 from sparsemaps.approximation import kernel_error
-from sparsemaps.libsvm._gram import write_kernel_file
+from sparsemaps.files._kernel_matrix import write_kernel_file
 
 BYTES = 128 * 2**20
 

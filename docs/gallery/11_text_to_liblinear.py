@@ -2,7 +2,7 @@
 From raw text to LIBLINEAR
 ==========================
 
-Documentation strings become LIBSVM files of byte counts, ``map_svmlight_file`` maps the files in
+Documentation strings become LIBSVM files of byte counts, ``map_files`` maps the files in
 bounded memory, and LIBLINEAR learns from them: here the one within scikit-learn, on your machine
 its program ``train``.
 """
@@ -23,7 +23,8 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from sparsemaps import ConsistentWeightedSampling
-from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file, map_svmlight_file
+from sparsemaps.files import map_files
+from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 
 # %%
 # Which package is a documentation string from? A row has the counts of its bytes.
@@ -60,7 +61,7 @@ with tempfile.TemporaryDirectory() as name:
         parts = []
         for part in ("train", "test"):
             output = directory / f"mapped.{part}.svm"
-            map_svmlight_file(cws, directory / f"texts.{part}.svm", output, ones=True)
+            map_files(cws, directory / f"texts.{part}.svm", output, ones=True)
             parts += load_svmlight_file(output, n_features=size * 2**8, zero_based=False)
         Z, labels_train, Z_test, labels_test = parts
         # C is divided by the number of samples, as each feature is 1.

@@ -5,6 +5,11 @@ learns from another, and a task that runs twice gives the same bytes. What runs 
 after a worker is lost, is Dask's.
 
 Needs Dask: ``pip install "sparsemaps[dask]"``.
+
+- ``_arrays``: Dask arrays of the rows of files; maps of Dask arrays.
+- ``_map_files``: files to files, a part for each byte range of ``_ranges``.
+- ``_codes``: `PackedCodes` whose rows lie on a cluster. ``_similar_pairs``, ``_pair_tasks``: their
+  pairs. ``_graphs``: tasks for each of many items. ``_command``: ``sparsemaps map --dask``.
 """
 
 try:
@@ -16,9 +21,9 @@ except ImportError as error:
     ) from error
 
 from sparsemaps.dask._arrays import encode, read_svmlight, transform
-from sparsemaps.dask._files import map_files
-from sparsemaps.dask._packed import PackedCodes
-from sparsemaps.dask._pairs import similar_pairs
+from sparsemaps.dask._codes import PackedCodes
+from sparsemaps.dask._map_files import map_files
+from sparsemaps.dask._similar_pairs import similar_pairs
 
 __all__ = ["PackedCodes", "encode", "map_files", "read_svmlight", "similar_pairs", "transform"]
 

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps import libsvm
-from sparsemaps._base import as_fitted
-from sparsemaps._validation import check_bool, check_int
+from sparsemaps._tools._checks import check_bool, check_int
+from sparsemaps.dask._codes import like
 from sparsemaps.dask._graphs import for_each
-from sparsemaps.dask._packed import like
 from sparsemaps.dask._ranges import ByteRange, blocks, cut, find_inputs, read_lines
+from sparsemaps.maps._sparse_map import as_fitted
 
 _LARGEST = 2**63 - 1
 

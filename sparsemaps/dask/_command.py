@@ -8,8 +8,8 @@ from typing import Any
 
 import distributed
 
-from sparsemaps import _threads
-from sparsemaps.dask._files import map_files
+from sparsemaps._tools import _threads
+from sparsemaps.dask._map_files import map_files
 
 
 @contextlib.contextmanager

@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps import _search
-from sparsemaps._kernels import neighbors as _kernel
-from sparsemaps._packed import PackedCodes, as_packed
-from sparsemaps._typing import Array
+from sparsemaps._loops import neighbors as _kernel
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import PackedCodes, as_packed
+from sparsemaps.neighbors import _search
 
 Found = tuple[Array, Array, Array]
 """Smaller rows, larger rows, similarities."""

@@ -13,7 +13,7 @@ import fsspec.compression
 import fsspec.utils
 from fsspec.implementations.memory import MemoryFileSystem
 
-from sparsemaps import _files
+from sparsemaps._tools import _text_input
 
 _READ_BYTES = 2**22
 
@@ -124,8 +124,8 @@ def blocks(range: ByteRange) -> Iterator[bytes]:
 
 def _blocks(range: ByteRange) -> Generator[bytes, None, None]:
     """The same, where the caller names the file in errors."""
-    with _files.decompressing(), _open(range) as file:
-        text = _files.Text(file, file, "", _files.MAX_LINE_BYTES)
+    with _text_input.decompressing(), _open(range) as file:
+        text = _text_input.Text(file, file, "", _text_input.MAX_LINE_BYTES)
         yield from text.blocks(_READ_BYTES, range.start, range.length)
 
 

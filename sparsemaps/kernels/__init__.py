@@ -7,6 +7,12 @@ their arrays, element by element.
 
 All functions here have the same bits on every platform (docs/promise.md).
 
+- ``_gram``: blocks of rows, threads, and the checks that all kernels share.
+- ``_similarity``: kernels of sums over common columns. ``_distance``: kernels of differences.
+- ``_polynomial``, ``_matern``: what these two need of their own.
+
+The maps take their ``exact_kernel`` from here, and ``sparsemaps kernel`` its Gram matrices.
+
 >>> import numpy as np
 >>> from sparsemaps.kernels import acos_kernel, min_max_kernel
 >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])

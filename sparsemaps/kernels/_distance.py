@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps import _validation
-from sparsemaps._functions import exp, log_one_plus_square
-from sparsemaps._kernels import gram as _common
-from sparsemaps._typing import Array
+from sparsemaps._loops import gram as _common
+from sparsemaps._tools import _checks
+from sparsemaps._tools._portable_math import exp, log_one_plus_square
+from sparsemaps._tools._typing import Array
 from sparsemaps.kernels._gram import (
     GramKernel,
     gram,
@@ -321,4 +321,4 @@ def squared_distances(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Ar
 
 
 def _check_gamma(gamma: Any) -> float:
-    return _validation.check_real("gamma", gamma, 0, open_low=True)
+    return _checks.check_real("gamma", gamma, 0, open_low=True)

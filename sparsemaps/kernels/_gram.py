@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import _rows, _sklearn, _threads
-from sparsemaps._kernels import gram as _kernel
-from sparsemaps._rows import Block, RowReader
-from sparsemaps._typing import Array
-from sparsemaps._validation import check_indices
+from sparsemaps._input import _row_reader
+from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._input._sparse import check_indices
+from sparsemaps._loops import gram as _kernel
+from sparsemaps._tools import _blocks, _sklearn, _threads
+from sparsemaps._tools._typing import Array
 
 _BLOCK = 2**14, 512
 """Largest numbers of entries and of rows in a block of the first matrix: a table of its columns
@@ -35,7 +36,7 @@ class GramKernel:
     """
 
     common: int
-    """What a common column adds to the sum: a constant of `sparsemaps._kernels.gram`."""
+    """What a common column adds to the sum: a constant of `sparsemaps._loops.gram`."""
 
     alone: Callable[[Array], Array]
     """What each of an array of values adds to the sum over its own row."""
@@ -114,7 +115,7 @@ def gram_of_rows(
     out = np.empty((rows.n_rows, others.n_rows), np.result_type(rows.dtype, others.dtype))
     blocks, other_blocks = _cut(rows, *_BLOCK), _cut(others, *_OTHER_BLOCK)
     # Where there are fewer blocks than keep all threads busy, each is several tasks.
-    shares = _threads.BLOCKS_A_THREAD * n_jobs if n_jobs > 1 else 1
+    shares = _blocks.BLOCKS_A_THREAD * n_jobs if n_jobs > 1 else 1
     n_parts = min(-(-shares // max(len(blocks), 1)), max(len(other_blocks), 1))
     tasks = [(*block, part) for block in blocks for part in range(n_parts)]
 
@@ -202,7 +203,7 @@ def _from_zero(block: Block, kernel: GramKernel) -> Block:
 
 def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
     if sp.issparse(X):
-        rows = _rows.open_rows(X, nonnegative)
+        rows = _row_reader.open_rows(X, nonnegative)
         if rows.n_columns == 0:
             raise ValueError(f"{name} must have at least one column, got none")
         return rows
@@ -215,14 +216,14 @@ def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
         input_name=name,
     )
     if sp.issparse(X):  # data frames of sparse columns become that
-        return _rows.open_rows(X, nonnegative)
+        return _row_reader.open_rows(X, nonnegative)
     return RowReader(X, nonnegative)
 
 
 def _cut(rows: RowReader, max_entries: int, max_rows: int) -> list[tuple[int, int]]:
     return [
         (first, min(first + max_rows, stop))
-        for start, stop in _threads.cut_rows(rows.n_rows, rows.work_before, 1, max_entries)
+        for start, stop in _blocks.cut_rows(rows.n_rows, rows.work_before, 1, max_entries)
         for first in range(start, stop, max_rows)
     ]
 

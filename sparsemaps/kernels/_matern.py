@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps import _validation
-from sparsemaps._functions import exp
-from sparsemaps._kernels import functions as _kernel
-from sparsemaps._parameters import ParameterError
-from sparsemaps._typing import Array
+from sparsemaps._loops import functions as _kernel
+from sparsemaps._tools import _checks
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._portable_math import exp
+from sparsemaps._tools._typing import Array
 
 LARGEST_NU = 10_000
 """From here on the kernel differs from the Gaussian kernel by less than 2e-5."""
@@ -18,7 +18,7 @@ LARGEST_NU = 10_000
 
 def check_nu(nu: Any) -> float:
     """`nu`, which must be above 0 and at most LARGEST_NU."""
-    nu = _validation.check_real("nu", nu, 0, open_low=True)
+    nu = _checks.check_real("nu", nu, 0, open_low=True)
     if nu > LARGEST_NU:
         found = f"{nu:g} (with larger ones the kernel is nearly the Gaussian kernel, 'rbf')"
         raise ParameterError("nu", found, f"at most {LARGEST_NU}")

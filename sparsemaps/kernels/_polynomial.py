@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps import _validation
-from sparsemaps._functions import power
-from sparsemaps._kernels import gram as _common
-from sparsemaps._typing import Array
+from sparsemaps._loops import gram as _common
+from sparsemaps._tools import _checks
+from sparsemaps._tools._portable_math import power
+from sparsemaps._tools._typing import Array
 from sparsemaps.kernels._gram import GramKernel, gram_of_rows, open_pair
 
 _LARGEST_DEGREE = 2**31 - 1
@@ -62,13 +62,13 @@ def polynomial_kernel(
     array([[361., 225.],
            [225., 225.]])
     """
-    degree = _validation.check_int("degree", degree, 1, _LARGEST_DEGREE)
-    coef0 = _validation.check_real("coef0", coef0)
+    degree = _checks.check_int("degree", degree, 1, _LARGEST_DEGREE)
+    coef0 = _checks.check_real("coef0", coef0)
     rows, others = open_pair(X, Y)
     if gamma is None:
         factor = 1 / rows.n_columns
     else:
-        factor = _validation.check_real("gamma", gamma, 0, open_low=True)
+        factor = _checks.check_real("gamma", gamma, 0, open_low=True)
     kernel = GramKernel(
         _common.DOT, np.square, lambda dots, u, v: power(factor * dots + coef0, degree)
     )

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._functions import acos
-from sparsemaps._kernels import gram as _common
-from sparsemaps._typing import Array
+from sparsemaps._loops import gram as _common
+from sparsemaps._tools._portable_math import acos
+from sparsemaps._tools._typing import Array
 from sparsemaps.kernels._gram import GramKernel, gram, of_cosines, scaled_to_sum_one
 
 _NONNEGATIVE = "this kernel takes values >= 0"

@@ -1,21 +1,24 @@
-"""Files in LIBSVM's format: load, dump, stream, and map.
+"""Files in LIBSVM's format: load, dump, and stream.
 
 The functions have scikit-learn's signatures and behaviour, so that they can replace scikit-learn's
 functions. ``docs/libsvm.md`` lists the differences.
+
+- ``_parse``: a block of text to arrays. ``_pipeline``: blocks of a file through threads, in order.
+- ``_read``: `load_svmlight_file`, `load_svmlight_files`. ``_stream``: `iter_svmlight_file`.
+- ``_write``: `dump_svmlight_file`, and lines of rows and of codes for ``files``.
+
+Nothing here knows a map: ``files`` maps files.
 """
 
-from sparsemaps.libsvm._files import MappedFile, map_svmlight_file
 from sparsemaps.libsvm._read import load_svmlight_file, load_svmlight_files
 from sparsemaps.libsvm._stream import iter_svmlight_file
 from sparsemaps.libsvm._write import dump_svmlight_file
 
 __all__ = [
-    "MappedFile",
     "dump_svmlight_file",
     "iter_svmlight_file",
     "load_svmlight_file",
     "load_svmlight_files",
-    "map_svmlight_file",
 ]
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn, _validation
-from sparsemaps._arrays import GrowingArray
-from sparsemaps._kernels import libsvm as _kernel
-from sparsemaps._parameters import setting
+from sparsemaps._input import _sparse
+from sparsemaps._loops import libsvm as _kernel
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._growing_array import GrowingArray
+from sparsemaps._tools._parameters import setting
 
 Array = npt.NDArray[Any]
 
@@ -164,7 +165,7 @@ class RowsRead:
         self, n_features: int, one_based: bool, multilabel: bool, query_id: bool
     ) -> list[Any]:
         """X, labels and perhaps numbers of qid."""
-        index_type = _validation.index_type(max(n_features, self._values.n))
+        index_type = _sparse.index_type(max(n_features, self._values.n))
         indices = self._indices.finish()
         if one_based:
             indices -= 1

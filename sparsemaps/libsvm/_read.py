@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sparsemaps import _files
-from sparsemaps._parameters import ParameterError
-from sparsemaps._validation import check_bool, check_int
+from sparsemaps._tools import _text_input
+from sparsemaps._tools._checks import check_bool, check_int
+from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.libsvm import _parse
-from sparsemaps.libsvm._blocks import blocks_of, in_order
+from sparsemaps.libsvm._pipeline import blocks_of, in_order
 
 LARGEST = np.iinfo(np.int64).max
 
@@ -31,7 +31,7 @@ def load_svmlight_file(
     offset: int = 0,
     length: int = -1,
     n_jobs: int | None = None,
-    max_line_bytes: int = _files.MAX_LINE_BYTES,
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> tuple[Any, ...]:
     """Load a LIBSVM file.
 
@@ -120,7 +120,7 @@ def load_svmlight_files(
     offset: int = 0,
     length: int = -1,
     n_jobs: int | None = None,
-    max_line_bytes: int = _files.MAX_LINE_BYTES,
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> list[Any]:
     """Load several LIBSVM files, all to the same number of columns.
 
@@ -236,7 +236,7 @@ def _load(
         return (part, len(text)), part.n_lines
 
     rows = _parse.RowsRead(dtype)
-    with _files.open_text(f, options.max_line_bytes) as text:
+    with _text_input.open_text(f, options.max_line_bytes) as text:
         size, n_read = text.length(), 0
         blocks = blocks_of(text, n_jobs, options.offset, options.length)
         for part, n_bytes in in_order(parse, blocks, n_jobs, text.name):

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sparsemaps import _files, _threads
-from sparsemaps._parameters import ParameterError
-from sparsemaps._validation import check_int
+from sparsemaps._tools import _text_input, _threads
+from sparsemaps._tools._checks import check_int
+from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.libsvm import _parse
-from sparsemaps.libsvm._blocks import in_order
+from sparsemaps.libsvm._pipeline import in_order
 from sparsemaps.libsvm._read import LARGEST, Options, check_options
 
 
@@ -24,7 +24,7 @@ def iter_svmlight_file(
     zero_based: bool = False,
     query_id: bool = False,
     n_jobs: int | None = None,
-    max_line_bytes: int = _files.MAX_LINE_BYTES,
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> Iterator[tuple[Any, ...]]:
     """Read a LIBSVM file block by block, in bounded memory.
 
@@ -112,7 +112,7 @@ def _iterate(
         block = rows.finish(n_columns, not zero_based, options.multilabel, options.query_id)
         return block, part.n_lines
 
-    with _files.open_text(path, options.max_line_bytes) as text:
+    with _text_input.open_text(path, options.max_line_bytes) as text:
         for block in in_order(read, text.blocks(block_bytes), n_jobs, text.name):
             if block[0].shape[0]:
                 yield tuple(block)

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps import _files, _rows, _sklearn, _threads, _validation
-from sparsemaps._kernels import libsvm as _kernel
-from sparsemaps._validation import Csr, check_bool
+from sparsemaps._input import _row_reader, _sparse
+from sparsemaps._input._sparse import Csr
+from sparsemaps._loops import libsvm as _kernel
+from sparsemaps._tools import _blocks, _output_files, _sklearn, _threads
+from sparsemaps._tools._checks import check_bool
 
 Array = npt.NDArray[Any]
 
@@ -83,9 +85,9 @@ def dump_svmlight_file(
     zero_based = check_bool("zero_based", zero_based)
     multilabel = check_bool("multilabel", multilabel)
     header = format_header(comment, zero_based)
-    plain = _rows.open_plain(X)
-    X = plain or _validation.sound_matrix(X, "X")
-    y = _validation.sound_matrix(y, "y")
+    plain = _row_reader.open_plain(X)
+    X = plain or _sparse.sound_matrix(X, "X")
+    y = _sparse.sound_matrix(y, "y")
     with np.errstate(all="ignore"):  # sums may overflow though all values are finite
         if not _is_plain(y):
             y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False, input_name="y")
@@ -108,7 +110,7 @@ def dump_svmlight_file(
     _check_integers("X", X.values if isinstance(X, Csr) else X)
     check_labels(y.data if sp.issparse(y) else y)
     entries_before = X.indptr.item if isinstance(X, Csr) else lambda row: row * X.shape[1]
-    blocks = _threads.cut_rows(
+    blocks = _blocks.cut_rows(
         X.shape[0],
         lambda row: row + entries_before(row),
         _threads.resolve_n_jobs(n_jobs),
@@ -140,7 +142,7 @@ def write_lines(
 ) -> None:
     """Write `header` and then ``lines(start, stop)`` of each block to a path or file object."""
     with contextlib.ExitStack() as stack:
-        file = f if hasattr(f, "write") else stack.enter_context(_files.atomic_output(f))
+        file = f if hasattr(f, "write") else stack.enter_context(_output_files.atomic_output(f))
         file.write(header)
         for text in _threads.stream(lines, blocks, n_jobs):
             file.write(text)

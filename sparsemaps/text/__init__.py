@@ -8,8 +8,8 @@ This package makes the rows that the maps take from texts, at about the speed of
 - ``_hashing``: `HashingVectorizer`, scikit-learn's class with compiled loops behind it.
 - ``_byte_ngrams``: `ByteNgrams`, counts of byte n-grams at exact columns.
 
-The loops are those of ``_kernels/text.pyx``, ``text_bytes.pyx`` and ``arrow.pyx``, with the inner
-ones in ``_kernels/c/text.h`` and ``text_bytes.h``. Users call this package, by the names below.
+The loops are those of ``_loops/text.pyx``, ``text_bytes.pyx`` and ``arrow.pyx``, with the inner
+ones in ``_loops/c/text/text.h`` and ``text_bytes.h``. Users call this package, by the names below.
 """
 
 from sparsemaps.text._byte_ngrams import ByteNgrams

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from sparsemaps import _sklearn
-from sparsemaps._kernels import text_bytes as _text_bytes
-from sparsemaps._typing import Matrix
+from sparsemaps._loops import text_bytes as _text_bytes
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._typing import Matrix
 from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps import _sklearn, _threads
-from sparsemaps._arrays import GrowingArray
-from sparsemaps._typing import Matrix
+from sparsemaps._tools import _sklearn, _threads
+from sparsemaps._tools._growing_array import GrowingArray
+from sparsemaps._tools._typing import Matrix
 from sparsemaps.text import _inputs
 
 T = TypeVar("T")

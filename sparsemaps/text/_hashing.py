@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sparsemaps import _sklearn
-from sparsemaps._kernels import text as _text
-from sparsemaps._typing import Matrix
+from sparsemaps._loops import text as _text
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._typing import Matrix
 from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
 
 if TYPE_CHECKING:
-    from sparsemaps._sklearn import HashingVectorizer as _Base
+    from sparsemaps._tools._sklearn import HashingVectorizer as _Base
 else:
     _Base = _sklearn.hashing_vectorizer()
 

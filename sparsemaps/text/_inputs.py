@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._kernels import arrow as _arrow
-from sparsemaps._kernels import text as _text
+from sparsemaps._loops import arrow as _arrow
+from sparsemaps._loops import text as _text
 
 BLOCK_CHARACTERS = 2**17
 """About so many characters are in a block (a single longer text makes a block of its own)."""

@@ -1,0 +1,248 @@
+"""A matrix that is read by blocks of rows, each checked when it is read."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._input._sparse import Csr, as_float, check_indices, native, open_sparse
+from sparsemaps._loops import rows as _rows
+from sparsemaps._tools import _blocks, _sklearn
+from sparsemaps._tools._typing import Array, MatrixLike
+
+ROW_WORK = 8
+"""What a row costs beside its entries, in entries."""
+
+
+class EntryError(ValueError):
+    """An entry that is not allowed: where it is, what was found, and the rule it breaks.
+
+    A caller that reads a file uses them to name the line.
+    """
+
+    def __init__(self, message: str, row: int, column: int, found: str, rule: str) -> None:
+        super().__init__(message, row, column, found, rule)  # what it is pickled by
+        self.message = message
+        self.row, self.column, self.found, self.rule = row, column, found, rule
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Block(NamedTuple):
+    """Some consecutive rows as canonical CSR arrays that have passed all checks; no value is 0.
+
+    `indptr` (int64) delimits the block's rows within `values` and `indices`, need not start at 0,
+    and is private. `indices` may belong to the caller, and change at any time: kernels hash what
+    they read there, and use none as a position that they have not bounded after they read it.
+    """
+
+    values: Array
+    indices: Array
+    indptr: Array
+
+    @classmethod
+    def of(cls, values: Array, indices: Array, indptr: Array) -> "Block":
+        """A block whose arrays are not empty, as kernels take the address of their first entry."""
+        if not len(values):
+            values, indices = np.zeros(1, values.dtype), np.zeros(1, indices.dtype)
+        return cls(values, indices, indptr)
+
+    def rows(self, first: int, last: int) -> "Block":
+        """Some of the block's rows, as a block."""
+        return self._replace(indptr=self.indptr[first : last + 1])
+
+
+class RowReader:
+    """Reads a matrix by blocks of rows, as canonical CSR, and checks every entry.
+
+    Parameters
+    ----------
+    X : Csr or ndarray of shape (n_rows, n_columns), float32 or float64
+    nonnegative_rule : str or None
+        How the error for negative values ends; None if they are allowed.
+    container : type
+        Of sparse output that belongs to this input: ``csr_array`` or ``csr_matrix``.
+    """
+
+    def __init__(
+        self,
+        X: Csr | Array,
+        nonnegative_rule: str | None = None,
+        container: Any = sp.csr_array,
+    ) -> None:
+        self._nonnegative_rule = nonnegative_rule
+        self.container = container
+        self.n_rows, self.n_columns = X.shape
+        if isinstance(X, Csr):
+            self._dense: Array | None = None
+            self._values, self._indices, self._indptr, _ = X
+            self.dtype = self._values.dtype
+        else:
+            self._dense = X
+            self.dtype = X.dtype
+
+    def work_before(self, row: int) -> int:
+        """Entries to look at in the rows above `row`; a row itself counts as a few."""
+        if self._dense is not None:
+            return row * (self.n_columns + ROW_WORK)
+        return int(self._indptr.item(row)) + ROW_WORK * row
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether a row may have more entries when it is read than `lengths` says: of an array that
+        another thread changes. The `indptr` of sparse rows is private."""
+        return self._dense is not None
+
+    def lengths(self) -> Array:
+        """How many entries each row has, or has at most."""
+        if self._dense is None:
+            return np.diff(self._indptr)
+        lengths = np.empty(self.n_rows, np.int64)
+        # NumPy makes a copy of bool of what it counts.
+        for start, stop in _blocks.cut_by_bytes(self.n_rows, self.n_columns):
+            lengths[start:stop] = np.count_nonzero(self._dense[start:stop], axis=1)
+        return lengths
+
+    def block(self, start: int, stop: int) -> Block:
+        """Rows `start` to `stop` (exclusive), checked.
+
+        Raises
+        ------
+        EntryError
+            At the first entry that is not allowed.
+        """
+        if self._dense is not None:
+            block = _dense_block(self._dense[start:stop])
+        else:
+            block = Block.of(self._values, self._indices, self._indptr[start : stop + 1])
+        found = self._check(block, start)
+        if found & _rows.NOT_CANONICAL:
+            # What is checked from here on is a copy, which nobody else can change.
+            block = _canonical(block)
+            found = self._check(block, start)
+        if found & _rows.NOT_FINITE:
+            self._fail_not_finite(block, start)
+        if found & _rows.NEGATIVE and self._nonnegative_rule is not None:
+            self._fail_negative(block, start, self._nonnegative_rule)
+        if found & _rows.ZERO:
+            block = _without_zeros(block)
+        return block
+
+    def _check(self, block: Block, start: int) -> int:
+        """What the kernel finds in the block; columns that are out of range are an error."""
+        found = _found_in(block, self.n_columns)
+        if found & _rows.OUT_OF_RANGE:
+            self._fail_out_of_range(block, start)
+        return found
+
+    def _fail_out_of_range(self, block: Block, start: int) -> NoReturn:
+        row, column, _ = _find(
+            block, start, lambda _, index: (index < 0) | (index >= self.n_columns)
+        )
+        rule = f"allowed are columns 0 to {self.n_columns - 1}"
+        message = f"X has row {row}, column {column}; {rule}"
+        raise EntryError(message, row, column, f"column {column}", rule)
+
+    def _fail_not_finite(self, block: Block, start: int) -> NoReturn:
+        row, column, value = _find(block, start, lambda value, _: ~np.isfinite(value))
+        found = "NaN" if np.isnan(value) else "infinity"
+        rule = "all values must be finite"
+        message = f"X contains {found} in row {row}, column {column}; {rule}"
+        raise EntryError(message, row, column, f"the value is {found}", rule)
+
+    def _fail_negative(self, block: Block, start: int, rule: str) -> NoReturn:
+        row, column, value = _find(block, start, lambda value, _: value < 0)
+        message = f"Negative values in data: X has {value} in row {row}, column {column}; {rule}"
+        raise EntryError(message, row, column, f"the value {value:g} is negative", rule)
+
+
+def open_rows(X: MatrixLike, nonnegative_rule: str | None = None) -> RowReader:
+    """Read a sparse matrix of any format and type as float32 or float64."""
+    csr = open_sparse(X, "X")
+    if csr.values.dtype.kind in "biu":
+        # Duplicates of these types are summed in their type, as everywhere in SciPy.
+        csr = _without_duplicates(csr)
+    arrays = isinstance(X, sp.sparray) or _sklearn.sparse_arrays_asked()
+    container = sp.csr_array if arrays else sp.csr_matrix
+    return RowReader(csr._replace(values=native(as_float(csr.values))), nonnegative_rule, container)
+
+
+def open_matrix(X: MatrixLike, nonnegative_rule: str | None = None) -> RowReader:
+    """Read a sparse matrix, or an array of float32 or float64."""
+    return (open_rows if sp.issparse(X) else open_dense)(X, nonnegative_rule)
+
+
+def open_plain(X: Any) -> Csr | None:
+    """The arrays of a CSR matrix of floats in which nothing is to be changed or refused: rows and
+    columns, which ascend in each row, and finite values. None for any other input."""
+    if not (sp.issparse(X) and X.format == "csr"):
+        return None
+    csr = open_sparse(X, "X")
+    if min(csr.shape) == 0 or csr.values.dtype not in (np.float32, np.float64):
+        return None
+    found = _found_in(Block.of(csr.values, csr.indices, csr.indptr), csr.shape[1])
+    wrong = _rows.OUT_OF_RANGE | _rows.NOT_CANONICAL | _rows.NOT_FINITE
+    return None if found & wrong else csr
+
+
+def open_dense(X: Array, nonnegative_rule: str | None = None) -> RowReader:
+    """Read an array of float32 or float64."""
+    container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
+    return RowReader(X, nonnegative_rule, container)
+
+
+def _found_in(block: Block, n_columns: int) -> int:
+    """What the kernel finds in a block, as a sum of its flags."""
+    # As unsigned numbers of their type, negative indices are the largest.
+    limit = min(n_columns, 2 ** (8 * block.indices.itemsize - 1))
+    return int(_rows.check_rows(*block, limit))
+
+
+def _without_duplicates(csr: Csr) -> Csr:
+    """A private copy with ascending columns and without duplicates."""
+    n_stored = csr.indptr[-1]
+    values, indices = csr.values[:n_stored].copy(), csr.indices[:n_stored].copy()
+    check_indices(indices, csr.shape[1], csr.indptr, "X")
+    copy = sp.csr_array((values, indices, csr.indptr), shape=csr.shape)
+    copy.sum_duplicates()
+    return Csr(copy.data, native(copy.indices), copy.indptr.astype(np.int64), csr.shape)
+
+
+def _dense_block(X: Array) -> Block:
+    X = native(X)
+    values = np.empty(X.size + _rows.SLACK, X.dtype)
+    columns = np.empty(X.size + _rows.SLACK, np.int32)
+    indptr = np.empty(len(X) + 1, np.int64)
+    _rows.compress(X, values, columns, indptr)
+    return Block.of(values[: indptr[-1]], columns[: indptr[-1]], indptr)
+
+
+def _canonical(block: Block) -> Block:
+    """A copy of a block, whose columns ascend in each row, with duplicates summed."""
+    n = block.indptr[-1] - block.indptr[0]
+    values, indices = np.empty(n, block.values.dtype), np.empty(n, block.indices.dtype)
+    indptr = block.indptr.copy()
+    n = _rows.canonical(block.values, block.indices, indptr, values, indices)
+    return Block.of(values[:n], indices[:n], indptr)
+
+
+def _without_zeros(block: Block) -> Block:
+    """A copy of a block without the entries that are 0."""
+    first, last = block.indptr[0], block.indptr[-1]
+    # Of an array of our own: it is an error if another thread changes what flatnonzero looks at.
+    kept = np.flatnonzero(block.values[first:last] != 0)
+    values, indices = block.values[first:last][kept], block.indices[first:last][kept]
+    return Block.of(values, indices, np.searchsorted(kept, block.indptr - first))
+
+
+def _find(
+    block: Block, start: int, is_wrong: Callable[[Array, Array], Array]
+) -> tuple[int, int, Any]:
+    """Row and column of the first entry with ``is_wrong(values, columns)``, and its value."""
+    first, last = block.indptr[0], block.indptr[-1]
+    wrong = is_wrong(block.values[first:last], block.indices[first:last])
+    position = int(first) + int(np.argmax(wrong))
+    row = int(np.searchsorted(block.indptr, position, side="right")) - 1 + start
+    return row, int(block.indices[position]), block.values[position]

@@ -1,0 +1,281 @@
+"""Sparse matrices of any format as CSR arrays that are sound.
+
+Errors name the row, with the value found and what is allowed.
+"""
+
+import itertools
+import numbers
+import operator
+from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._loops import rows as _rows
+from sparsemaps._tools._typing import Array
+
+LARGEST_INT32 = 2**31 - 1
+
+
+class Csr(NamedTuple):
+    """The arrays of a CSR matrix, with an `indptr` (int64) that nobody else holds.
+
+    `indptr` is sound: it starts at 0, never decreases, and stays within `values` and `indices`.
+    Columns in `indices` are known to be sound only where a function says so.
+    """
+
+    values: Array
+    indices: Array
+    indptr: Array
+    shape: tuple[int, int]
+
+
+def sound_csr(X: Any, name: str = "X") -> Csr:
+    """A sparse matrix of any format as sound CSR arrays, all columns within the width.
+
+    Values keep their type. Neither SciPy nor scikit-learn sees an index array of `X`, as their
+    compiled code trusts index arrays and would read and write anywhere: `indices` are copied first
+    and checked then, so that no other thread can change what has been checked.
+    """
+    csr = open_sparse(X, name)
+    indices = csr.indices[: csr.indptr[-1]].copy()
+    check_indices(indices, csr.shape[1], csr.indptr, name)
+    return csr._replace(values=csr.values[: csr.indptr[-1]], indices=indices)
+
+
+def sound_matrix(X: Any, name: str = "X") -> Any:
+    """A sparse matrix as a sound ``csr_array``, for functions of SciPy and scikit-learn, whose
+    index arrays nobody else holds; what is not sparse, as it is."""
+    if not sp.issparse(X):
+        return X
+    values, indices, indptr, shape = sound_csr(X, name)
+    if indptr[-1] <= np.iinfo(indices.dtype).max:  # SciPy would copy indices of another type
+        indptr = indptr.astype(indices.dtype)
+    return sp.csr_array((values, indices, indptr), shape=shape)
+
+
+def own_rows(X: Any, name: str = "X") -> Any:
+    """A matrix of any kind as a sound ``csr_array`` all of whose arrays are copies, to be kept."""
+    return sp.csr_array(sound_matrix(X, name), copy=True)
+
+
+def open_sparse(X: Any, name: str) -> Csr:
+    """`X` as CSR arrays with a sound `indptr`; the columns of CSR input are not checked yet."""
+    shape = _checked_shape(X, name)
+    kind = X.format
+    if not isinstance(kind, str) or kind not in _TO_CSR:
+        raise ValueError(f"{name} has the unknown sparse format {kind!r}")
+    try:
+        return _TO_CSR[kind](X, name, shape)
+    except _HOSTILE as error:
+        raise ValueError(f"{name} is not a sound {kind.upper()} matrix: {error}") from error
+
+
+def _checked_shape(X: Any, name: str) -> tuple[int, int]:
+    """The shape of a sparse matrix, which others may have set to anything."""
+    shape = X.shape
+    if not isinstance(shape, tuple) or not all(isinstance(n, numbers.Integral) for n in shape):
+        raise ValueError(f"the shape of {name} must be a tuple of two integers, got {shape!r}")
+    if len(shape) != 2 or X.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, got a sparse array of {X.ndim}")
+    n_rows, n_columns = map(int, shape)
+    if not 0 <= min(n_rows, n_columns) <= max(n_rows, n_columns) < 2**63:
+        raise ValueError(f"the shape of {name} must be from 0 to 2**63 - 1, got {shape}")
+    return n_rows, n_columns
+
+
+_HOSTILE = (AttributeError, IndexError, OverflowError, RuntimeError, TypeError)
+"""What NumPy and Python raise for arrays, lists and dictionaries that are no matrix."""
+
+
+def _open_csr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    values, indices, indptr = _checked_compressed(X, name, shape[0])
+    if values.dtype.kind == "u":  # the largest would become negative numbers
+        values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    else:
+        values = native(values)
+    return Csr(values, native(indices), indptr, shape)
+
+
+def _open_csc(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    values, indices, indptr = _checked_compressed(X, name, shape[1])
+    indices = _private(indices, f"CSC matrix {name}", shape[0])
+    sound = sp.csc_array((_convertible(values), indices, indptr), shape=shape)
+    return _open_csr(sound.tocsr(), name, shape)
+
+
+def _open_bsr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    (n_rows, n_columns), (height, width) = shape, X.data.shape[1:]
+    if height < 1 or width < 1 or n_rows % height or n_columns % width:
+        raise ValueError(
+            f"{name} is not a sound BSR matrix: its shape {shape} is not a multiple of its "
+            f"blocks' {(height, width)}"
+        )
+    values, indices, indptr = _checked_compressed(X, name, n_rows // height, ndim=3)
+    indices = _private(indices, f"BSR matrix {name}", n_columns // width)
+    sound = sp.bsr_array((_convertible(values), indices, indptr), shape=shape)
+    return _open_csr(sound.tocsr(), name, shape)
+
+
+def _open_coo(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    return _of_entries("COO", np.asarray(X.data), X.coords, name, shape)
+
+
+def _open_dia(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    values, offsets = np.asarray(X.data), _index_array(X.offsets, f"{name}.offsets").copy()
+    if values.ndim != 2 or len(offsets) != len(values):
+        raise ValueError(
+            f"{name} is not a sound DIA matrix: one offset belongs to each row of data"
+        )
+    if len(offsets) and not (-shape[0] <= offsets.min() and offsets.max() <= shape[1]):
+        raise ValueError(
+            f"{name} is not a sound DIA matrix: its offsets must be from {-shape[0]} to {shape[1]}"
+        )
+    sound = sp.dia_array((_convertible(values), offsets), shape=shape)
+    return _open_csr(sound.tocsr(), name, shape)
+
+
+def _open_lil(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    lengths = [len(columns) for columns in X.rows]
+    if lengths != [len(values) for values in X.data]:
+        raise ValueError(f"{name} is not a sound LIL matrix: its lists differ in length")
+    arrays = SimpleNamespace(
+        data=np.array(list(itertools.chain.from_iterable(X.data)), X.dtype),
+        indices=_integers(itertools.chain.from_iterable(X.rows)),
+        indptr=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+        format="lil",
+    )
+    return _open_csr(arrays, name, shape)
+
+
+def _open_dok(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+    coordinates = _integers(itertools.chain.from_iterable(X.keys()))
+    values = np.fromiter(X.values(), X.dtype)
+    if len(coordinates) != 2 * len(values):
+        raise ValueError(f"{name} is not a sound DOK matrix: a key is a row and a column")
+    return _of_entries("DOK", values, (coordinates[::2], coordinates[1::2]), name, shape)
+
+
+def _integers(items: Iterable[Any]) -> Array:
+    """Python's integers as int64; whatever else is an error."""
+    return np.fromiter(map(operator.index, items), np.int64)
+
+
+def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[int, int]) -> Csr:
+    """CSR arrays of values at (rows, columns), which are copied and checked."""
+    if len(places) != 2:
+        raise ValueError(f"{name} is not a sound {kind} matrix: it has {len(places)} axes")
+    sound_places = tuple(
+        _private(_index_array(axis, f"{name}.coords"), f"{kind} matrix {name}", length)
+        for axis, length in zip(places, shape, strict=True)
+    )
+    if values.ndim != 1 or any(len(axis) != len(values) for axis in sound_places):
+        raise ValueError(f"{name} is not a sound {kind} matrix: its arrays differ in length")
+    sound = sp.coo_array((_convertible(values), sound_places), shape=shape)
+    return _open_csr(sound.tocsr(), name, shape)
+
+
+_TO_CSR: dict[str, Callable[[Any, str, tuple[int, int]], Csr]] = {
+    "csr": _open_csr,
+    "csc": _open_csc,
+    "bsr": _open_bsr,
+    "coo": _open_coo,
+    "dia": _open_dia,
+    "lil": _open_lil,
+    "dok": _open_dok,
+}
+
+
+def _checked_compressed(
+    X: Any, name: str, n_slices: int, ndim: int = 1
+) -> tuple[Array, Array, Array]:
+    """The arrays of a compressed format: values, indices, and a private, sound indptr.
+
+    `n_slices` is the number of rows (of columns for CSC, of rows of blocks for BSR).
+    """
+    values, indices = np.asarray(X.data), _index_array(X.indices, f"{name}.indices")
+    # Copied first and checked then: nobody can change it after the check.
+    indptr = _index_array(X.indptr, f"{name}.indptr").astype(np.int64)
+    if values.ndim != ndim or len(values) != len(indices):
+        raise ValueError(
+            f"{name}.data and {name}.indices must have the same length, got shapes {values.shape} "
+            f"and {indices.shape}"
+        )
+    if len(indptr) != n_slices + 1:
+        slices = {"csc": "columns", "bsr": "rows of blocks"}.get(X.format, "rows")
+        raise ValueError(
+            f"{name}.indptr must have {n_slices + 1} entries for {n_slices} {slices}, "
+            f"got {len(indptr)}"
+        )
+    wrong = _rows.check_indptr(indptr, len(values))
+    if wrong >= 0:
+        raise ValueError(
+            f"{name}.indptr must start at 0, never decrease, and stay within the {len(values)} "
+            f"stored entries; entry {wrong} is {indptr[wrong]}"
+            + (f" after {indptr[wrong - 1]}" if wrong else "")
+        )
+    return values, indices, indptr
+
+
+def _index_array(array: Any, name: str) -> Array:
+    array = np.asarray(array)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must be a one-dimensional array of integers, got {array.ndim} dimensions of "
+            f"{array.dtype}"
+        )
+    return array
+
+
+def _private(indices: Array, name: str, length: int) -> Array:
+    """A copy of `indices` (int64), all of which are from 0 to `length` - 1."""
+    indices = np.array(indices, np.int64)
+    check_indices(indices, length, None, name)
+    return indices
+
+
+def check_indices(indices: Array, length: int, indptr: Array | None, name: str) -> None:
+    """Raise an error that names the first index outside of 0 to `length` - 1, and its row."""
+    if not len(indices) or (indices.min() >= 0 and indices.max() < length):
+        return
+    position = int(np.argmax((indices < 0) | (indices >= length)))
+    if indptr is None:
+        raise ValueError(
+            f"{name} has the index {indices[position]} along an axis of length {length}; allowed "
+            f"are 0 to {length - 1}"
+        )
+    row = int(np.searchsorted(indptr, position, side="right")) - 1
+    raise ValueError(
+        f"{name} has row {row}, column {indices[position]}; allowed are columns 0 to {length - 1}"
+    )
+
+
+def _convertible(values: Array) -> Array:
+    """`values` of a type that SciPy's conversions take."""
+    return values if values.dtype.kind in "biu" else as_float(values)
+
+
+def as_float(values: Array) -> Array:
+    """`values` as float32 if that is what they are, otherwise as float64."""
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X has values of {values.dtype}")
+    dtype = np.float32 if values.dtype.newbyteorder("=") == np.float32 else np.float64
+    try:
+        return values.astype(dtype, copy=False)
+    except OverflowError as error:  # of Python's whole numbers
+        raise ValueError(f"X has a number beyond float64: {error}") from error
+
+
+def index_type(largest: int) -> type[np.int32] | type[np.int64]:
+    """The type of a CSR matrix' indices that are at most `largest`."""
+    return np.int32 if largest <= LARGEST_INT32 else np.int64
+
+
+def native(array: Array) -> Array:
+    """`array` contiguous, of native byte order, and of int32 or int64 if it holds integers."""
+    dtype = array.dtype
+    if dtype.kind in "iu":
+        dtype = np.dtype(np.int32 if np.can_cast(dtype, np.int32) else np.int64)
+    return np.ascontiguousarray(array, dtype=dtype.newbyteorder("="))

@@ -1,4 +1,0 @@
-"""Compiled loops on plain arrays.
-
-What each computes is said at its head; what it may be given is checked above.
-"""

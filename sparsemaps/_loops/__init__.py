@@ -1,0 +1,18 @@
+"""Compiled loops on plain arrays.
+
+One ``.pyx`` module for each algorithm goes through the rows of a block, without the lock of the
+interpreter, and calls the inner loops in ``c/``, which are built once for each instruction set. The
+head of a module says Input, Output, Cost and Reference. What a loop may be given is checked above.
+
+- ``rows``: checks and conversions of rows. ``gram``: sums over the common columns of two rows.
+- ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``, ``projection``, ``fourier``,
+  ``fastfood``, ``random_binning``, ``weighted_sampling``, ``dart_minhash``, ``minhash``: the maps.
+- ``codes``, ``code_output``: packed codes are compared, and written. ``neighbors``: search.
+- ``libsvm``: text of numbers is read and written. ``text``, ``text_tables``, ``text_bytes``,
+  ``arrow``: n-grams of raw text. ``functions``: elementary functions.
+- ``levels``: which instruction set is in use. ``scratch``: memory that a thread keeps.
+- ``*.pxd``: what several modules share: ``hashing``, ``groups``, ``emit``, ``sort``, ``signed``.
+
+In ``c/``: ``text``, ``random``, ``rows``, ``codes`` and ``maps`` hold the inner loops by what they
+work on; ``base`` holds vectors, memory and the choice of the instruction set.
+"""

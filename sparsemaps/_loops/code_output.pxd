@@ -1,0 +1,160 @@
+# Where the codes of rows go, and in which layout.
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memset
+
+cpdef enum:
+    PACKED           # uint8: codes one behind the other in a string of bits, lowest bit first
+    NUMBERS          # int32: the codes
+    ONE_HOT_COLUMNS  # int32 or int64: j * 2**bits + code for code j
+
+
+cdef struct code_output_t:
+    Py_ssize_t n     # codes of a row
+    int bits         # of a code
+    int64_t step     # from the number of a code to that of the next; 0 unless they are columns
+    Py_ssize_t width  # items from one row to the next
+    uint8_t *packed  # where they go: one of these three, and NULL for the others
+    int32_t *narrow
+    int64_t *wide
+
+
+cdef inline code_output_t code_output(int layout, out, Py_ssize_t n, int bits) except *:
+    """Rows of `n` codes of `bits` bits that go to the array `out`."""
+    cdef code_output_t output = code_output_t(n, bits, 0, out.shape[1], NULL, NULL, NULL)
+    cdef uint8_t[:, ::1] packed
+    cdef int32_t[:, ::1] narrow
+    cdef int64_t[:, ::1] wide
+    if layout == ONE_HOT_COLUMNS:
+        output.step = <int64_t>1 << bits
+    if out.size == 0:
+        return output
+    if layout == PACKED:
+        packed = out
+        output.packed = &packed[0, 0]
+    elif layout == ONE_HOT_COLUMNS and out.itemsize == sizeof(int64_t):
+        wide = out
+        output.wide = &wide[0, 0]
+    else:
+        narrow = out
+        output.narrow = &narrow[0, 0]
+    return output
+
+
+cdef inline void put_codes(const code_output_t *output, Py_ssize_t row, Py_ssize_t first,
+                           const int64_t *codes, Py_ssize_t n) noexcept nogil:
+    """Write codes `first` and so on of a row, n of them unless there are fewer; packed ones begin
+    with a byte."""
+    cdef Py_ssize_t start = row * output.width, j
+    cdef uint8_t *packed
+    cdef uint64_t waiting = 0
+    cdef int n_waiting = 0
+    n = min(n, output.n - first)
+    if output.wide != NULL:
+        for j in range(n):
+            output.wide[start + first + j] = output.step * (first + j) + codes[j]
+    elif output.narrow != NULL:
+        for j in range(n):
+            output.narrow[start + first + j] = <int32_t>(output.step * (first + j) + codes[j])
+    elif output.bits == 8:
+        for j in range(n):
+            output.packed[start + first + j] = <uint8_t>codes[j]
+    else:
+        packed = output.packed + start + first * output.bits // 8
+        for j in range(n):
+            waiting |= <uint64_t>codes[j] << n_waiting
+            n_waiting += output.bits
+            while n_waiting >= 8:
+                packed[0] = waiting & 0xff
+                packed += 1
+                waiting >>= 8
+                n_waiting -= 8
+        if n_waiting > 0:
+            packed[0] = waiting & 0xff
+
+
+cdef inline void put_bits(const code_output_t *output, Py_ssize_t row, Py_ssize_t first,
+                          uint64_t codes, Py_ssize_t n) noexcept nogil:
+    """The same for n codes of one bit, at most 64, which are the bits of `codes`."""
+    cdef Py_ssize_t start = row * output.width, j
+    if output.wide != NULL:
+        for j in range(n):
+            output.wide[start + first + j] = (output.step * (first + j)
+                                              + <int64_t>(codes >> j & 1))
+    elif output.narrow != NULL:
+        for j in range(n):
+            output.narrow[start + first + j] = <int32_t>(output.step * (first + j)
+                                                         + <int64_t>(codes >> j & 1))
+    else:
+        for j in range((n + 7) // 8):
+            output.packed[start + first // 8 + j] = codes >> 8 * j & 0xff
+
+
+cdef inline void put_no_codes(const code_output_t *output, Py_ssize_t row) noexcept nogil:
+    """Mark a row that has no sample: its numbers are -1, its packed codes 0."""
+    cdef Py_ssize_t start = row * output.width
+    if output.wide != NULL:
+        memset(output.wide + start, 0xff, output.width * sizeof(int64_t))
+    elif output.narrow != NULL:
+        memset(output.narrow + start, 0xff, output.width * sizeof(int32_t))
+    else:
+        memset(output.packed + start, 0, output.width)
+
+
+cdef extern from "c/codes/sample_codes.h" nogil:
+    enum:
+        SAMPLE_KEYS
+    ctypedef struct sample_codes_loops:
+        void (*keys)(uint64_t key, uint64_t first, Py_ssize_t n, int t_bits,
+                     uint64_t *keys) noexcept nogil
+        void (*codes)(const uint64_t *keys, Py_ssize_t n_rows, Py_ssize_t n,
+                      const uint64_t *columns, const int64_t *t, int bits, int t_bits,
+                      int64_t *codes) noexcept nogil
+    const sample_codes_loops *sample_codes_at(int level)
+
+
+# Where samples (i*, t*) of rows go: whole, or as codes (c/sample_codes.h).
+cdef struct sample_output_t:
+    int64_t *columns      # whole: i*, `codes.n` of a row, and t*; NULL for codes
+    int64_t *t
+    uint64_t key          # of the codes
+    int bits              # of the hash of i* in a code
+    int t_bits            # of the hash of (i*, t*) in a code
+    code_output_t codes
+
+
+cdef inline sample_output_t samples_as_codes(int layout, out, Py_ssize_t n, uint64_t key, int bits,
+                                             int t_bits) except *:
+    """Codes of `bits` bits of a hash of i* with `t_bits` bits of a hash of (i*, t*) above them."""
+    return sample_output_t(NULL, NULL, key, bits, t_bits,
+                           code_output(layout, out, n, bits + t_bits))
+
+
+cdef inline sample_output_t whole_samples(int64_t[:, ::1] columns, int64_t[:, ::1] t):
+    """i* and t*, -1 where a row has no sample."""
+    cdef sample_output_t output
+    memset(&output, 0, sizeof(output))
+    output.codes.n = columns.shape[1]
+    if columns.shape[0] > 0:
+        output.columns = &columns[0, 0]
+        output.t = &t[0, 0]
+    return output
+
+
+cdef inline void put_whole_samples(const sample_output_t *output, Py_ssize_t row, Py_ssize_t first,
+                                   const uint64_t *columns, const int64_t *t,
+                                   Py_ssize_t n) noexcept nogil:
+    """Write samples `first` and so on of a row, n of them unless there are fewer."""
+    cdef Py_ssize_t start = row * output.codes.n + first, j
+    for j in range(min(n, output.codes.n - first)):
+        output.columns[start + j] = <int64_t>columns[j]
+        output.t[start + j] = t[j]
+
+
+cdef inline void put_no_samples(const sample_output_t *output, Py_ssize_t row) noexcept nogil:
+    """Mark a row that has no sample."""
+    cdef Py_ssize_t start = row * output.codes.n
+    if output.columns != NULL:
+        memset(output.columns + start, 0xff, output.codes.n * sizeof(int64_t))
+        memset(output.t + start, 0xff, output.codes.n * sizeof(int64_t))
+    else:
+        put_no_codes(&output.codes, row)

@@ -1,0 +1,171 @@
+# Packed codes: small integers one behind the other in a string of bits, lowest bit first, as
+# np.packbits(..., bitorder="little") lays bits out.
+#
+# Packing and unpacking: O(codes). Comparing all pairs of rows: O(words) a pair, 64 bits a word.
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from sparsemaps._loops.code_output cimport code_output, code_output_t, put_codes, put_no_codes
+from sparsemaps._loops.levels cimport level
+
+cdef extern from "c/base/aligned.h" nogil:
+    void *aligned(size_t size)
+    void release_aligned(void *memory)
+
+cdef extern from "c/base/cpu.h" nogil:
+    bint machine_has_vpopcntdq()
+
+loops = codes_at(level)
+
+cdef count_tile_t count = loops.count_tile
+if machine_has_vpopcntdq() and loops.count_tile_vpopcntdq != NULL:
+    count = loops.count_tile_vpopcntdq
+
+
+def write(const int32_t[:, ::1] codes, int bits, int layout, out):
+    """Write each row's codes (code_output.pxd); a row whose first code is negative has none."""
+    cdef Py_ssize_t n_rows = codes.shape[0], n = codes.shape[1], row, first, j
+    cdef int64_t some[64]
+    cdef code_output_t output = code_output(layout, out, n, bits)
+    with nogil:
+        for row in range(n_rows):
+            if codes[row, 0] < 0:
+                put_no_codes(&output, row)
+                continue
+            for first in range(0, n, 64):
+                for j in range(min(n - first, <Py_ssize_t>64)):
+                    some[j] = codes[row, first + j]
+                put_codes(&output, row, first, some, 64)
+
+
+def unpack(const uint8_t[:, ::1] codes, int bits, int32_t[:, ::1] out):
+    """The codes of each row, `bits` bits each."""
+    cdef Py_ssize_t row, j, byte
+    cdef uint64_t waiting
+    cdef int n_waiting
+    cdef uint64_t mask = (<uint64_t>1 << bits) - 1
+    with nogil:
+        for row in range(out.shape[0]):
+            waiting = 0
+            n_waiting = 0
+            byte = 0
+            for j in range(out.shape[1]):
+                while n_waiting < bits:
+                    waiting |= <uint64_t>codes[row, byte] << n_waiting
+                    n_waiting += 8
+                    byte += 1
+                out[row, j] = <int32_t>(waiting & mask)
+                waiting >>= bits
+                n_waiting -= bits
+
+
+# Sizes of a tile and of the queries, in words: together they stay in the second cache.
+cdef enum:
+    TILE_WORDS = 4096
+    QUERY_WORDS = 8192
+
+
+cdef int open_tiles(tiles_t *tiles, const uint8_t[:, ::1] queries, const uint8_t[:, ::1] rows,
+                    Py_ssize_t n_codes, int bits) except -1:
+    memset(tiles, 0, sizeof(tiles_t))
+    if queries.shape[0] == 0 or rows.shape[0] == 0:
+        return 0
+    if n_codes < 1 or n_codes * bits > 8 * rows.shape[1] or queries.shape[1] != rows.shape[1]:
+        raise ValueError(
+            f"rows of {rows.shape[1]} bytes do not hold {n_codes} codes of {bits} bits")
+    tiles.packed_queries = &queries[0, 0]
+    tiles.packed_rows = &rows[0, 0]
+    tiles.n_bytes = rows.shape[1]
+    tiles.n_all_queries = queries.shape[0]
+    tiles.n_all_rows = rows.shape[0]
+    tiles.row = rows.shape[0]  # behind the last tile: the first queries are next
+    tiles.width = field_width(bits)
+    tiles.bits = bits
+    tiles.n_codes = n_codes
+    tiles.n_words = words_of_row(n_codes, bits)
+    tiles.max_rows = max(CODES_LANES, min(256, TILE_WORDS // tiles.n_words)
+                         // CODES_LANES * CODES_LANES)
+    tiles.max_queries = max(4, min(256, QUERY_WORDS // tiles.n_words))
+    tiles.queries = <uint64_t *>aligned(tiles.max_queries * tiles.n_words * sizeof(uint64_t))
+    tiles.tile = <uint64_t *>aligned(tiles.max_rows * tiles.n_words * sizeof(uint64_t))
+    tiles.limits = <uint32_t *>aligned(QUERIES_TOGETHER * sizeof(uint32_t))
+    tiles.counts = <uint32_t *>aligned(QUERIES_TOGETHER * tiles.max_rows * sizeof(uint32_t))
+    tiles.selected = <uint32_t *>aligned(tiles.max_rows * sizeof(uint32_t))
+    if (tiles.queries == NULL or tiles.tile == NULL or tiles.limits == NULL
+            or tiles.counts == NULL or tiles.selected == NULL):
+        raise MemoryError
+    memset(tiles.tile, 0, tiles.max_rows * tiles.n_words * sizeof(uint64_t))
+    memset(tiles.limits, 0xff, QUERIES_TOGETHER * sizeof(uint32_t))
+    return 0
+
+
+cdef bint next_tile(tiles_t *tiles) noexcept nogil:
+    """Go to the next queries and rows; False behind the last ones."""
+    tiles.query += tiles.n_queries
+    if tiles.query == tiles.stop:  # all queries at hand are compared with this tile
+        tiles.row += tiles.n_rows
+        if tiles.row >= tiles.n_all_rows:  # and with the last one
+            if tiles.stop == tiles.n_all_queries:
+                return False
+            tiles.start = tiles.stop
+            tiles.stop = min(tiles.start + tiles.max_queries, tiles.n_all_queries)
+            tiles.row = 0
+            put_queries(tiles)
+        tiles.n_rows = min(tiles.n_all_rows - tiles.row, tiles.max_rows)
+        put_rows(tiles)
+        tiles.query = tiles.start
+    tiles.n_queries = min(tiles.stop - tiles.query, <Py_ssize_t>QUERIES_TOGETHER)
+    return True
+
+
+cdef void put_queries(tiles_t *tiles) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(tiles.stop - tiles.start):
+        widen_row(tiles.packed_queries + (tiles.start + i) * tiles.n_bytes, tiles.n_codes,
+                  tiles.bits, 1, tiles.queries + i * tiles.n_words)
+
+
+cdef void put_rows(tiles_t *tiles) noexcept nogil:
+    cdef Py_ssize_t i, group
+    for i in range(tiles.n_rows):
+        group = i // CODES_LANES * CODES_LANES
+        widen_row(tiles.packed_rows + (tiles.row + i) * tiles.n_bytes, tiles.n_codes, tiles.bits,
+                  CODES_LANES, tiles.tile + group * tiles.n_words + (i - group))
+
+
+cdef void count_tile(tiles_t *tiles) noexcept nogil:
+    count(tiles.width, tiles.queries + (tiles.query - tiles.start) * tiles.n_words,
+          tiles.n_queries, tiles.limits, <lanes_u64 *>tiles.tile,
+          (tiles.n_rows + CODES_LANES - 1) // CODES_LANES, tiles.n_words, tiles.counts,
+          tiles.max_rows)
+
+
+cdef void close_tiles(tiles_t *tiles) noexcept nogil:
+    release_aligned(tiles.queries)
+    release_aligned(tiles.tile)
+    release_aligned(tiles.limits)
+    release_aligned(tiles.counts)
+    release_aligned(tiles.selected)
+
+
+def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_ssize_t n_codes,
+                bint agreeing, int32_t[:, :] out):
+    """For all pairs of rows, how many of the first `n_codes` codes agree, or else differ.
+
+    Numbers of a row of `out` are one behind the other."""
+    cdef Py_ssize_t q, row
+    cdef const uint32_t *counts
+    cdef int32_t *to
+    cdef tiles_t tiles
+    try:
+        open_tiles(&tiles, a, b, n_codes, bits)
+        with nogil:
+            while next_tile(&tiles):
+                count_tile(&tiles)
+                for q in range(tiles.n_queries):
+                    counts = counts_of(&tiles, q)
+                    to = &out[tiles.query + q, tiles.row]
+                    for row in range(tiles.n_rows):
+                        to[row] = <int32_t>(n_codes - counts[row] if agreeing else counts[row])
+    finally:
+        close_tiles(&tiles)

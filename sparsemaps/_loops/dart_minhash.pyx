@@ -1,0 +1,95 @@
+# Dart minhash: n_hashes samples of each row, whose cost in entries does not grow with n_hashes.
+#
+# Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; two 64-bit keys,
+# of the samples and of their codes.
+# Output: samples, or their codes; -1 where a row has no positive entry.
+# Cost: O(entries + n_hashes log n_hashes) a row.
+# Reference: Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
+from libc.stdint cimport int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, put_codes, put_no_samples,
+                                              put_whole_samples, sample_codes_at,
+                                              sample_codes_loops, sample_output_t,
+                                              samples_as_codes, whole_samples)
+from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.signed cimport absolute, column_of
+from sparsemaps._loops.types cimport index_t, value_t
+
+cdef extern from "c/maps/dart_minhash.h" nogil:
+    ctypedef struct dart_t:
+        pass
+    ctypedef struct dart_parts:
+        pass
+    ctypedef struct dart_minhash_loops:
+        bint (*sample_row)(double *weights, const uint64_t *columns, Py_ssize_t n, uint64_t key,
+                           Py_ssize_t n_buckets, dart_parts *parts, dart_t *buckets,
+                           uint64_t *out_columns, int64_t *out_t) noexcept nogil
+    const dart_minhash_loops *dart_minhash_at(int level)
+
+cdef const dart_minhash_loops *loops = dart_minhash_at(level)
+cdef const sample_codes_loops *code_loops = sample_codes_at(level)
+
+
+cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+             uint64_t key, bint signed_, const sample_output_t *output) except -1:
+    """t* numbers the darts of a column."""
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, n_hashes = output.codes.n, row, first, n, i
+    cdef Py_ssize_t longest = 1
+    for row in range(n_rows):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    cdef double *weights = <double *>malloc(longest * sizeof(double))
+    cdef uint64_t *columns = <uint64_t *>malloc(longest * sizeof(uint64_t))
+    cdef dart_parts *parts = <dart_parts *>malloc(sizeof(dart_parts))
+    cdef dart_t *buckets = <dart_t *>malloc(n_hashes * sizeof(dart_t))
+    cdef int64_t *words = <int64_t *>malloc(3 * n_hashes * sizeof(int64_t))
+    cdef uint64_t *keys = <uint64_t *>malloc(SAMPLE_KEYS * n_hashes * sizeof(uint64_t))
+    cdef int64_t *codes = words
+    cdef int64_t *t = words + n_hashes
+    cdef uint64_t *sampled = <uint64_t *>(words + 2 * n_hashes)
+    try:
+        if (weights == NULL or columns == NULL or parts == NULL or buckets == NULL
+                or words == NULL or keys == NULL):
+            raise MemoryError
+        with nogil:
+            if output.columns == NULL:
+                code_loops.keys(output.key, 0, n_hashes, output.t_bits, keys)
+            for row in range(n_rows):
+                first = indptr[row]
+                n = indptr[row + 1] - first
+                for i in range(n):
+                    weights[i] = absolute(values[first + i])
+                    columns[i] = column_of(&values[0], &indices[0], first + i, signed_)
+                if not loops.sample_row(weights, columns, n, key, n_hashes, parts, buckets,
+                                        sampled, t):
+                    put_no_samples(output, row)
+                    continue
+                if output.columns != NULL:
+                    put_whole_samples(output, row, 0, sampled, t, n_hashes)
+                    continue
+                code_loops.codes(keys, 1, n_hashes, sampled, t, output.bits, output.t_bits,
+                                 codes)
+                put_codes(&output.codes, row, 0, codes, n_hashes)
+    finally:
+        free(weights)
+        free(columns)
+        free(parts)
+        free(buckets)
+        free(words)
+        free(keys)
+    return 0
+
+
+def dart_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+               uint64_t key, uint64_t code_key, bint signed_, Py_ssize_t n_hashes, int bits,
+               int t_bits, int layout, out):
+    """Write each row's codes: `bits` bits for i* with `t_bits` bits for (i*, t*) above them."""
+    cdef sample_output_t output = samples_as_codes(layout, out, n_hashes, code_key, bits, t_bits)
+    run(values, indices, indptr, key, signed_, &output)
+
+
+def dart_samples(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                 uint64_t key, bint signed_, int64_t[:, ::1] columns, int64_t[:, ::1] t):
+    """Write each row's samples i* and t*."""
+    cdef sample_output_t output = whole_samples(columns, t)
+    run(values, indices, indptr, key, signed_, &output)

@@ -1,0 +1,90 @@
+# Functions of each number of an array, with the same bits on every platform (c/elementary.h).
+#
+# Input and output: an array of float64, changed in place; for products, complex numbers of either
+# precision. Cost: O(numbers).
+from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.types cimport value_t
+
+cdef extern from "c/random/functions.h" nogil:
+    ctypedef struct functions_loops:
+        void (*exp)(double *x, Py_ssize_t n) noexcept nogil
+        void (*acos)(double *x, Py_ssize_t n) noexcept nogil
+        void (*log_one_plus_square)(double *x, Py_ssize_t n) noexcept nogil
+        void (*mixture)(double *x, Py_ssize_t n, const double *weights, const double *rates,
+                        Py_ssize_t n_terms) noexcept nogil
+        void (*multiply_complex_f32)(float *x, const float *y, Py_ssize_t n) noexcept nogil
+        void (*multiply_complex_f64)(double *x, const double *y, Py_ssize_t n) noexcept nogil
+    const functions_loops *functions_at(int level)
+
+cdef extern from "c/random/quantiles.h" nogil:
+    double gamma_quantile_f64 "gamma_quantile"(double shape, double p)
+    double cosine_quantile_f64 "cosine_quantile"(double dimension, double p)
+    double exp_f64(double x)
+    double log_f64(double x)
+
+cdef const functions_loops *loops = functions_at(level)
+
+
+def exp(double[::1] x):
+    """e^x."""
+    with nogil:
+        if x.shape[0] > 0:
+            loops.exp(&x[0], x.shape[0])
+
+
+def acos(double[::1] x):
+    """arccos(x), of -1 <= x <= 1."""
+    with nogil:
+        if x.shape[0] > 0:
+            loops.acos(&x[0], x.shape[0])
+
+
+def log_one_plus_square(double[::1] x):
+    """ln(1 + x^2)."""
+    with nogil:
+        if x.shape[0] > 0:
+            loops.log_one_plus_square(&x[0], x.shape[0])
+
+
+def mixture(double[::1] x, const double[::1] weights, const double[::1] rates):
+    """The sum of weights * exp(-x * rates), of x >= 0; the rates fall, a multiple of 8 of them."""
+    with nogil:
+        if x.shape[0] > 0:
+            loops.mixture(&x[0], x.shape[0], &weights[0], &rates[0], rates.shape[0])
+
+
+def multiply_complex(value_t[:, ::1] x, const value_t[:, ::1] y):
+    """Rows of complex numbers times those of `y`, or each times the only row of `y`: real and
+    imaginary parts in turn."""
+    cdef Py_ssize_t row, step = y.shape[0] > 1, n = x.shape[1] // 2
+    with nogil:
+        for row in range(x.shape[0] if n > 0 else 0):
+            if value_t is float:
+                loops.multiply_complex_f32(&x[row, 0], &y[row * step, 0], n)
+            else:
+                loops.multiply_complex_f64(&x[row, 0], &y[row * step, 0], n)
+
+
+def root(double n, double[::1] x):
+    """The n-th root of x > 0."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            x[i] = exp_f64(log_f64(x[i]) / n)
+
+
+def gamma_quantile(double shape, double[::1] p):
+    """Quantiles of the gamma distribution of scale 1, for probabilities 0 < p < 1."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(p.shape[0]):
+            p[i] = gamma_quantile_f64(shape, p[i])
+
+
+def cosine_quantile(double dimension, double[::1] p):
+    """Quantiles of the cosine of the angle between a fixed direction and a uniform one, for
+    probabilities 0 < p < 1."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(p.shape[0]):
+            p[i] = cosine_quantile_f64(dimension, p[i])

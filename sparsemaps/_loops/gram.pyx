@@ -1,0 +1,179 @@
+# Sums over the common columns of two rows, for all pairs of two blocks of rows: `number_columns`
+# makes the second block ready for `sum_common`. `make_distances` makes distances of these sums.
+#
+# Input: two blocks of CSR rows whose columns are numbered 0, 1, ... alike, the second one's values
+# not 0. They are copies, which no other thread can change.
+# Output: out[i, j], the sum for row i of the first block and row j of the second.
+# Cost: O(entries of the second block) for each LANES rows of the first.
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t
+
+from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.types cimport index_t
+
+cdef extern from "c/rows/gram.h" nogil:
+    enum:
+        GRAM_LANES
+        GRAM_DOT
+        GRAM_MINIMUM
+        GRAM_SIGNED_MINIMUM
+        GRAM_CHI_SQUARE
+        GRAM_ABSOLUTE
+        GRAM_CAUCHY
+        GRAM_KINDS
+    ctypedef void (*gram_sums)(const double *table, const double *values, const int32_t *columns,
+                               const int64_t *indptr, Py_ssize_t n_rows,
+                               double *out) noexcept nogil
+    ctypedef struct gram_loops:
+        gram_sums sums[GRAM_KINDS]
+    const gram_loops *gram_at(int level)
+
+cdef const gram_loops *loops = gram_at(level)
+
+LANES = GRAM_LANES
+DOT, MINIMUM, SIGNED_MINIMUM = GRAM_DOT, GRAM_MINIMUM, GRAM_SIGNED_MINIMUM
+CHI_SQUARE, ABSOLUTE, CAUCHY = GRAM_CHI_SQUARE, GRAM_ABSOLUTE, GRAM_CAUCHY
+
+# Rows of the second block whose sums are held before they go to `out`.
+cdef enum:
+    BATCH_ROWS = 64
+
+
+cdef void scatter(const double[::1] values, const int32_t[::1] columns, const int64_t[::1] indptr,
+                  Py_ssize_t first, Py_ssize_t n, bint clear, double[::1] table) noexcept nogil:
+    cdef Py_ssize_t lane, i
+    for lane in range(n):
+        for i in range(indptr[first + lane], indptr[first + lane + 1]):
+            table[GRAM_LANES * <Py_ssize_t>columns[i] + lane] = 0.0 if clear else values[i]
+
+
+def sum_common(int kind, const double[::1] values, const int32_t[::1] columns,
+               const int64_t[::1] indptr, const double[::1] other_values,
+               const int32_t[::1] other_columns, const int64_t[::1] other_indptr,
+               double[::1] table, double[:, ::1] out):
+    """Write the sums of all pairs of rows. `table` is all zeros, LANES a column, and is left so."""
+    cdef Py_ssize_t n_rows = out.shape[0], n_others = out.shape[1], first = 0, other, n, n_batch
+    cdef Py_ssize_t lane, j
+    cdef double sums[BATCH_ROWS * GRAM_LANES]
+    cdef const double *other_value = NULL
+    cdef const int32_t *other_column = NULL
+    cdef gram_sums sum_rows = loops.sums[kind]
+    if other_values.shape[0] > 0:
+        other_value = &other_values[0]
+        other_column = &other_columns[0]
+    with nogil:
+        while first < n_rows:
+            n = min(n_rows - first, <Py_ssize_t>GRAM_LANES)
+            scatter(values, columns, indptr, first, n, False, table)
+            other = 0
+            while other < n_others:
+                n_batch = min(n_others - other, <Py_ssize_t>BATCH_ROWS)
+                sum_rows(&table[0], other_value, other_column, &other_indptr[other], n_batch, sums)
+                for lane in range(n):
+                    for j in range(n_batch):
+                        out[first + lane, other + j] = sums[GRAM_LANES * j + lane]
+                other += n_batch
+            scatter(values, columns, indptr, first, n, True, table)
+            first += n
+
+
+cdef inline Py_ssize_t search(const int64_t[::1] ascending, Py_ssize_t low, int64_t column) \
+        noexcept nogil:
+    """The first place from `low` on that is not below `column`."""
+    cdef Py_ssize_t high = ascending.shape[0], middle
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def number_columns(const double[::1] values, const index_t[::1] indices,
+                   const int64_t[::1] indptr, const int64_t[::1] columns,
+                   const int32_t[::1] numbers, double[::1] out_values, int32_t[::1] out_numbers,
+                   int64_t[::1] out_indptr):
+    """Copy the entries that are not 0 and whose column is one of the ascending `columns`, with its
+    place among them, which `numbers` has for each column or -1; it may be empty."""
+    cdef Py_ssize_t n = 0, row, i, number, low
+    cdef int64_t column
+    cdef bint table = numbers.shape[0] > 0
+    with nogil:
+        for row in range(indptr.shape[0] - 1):
+            out_indptr[row] = n
+            low = 0
+            for i in range(indptr[row], indptr[row + 1]):
+                column = indices[i]
+                number = -1
+                if table:
+                    if 0 <= column < numbers.shape[0]:
+                        number = numbers[column]
+                else:
+                    low = search(columns, low, column)
+                    if low < columns.shape[0] and columns[low] == column:
+                        number = low
+                out_values[n] = values[i]
+                out_numbers[n] = <int32_t>number
+                n += number >= 0 and values[i] != 0
+        out_indptr[indptr.shape[0] - 1] = n
+
+
+# A sum of n terms that is not above this times n times the sum of their absolute values has lost so
+# many digits that it is computed again.
+cdef double CANCELLED = 2.0 ** -31
+
+
+cdef inline double distance(bint squared, const double[::1] values, const index_t[::1] columns,
+                            int64_t i, int64_t end, const double[::1] other_values,
+                            const index_t[::1] other_columns, int64_t j, int64_t other_end) \
+        noexcept nogil:
+    """The sum over all columns of the squares, or of the absolute values, of differences.
+
+    Columns ascend. Where another thread changes them, the sum is another number."""
+    cdef index_t column = 0, other = 0
+    cdef double difference, total = 0.0
+    while i < end or j < other_end:
+        if i < end:
+            column = columns[i]
+        if j < other_end:
+            other = other_columns[j]
+        if j >= other_end or (i < end and column < other):
+            difference = values[i]
+            i += 1
+        elif i >= end or other < column:
+            difference = other_values[j]
+            j += 1
+        else:
+            difference = values[i] - other_values[j]
+            i += 1
+            j += 1
+        total += difference * difference if squared else fabs(difference)
+    return total
+
+
+def make_distances(bint squared, double[:, ::1] sums, const double[::1] u, const double[::1] v,
+                   const double[::1] values, const index_t[::1] columns,
+                   const int64_t[::1] indptr, const double[::1] other_values,
+                   const index_t[::1] other_columns, const int64_t[::1] other_indptr):
+    """Replace the sums of all pairs of rows, of DOT (if `squared`) or of ABSOLUTE, by distances.
+
+    `u` and `v` are the sums of each row alone, of squares or of absolute values. A distance is
+    u + v + (the sum over common columns, for DOT times -2). Its rounding errors are at most
+    n 2^-52 (u + v), where n is the number of entries of both rows and 4. Where it is not above
+    n 2^-31 (u + v), it is computed again from the differences, whose sum cancels nothing: the
+    relative error of every distance is below 2^-20.
+    """
+    cdef Py_ssize_t i, j
+    cdef int64_t n
+    cdef double found, factor = -2.0 if squared else 1.0
+    with nogil:
+        for i in range(sums.shape[0]):
+            for j in range(sums.shape[1]):
+                n = indptr[i + 1] - indptr[i] + other_indptr[j + 1] - other_indptr[j] + 4
+                found = u[i] + v[j] + factor * sums[i, j]
+                if found <= (u[i] + v[j]) * (n * CANCELLED):
+                    found = distance(squared, values, columns, indptr[i], indptr[i + 1],
+                                     other_values, other_columns, other_indptr[j],
+                                     other_indptr[j + 1])
+                sums[i, j] = found

@@ -1,0 +1,83 @@
+# MinHash: n_hashes members of each row's set of columns that have values.
+#
+# Input: the columns of canonical CSR without zeros, of which the rows that `indptr` delimits are
+# mapped; two 64-bit keys, of the samples and of their codes.
+# Output: the members, or codes made of them; -1 where a row has no member.
+# Cost: O(entries + n_hashes log n_hashes) a row.
+# Reference: Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017; Li & Konig, "b-bit
+# minwise hashing", WWW 2010.
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from sparsemaps._loops.code_output cimport (code_output, code_output_t, put_codes,
+                                              put_no_codes)
+from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.types cimport index_t
+
+cdef extern from "c/maps/minhash.h" nogil:
+    ctypedef struct minhash_scratch:
+        uint64_t *bins
+        uint32_t *filled
+    ctypedef struct minhash_loops:
+        void (*sample)(const void *columns, int itemsize, Py_ssize_t n, uint64_t key, uint64_t k,
+                       minhash_scratch *scratch, int64_t *samples) noexcept nogil
+        void (*codes)(const int64_t *samples, Py_ssize_t k, uint64_t key, int bits,
+                      int64_t *codes) noexcept nogil
+    const minhash_loops *minhash_at(int level)
+
+cdef const minhash_loops *loops = minhash_at(level)
+
+
+cdef int run(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
+             uint64_t code_key, Py_ssize_t n_hashes, const code_output_t *output,
+             int64_t *members) except -1:
+    """The samples of each row go to `members`, or their codes to `output`."""
+    cdef Py_ssize_t row, n
+    cdef minhash_scratch *scratch = <minhash_scratch *>calloc(1, sizeof(minhash_scratch))
+    cdef uint64_t *bins = <uint64_t *>malloc(n_hashes * sizeof(uint64_t))
+    cdef uint32_t *filled = <uint32_t *>malloc((n_hashes + 1) * sizeof(uint32_t))
+    cdef int64_t *samples = <int64_t *>malloc(n_hashes * sizeof(int64_t))
+    cdef int64_t *codes = <int64_t *>malloc(n_hashes * sizeof(int64_t))
+    try:
+        if (scratch == NULL or bins == NULL or filled == NULL or samples == NULL
+                or codes == NULL):
+            raise MemoryError
+        scratch.bins = bins
+        scratch.filled = filled
+        with nogil:
+            for row in range(indptr.shape[0] - 1):
+                n = indptr[row + 1] - indptr[row]
+                if n > 0:
+                    loops.sample(&indices[indptr[row]], sizeof(index_t), n, key, n_hashes,
+                                 scratch, samples)
+                else:
+                    memset(samples, 0xff, n_hashes * sizeof(int64_t))
+                if output == NULL:
+                    memcpy(members + row * n_hashes, samples, n_hashes * sizeof(int64_t))
+                elif n > 0:
+                    loops.codes(samples, n_hashes, code_key, output.bits, codes)
+                    put_codes(output, row, 0, codes, n_hashes)
+                else:
+                    put_no_codes(output, row)
+    finally:
+        free(scratch)
+        free(bins)
+        free(filled)
+        free(samples)
+        free(codes)
+    return 0
+
+
+def minhash_codes(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
+                  uint64_t code_key, Py_ssize_t n_hashes, int bits, int layout, out):
+    """Write each row's codes: `bits` bits of a hash of each sample."""
+    cdef code_output_t output = code_output(layout, out, n_hashes, bits)
+    run(indices, indptr, key, code_key, n_hashes, &output, NULL)
+
+
+def minhash_samples(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
+                    int64_t[:, ::1] members):
+    """Write each row's samples: columns."""
+    run(indices, indptr, key, 0, members.shape[1], NULL,
+        &members[0, 0] if members.shape[0] > 0 else NULL)

@@ -1,0 +1,388 @@
+# Search among packed codes: the nearest rows, rows within a distance, and pairs found by hashing.
+#
+# Input: packed codes (codes.pyx) of `n_codes` codes of `bits` bits a row; which rows have samples.
+# Output: keys of 64 bits; a row without samples is in none.
+# Cost: comparing all pairs, O(words) a pair, less where a comparison can end early; by hashing,
+# O(rows) a band and O(words) a pair that shares a bucket.
+# Reference: Indyk & Motwani, "Approximate nearest neighbors", STOC 1998; Leskovec, Rajaraman &
+# Ullman, "Mining of massive datasets", 3.4 (banding).
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from sparsemaps._loops.codes cimport (close_tiles, count_tile, counts_of, lanes_u64, loops,
+                                        next_tile, open_tiles, tiles_t, widen_row)
+from sparsemaps._loops.sort cimport pair_t, sort_pairs
+
+cdef extern from "c/base/aligned.h" nogil:
+    void *aligned(size_t size)
+    void release_aligned(void *memory)
+
+cdef extern from "c/codes/codes.h" nogil:
+    enum:
+        CODES_LANES
+    int field_width(int bits)
+    Py_ssize_t words_of_row(Py_ssize_t n_codes, int bits)
+    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
+    void prefetch_row(const uint8_t *row, Py_ssize_t n_bytes)
+
+cdef extern from "c/random/random.h" nogil:
+    uint64_t mix64(uint64_t x)
+
+# A key of the nearest rows has the number of codes that differ above the number of the row, so that
+# keys are in the order of the answer.
+ROW_BITS = 39
+
+cdef enum:
+    KEY_ROW_BITS = 39
+
+cdef enum:
+    AHEAD = 16  # keys, or pairs, whose rows are read before their turn
+
+
+cdef inline void replace_largest(uint64_t *heap, Py_ssize_t n, uint64_t key) noexcept nogil:
+    """`key` in place of the root of a heap whose largest key is its root."""
+    cdef Py_ssize_t at = 0, child = 1
+    while child < n:
+        if child + 1 < n and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= key:
+            break
+        heap[at] = heap[child]
+        at = child
+        child = 2 * at + 1
+    heap[at] = key
+
+
+def top_k(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits, Py_ssize_t n_codes,
+          const uint8_t[::1] sampled, int64_t first_row, uint64_t[:, ::1] keys):
+    """The keys of each query's nearest rows, as heaps; rows count from `first_row`.
+
+    What `keys` hold already competes. Rows come in ascending order, so that among equal ones the
+    first stay.
+    """
+    cdef Py_ssize_t k = keys.shape[1], q, i, n_found
+    cdef const uint32_t *counts
+    cdef uint32_t row
+    cdef uint64_t *heap
+    cdef uint64_t key
+    cdef tiles_t tiles
+    try:
+        open_tiles(&tiles, queries, codes, n_codes, bits)
+        with nogil:
+            while next_tile(&tiles):
+                for q in range(tiles.n_queries):
+                    tiles.limits[q] = <uint32_t>(keys[tiles.query + q, 0] >> KEY_ROW_BITS)
+                count_tile(&tiles)
+                for q in range(tiles.n_queries):
+                    counts = counts_of(&tiles, q)
+                    n_found = loops.select(counts, tiles.n_rows, tiles.limits[q], tiles.selected)
+                    heap = &keys[tiles.query + q, 0]
+                    for i in range(n_found):
+                        row = tiles.selected[i]
+                        key = (<uint64_t>counts[row] << KEY_ROW_BITS
+                               | <uint64_t>(first_row + tiles.row + row))
+                        if key < heap[0] and sampled[tiles.row + row]:
+                            replace_largest(heap, k, key)
+    finally:
+        close_tiles(&tiles)
+
+
+def within(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits,
+           Py_ssize_t n_codes, const uint8_t[::1] sampled, uint32_t max_differing,
+           uint32_t[::1] rows, uint32_t[::1] others, uint32_t[::1] differing):
+    """The pairs of a query and a row of which at most so many codes differ; how many there are.
+
+    The three outputs hold as many as there are pairs.
+    """
+    cdef Py_ssize_t q, i, n_found, n = 0
+    cdef const uint32_t *counts
+    cdef uint32_t row
+    cdef tiles_t tiles
+    try:
+        open_tiles(&tiles, queries, codes, n_codes, bits)
+        with nogil:
+            while next_tile(&tiles):
+                for q in range(tiles.n_queries):
+                    tiles.limits[q] = max_differing
+                count_tile(&tiles)
+                for q in range(tiles.n_queries):
+                    counts = counts_of(&tiles, q)
+                    n_found = loops.select(counts, tiles.n_rows, max_differing + 1,
+                                           tiles.selected)
+                    for i in range(n_found):
+                        row = tiles.selected[i]
+                        if sampled[tiles.row + row]:
+                            rows[n] = <uint32_t>(tiles.query + q)
+                            others[n] = <uint32_t>(tiles.row + row)
+                            differing[n] = counts[row]
+                            n += 1
+    finally:
+        close_tiles(&tiles)
+    return n
+
+
+# ---- hashing -------------------------------------------------------------------------------------
+
+
+cdef inline Py_ssize_t row_of(uint64_t key) noexcept nogil:
+    return <Py_ssize_t>(key & <uint64_t>0xffffffffU)
+
+
+cdef inline uint64_t bits_at(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
+    """At most 56 bits of a row, from `bit` on."""
+    cdef uint64_t word = load_word(row + bit // 8, (bit % 8 + n_bits + 7) // 8)
+    return word >> bit % 8 & ((<uint64_t>1 << n_bits) - 1)
+
+
+# Words that are 0 change a hash too.
+cdef uint64_t BAND_STEP = 0x9e3779b97f4a7c15U
+
+
+cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits,
+                               uint64_t key) noexcept nogil:
+    cdef uint64_t hashed = key
+    cdef Py_ssize_t done = 0, some
+    if bit % 8 == 0:
+        while done + 64 <= n_bits:
+            hashed = mix64(hashed ^ load_word(row + (bit + done) // 8, 8)) + BAND_STEP
+            done += 64
+    while done < n_bits:
+        some = min(n_bits - done, <Py_ssize_t>56)
+        hashed = mix64(hashed ^ bits_at(row, bit + done, some)) + BAND_STEP
+        done += some
+    return hashed
+
+
+def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t bit,
+              Py_ssize_t n_bits, uint64_t hash_key, uint64_t first_row, uint32_t part,
+              uint32_t n_parts, uint64_t[::1] keys):
+    """For rows with samples, 32 bits of a hash of some of their bits, above the row's number; how
+    many there are. Only rows are taken whose 32 bits lie in one of `n_parts` parts of their range,
+    so that rows of one bucket are in one part, however many parts there are."""
+    cdef Py_ssize_t row, n = 0
+    cdef uint64_t hashed
+    with nogil:
+        for row in range(codes.shape[0]):
+            if sampled[row]:
+                hashed = hash_bits(&codes[row, 0], bit, n_bits, hash_key) >> 32
+                if hashed * n_parts >> 32 == part:
+                    keys[n] = hashed << 32 | (first_row + row)
+                    n += 1
+    return n
+
+
+cdef inline const uint8_t *codes_of(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
+                                    uint64_t key) noexcept nogil:
+    """The codes of a key's row; rows from len(codes) on are those of `others`."""
+    cdef Py_ssize_t row = row_of(key)
+    if row < codes.shape[0]:
+        return &codes[row, 0]
+    return &others[row - codes.shape[0], 0]
+
+
+def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
+                   Py_ssize_t bit, Py_ssize_t n_bits, uint64_t hash_key, Py_ssize_t max_rows,
+                   int64_t[::1] state):
+    """Put the number of a bucket in place of the hash in each key; rows in one bucket have the same
+    bits.
+
+    `keys` are sorted. Rows of one hash are told apart by a second one, of 64 bits and another key.
+    Rows of a bucket stay in ascending order. A call reads about `max_rows` rows; the next one goes
+    on where `state` says, (place, bucket); all is done when state[0] = len(keys).
+    """
+    cdef Py_ssize_t start = state[0], stop, n_keys = keys.shape[0], p, n_read = 0
+    cdef uint64_t number = state[1], first
+    cdef bint same
+    with nogil:
+        while start < n_keys and n_read < max_rows:
+            stop = start + 1
+            while stop < n_keys and keys[stop] >> 32 == keys[start] >> 32:
+                stop += 1
+            same = True
+            if stop - start > 1:
+                n_read += stop - start
+                first = hash_bits(codes_of(codes, others, keys[start]), bit, n_bits, hash_key)
+                for p in range(start + 1, stop):
+                    if hash_bits(codes_of(codes, others, keys[p]), bit, n_bits, hash_key) != first:
+                        same = False
+                        break
+            if not same:
+                with gil:
+                    number = separate(keys[start:stop], codes, others, bit, n_bits, hash_key,
+                                      number)
+            else:
+                for p in range(start, stop):
+                    keys[p] = number << 32 | <uint64_t>row_of(keys[p])
+                number += 1
+            # Few buckets have more than one row: those of the next ones are read meanwhile.
+            for p in range(start + AHEAD, min(stop + AHEAD, n_keys)):
+                if keys[p] >> 32 == keys[p - 1] >> 32:
+                    prefetch_band(codes, others, keys[p - 1], bit, n_bits)
+                    prefetch_band(codes, others, keys[p], bit, n_bits)
+            start = stop
+    state[0] = start
+    state[1] = number
+
+
+cdef inline void prefetch_band(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
+                               uint64_t key, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
+    prefetch_row(codes_of(codes, others, key) + bit // 8, n_bits // 8 + 1)
+
+
+cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
+                       const uint8_t[:, ::1] others, Py_ssize_t bit, Py_ssize_t n_bits,
+                       uint64_t hash_key, uint64_t number) except? 0:
+    """Order rows by the second hash, and number them from `number` on; the number after these."""
+    cdef Py_ssize_t n = keys.shape[0], p
+    cdef pair_t *items = <pair_t *>malloc(2 * n * sizeof(pair_t))
+    cdef pair_t *ordered
+    if items == NULL:
+        raise MemoryError
+    for p in range(n):
+        items[p].key = hash_bits(codes_of(codes, others, keys[p]), bit, n_bits, hash_key)
+        items[p].payload = <uint64_t>row_of(keys[p])
+    ordered = sort_pairs(items, items + n, n, 64)
+    for p in range(n):
+        if p and ordered[p].key != ordered[p - 1].key:
+            number += 1
+        keys[p] = number << 32 | ordered[p].payload
+    free(items)
+    return number + 1
+
+
+cdef struct compared_t:
+    int width
+    int bits
+    Py_ssize_t n_codes
+    Py_ssize_t n_vectors
+    uint64_t *a
+    uint64_t *b
+
+
+cdef int open_pair(compared_t *pair, Py_ssize_t n_codes, int bits) except -1:
+    cdef Py_ssize_t n_bytes
+    pair.width = field_width(bits)
+    pair.bits = bits
+    pair.n_codes = n_codes
+    pair.n_vectors = (words_of_row(n_codes, bits) + CODES_LANES - 1) // CODES_LANES
+    n_bytes = pair.n_vectors * CODES_LANES * sizeof(uint64_t)
+    pair.a = <uint64_t *>aligned(n_bytes)
+    pair.b = <uint64_t *>aligned(n_bytes)
+    if pair.a == NULL or pair.b == NULL:
+        raise MemoryError
+    memset(pair.a, 0, n_bytes)
+    memset(pair.b, 0, n_bytes)
+    return 0
+
+
+cdef inline uint32_t differing_codes(compared_t *pair, const uint8_t *b) noexcept nogil:
+    """How many codes of the row in `a` differ from those of the row `b`."""
+    widen_row(b, pair.n_codes, pair.bits, 1, pair.b)
+    return loops.count_pair(pair.width, <lanes_u64 *>pair.a, <lanes_u64 *>pair.b, pair.n_vectors)
+
+
+cdef inline void prefetch_key(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
+                              uint64_t key) noexcept nogil:
+    prefetch_row(codes_of(codes, others, key), codes.shape[1])
+
+
+def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
+                   const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes,
+                   uint32_t max_differing, Py_ssize_t max_bucket, Py_ssize_t max_compared,
+                   int64_t[::1] state, uint64_t[::1] pairs):
+    """The pairs of rows in one bucket of which at most so many codes differ; how many there are.
+
+    `keys` are those of `number_buckets`; pairs are within `codes` if `others` is empty, or else one
+    of each. A pair is the smaller row above the larger one, of 32 bits each. A row is compared with
+    at most `max_bucket` rows before it; one of `others` with the last rows of `codes`. If `pairs`
+    is full, or `max_compared` pairs are compared, the next call goes on where `state` says,
+    (bucket, row, row, end of the rows of `codes` in the bucket); it is done when state[1] =
+    len(keys). state[4] counts the pairs that are compared.
+    """
+    cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], end = state[3]
+    cdef Py_ssize_t n = 0, n_compared = 0, stop
+    cdef Py_ssize_t n_codes_rows = codes.shape[0], n_keys = keys.shape[0]
+    cdef bint two = others.shape[0] > 0
+    cdef Py_ssize_t row, other
+    cdef compared_t pair
+    memset(&pair, 0, sizeof(pair))
+    try:
+        open_pair(&pair, n_codes, bits)
+        with nogil:
+            while p < n_keys:
+                if keys[p] >> 32 != keys[bucket] >> 32:
+                    bucket = p
+                row = row_of(keys[p])
+                if not two:
+                    stop = p
+                elif row < n_codes_rows:  # these come first in a bucket
+                    end = p + 1
+                    stop = 0
+                else:
+                    stop = end
+                if q < 0:
+                    q = max(bucket, stop - max_bucket)
+                if q < stop:
+                    widen_row(codes_of(codes, others, keys[p]), n_codes, bits, 1, pair.a)
+                while q < stop and n < pairs.shape[0] and n_compared < max_compared:
+                    other = row_of(keys[q])
+                    n_compared += 1
+                    if differing_codes(&pair, &codes[other, 0]) <= max_differing:
+                        pairs[n] = <uint64_t>other << 32 | <uint64_t>row
+                        n += 1
+                    q += 1
+                if q < stop:
+                    break
+                q = -1
+                p += 1
+                # Few buckets have more than one row: those of the next ones are read meanwhile.
+                if p + AHEAD < n_keys and keys[p + AHEAD] >> 32 == keys[p + AHEAD - 1] >> 32:
+                    prefetch_key(codes, others, keys[p + AHEAD - 1])
+                    prefetch_key(codes, others, keys[p + AHEAD])
+    finally:
+        release_aligned(pair.a)
+        release_aligned(pair.b)
+    state[0] = bucket
+    state[1] = p
+    state[2] = q
+    state[3] = end
+    state[4] += n_compared
+    return n
+
+
+def find_copies(const uint64_t[::1] keys, Py_ssize_t max_bucket, uint8_t[::1] kept,
+                int64_t[::1] first_of):
+    """Of rows in one bucket, those beyond `max_bucket` are no longer `kept`, and `first_of` says
+    which the first such row is. `keys` are those of `number_buckets` for all bits of a row."""
+    cdef Py_ssize_t bucket = 0, p, row
+    with nogil:
+        for p in range(keys.shape[0]):
+            if keys[p] >> 32 != keys[bucket] >> 32:
+                bucket = p
+            if p - bucket >= max_bucket:
+                row = row_of(keys[p])
+                kept[row] = 0
+                first_of[row] = row_of(keys[bucket])
+
+
+def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
+                    const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, int64_t[::1] out):
+    """How many codes of each pair differ; pairs as in `verify_buckets`."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t before = -1
+    cdef compared_t pair
+    memset(&pair, 0, sizeof(pair))
+    try:
+        open_pair(&pair, n_codes, bits)
+        with nogil:
+            for i in range(pairs.shape[0]):
+                if i + AHEAD < pairs.shape[0]:
+                    prefetch_key(codes, others, pairs[i + AHEAD])
+                if <Py_ssize_t>(pairs[i] >> 32) != before:
+                    before = <Py_ssize_t>(pairs[i] >> 32)
+                    widen_row(&codes[before, 0], n_codes, bits, 1, pair.a)
+                out[i] = differing_codes(&pair, codes_of(codes, others, pairs[i]))
+    finally:
+        release_aligned(pair.a)
+        release_aligned(pair.b)

@@ -1,0 +1,303 @@
+# Checks of CSR arrays, and dense rows as CSR. Other kernels rely on these checks.
+#
+# Input: arrays of any content. Output: whether they are sound and allowed; if not, the caller finds
+# where and why. Cost: one pass, without branches on the values.
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from sparsemaps._loops.emit cimport EMIT_SLACK, compact
+from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
+from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs, sort_words
+from sparsemaps._loops.types cimport index_t, value_t
+
+cdef extern from "c/rows/rows.h" nogil:
+    enum:
+        ROWS_OUT_OF_RANGE
+        ROWS_NOT_CANONICAL
+        ROWS_NOT_FINITE
+        ROWS_NEGATIVE
+        ROWS_ZERO
+        ROWS_UNSORTED
+        ROWS_ASCENDING
+        ROWS_DESCENDING
+    ctypedef struct rows_loops:
+        int (*faults_f32_i32)(const float *values, const int32_t *indices, Py_ssize_t n,
+                              uint64_t n_columns) noexcept nogil
+        int (*faults_f32_i64)(const float *values, const int64_t *indices, Py_ssize_t n,
+                              uint64_t n_columns) noexcept nogil
+        int (*faults_f64_i32)(const double *values, const int32_t *indices, Py_ssize_t n,
+                              uint64_t n_columns) noexcept nogil
+        int (*faults_f64_i64)(const double *values, const int64_t *indices, Py_ssize_t n,
+                              uint64_t n_columns) noexcept nogil
+        void (*reverse_f32_i32)(const float *values, const int32_t *indices, Py_ssize_t n,
+                                float *out_values, int32_t *out_indices) noexcept nogil
+        void (*reverse_f32_i64)(const float *values, const int64_t *indices, Py_ssize_t n,
+                                float *out_values, int64_t *out_indices) noexcept nogil
+        void (*reverse_f64_i32)(const double *values, const int32_t *indices, Py_ssize_t n,
+                                double *out_values, int32_t *out_indices) noexcept nogil
+        void (*reverse_f64_i64)(const double *values, const int64_t *indices, Py_ssize_t n,
+                                double *out_values, int64_t *out_indices) noexcept nogil
+        uint64_t (*largest_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
+        uint64_t (*largest_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
+        Py_ssize_t (*descents_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
+        Py_ssize_t (*descents_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
+        int (*order_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
+        int (*order_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
+    const rows_loops *rows_at(int level)
+
+cdef const rows_loops *loops = rows_at(level)
+
+SLACK = EMIT_SLACK
+
+# What `check_rows` may find.
+OUT_OF_RANGE = ROWS_OUT_OF_RANGE
+NOT_CANONICAL = ROWS_NOT_CANONICAL
+NOT_FINITE = ROWS_NOT_FINITE
+NEGATIVE = ROWS_NEGATIVE
+ZERO = ROWS_ZERO
+
+
+def check_indptr(const index_t[::1] indptr, int64_t n_stored):
+    """Index of the first entry of `indptr` that is not sound, or -1.
+
+    Sound: starts at 0, never decreases, never exceeds `n_stored`.
+    """
+    cdef Py_ssize_t i, wrong = -1
+    cdef int64_t before = 0
+    with nogil:
+        for i in range(indptr.shape[0]):
+            if indptr[i] < before or indptr[i] > n_stored or (i == 0 and indptr[i] != 0):
+                wrong = i
+                break
+            before = indptr[i]
+    return wrong
+
+
+cdef inline int faults(const value_t *values, const index_t *indices, Py_ssize_t n,
+                       uint64_t n_columns) noexcept nogil:
+    if value_t is float and index_t is int32_t:
+        return loops.faults_f32_i32(values, indices, n, n_columns)
+    elif value_t is float:
+        return loops.faults_f32_i64(values, indices, n, n_columns)
+    elif index_t is int32_t:
+        return loops.faults_f64_i32(values, indices, n, n_columns)
+    else:
+        return loops.faults_f64_i64(values, indices, n, n_columns)
+
+
+cdef inline uint64_t largest(const index_t *indices, Py_ssize_t n) noexcept nogil:
+    if index_t is int32_t:
+        return loops.largest_i32(indices, n)
+    else:
+        return loops.largest_i64(indices, n)
+
+
+cdef inline Py_ssize_t descents(const index_t *indices, Py_ssize_t n) noexcept nogil:
+    if index_t is int32_t:
+        return loops.descents_i32(indices, n)
+    else:
+        return loops.descents_i64(indices, n)
+
+
+cdef enum:
+    CHECKED_TOGETHER = 1 << 10  # entries, so that each is fetched from memory once
+
+
+def check_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+               uint64_t n_columns):
+    """What is found in the rows that `indptr` delimits, as a sum of the flags above."""
+    cdef Py_ssize_t first = indptr[0], last = indptr[indptr.shape[0] - 1], row, start, n
+    cdef Py_ssize_t n_descents = 0, allowed = 0
+    cdef bint before
+    cdef int found = 0
+    if first == last:
+        return 0
+    with nogil:
+        start = first
+        while start < last:
+            n = min(last - start, <Py_ssize_t>CHECKED_TOGETHER)
+            before = start > first  # an entry whose column this part's first one must exceed
+            found |= faults(&values[start], &indices[start], n, n_columns)
+            n_descents += descents(&indices[start - before], n + before)
+            start += n
+        # Between the last entry of one row and the first of the next, columns may descend.
+        for row in range(1, indptr.shape[0] - 1):
+            if first < indptr[row] < last and indptr[row] != indptr[row - 1]:
+                allowed += indices[indptr[row]] <= indices[indptr[row] - 1]
+        if n_descents != allowed:
+            found |= ROWS_NOT_CANONICAL
+    return found
+
+
+cdef inline int order(const index_t *indices, Py_ssize_t n) noexcept nogil:
+    if index_t is int32_t:
+        return loops.order_i32(indices, n)
+    else:
+        return loops.order_i64(indices, n)
+
+
+cdef inline void reverse(const value_t *values, const index_t *indices, Py_ssize_t n,
+                         value_t *out_values, index_t *out_indices) noexcept nogil:
+    if value_t is float and index_t is int32_t:
+        loops.reverse_f32_i32(values, indices, n, out_values, out_indices)
+    elif value_t is float:
+        loops.reverse_f32_i64(values, indices, n, out_values, out_indices)
+    elif index_t is int32_t:
+        loops.reverse_f64_i32(values, indices, n, out_values, out_indices)
+    else:
+        loops.reverse_f64_i64(values, indices, n, out_values, out_indices)
+
+
+cdef enum:
+    SORTED_TOGETHER = 1 << 10  # entries, so that what is made of them stays in the nearest cache
+
+
+cdef struct sorting_t:  # memory for the entries of some rows
+    pair_t *pairs     # twice as many as entries; or words in their place
+    void *values      # the entries in the order in which they are stored
+    void *indices
+    int64_t *places   # of each row, where its next entry goes
+    uint32_t *rows    # of each entry
+
+
+cdef inline void put(const sorting_t *s, index_t column, uint64_t position, value_t *values,
+                     index_t *indices) noexcept nogil:
+    """Put the entry that was at `position` to the others of its row."""
+    cdef int64_t place = s.places[s.rows[position]]
+    s.places[s.rows[position]] += 1
+    indices[place] = column
+    values[place] = (<const value_t *>s.values)[position]
+
+
+cdef void sort_rows(value_t *values, index_t *indices, const int64_t *indptr, Py_ssize_t n_rows,
+                    const sorting_t *s) noexcept nogil:
+    """Write the entries of each row in the order of their columns: those of all rows by column, and
+    then row by row in that order."""
+    cdef Py_ssize_t first = indptr[0], n = indptr[n_rows] - first, row, i
+    cdef const index_t *stored = <const index_t *>s.indices
+    cdef int bits = bit_length(largest(stored, n)), position_bits = bit_length(n)
+    cdef uint64_t mask = (<uint64_t>1 << position_bits) - 1
+    cdef uint64_t *words = <uint64_t *>s.pairs
+    cdef const pair_t *pairs
+    for row in range(n_rows):
+        s.places[row] = indptr[row]
+        for i in range(indptr[row] - first, indptr[row + 1] - first):
+            s.rows[i] = <uint32_t>row
+    if bits + position_bits <= 64:
+        for i in range(n):
+            words[i] = <uint64_t>stored[i] << position_bits | <uint64_t>i
+        words = sort_words(words, words + n, n, position_bits, bits)
+        for i in range(n):
+            put(s, <index_t>(words[i] >> position_bits), words[i] & mask, values, indices)
+    else:
+        for i in range(n):
+            s.pairs[i].key = <uint64_t>stored[i]
+            s.pairs[i].payload = <uint64_t>i
+        pairs = sort_pairs(s.pairs, s.pairs + n, n, bits)
+        for i in range(n):
+            put(s, <index_t>pairs[i].key, pairs[i].payload, values, indices)
+
+
+cdef bint arrange_rows(value_t *values, index_t *indices, const int64_t *indptr,
+                       Py_ssize_t n_rows, const sorting_t *s) noexcept nogil:
+    """Write rows with ascending columns. Returns whether a column is in a row twice."""
+    cdef Py_ssize_t row, start, n
+    cdef const value_t *stored_values = <const value_t *>s.values
+    cdef const index_t *stored_indices = <const index_t *>s.indices
+    cdef int found
+    cdef bint twice = False
+    for row in range(n_rows):
+        start, n = indptr[row] - indptr[0], indptr[row + 1] - indptr[row]
+        found = order(stored_indices + start, n)
+        if found == ROWS_UNSORTED:
+            break
+        # Products of sparse matrices have rows in descending order.
+        if found == ROWS_DESCENDING:
+            reverse(stored_values + start, stored_indices + start, n, values + indptr[row],
+                    indices + indptr[row])
+        else:
+            memcpy(values + indptr[row], stored_values + start, n * sizeof(value_t))
+            memcpy(indices + indptr[row], stored_indices + start, n * sizeof(index_t))
+    else:
+        return False
+    sort_rows(values, indices, indptr, n_rows, s)
+    for row in range(n_rows):
+        n = indptr[row + 1] - indptr[row]
+        twice |= order(indices + indptr[row], n) != ROWS_ASCENDING
+    return twice
+
+
+cdef Py_ssize_t sum_duplicates(value_t *values, index_t *indices, int64_t *indptr,
+                               Py_ssize_t n_rows) noexcept nogil:
+    """Sum entries of the same column, which stand side by side, in their order."""
+    cdef Py_ssize_t row, i = indptr[0], n = i, start, stop
+    for row in range(n_rows):
+        start, stop = n, indptr[row + 1]
+        while i < stop:
+            if n > start and indices[n - 1] == indices[i]:
+                values[n - 1] += values[i]
+            else:
+                indices[n] = indices[i]
+                values[n] = values[i]
+                n += 1
+            i += 1
+        indptr[row + 1] = n
+    return n
+
+
+def canonical(const value_t[::1] values, const index_t[::1] indices, int64_t[::1] indptr,
+              value_t[::1] out_values, index_t[::1] out_indices):
+    """Write the rows that `indptr` delimits with ascending columns, one entry for each.
+
+    Entries of the same column are summed in the order in which they are stored. `indptr` is
+    overwritten: it delimits the written rows, from 0 on. Another thread may change the input
+    meanwhile: the output is then of some state of each entry, with any column. Returns how many
+    entries were written.
+    """
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, first = indptr[0], row, stop, n, longest = 0
+    cdef bint twice = False
+    cdef sorting_t s
+    cdef Scratch scratch
+    for row in range(n_rows):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+        indptr[row] -= first
+    indptr[n_rows] -= first
+    n = max(longest, min(SORTED_TOGETHER, indptr[n_rows]))
+    scratch = borrow_scratch(n * (2 * sizeof(pair_t) + sizeof(value_t) + sizeof(index_t)
+                                  + sizeof(uint32_t)) + 64 + n_rows * sizeof(int64_t))
+    s.pairs = <pair_t *>scratch.memory
+    s.places = <int64_t *>(s.pairs + 2 * n)
+    s.values = s.places + n_rows
+    s.indices = <value_t *>s.values + n + n % 2
+    s.rows = <uint32_t *>(<index_t *>s.indices + n)
+    with nogil:
+        row = 0
+        while row < n_rows:
+            stop = row + 1
+            while stop < n_rows and indptr[stop + 1] - indptr[row] <= n:
+                stop += 1
+            memcpy(s.values, &values[first + indptr[row]],
+                   (indptr[stop] - indptr[row]) * sizeof(value_t))
+            memcpy(s.indices, &indices[first + indptr[row]],
+                   (indptr[stop] - indptr[row]) * sizeof(index_t))
+            twice |= arrange_rows(&out_values[0], &out_indices[0], &indptr[row], stop - row, &s)
+            row = stop
+        n = indptr[n_rows]
+        if twice:
+            n = sum_duplicates(&out_values[0], &out_indices[0], &indptr[0], n_rows)
+    give_back_scratch(scratch)
+    return n
+
+
+def compress(const value_t[:, ::1] rows, value_t[::1] values, int32_t[::1] columns,
+             int64_t[::1] indptr):
+    """Dense rows as CSR: what is not zero. `values` and `columns` have SLACK more places than
+    there are numbers in `rows`, and are as long as `indptr` says in the end."""
+    cdef Py_ssize_t row, n = 0
+    with nogil:
+        indptr[0] = 0
+        for row in range(rows.shape[0]):
+            if rows.shape[1] > 0:
+                n += compact(&rows[row, 0], rows.shape[1], &values[n], &columns[n])
+            indptr[row + 1] = n

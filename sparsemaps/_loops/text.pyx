@@ -1,0 +1,432 @@
+# Hashed n-grams of texts (c/text.h): texts of a block to rows of CSR.
+#
+# Characters are read where Python has them, without the interpreter's lock: the block holds its
+# texts, and a str does not change. Whatever only Python knows (lower case of some characters, what
+# is no text) is asked for with the lock, one text at a time.
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from sparsemaps._loops.arrow cimport Chunk, name_text
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
+from sparsemaps._loops.text_tables cimport (
+    TEXT_BY_PYTHON, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS, TEXT_INVALID, TEXT_L1, TEXT_L2,
+    TEXT_NO_NORM, TEXT_SLACK, TEXT_UNMET, TEXT_UTF8, TEXT_WORDS, Characters, StopWords, loops,
+    text_job,
+)
+
+import numpy as np
+
+cdef extern from "Python.h":
+    bint PyUnicode_CheckExact(object text)
+    void *PyUnicode_DATA(object text)
+    int PyUnicode_KIND(object text)
+    bint PyUnicode_IS_ASCII(object text)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
+    bint PyBytes_CheckExact(object text)
+
+cdef enum:
+    BY_PYTHON = -1          # the form of what is neither str nor UTF-8
+    MOST_BYTES = 2147480000  # of a text: places are 32-bit numbers, and vectors of them signed
+
+NORMS = {None: TEXT_NO_NORM, "l1": TEXT_L1, "l2": TEXT_L2}
+ANALYZERS = {"word": TEXT_WORDS, "char": TEXT_CHARACTERS, "char_wb": TEXT_CHARACTERS_OF_WORDS}
+
+
+cdef tuple of_class = (
+    (Characters(False, False), Characters(False, True)),
+    (Characters(True, False), Characters(True, True)),
+)
+
+
+ctypedef struct text_t:
+    const void *data
+    int64_t n        # characters; bytes for TEXT_UTF8
+    int form         # bytes a character, TEXT_UTF8, or BY_PYTHON
+    bint plain       # its letters are as they must be
+    bint raw         # it is what the caller gave, and no text yet
+
+
+cdef class Vectorizer:
+    """What the rows of texts are, and what Python does for them.
+
+    Parameters
+    ----------
+    analyzer : "word", "char" or "char_wb"
+    by_spaces : bool
+        Whether words are runs of what is no space; else of letters, digits and underscores.
+    least : 1 or 2
+        Characters that a word has at least.
+    ngram_range : (int, int)
+        Least and greatest size of n-grams, at least 1.
+    lowercase : bool
+    n_features : int
+    alternate_sign, binary : bool
+    norm : None, "l1" or "l2"
+    dtype : float32 or float64
+    stop_words : collection of str or None
+    reads : bool
+        Whether what the caller gives are names of files or files.
+    utf8 : bool
+        Whether bytes are UTF-8 that is taken as it is. Else, and where it is none, `decode` is
+        called.
+    decode : callable
+        Of what is no str, or of a file: makes the str, or raises the error. What it leaves as it is
+        goes to `tokens`.
+    preprocess : callable or None
+        Of a str that is not ASCII: the str whose tokens are taken, in small letters already.
+    tokenize : callable or None
+        Of a str: its tokens, in place of `analyzer`.
+    tokens : callable
+        Of what is no fast way's: all its n-grams.
+    """
+    cdef text_job job
+    cdef StopWords stop
+    cdef bint lowercase, binary, reads, utf8, single
+    cdef int norm
+    cdef object decode, preprocess, tokenize, tokens
+    cdef list outputs  # arrays for the output of a block, which are used again
+
+    def __cinit__(self, *, analyzer, bint by_spaces, int least, ngram_range, bint lowercase,
+                  uint32_t n_features, bint alternate_sign, bint binary, norm, dtype, stop_words,
+                  bint reads, bint utf8, decode, preprocess, tokenize, tokens):
+        memset(&self.job, 0, sizeof(text_job))
+        self.stop = StopWords(stop_words or ())
+        self.job.analyzer = ANALYZERS[analyzer]
+        self.job.by_spaces, self.job.least = by_spaces, least
+        self.job.shortest, self.job.longest = ngram_range
+        self.job.n_features = n_features
+        self.job.column_bits = max(1, int(n_features - 1).bit_length())
+        self.job.signs = alternate_sign
+        self.job.stop = self.stop.table
+        self.lowercase, self.binary, self.norm = lowercase, binary, NORMS[norm]
+        self.single = np.dtype(dtype) == np.float32
+        self.reads, self.utf8, self.decode, self.preprocess = reads, utf8, decode, preprocess
+        self.tokenize, self.tokens = tokenize, tokens
+        self.outputs = []
+
+    def rows(self, int64_t first, texts):
+        """Columns and values of the rows of a block's texts, where each row ends, and how many
+        n-grams there were. Texts are a list, or a chunk of Arrow's and where the block begins and
+        ends there. An error names the text; the first one has number `first`.
+
+        The caller gives the two arrays back when they have been copied: fresh memory costs more
+        than what is written to it.
+        """
+        cdef Block block = Block.__new__(Block)
+        try:
+            block.open(self, texts, first)
+            return block.run()
+        finally:
+            block.close()
+
+    cdef bint needs_str(self):
+        """Whether more must be done to a text than the loops do."""
+        return self.tokenize is not None or self.preprocess is not None
+
+    def give_back(self, columns, values):
+        self.outputs.append((columns.base, values.base))
+
+    cdef int64_t most_items(self, int64_t n) noexcept nogil:
+        """The most n-grams of a text of n characters."""
+        cdef int64_t n_sizes = self.job.longest - self.job.shortest + 1
+        if self.job.analyzer == TEXT_WORDS:
+            return (n // (self.job.least + 1) + 1) * min(n_sizes, n + 1)
+        return (n + 2) * min(n_sizes + 1, n + 3)
+
+
+cdef class Block:
+    """The texts of a block on their way to rows."""
+    cdef Vectorizer of
+    cdef text_job job
+    cdef list texts, held        # as they were given, and what is read
+    cdef Chunk chunk             # that texts lie in which are None there
+    cdef int64_t first, start    # numbers of the first text, in all and in the chunk
+    cdef object spans_memory, columns, values, ends
+    cdef text_t *spans
+    cdef int32_t *out_columns
+    cdef float *out_f32
+    cdef double *out_f64
+    cdef int64_t *row_ends
+    cdef int64_t n, end, room, n_items, most_characters, most_bytes, most_row
+    cdef const uint64_t **lower_pages
+    cdef const uint64_t **plain_pages
+    cdef Scratch scratch
+
+    cdef int open(self, Vectorizer of, texts, int64_t first) except -1:
+        cdef int64_t row, total = 0, most = 0
+        cdef uint8_t[::1] spans
+        cdef int64_t[::1] ends
+        self.of, self.first = of, first
+        self.job = of.job
+        if isinstance(texts, list):
+            self.texts = texts
+        else:
+            self.chunk, self.start, stop = texts
+            self.texts = [None] * (stop - self.start)
+        self.held = list(self.texts)
+        self.n = len(self.texts)
+        self.spans_memory = spans = np.zeros(max(1, self.n) * sizeof(text_t), np.uint8)
+        self.spans = <text_t *>&spans[0]
+        self.ends = ends = np.empty(self.n + 1, np.int64)
+        self.row_ends = &ends[0]
+        for row in range(self.n):
+            if self.chunk is not None:
+                try:
+                    self.take_lent(row)
+                except Exception as error:
+                    name_text(error, first + row)
+                    raise
+            elif of.reads:
+                self.spans[row].form, self.spans[row].raw = BY_PYTHON, True
+            else:
+                self.take(row, self.texts[row], False)
+            total += of.most_items(self.spans[row].n)
+            most = max(most, self.spans[row].n)
+        self.lower_pages = (<Characters>of_class[1][of.job.by_spaces]).pages
+        self.plain_pages = (<Characters>of_class[0][of.job.by_spaces]).pages
+        self.make_room(total)
+        self.grow(most + 3, 4 * most + 3, of.most_items(most))
+        return 0
+
+    def close(self):
+        if self.scratch is not None:
+            give_back_scratch(self.scratch)
+            self.scratch = None
+
+    cdef int take(self, int64_t row, text, bint plain) except -1:
+        """Let the row be made from this text."""
+        cdef text_t *span = self.spans + row
+        span.plain, span.raw, span.form, span.n = plain, False, BY_PYTHON, 0
+        self.held[row] = text
+        if PyUnicode_CheckExact(text):
+            if self.of.tokenize is not None:
+                return 0
+            if self.of.preprocess is not None and not plain and not PyUnicode_IS_ASCII(text):
+                self.held[row] = text = self.of.preprocess(text)
+                span.plain = True
+            span.data, span.n = PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+            span.form = PyUnicode_KIND(text)
+        elif self.of.utf8 and PyBytes_CheckExact(text) and not self.of.needs_str():
+            span.data, span.n = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+            span.form = TEXT_UTF8
+        else:
+            span.raw = True
+        return 0
+
+    cdef int take_lent(self, int64_t row) except -1:
+        """Let the row be made from its text in the chunk."""
+        cdef text_t *span = self.spans + row
+        span.data = self.chunk.at(self.start + row, &span.n)
+        if (span.data == NULL or self.of.reads or self.of.needs_str()
+                or not (self.of.utf8 or self.chunk.is_text)):
+            span.form, span.n, span.raw = BY_PYTHON, 0, True
+        else:
+            span.form = TEXT_UTF8
+        return 0
+
+    cdef text_of(self, int64_t row):
+        """The text of the row as it was given."""
+        if self.texts[row] is None and self.chunk is not None:
+            self.texts[row] = self.chunk.item(self.start + row)
+        return self.texts[row]
+
+    cdef int make_room(self, int64_t more) except -1:
+        """Have room for that many more entries of the output."""
+        cdef int32_t[::1] columns
+        cdef float[::1] f32
+        cdef double[::1] f64
+        before, values_before = self.columns, self.values
+        self.columns = self.values = None
+        if before is None:
+            try:
+                self.columns, self.values = self.of.outputs.pop()
+            except IndexError:
+                pass
+        self.room = self.end + max(more, self.end)  # so that many rows are copied a few times
+        if self.columns is None or len(self.columns) < self.room + TEXT_SLACK:
+            self.columns = np.empty(self.room + TEXT_SLACK, np.int32)
+            self.values = np.empty(self.room + TEXT_SLACK,
+                                   np.float32 if self.of.single else np.float64)
+        if before is not None:
+            self.columns[:self.end] = before[:self.end]
+            self.values[:self.end] = values_before[:self.end]
+        columns = self.columns
+        self.out_columns = &columns[0]
+        if self.of.single:
+            f32 = self.values
+            self.out_f32 = &f32[0]
+        else:
+            f64 = self.values
+            self.out_f64 = &f64[0]
+        return 0
+
+    cdef int grow(self, int64_t n_characters, int64_t n_bytes, int64_t n_items) except -1:
+        """Have memory for a row of at most so many characters, bytes and n-grams."""
+        cdef int64_t sizes[9]
+        cdef int64_t total = 0, part, slack = TEXT_SLACK
+        cdef char *memory
+        if (self.scratch is not None and n_characters <= self.most_characters
+                and n_bytes <= self.most_bytes and n_items <= self.most_row):
+            return 0
+        n_characters = max(n_characters, self.most_characters)
+        n_bytes = max(n_bytes, self.most_bytes)
+        n_items = max(n_items, self.most_row, n_characters)
+        if n_bytes > MOST_BYTES:
+            raise ValueError(f"has up to {n_bytes} bytes, more than {MOST_BYTES}")
+        sizes[0] = sizes[1] = sizes[2] = n_bytes
+        sizes[3] = sizes[4] = sizes[5] = 4 * n_characters
+        sizes[6] = sizes[7] = sizes[8] = 4 * n_items
+        for part in range(9):
+            sizes[part] = (sizes[part] + 2 * slack + 63) // 64 * 64
+            total += sizes[part]
+        self.close()
+        self.scratch = borrow_scratch(total)
+        memory = self.scratch.memory
+        self.job.bytes = <uint8_t *>memory
+        self.job.classes = self.job.bytes + sizes[0]
+        self.job.joined = self.job.classes + sizes[1]
+        self.job.starts = <uint32_t *>(self.job.joined + sizes[2])
+        self.job.ends = self.job.starts + sizes[3] // 4
+        self.job.offsets = self.job.ends + sizes[4] // 4
+        self.job.items = self.job.offsets + sizes[5] // 4
+        self.job.sorted = self.job.items + sizes[6] // 4
+        self.job.counts = <int32_t *>(self.job.sorted + sizes[7] // 4)
+        self.most_characters, self.most_bytes, self.most_row = n_characters, n_bytes, n_items
+        return 0
+
+    def run(self):
+        cdef int64_t row = 0
+        while True:
+            with nogil:
+                row = self.make_rows(row)
+            if row == self.n:
+                break
+            try:
+                row += self.help(row)
+            except Exception as error:
+                name_text(error, self.first + row)
+                raise
+        return self.columns[:self.end], self.values[:self.end], self.ends[:self.n], self.n_items
+
+    cdef int64_t make_rows(self, int64_t row) noexcept nogil:
+        """Make rows from `row` on, up to one that needs help, whose number is returned."""
+        cdef text_t *span
+        cdef int64_t n_bytes, n_items
+        while row < self.n:
+            span = self.spans + row
+            n_items = self.of.most_items(span.n)
+            self.job.flags = 0
+            if (span.form == BY_PYTHON or self.end + n_items > self.room
+                    or n_items > self.most_row or span.n + 3 > self.most_characters
+                    or 4 * span.n + 3 > self.most_bytes):
+                break
+            self.job.lower = self.of.lowercase and not span.plain
+            self.job.pages = self.lower_pages if self.job.lower else self.plain_pages
+            n_bytes = loops.prepare(&self.job, span.data, span.n, span.form)
+            if self.job.flags >= TEXT_BY_PYTHON:
+                break
+            loops.hash_text(&self.job, n_bytes)
+            self.finish_row(row)
+            row += 1
+        return row
+
+    cdef void finish_row(self, int64_t row) noexcept nogil:
+        """Append the row of the n-grams that were hashed."""
+        cdef int64_t n = loops.count(&self.job, self.out_columns + self.end)
+        if self.of.single:
+            loops.values_f32(self.job.counts, n, self.of.binary, self.of.norm,
+                             self.out_f32 + self.end)
+        else:
+            loops.values_f64(self.job.counts, n, self.of.binary, self.of.norm,
+                             self.out_f64 + self.end)
+        self.end += n
+        self.row_ends[row] = self.end
+        self.n_items += self.job.n_items
+
+    cdef int help(self, int64_t row) except -1:
+        """What the row needs Python for. Returns 1 if the row is complete then, else 0."""
+        cdef text_t *span = self.spans + row
+        cdef int64_t n = span.n, rest = 0, i
+        if self.job.flags & TEXT_UNMET:
+            (<Characters>of_class[self.job.lower][self.job.by_spaces]).fill(&self.job)
+            return 0
+        if self.job.flags & TEXT_BY_PYTHON and not self.job.lower:
+            return self.put_tokens(row, self.of.tokens(self.text_of(row)), 1, 1)
+        if self.job.flags & (TEXT_BY_PYTHON | TEXT_INVALID):
+            text = self.held[row] if span.form != TEXT_UTF8 else self.text_of(row)
+            if not isinstance(text, str):
+                text = self.of.decode(text)
+            if self.job.flags & TEXT_INVALID:
+                self.take(row, text, False)
+            else:
+                self.take(row, text.lower(), True)
+            return 0
+        if span.raw:
+            if self.of.reads and row:
+                self.held[row - 1] = None  # one file at a time is enough
+            text = self.text_of(row)
+            if self.of.reads or not PyUnicode_CheckExact(text):
+                text = self.of.decode(text)
+            if isinstance(text, np.str_):
+                text = str(text)
+            if not PyUnicode_CheckExact(text):
+                return self.put_tokens(row, self.of.tokens(text), 1, 1)
+            self.take(row, text, False)
+            return 0
+        if span.form == BY_PYTHON:
+            return self.put_tokens(row, self.of.tokenize(self.held[row]), self.job.shortest,
+                                   self.job.longest)
+        for i in range(row, self.n):
+            rest += self.of.most_items(self.spans[i].n)
+        if self.end + rest > self.room:
+            self.make_room(rest)
+        self.grow(n + 3, 4 * n + 3, self.of.most_items(n))
+        return 0
+
+    cdef int put_tokens(self, int64_t row, tokens, int64_t shortest, int64_t longest) except -1:
+        """Make the row from the n-grams of these tokens."""
+        cdef int64_t n = 0, n_bytes = 0, end = 0, length, most
+        encoded = []
+        for token in tokens:
+            if isinstance(token, str):
+                token = token.encode("utf-8")
+            elif not isinstance(token, bytes):
+                raise TypeError("feature names must be strings")
+            encoded.append(token)
+            n_bytes += len(token) + 1
+        n = len(encoded)
+        most = n * min(longest - shortest + 1, n)
+        self.grow(n, n_bytes, most)
+        if self.end + most > self.room:
+            self.make_room(most)
+        for i, token in enumerate(encoded):
+            length = PyBytes_GET_SIZE(token)
+            memcpy(self.job.joined + end, PyBytes_AS_STRING(token), length)
+            self.job.starts[i] = end
+            end += length
+            self.job.ends[i] = end
+            self.job.joined[end] = 32
+            end += 1
+        self.job.n_tokens = n
+        with nogil:
+            loops.hash_tokens(&self.job, shortest, longest)
+            self.finish_row(row)
+        return 1
+
+
+def take_block(texts, int64_t most):
+    """A list of texts that the iterator gives next, which together have about `most` characters."""
+    cdef int64_t total = 0
+    cdef list block = []
+    for text in texts:
+        block.append(text)
+        if PyUnicode_CheckExact(text):
+            total += PyUnicode_GET_LENGTH(text) + 16
+        elif PyBytes_CheckExact(text):
+            total += PyBytes_GET_SIZE(text) + 16
+        else:
+            total += 4096
+        if total >= most:
+            break
+    return block

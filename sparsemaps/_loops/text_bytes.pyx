@@ -1,0 +1,160 @@
+# Counts of byte n-grams of texts (c/text_bytes.h): texts of a block to rows of CSR.
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from sparsemaps._loops.arrow cimport Chunk, name_text
+from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
+from sparsemaps._loops.types cimport index_t, value_t
+
+import numpy as np
+
+cdef extern from "Python.h":
+    void *PyUnicode_DATA(object text)
+    bint PyUnicode_IS_ASCII(object text)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
+
+cdef extern from "c/text/text_bytes.h" nogil:
+    ctypedef struct text_bytes_loops:
+        void (*lower)(const uint8_t *bytes, int64_t n, uint8_t *out) noexcept nogil
+        int64_t (*count_i32)(const uint8_t *bytes, int64_t n, int size, int64_t first,
+                             uint64_t *items, uint64_t *other, int32_t *columns,
+                             int32_t *counts) noexcept nogil
+        int64_t (*count_i64)(const uint8_t *bytes, int64_t n, int size, int64_t first,
+                             uint64_t *items, uint64_t *other, int64_t *columns,
+                             int32_t *counts) noexcept nogil
+    const text_bytes_loops *text_bytes_at(int level)
+
+cdef const text_bytes_loops *loops = text_bytes_at(level)
+
+cdef enum:
+    SLACK = 64  # numbers behind arrays that may be read and written
+
+ctypedef struct span_t:
+    const uint8_t *bytes
+    int64_t n
+
+
+cdef class ByteCounter:
+    """What the rows of texts are.
+
+    Parameters
+    ----------
+    ngram_range : (int, int)
+        Least and greatest size, 1 to 7.
+    binary, lowercase : bool
+    dtype : float32 or float64
+    index_type : int32 or int64
+    """
+    cdef int shortest, longest
+    cdef bint binary, lowercase
+    cdef object dtype, index_type
+    cdef list outputs  # arrays for the output of a block, which are used again
+
+    def __cinit__(self, *, ngram_range, bint binary, bint lowercase, dtype, index_type):
+        self.shortest, self.longest = ngram_range
+        self.binary, self.lowercase = binary, lowercase
+        self.dtype, self.index_type = dtype, index_type
+        self.outputs = []
+
+    def give_back(self, columns, values):
+        self.outputs.append((columns.base, values.base))
+
+    def rows(self, int64_t first, texts):
+        """Columns and values of the rows of a block's texts, where each row ends, and how many
+        n-grams there were. Texts are as for ``text.Vectorizer``.
+        """
+        cdef uint8_t[::1] memory
+        cdef span_t *spans
+        cdef int64_t row, n_rows, total = 0, most = 0, start = 0, n
+        cdef Chunk chunk = None
+        if not isinstance(texts, list):
+            chunk, start, stop = texts
+            texts = [None] * (stop - start)
+        n_rows = len(texts)
+        spans_memory = memory = np.zeros(max(1, n_rows) * sizeof(span_t), np.uint8)
+        spans = <span_t *>&memory[0]
+        for row in range(n_rows):
+            try:
+                if chunk is not None:
+                    spans[row].bytes = chunk.at(start + row, &spans[row].n)
+                else:
+                    texts[row] = take(spans + row, texts[row])
+                if spans[row].bytes == NULL:
+                    raise ValueError("a text must be str or bytes, got null")
+            except Exception as error:
+                name_text(error, first + row)
+                raise
+            total += spans[row].n
+            most = max(most, spans[row].n)
+        n = total * (self.longest - self.shortest + 1)
+        columns, values = self.outputs.pop() if self.outputs else (np.empty(0), np.empty(0))
+        if len(columns) < n:
+            columns, values = np.empty(n, self.index_type), np.empty(n, self.dtype)
+        ends = np.empty(n_rows, np.int64)
+        n = 0
+        if total:
+            n = self.count(spans, most, columns, values, ends)
+        else:
+            ends[:] = 0
+            columns, values = np.empty(1, self.index_type), np.empty(1, self.dtype)
+        return columns[:n], values[:n], ends, total
+
+    cdef int64_t count(self, span_t *spans, int64_t most, columns, values,
+                       int64_t[::1] ends) except -1:
+        cdef Scratch scratch = borrow_scratch(3 * 8 * (most + SLACK) + most + SLACK)
+        try:
+            if self.index_type == np.int32:
+                if self.dtype == np.float32:
+                    return self.fill[int32_t, float](spans, most, columns, values, ends, scratch)
+                return self.fill[int32_t, double](spans, most, columns, values, ends, scratch)
+            if self.dtype == np.float32:
+                return self.fill[int64_t, float](spans, most, columns, values, ends, scratch)
+            return self.fill[int64_t, double](spans, most, columns, values, ends, scratch)
+        finally:
+            give_back_scratch(scratch)
+
+    cdef int64_t fill(self, span_t *spans, int64_t most, index_t[::1] columns, value_t[::1] values,
+                      int64_t[::1] ends, Scratch scratch) except -1:
+        cdef uint64_t *items = <uint64_t *>scratch.memory
+        cdef uint64_t *other = items + most + SLACK
+        cdef int32_t *counts = <int32_t *>(other + most + SLACK)
+        cdef uint8_t *lowered = <uint8_t *>(counts + 2 * (most + SLACK))
+        cdef const uint8_t *text
+        cdef int64_t row, n, i, before, at = 0
+        cdef int size
+        with nogil:
+            for row in range(ends.shape[0]):
+                text = spans[row].bytes
+                if self.lowercase:
+                    loops.lower(text, spans[row].n, lowered)
+                    text = lowered
+                before = 0
+                for size in range(1, self.longest + 1):
+                    if size >= self.shortest and spans[row].n >= size:
+                        if index_t is int32_t:
+                            n = loops.count_i32(text, spans[row].n, size, before, items, other,
+                                                &columns[at], counts)
+                        else:
+                            n = loops.count_i64(text, spans[row].n, size, before, items, other,
+                                                &columns[at], counts)
+                        for i in range(n):
+                            values[at + i] = 1 if self.binary else <value_t>counts[i]
+                        at += n
+                    if size >= self.shortest:
+                        before += <int64_t>1 << (8 * size)
+                ends[row] = at
+        return at
+
+
+cdef take(span_t *span, text):
+    """Let the span be the bytes of the text; returns what holds them."""
+    if isinstance(text, str):
+        if PyUnicode_IS_ASCII(text):
+            span.bytes, span.n = <const uint8_t *>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+            return text
+        text = text.encode("utf-8")
+    elif not isinstance(text, bytes):
+        raise ValueError(f"a text must be str or bytes, got {type(text).__name__}")
+    span.bytes, span.n = <const uint8_t *>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+    return text

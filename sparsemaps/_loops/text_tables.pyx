@@ -1,0 +1,96 @@
+# Tables for texts (text_tables.pxd): characters as the running Python has them, and stop words.
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from sparsemaps._loops.levels cimport level
+
+import threading
+
+import numpy as np
+
+cdef extern from *:
+    """
+    static inline void publish_page(const uint64_t **pages, int page, const uint64_t *entries)
+    {
+        __atomic_store_n(pages + page, entries, __ATOMIC_RELEASE);
+    }
+    """
+    void publish_page(const uint64_t **pages, int page, const uint64_t *entries) nogil
+
+loops = text_at(level)
+
+
+cdef class Characters:
+    """What each character becomes, as the running Python has it, by pages that are filled when they
+    are met.
+
+    A character that is no token's need not be right, so surrogates are harmless among words.
+    """
+    def __cinit__(self, bint lower, bint by_spaces):
+        cdef int page
+        self.lower, self.by_spaces = lower, by_spaces
+        self.filled = [np.full(TEXT_PAGE, TEXT_UNMET | <uint64_t>1 << TEXT_LENGTH, np.uint64)]
+        self.lock = threading.Lock()
+        for page in range(TEXT_PAGES):
+            self.publish(page, self.filled[0])
+
+    cdef int publish(self, int page, const uint64_t[::1] entries) except -1:
+        publish_page(self.pages, page, &entries[0])
+        return 0
+
+    cdef int fill(self, text_job *job) except -1:
+        """Fill the pages that `job` has met."""
+        cdef int page
+        with self.lock:
+            for page in range(TEXT_PAGES):
+                if job.unmet[page // 64] >> (page % 64) & 1:
+                    first = page * TEXT_PAGE
+                    entries = [self.entry(chr(c)) for c in range(first, first + TEXT_PAGE)]
+                    self.filled.append(np.array(entries, np.uint64))
+                    self.publish(page, self.filled[len(self.filled) - 1])
+            memset(job.unmet, 0, TEXT_PAGES // 8)
+        return 0
+
+    def entry(self, character):
+        becomes = character.lower() if self.lower else character
+        if self.lower and (len(becomes) != 1 or f"a{character}".lower() != f"a{becomes}"):
+            return TEXT_BY_PYTHON | <uint64_t>1 << TEXT_LENGTH
+        in_class = (not becomes.isspace() if self.by_spaces
+                    else becomes.isalnum() or becomes == "_")
+        if "\ud800" <= becomes <= "\udfff":  # it has no UTF-8
+            return <uint64_t>1 << TEXT_LENGTH | (TEXT_BY_PYTHON if in_class else 0)
+        utf8 = becomes.encode()
+        return (int.from_bytes(utf8, "little") | len(utf8) << TEXT_LENGTH
+                | (0xff if in_class else 0) << TEXT_CLASS)
+
+
+cdef class StopWords:
+    def __cinit__(self, words):
+        cdef const uint8_t[::1] text
+        cdef const uint32_t[::1] starts, ends
+        cdef uint32_t[::1] hashes, slot_starts, slot_ends
+        cdef uint32_t slot, mask
+        encoded = sorted({word.encode("utf-8", "surrogatepass") for word in words
+                          if isinstance(word, str) and word})
+        self.table.mask = 0
+        if not encoded:
+            return
+        lengths = np.array([len(word) for word in encoded])
+        text = np.frombuffer(b"".join(encoded) + bytes(TEXT_SLACK), np.uint8)
+        slack = np.zeros(TEXT_SLACK)
+        ends_of = np.cumsum(lengths)
+        starts = np.concatenate([ends_of - lengths, slack]).astype(np.uint32)
+        ends = np.concatenate([ends_of, slack]).astype(np.uint32)
+        hashes = np.zeros(len(starts), np.uint32)
+        loops.hash_ranges(&text[0], &starts[0], &ends[0], len(encoded), &hashes[0])
+        n_slots = 2 << len(encoded).bit_length()
+        slot_starts = np.zeros(n_slots, np.uint32)
+        slot_ends = np.zeros(n_slots, np.uint32)
+        mask = n_slots - 1
+        for i in range(len(encoded)):
+            slot = hashes[i] & mask
+            while slot_ends[slot]:
+                slot = (slot + 1) & mask
+            slot_starts[slot], slot_ends[slot] = starts[i], ends[i]
+        self.kept = text, slot_starts, slot_ends
+        self.table = text_stop_words(&text[0], &slot_starts[0], &slot_ends[0], mask)

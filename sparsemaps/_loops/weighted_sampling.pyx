@@ -1,0 +1,123 @@
+# Improved consistent weighted sampling: n_hashes samples (i*, t*) of each row.
+#
+# Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; two 64-bit keys,
+# of the samples and of their codes.
+# Output: samples, or their codes; -1 where a row has no positive entry.
+# Cost: O(entries * n_hashes). The random numbers of a column are made once for the rows of a group
+# and a tile of samples, so the more rows share their columns the cheaper they are.
+# Reference: Ioffe 2010; Li, "0-bit consistent weighted sampling", KDD 2015.
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, put_codes, put_no_samples,
+                                              put_whole_samples, sample_codes_at,
+                                              sample_codes_loops, sample_output_t,
+                                              samples_as_codes, whole_samples)
+from sparsemaps._loops.groups cimport group_t, groups_t, next_group, next_part, open_groups
+from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.scratch cimport Scratch, give_back_scratch
+from sparsemaps._loops.signed cimport column_of
+from sparsemaps._loops.types cimport index_t, value_t
+
+cdef extern from "c/maps/weighted_sampling.h" nogil:
+    enum:
+        ICWS_TILE
+    ctypedef struct icws_state:
+        int32_t position[ICWS_TILE]
+        int32_t t[ICWS_TILE]
+    ctypedef struct weighted_sampling_loops:
+        void (*reset)(icws_state *states, Py_ssize_t n) noexcept nogil
+        void (*add)(uint64_t first_sample, const group_t *group, icws_state *states) noexcept nogil
+    const weighted_sampling_loops *weighted_sampling_at(int level)
+
+cdef const weighted_sampling_loops *loops = weighted_sampling_at(level)
+cdef const sample_codes_loops *code_loops = sample_codes_at(level)
+
+
+cdef enum:
+    EMIT_ROWS = 8  # whose samples are emitted together: hashing one tile waits for its columns
+
+
+cdef inline void emit(const value_t *values, const index_t *indices, bint signed_,
+                      const icws_state *states, Py_ssize_t n_rows, const uint64_t *keys,
+                      Py_ssize_t first_row, Py_ssize_t first,
+                      const sample_output_t *output) noexcept nogil:
+    """Write a tile of samples of at most EMIT_ROWS rows. Positions count from the first of `values`
+    and `indices`; `keys` are those of the tile's codes."""
+    cdef uint64_t columns[EMIT_ROWS * ICWS_TILE]
+    cdef int64_t t[EMIT_ROWS * ICWS_TILE]
+    cdef int64_t codes[EMIT_ROWS * ICWS_TILE]
+    cdef Py_ssize_t row, j, start
+    cdef bint with_t = output.columns != NULL or output.t_bits > 0
+    for row in range(n_rows):
+        start = row * ICWS_TILE
+        if states[row].position[0] < 0:  # no sample
+            memset(columns + start, 0, ICWS_TILE * sizeof(uint64_t))
+            memset(t + start, 0, ICWS_TILE * sizeof(int64_t))
+            continue
+        for j in range(ICWS_TILE):
+            columns[start + j] = column_of(
+                values, indices, <uint32_t>states[row].position[j], signed_)
+        if with_t:
+            for j in range(ICWS_TILE):
+                t[start + j] = states[row].t[j]
+    if output.columns == NULL:
+        code_loops.codes(keys, n_rows, ICWS_TILE, columns, t, output.bits, output.t_bits, codes)
+    for row in range(n_rows):
+        start = row * ICWS_TILE
+        if states[row].position[0] < 0:
+            if first == 0:
+                put_no_samples(output, first_row + row)  # all of it
+        elif output.columns != NULL:
+            put_whole_samples(output, first_row + row, first, columns + start, t + start, ICWS_TILE)
+        else:
+            put_codes(&output.codes, first_row + row, first, codes + start, ICWS_TILE)
+
+
+cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                uint64_t key, bint signed_, const sample_output_t *output) except -1:
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, tile
+    cdef Py_ssize_t n_tiles = (output.codes.n + ICWS_TILE - 1) // ICWS_TILE
+    cdef const int64_t *bounds = &indptr[0]
+    cdef const value_t *value = NULL
+    cdef const index_t *index = NULL
+    cdef uint64_t keys[SAMPLE_KEYS * ICWS_TILE]
+    cdef icws_state *states
+    cdef groups_t groups
+    cdef Scratch scratch
+    if values.shape[0] > 0:
+        value = &values[0]
+        index = &indices[0]
+    scratch = open_groups(&groups, value, index, bounds, n_rows, key, signed_, sizeof(icws_state),
+                          logarithms=True)
+    states = <icws_state *>groups.sums
+    with nogil:
+        while next_group(&groups, value, index, bounds, n_rows):
+            for tile in range(n_tiles):
+                if output.columns == NULL:
+                    code_loops.keys(output.key, ICWS_TILE * tile, ICWS_TILE, output.t_bits, keys)
+                loops.reset(states, groups.n_rows)
+                while next_part(&groups, value, index, bounds):
+                    loops.add(ICWS_TILE * tile, &groups.group, states)
+                row = 0
+                while row < groups.n_rows:
+                    emit(value + bounds[groups.start], index + bounds[groups.start], signed_,
+                         states + row, min(groups.n_rows - row, EMIT_ROWS), keys,
+                         groups.start + row, ICWS_TILE * tile, output)
+                    row += EMIT_ROWS
+    return give_back_scratch(scratch)
+
+
+def icws_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+               uint64_t key, uint64_t code_key, bint signed_, Py_ssize_t n_hashes, int bits,
+               int t_bits, int layout, out):
+    """Write each row's codes: `bits` bits for i* with `t_bits` bits for (i*, t*) above them."""
+    cdef sample_output_t output = samples_as_codes(layout, out, n_hashes, code_key, bits, t_bits)
+    sample(values, indices, indptr, key, signed_, &output)
+
+
+def icws_samples(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                 uint64_t key, bint signed_, int64_t[:, ::1] columns, int64_t[:, ::1] t):
+    """Write each row's samples i* and t*."""
+    cdef sample_output_t output = whole_samples(columns, t)
+    sample(values, indices, indptr, key, signed_, &output)

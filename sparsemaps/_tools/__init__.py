@@ -1,0 +1,16 @@
+"""Tools of all other folders: nothing here knows a matrix or a map.
+
+- ``_checks``: checks of parameters. ``_parameters``: their errors, which carry the name of the
+  parameter, what was found, and the rule.
+- ``_seeding``: the seed of a map, and the keys of its random numbers.
+- ``_blocks``: ranges of rows of about equal work.
+- ``_threads``: what `n_jobs` means; calls that are run by threads, with results in order.
+- ``_text_input``: text from files, pipes and compressed files, in blocks of whole lines.
+- ``_output_files``: output that appears only when it is complete; names that must differ.
+- ``_progress``: the progress bar.
+- ``_growing_array``: arrays whose final length is not known.
+- ``_portable_math``: functions with the same bits on every platform.
+- ``_sklearn``: the one place that imports scikit-learn.
+- ``_typing``: names for types of arguments and results.
+- ``_versions``: `show_versions`.
+"""

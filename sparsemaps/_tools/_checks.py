@@ -1,0 +1,61 @@
+"""Checks of parameters.
+
+Errors name the parameter, with the value found and what is allowed.
+"""
+
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._tools._parameters import ParameterError
+
+
+def check_int(name: str, value: Any, low: int, high: int) -> int:
+    """`value` as an int from `low` to `high`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise ParameterError(name, repr(value), f"an integer from {low} to {high}")
+    value = int(value)
+    if not low <= value <= high:
+        raise ParameterError(name, _shown(value), f"from {low} to {high}")
+    return value
+
+
+def check_real(name: str, value: Any, low: float = -math.inf, *, open_low: bool = False) -> float:
+    """`value` as a finite float, at least `low`, or above it if `open_low`."""
+    allowed = "a finite number"
+    if low > -math.inf:
+        allowed += f" {'above' if open_low else 'of at least'} {low}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ParameterError(name, repr(value), allowed)
+    try:
+        number = float(value)
+    except OverflowError:  # of a whole number or a fraction
+        number = math.inf
+    if not math.isfinite(number) or number < low or (open_low and number == low):
+        raise ParameterError(name, _shown(value), allowed)
+    return number
+
+
+def _shown(number: Any) -> str:
+    try:
+        return str(number)
+    except ValueError:  # Python prints no whole numbers of thousands of digits
+        return "a number of thousands of digits"
+
+
+def check_bool(name: str, value: Any) -> bool:
+    """`value` as a bool."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(name, repr(value), "True or False")
+    return bool(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """`value`, one of the strings `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        allowed = " or ".join(repr(choice) for choice in choices)
+        raise ParameterError(name, repr(value), allowed)
+    return value

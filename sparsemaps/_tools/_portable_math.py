@@ -1,0 +1,89 @@
+"""Functions of all numbers of an array, with the same bits on every platform (docs/promise.md).
+
+NumPy and SciPy run different code on different processors, and the last bits differ. Those of
+NumPy's complex products also depend on the shapes of arrays and on their addresses.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._loops import functions as _kernel
+from sparsemaps._tools._typing import Array
+
+
+def _each(function: Callable[..., None], x: Any, *parameters: float) -> Array:
+    out = np.array(x, dtype=float, order="C")
+    function(*parameters, out.reshape(-1))
+    return out
+
+
+def exp(x: Any) -> Array:
+    """e^x."""
+    return _each(_kernel.exp, x)
+
+
+def acos(x: Any) -> Array:
+    """arccos(x) of -1 <= x <= 1."""
+    return _each(_kernel.acos, x)
+
+
+def log_one_plus_square(x: Any) -> Array:
+    """ln(1 + x^2)."""
+    return _each(_kernel.log_one_plus_square, x)
+
+
+def root(x: Any, n: int) -> Array:
+    """The n-th root of x > 0."""
+    return _each(_kernel.root, x, n)
+
+
+def gamma_quantile(shape: float, p: Any) -> Array:
+    """Quantiles of the Gamma distribution of scale 1, for probabilities 0 < p < 1."""
+    return _each(_kernel.gamma_quantile, p, shape)
+
+
+def cosine_quantile(dimension: int, p: Any) -> Array:
+    """Quantiles of the cosine of the angle between a fixed direction and a uniform one."""
+    return _each(_kernel.cosine_quantile, p, dimension)
+
+
+def multiply_complex(x: Array, y: Array) -> None:
+    """Replace complex `x`, of two dimensions, by x y; `y` has its shape, or one row for all."""
+    numbers = x.real.dtype
+    _kernel.multiply_complex(x.view(numbers), np.atleast_2d(y).view(numbers))
+
+
+def power(x: Array, n: int) -> Array:
+    """x^n for n >= 1, by repeated squaring. `x` may be changed."""
+    while n % 2 == 0:
+        np.multiply(x, x, out=x)
+        n //= 2
+    out = x.copy() if n > 1 else x
+    while n > 1:
+        np.multiply(x, x, out=x)
+        n //= 2
+        if n % 2:
+            np.multiply(out, x, out=out)
+    return out
+
+
+def powers(x: float, count: int) -> Array:
+    """x^n for n < count and x >= 0, correctly rounded: ratios of whole numbers of any size."""
+    numerator, denominator = float(x).as_integer_ratio()
+    out = np.ones(count)
+    above = below = 1
+    for n in range(1, count):
+        above *= numerator
+        below *= denominator
+        try:
+            out[n] = above / below
+        except OverflowError:
+            out[n:] = math.inf
+            break
+        if out[n] == 0:
+            out[n:] = 0
+            break
+    return out

@@ -1,0 +1,94 @@
+"""A bar of the bytes read and rows done of several files."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from tqdm import tqdm
+
+from sparsemaps._tools._text_input import Text
+
+
+class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
+    """A bar that no thread watches: where none can be started, tqdm would warn of it."""
+
+    monitor_interval = 0
+
+
+class Progress:
+    """A bar of bytes, with rows a second and the time that is left.
+
+    Parameters
+    ----------
+    total : int or None
+        How many bytes there are, if that is known.
+    shown : bool or None
+        None shows the bar if standard error is a terminal.
+    """
+
+    def __init__(self, total: int | None, shown: bool | None = None) -> None:
+        self._bar: Any = _Bar(
+            total=total, unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1,
+            miniters=1,  # without that thread, each update must look at the time itself
+            disable=None if shown is None else not shown,
+        )  # fmt: skip
+        self._n_rows = 0
+        self._start = time.monotonic()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.close()
+
+    def add(self, n_bytes: int, n_rows: int) -> None:
+        """So many more bytes and rows are done; from any thread."""
+        if self._bar.disable:
+            return
+        with self._lock:
+            self._n_rows += n_rows
+            seconds = max(time.monotonic() - self._start, 1e-9)
+            self._bar.set_postfix_str(f"{self._n_rows / seconds:.3g} rows/s", refresh=False)
+            self._bar.update(n_bytes)
+
+
+class FileProgress(Progress):
+    """A bar over all files that are read.
+
+    Parameters
+    ----------
+    paths : sequence
+        What will be read; the sizes of files are known, those of pipes are not.
+    shown : bool or None
+        None shows the bar if standard error is a terminal.
+    """
+
+    def __init__(self, paths: Sequence[Any], shown: bool | None = None) -> None:
+        super().__init__(_size(paths), shown)
+
+    def reading(self, text: Text) -> Callable[[int], None]:
+        """A function to call when so many more rows of a file are done."""
+        position = 0
+
+        def update(n_rows: int) -> None:
+            nonlocal position
+            before, position = position, text.position()
+            self.add(position - before, n_rows)
+
+        return update
+
+
+def _size(paths: Sequence[Any]) -> int | None:
+    """The size of all files together, if all are files."""
+    total = 0
+    for path in paths:
+        try:
+            total += os.stat(path).st_size if isinstance(path, (str, os.PathLike)) else 0
+        except OSError:
+            return None
+        if not isinstance(path, (str, os.PathLike)):
+            return None
+    return total

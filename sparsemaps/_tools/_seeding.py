@@ -1,0 +1,91 @@
+"""From ``random_state`` to the 64-bit keys of the kernels.
+
+Every random quantity of a map is a pure function of (seed, stream, column, component). The seed is
+drawn here once, in ``fit``. A stream is the number of a class and those of the map's parameters
+that choose the distribution of its output, such as the kernel and its degree: maps of one seed that
+differ in them are independent. Column and component enter in the kernels (``_loops/random.h``).
+"""
+
+import hashlib
+import json
+import numbers
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sparsemaps._loops import projection as _projection
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import Keys, RandomState
+
+SCHEME = 1
+"""Number of the family of random numbers, from the keys here to the words in ``random.h``.
+
+Outputs of one seed are comparable exactly when they come from the same scheme. It changes only in
+a release that says so.
+"""
+
+STREAMS = {
+    "count_sketch": 1,
+    "weighted_sampling": 2,
+    "random_maclaurin": 4,
+    "sign_projection": 6,
+    "random_fourier": 7,
+    "random_binning": 8,
+    "tensor_sketch": 11,
+    "kernel_product": 12,
+    "minhash": 14,
+    "fastfood": 17,
+}
+"""The number of each class, never reused or renumbered within a scheme."""
+
+Parameter: TypeAlias = str | int | float | None
+
+
+def draw_seed(random_state: RandomState) -> int:
+    """One non-negative integer: `random_state` itself, or a draw from it.
+
+    None draws from NumPy's global generator, as everywhere in scikit-learn.
+    """
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ParameterError("random_state", str(random_state), "a non-negative integer")
+        return int(random_state)
+    if random_state is None:
+        return int(np.random.randint(2**31 - 1))  # noqa: NPY002 (the global generator is meant)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    rule = "None, an int, a numpy.random.Generator or a numpy.random.RandomState"
+    raise ParameterError("random_state", repr(random_state), rule)
+
+
+def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
+    """The `n` uint64 words that key a map of class `stream` with these `parameters` under `seed`.
+
+    An integer parameter and a float of the same value are different parameters.
+    """
+    # Python writes a float alike on every platform, but -0.0 unlike 0.0: their sum is 0.0.
+    canonical = [part + 0.0 if isinstance(part, float) else part for part in parameters]
+    return _words(seed, stream, n, json.dumps(canonical) if canonical else "")
+
+
+@lru_cache(maxsize=256)  # a fifth of what it takes to map a single row
+def _words(seed: int, stream: str, n: int, parameters: str) -> Keys:
+    spawn_key = [SCHEME, STREAMS[stream]]
+    if parameters:
+        digest = hashlib.sha256(parameters.encode()).digest()
+        spawn_key.append(int.from_bytes(digest[:16], "little"))
+    sequence = np.random.SeedSequence(seed, spawn_key=spawn_key)
+    words: Keys = sequence.generate_state(n, np.uint64).astype(np.uint64, copy=False)
+    words.flags.writeable = False
+    return words
+
+
+def uniforms(key: np.uint64, n: int) -> npt.NDArray[np.float64]:
+    """Uniform numbers in (0, 1), one for each component."""
+    words = np.empty(n, np.uint64)
+    _projection.random_words(key, words)
+    return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52

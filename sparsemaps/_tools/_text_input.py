@@ -1,0 +1,221 @@
+"""Files, plain and compressed, read as text in blocks of whole lines."""
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import numbers
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sparsemaps._tools._parameters import setting
+
+MAX_LINE_BYTES = 2**30
+"""Default for the longest line that is read."""
+
+_READ_BYTES = 2**26
+"""Largest size of one call to a file's ``read``."""
+
+_READERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+_COMPRESSED = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
+
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile)
+
+_NO_BZIP2 = "Invalid data stream"
+"""What the error of bz2 says, which has no type of its own."""
+
+
+class LineTooLong(ValueError):
+    """A line is longer than is allowed; the caller, which counts lines, says which one."""
+
+
+def without_compression(name: str) -> str:
+    """A file's name without the ending of a compressed file."""
+    base, ending = os.path.splitext(name)
+    return base if ending in _READERS else name
+
+
+@contextlib.contextmanager
+def open_text(f: Any, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator["Text"]:
+    """The `Text` of a path, a file object opened in binary mode, or a file descriptor."""
+    if hasattr(f, "read"):
+        name = getattr(f, "name", None)
+        yield Text(f, f, "", max_line_bytes, f"{name}: " if isinstance(name, str) else "")
+        return
+    if isinstance(f, numbers.Integral):
+        with open(int(f), "rb", closefd=False) as file:
+            yield Text(file, file, "", max_line_bytes)
+        return
+    if not isinstance(f, (str, os.PathLike)):
+        raise TypeError(f"expected a path, a file object or a file descriptor, got {type(f)}")
+    path = os.fspath(f)
+    with contextlib.ExitStack() as stack:
+        raw = stack.enter_context(open(path, "rb"))
+        opener = _READERS.get(os.path.splitext(path)[1])
+        text: Any = stack.enter_context(opener(raw, "rb")) if opener else raw
+        yield Text(text, raw, f"{path}: ", max_line_bytes)
+
+
+class Text:
+    """Text that is read once, from the front.
+
+    Parameters
+    ----------
+    file : file object
+        Gives the text, decompressed.
+    raw : file object
+        The file itself, whose bytes are counted.
+    name : str
+        What errors begin with.
+    max_line_bytes : int
+        A longer line is an error.
+    own_name : str
+        What errors of reading begin with, where they have no other name.
+    """
+
+    def __init__(
+        self, file: Any, raw: Any, name: str, max_line_bytes: int, own_name: str = ""
+    ) -> None:
+        self._file, self._raw, self.name = file, raw, name
+        self._own_name = own_name
+        self._max_line_bytes = max_line_bytes
+        self._n_read = 0
+
+    def position(self) -> int:
+        """How many bytes have been read, before they were decompressed."""
+        try:
+            return int(self._raw.tell())
+        except (AttributeError, OSError, ValueError):  # a pipe
+            return self._n_read
+
+    def length(self) -> int | None:
+        """How many bytes of text there are to read, where that can be known beforehand."""
+        try:
+            if self._file is not self._raw or not self._raw.seekable():
+                return None
+            if isinstance(self._raw, _COMPRESSED):  # to find its end is to decompress it all
+                return None
+            with self._blaming():
+                here = self._raw.tell()
+                end = self._raw.seek(0, os.SEEK_END)
+                self._raw.seek(here)
+        except (AttributeError, OSError, ValueError):
+            return None
+        return int(end - here)
+
+    def blocks(self, block_bytes: int, offset: int = 0, length: int = -1) -> Iterator[bytes]:
+        """Blocks of about `block_bytes` bytes that end at line ends; the last may lack one."""
+        if offset > 0:
+            self._skip_to_line(offset)
+        left = None
+        if length > 0:
+            # Lines that begin here or before are read, at least the first one.
+            left = offset + length - self._file.tell()
+        block_bytes = min(block_bytes, self._max_line_bytes)  # a longer line spans several
+        carried: list[bytes] = []  # pieces of a line without its end
+        n_carried = 0
+        while True:
+            size = block_bytes if left is None else min(block_bytes, max(left + 1, 0))
+            text = self._read(size)
+            if left is not None:
+                left -= len(text)
+            if not text:
+                break
+            end = text.rfind(b"\n") + 1
+            n_line = n_carried + (text.find(b"\n") if end else len(text))
+            if n_line > self._max_line_bytes:
+                raise self._too_long()
+            if end == 0:
+                carried.append(text)
+                n_carried = n_line
+            elif end == len(text) and not carried:
+                yield text
+            else:
+                yield b"".join([*carried, memoryview(text)[:end]])
+                carried = [text[end:]] if end < len(text) else []
+                n_carried = len(text) - end
+        if left is not None and (carried or left >= 0):
+            with self._blaming():
+                rest = self._file.readline(self._max_line_bytes - n_carried + 1)
+            if n_carried + len(rest.removesuffix(b"\n")) > self._max_line_bytes:
+                raise self._too_long()
+            carried.append(rest)
+        last = b"".join(carried)
+        if last:
+            yield last
+
+    def _skip_to_line(self, offset: int) -> None:
+        """Go to the first line that begins at `offset` or later."""
+        with self._blaming():
+            try:
+                self._file.seek(offset)
+            except gzip.BadGzipFile:  # an OSError too
+                raise
+            except (OSError, OverflowError) as error:
+                if str(error) == _NO_BZIP2:
+                    raise
+                reason = f"{self.name}offset {offset} cannot be reached: {error}"
+                raise ValueError(reason) from error
+            # The rest of a line is for the reader of the bytes before.
+            while (rest := self._file.readline(_READ_BYTES)) and not rest.endswith(b"\n"):
+                pass
+
+    def _too_long(self) -> LineTooLong:
+        return LineTooLong(f"longer than {setting('max_line_bytes', self._max_line_bytes)}")
+
+    def _read(self, size: int) -> bytes:
+        parts = []
+        while size > 0 and (part := self._read_some(min(size, _READ_BYTES))):
+            parts.append(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _read_some(self, size: int) -> bytes:
+        # read1 of a pipe waits for one write only, so that signals are handled after each.
+        read = getattr(self._file, "read1", self._file.read)
+        with self._blaming():
+            part = read(size)
+        if not isinstance(part, (bytes, bytearray, memoryview)):
+            raise TypeError(f"the file must be opened in binary mode; it gives {type(part)}")
+        self._n_read += len(part)
+        return bytes(part)
+
+    @contextlib.contextmanager
+    def _blaming(self) -> Iterator[None]:
+        """Say of which file errors of reading are, and make one kind of those of damaged files."""
+        name = self.name or self._own_name
+        try:
+            with decompressing(name):
+                yield
+        except OSError as error:
+            error.filename = error.filename or name.removesuffix(": ") or None
+            raise
+
+
+@contextlib.contextmanager
+def decompressing(name: str = "") -> Iterator[None]:
+    """Make a ValueError of whatever a damaged compressed file raises."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise ValueError(f"{name}cannot be decompressed: {error}") from error
+    except OSError as error:
+        if error.errno is not None or str(error) != _NO_BZIP2:
+            raise
+        raise ValueError(f"{name}cannot be decompressed: {error}") from error
+
+
+@contextlib.contextmanager
+def arrays_of(name: str) -> Iterator[None]:
+    """Make a ValueError of whatever NumPy, SciPy and zipfile raise for a file that is not sound."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
+            raise
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{name}: {reason}") from error

@@ -1,0 +1,280 @@
+"""Calls that are run by threads, with their results in order.
+
+The kernels release the interpreter's lock, so Python's threads run at the same time. The result of
+a row is a function of the row alone: the output depends neither on the blocks nor on the threads.
+"""
+
+import _thread
+import contextlib
+import numbers
+import operator
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from sparsemaps._tools._parameters import ParameterError
+
+T = TypeVar("T")
+
+_KEPT_THREADS = max(32, os.cpu_count() or 1)
+"""A pool of more threads is not kept for the next call."""
+
+
+_current = threading.local()
+"""Of each thread: ``in_task`` while it works on one of several blocks; ``pool``, its helpers."""
+
+
+def resolve_n_jobs(n_jobs: Any) -> int:
+    """How many threads `n_jobs` means: None is one, -1 all processors, -2 all but one ...
+
+    What is done for one of several blocks is not divided again: there it means one.
+    """
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ParameterError("n_jobs", repr(n_jobs), "None or a non-zero integer")
+    n_jobs = int(n_jobs)
+    if getattr(_current, "in_task", False):
+        return 1
+    if n_jobs > 0:
+        return min(n_jobs, 2**31 - 1)
+    if hasattr(os, "sched_getaffinity"):
+        processors = len(os.sched_getaffinity(0))
+    else:
+        processors = os.cpu_count() or 1
+    return max(1, processors + 1 + n_jobs)
+
+
+def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any) -> list[T]:
+    """Call ``function(start, stop)`` on each block and return the results in order.
+
+    The first exception, in the order of the blocks, is raised; blocks not begun by then are
+    dropped.
+    """
+    return list(stream(function, blocks, n_jobs))
+
+
+def stream(
+    function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any
+) -> Iterator[T]:
+    """Like ``run``, one result after the other; only a few are computed in advance.
+
+    `blocks` may be any iterable; it is read as far as it is needed. The caller is one of the
+    threads: while it waits for a result it makes others.
+    """
+    n_jobs = resolve_n_jobs(n_jobs)
+    n_jobs = min(n_jobs, operator.length_hint(blocks, n_jobs))
+    if n_jobs <= 1:
+        for block in blocks:
+            yield function(*block)
+        return
+    iterator = iter(blocks)
+    failure: Exception | None = None
+    pool = _pool()
+    tasks: deque[_Task] = deque()  # that nobody has begun
+    waiting: deque[_Task] = deque()  # whose results the caller has not got yet
+    shares: list[_Share] = []  # of threads of the pool
+    try:
+        while True:
+            try:
+                block = next(iterator)
+            except StopIteration:
+                break
+            except Exception as error:  # after the results of the blocks before
+                failure = error
+                break
+            task = _Task(function, block)
+            waiting.append(task)
+            tasks.append(task)
+            shares = [share for share in shares if not share.end.has_come]
+            if len(shares) < n_jobs - 1:
+                shares.append(_Share(tasks))
+                pool.submit(shares[-1], n_threads=len(shares))
+            if len(waiting) > 2 * n_jobs:
+                yield _next_result(tasks, waiting)
+        while waiting:
+            yield _next_result(tasks, waiting)
+    except GeneratorExit:
+        _close(tasks, shares)
+        raise
+    except BaseException:
+        _current.in_task = False  # an interrupt may have come before the line that does it
+        _close(tasks, shares)
+        raise
+    finally:
+        if pool.n_threads > _KEPT_THREADS:
+            _forget_pool()
+    if failure is not None:
+        raise failure
+
+
+def _next_result(tasks: "deque[_Task]", waiting: "deque[_Task]") -> Any:
+    """The result of the first task; as long as another thread makes it, make others here."""
+    first = waiting[0]
+    while not first.end.has_come:
+        try:
+            task = tasks.popleft()
+        except IndexError:  # another thread has taken the first
+            first.end.wait()
+            break
+        _current.in_task = True
+        try:
+            task.run(kept=Exception)  # an interrupt, which only the caller gets, ends all
+        finally:
+            _current.in_task = False
+    return waiting.popleft().result()
+
+
+def _close(tasks: "deque[_Task]", shares: "list[_Share]") -> None:
+    """Begin no more tasks, and wait for those that other threads have begun."""
+    tasks.clear()
+    for share in shares:
+        share.close()
+
+
+# A signal may interrupt the caller between any two instructions, and its handler may raise. So what
+# follows has no step of the caller that another thread would wait for: the caller takes tasks and
+# hands out shares by single calls of C, and never holds a lock that others acquire. This is not so
+# of Event, Condition, Semaphore, Thread.start, Future and ThreadPoolExecutor, which are Python's
+# code.
+
+
+class _End:
+    """An end that comes once, for which one thread waits.
+
+    It comes in another thread than the main one, or is not waited for.
+    """
+
+    def __init__(self) -> None:
+        self.has_come = False
+        self._lock = _thread.allocate_lock()
+        self._lock.acquire()
+
+    def come(self) -> None:
+        self.has_come = True
+        self._lock.release()
+
+    def wait(self) -> None:
+        if not self.has_come:  # else an interrupted call may have acquired the lock
+            self._lock.acquire()
+
+
+class _Task:
+    """A call of a function, and what came of it. Whoever takes it from the tasks runs it."""
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.end = _End()
+        self._function = function
+        self._arguments = arguments
+        self._result: Any = None
+        self._error: BaseException | None = None
+
+    def run(self, kept: type[BaseException]) -> None:
+        """Make the call; errors that are `kept` are for who asks for the result."""
+        try:
+            self._result = self._function(*self._arguments)
+        except kept as error:
+            self._error = error
+        self._arguments = ()
+        self.end.come()
+
+    def result(self) -> Any:
+        """What was returned, or the exception; asked for once, after the end."""
+        result, self._result = self._result, None
+        error, self._error = self._error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # which holds this call by its traceback
+        return result
+
+
+class _Share:
+    """What a thread of the pool does for a caller: its tasks, until there are none.
+
+    It does not wait for more: they may never come, if the caller drops its iterator.
+    """
+
+    def __init__(self, tasks: "deque[_Task]") -> None:
+        self.end = _End()
+        self._tasks = tasks
+        self._begun = _thread.allocate_lock()
+        self._thread: int | None = None
+
+    def run(self) -> None:
+        if not self._begun.acquire(blocking=False):
+            return
+        self._thread = _thread.get_ident()
+        try:
+            while True:
+                self._tasks.popleft().run(kept=BaseException)
+        except IndexError:  # there are none
+            pass
+        finally:
+            self.end.come()
+
+    def close(self) -> None:
+        """Never begin it; if another thread has begun it, wait for its end.
+
+        An iterator that is dropped may be closed by the garbage collector, in any thread.
+        """
+        if not self._begun.acquire(blocking=False) and self._thread != _thread.get_ident():
+            self.end.wait()
+
+
+class _Pool:
+    """Threads that run shares, for one caller. They end when the pool is dropped.
+
+    They are kept for later calls of the same thread: to start a thread takes as long as to map
+    hundreds of rows.
+    """
+
+    def __init__(self) -> None:
+        self._shares: SimpleQueue[_Share | None] = SimpleQueue()
+        self.n_threads = 0
+
+    def submit(self, share: _Share, n_threads: int) -> None:
+        """Let a thread run `share`, of at least `n_threads` if the system starts so many.
+
+        Without any, nobody runs it: the caller does all tasks.
+        """
+        if self.n_threads < n_threads:
+            with contextlib.suppress(RuntimeError):  # no more threads can be started
+                _thread.start_new_thread(_run_shares, (self._shares,))
+                self.n_threads += 1
+        if self.n_threads:
+            self._shares.put(share)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # an interrupt came before it was made
+            self._shares.put(None)
+
+
+def _run_shares(shares: "SimpleQueue[_Share | None]") -> None:
+    """What a thread of a pool does."""
+    _current.in_task = True
+    while (share := shares.get()) is not None:
+        share.run()
+        del share  # hold no tasks while there are none to do
+    shares.put(None)  # for the next thread
+
+
+def _pool() -> _Pool:
+    """The threads that help this one."""
+    pool: _Pool | None = getattr(_current, "pool", None)
+    if pool is None:
+        _current.pool = pool = _Pool()
+    return pool
+
+
+def _forget_pool() -> None:
+    """Also in a new process, which has no threads but the one that made it."""
+    vars(_current).pop("pool", None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

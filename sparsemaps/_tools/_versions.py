@@ -1,0 +1,49 @@
+"""The versions in use, for reports of errors."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from sparsemaps._loops import levels
+from sparsemaps._tools import _seeding
+
+_DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "tqdm")
+
+
+def show_versions() -> None:
+    """Print the versions of the package and of its dependencies, for reports of errors.
+
+    The scheme is the number of the family of random numbers: outputs of one seed are comparable
+    exactly when they are of one scheme. The SIMD level is the set of vector instructions in use,
+    which ``SPARSEMAPS_SIMD`` limits; the output is the same with each.
+
+    Examples
+    --------
+    >>> import sparsemaps
+    >>> sparsemaps.show_versions()  # doctest: +ELLIPSIS
+    sparsemaps    ...
+    scheme        1
+    SIMD level    ... (built: ...)
+    Python        ...
+    platform      ...
+    numpy         ...
+    scipy         ...
+    scikit-learn  ...
+    tqdm          ...
+    """
+    lines = {
+        "sparsemaps": _version("sparsemaps"),
+        "scheme": str(_seeding.SCHEME),
+        "SIMD level": f"{levels.in_use()} (built: {', '.join(levels.built())})",
+        "Python": platform.python_version(),
+        "platform": platform.platform(),
+        **{name: _version(name) for name in _DEPENDENCIES},
+    }
+    for name, found in lines.items():
+        print(f"{name:13} {found}")
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,293 @@
+"""Measuring the estimates of a map against its exact kernel, on a sample of rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sparsemaps._input import _sparse
+from sparsemaps._tools import _sklearn
+from sparsemaps.approximation import _variance
+from sparsemaps.maps.kernel_product import KernelProduct
+from sparsemaps.maps.random_fourier import RandomFourier
+from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
+
+Array = npt.NDArray[np.float64]
+
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+_N_COMPARED = 2**20
+"""Samples of pairs of rows that are compared at once."""
+
+
+@dataclass(frozen=True)
+class KernelError:
+    """What `kernel_error` found: errors are estimate minus exact kernel, over pairs of rows.
+
+    Attributes
+    ----------
+    size : int
+        Number of components, hashes or grids of the map.
+    n_pairs, n_seeds : int
+        Number of pairs of rows, and of seeds for each pair.
+    rmse : float
+        Root of the mean squared error.
+    bias, bias_std_error : float
+        The mean error and its standard error. More components do not make it smaller.
+    rms_bias : float
+        Root of the mean over pairs of their squared bias: what is left of `rmse` when the size
+        grows. It is at least the absolute value of `bias`, up to chance.
+    std, std_std_error : float
+        The standard deviation of one pair's error over seeds (the root of its mean square over
+        pairs), and its standard error. It falls as one over the root of the size.
+    quantiles : dict of float to float
+        Quantiles of the error.
+    chance_bias : float
+        The part of `bias` that comes from codes of different samples that agree by chance, by
+        formula. It falls with the bits of a code (or the bins), not with the size. 0 for maps
+        without codes.
+    zero_bit_bias : float
+        The part of `bias` that comes from samples of `ConsistentWeightedSampling` that agree in i*
+        and not in t* ("0-bit"), as counted in the samples of the same rows and seeds. `t_bits`
+        make it smaller, by a factor of ``2**-t_bits``, the size does not. 0 for other maps.
+    other_bias : float
+        The rest of `bias`, with the standard error `bias_std_error`: 0 up to chance, but for the
+        acos-chi2 kernel and "rademacher" vectors of `SignProjection` and `hash_dim` of `Fastfood`,
+        which are approximations.
+    theory_std : float or None
+        `std` as the variance formula of the map says; None where there is none.
+    theory_bias : float
+        ``chance_bias + zero_bit_bias``.
+    theory_rmse : float or None
+        `rmse` by `theory_std` and the biases that `theory_bias` is the mean of; None where there is
+        no formula.
+    """
+
+    size: int
+    n_pairs: int
+    n_seeds: int
+    rmse: float
+    bias: float
+    bias_std_error: float
+    rms_bias: float
+    std: float
+    std_std_error: float
+    quantiles: dict[float, float]
+    chance_bias: float
+    zero_bit_bias: float
+    other_bias: float
+    theory_std: float | None
+    theory_bias: float
+    theory_rmse: float | None
+
+    def __str__(self) -> str:
+        def theory(value: float | None) -> str:
+            return "unknown" if value is None else f"{value:.5f}"
+
+        quantiles = ", ".join(f"{100 * q:g} %: {e:+.4f}" for q, e in self.quantiles.items())
+        return "\n".join(
+            [
+                f"error of the kernel at size {self.size}: {self.n_pairs} pairs of rows, "
+                f"{self.n_seeds} seeds",
+                f"  root mean square  {self.rmse:.5f}  (theory: {theory(self.theory_rmse)})",
+                f"  deviation         {self.std:.5f} +- {self.std_std_error:.5f}  "
+                f"(theory: {theory(self.theory_std)})",
+                f"  bias              {self.bias:+.5f} +- {self.bias_std_error:.5f}  "
+                f"(of one pair {self.rms_bias:.5f})",
+                f"    of chance agreements  {self.chance_bias:+.5f}",
+                f"    of 0-bit samples      {self.zero_bit_bias:+.5f}",
+                f"    of other causes       {self.other_bias:+.5f} +- {self.bias_std_error:.5f}",
+                f"  quantiles         {quantiles}",
+            ]
+        )
+
+
+def resized(random_map: Any, size: int) -> Any:
+    """A copy with another number of components."""
+    copy = _sklearn.clone(random_map)
+    if isinstance(copy, KernelProduct):
+        for name, part in copy._named_maps():
+            copy.set_params(**{f"{name}__{part._size_name}": size})
+        return copy
+    return copy.set_params(**{copy._size_name: size})
+
+
+def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
+    """A copy of the map that is fitted to `X`, whose parameters hold what ``fit`` computed from the
+    data; and a sample of the rows, in arrays of its own."""
+    fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
+    fitted.set_params(**fitted._learned_parameters)
+    csr = _sparse.sound_csr(X if sp.issparse(X) else sp.csr_array(np.asarray(X, float)))
+    n_all, n_columns = csr.shape
+    if n_all < 2:
+        raise ValueError(f"X must have at least two rows, got {n_all}")
+    n_rows = min(n_all, int(np.ceil(0.5 + np.sqrt(0.25 + 2 * n_pairs))))
+    chosen = np.sort(rng.choice(n_all, n_rows, replace=False))
+    places = np.concatenate([np.arange(csr.indptr[r], csr.indptr[r + 1]) for r in chosen])
+    indptr = np.concatenate([[0], np.cumsum(np.diff(csr.indptr)[chosen])])
+    values, indices = np.asarray(csr.values[places], float), csr.indices[places].astype(np.int64)
+    # The caller's array may have changed since it was checked: the copy has not.
+    _sparse.check_indices(indices, n_columns, indptr, "X")
+    sample = sp.csr_array((values, indices, indptr), shape=(n_rows, n_columns))
+    sample.sum_duplicates()
+    return fitted, sample
+
+
+def upper(gram: Any) -> Array:
+    """The values of all pairs of different rows."""
+    values: Any = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
+    return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
+
+
+def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
+    """The exact kernel of all pairs of rows, and what the variance formulas ask of them."""
+    # No kernel depends on columns that no row has: without them, products take less memory.
+    sample = used_columns(sample)
+    kernel = upper(fitted.exact_kernel(sample))
+    doubled = kernel
+    if isinstance(fitted, RandomFourier) and fitted.kernel != "folded_rbf":
+        doubled = upper(fitted.exact_kernel(2 * sample))
+    factors: tuple[_variance.Pairs, ...] = ()
+    if isinstance(fitted, KernelProduct):
+        factors = tuple(exact_pairs(part, sample)[1] for part in fitted.maps_)
+    squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
+    largest = np.array(
+        [abs(row).max(initial=0) for row in np.split(sample.data, sample.indptr[1:-1])]
+    )
+    first, second = np.triu_indices(sample.shape[0], 1)
+    pairs = _variance.Pairs(
+        kernel=kernel,
+        doubled=doubled,
+        inner=upper(sample @ sample.T),
+        square_x=squares[first],
+        square_y=squares[second],
+        overlap=upper(sample.power(2) @ sample.power(2).T),
+        peak=_peaks(sample, first, second),
+        longest=largest[first] * largest[second],
+        measured=np.zeros_like(kernel),
+        factors=factors,
+    )
+    return kernel, pairs
+
+
+def _peaks(sample: Any, first: Any, second: Any) -> Array:
+    """For each pair, the sum of (x_i - y_i)^4 over the squared sum of (x_i - y_i)^2."""
+    cubes, fourth = sample.power(3) @ sample.T, sample.power(2) @ sample.power(2).T
+    own = np.asarray(sample.power(4).sum(axis=1)).reshape(-1)
+    fourths = own[first] + own[second] + 6 * upper(fourth) - 4 * (upper(cubes) + upper(cubes.T))
+    squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
+    distances = squares[first] + squares[second] - 2 * upper(sample @ sample.T)
+    peaks = np.divide(fourths, distances**2, out=np.zeros_like(fourths), where=distances > 0)
+    return np.asarray(peaks.clip(0, 1), dtype=np.float64)
+
+
+def used_columns(Z: Any) -> Any:
+    """Sparse rows without the columns that no row has: products take memory and time for each."""
+    if not sp.issparse(Z):
+        return Z
+    used, indices = np.unique(Z.indices, return_inverse=True)
+    return sp.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], len(used)))
+
+
+def measured(
+    fitted: Any, sample: Any, pairs: _variance.Pairs, seeds: Sequence[int], *, signs: bool = False
+) -> _variance.Pairs:
+    """`pairs` with the rates of 0-bit samples of those seeds; with `signs`, also the mean errors of
+    signs that agree at nearly the rate of the kernel."""
+    if not any(
+        isinstance(part, ConsistentWeightedSampling) or (signs and _variance.is_approximate(part))
+        for part in _variance.factors(fitted)
+    ):
+        return pairs
+    features = _sklearn.clone(fitted)
+    for seed in seeds:
+        features.random_state = seed
+        pairs = _add_measured(features.fit(sample), sample, pairs, 1 / len(seeds), signs)
+    return pairs
+
+
+def _add_measured(
+    features: Any, sample: Any, pairs: _variance.Pairs, weight: float, signs: bool
+) -> _variance.Pairs:
+    """`pairs` with the rates of one seed, times `weight`, added to what was measured."""
+    if isinstance(features, KernelProduct):
+        factors = tuple(
+            _add_measured(part, sample, factor, weight, signs)
+            for part, factor in zip(features.maps_, pairs.factors, strict=True)
+        )
+        return replace(pairs, factors=factors)
+    if isinstance(features, ConsistentWeightedSampling):
+        found = _zero_bit_rate(*features.sample(sample))
+    elif signs and _variance.is_approximate(features):
+        Z = used_columns(features.transform(sample))
+        found = upper(Z @ Z.T) - pairs.kernel
+    else:
+        return pairs
+    return replace(pairs, measured=pairs.measured + weight * found)
+
+
+def _zero_bit_rate(i: Any, t: Any) -> Array:
+    """For each pair of rows, the share of samples that agree in i* and not in t*."""
+    first, second = np.triu_indices(len(i), 1)
+    total = np.zeros(len(first))
+    step = max(1, _N_COMPARED // len(first))
+    for start in range(0, i.shape[1], step):
+        columns, numbers = i[:, start : start + step], t[:, start : start + step]
+        same = columns[first] == columns[second]
+        total += (same & (numbers[first] != numbers[second])).sum(axis=1)
+    return np.asarray(total / i.shape[1])
+
+
+def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
+    """For each seed a row of the estimates for all pairs of rows."""
+    out = []
+    features = _sklearn.clone(fitted)
+    for seed in seeds:
+        features.random_state = seed
+        Z = used_columns(features.fit(sample).transform(sample))
+        out.append(upper(Z @ Z.T))
+    return np.array(out)
+
+
+def summary(fitted: Any, exact: Array, pairs: _variance.Pairs, errors: Array) -> KernelError:
+    """What was found; `errors` has a row for each seed, `pairs` the measured rates."""
+    n_seeds = len(errors)
+    means = errors.mean(axis=0)
+    variances = ((errors - means) ** 2).mean(axis=1) * n_seeds / (n_seeds - 1)  # one of each seed
+    variance = float(variances.mean())
+    std = float(np.sqrt(variance))
+    of_seeds = errors.mean(axis=1)
+    variance_error = float(variances.std(ddof=1) / np.sqrt(n_seeds))
+    known = _variance.biases(fitted, pairs)
+    chance_bias, zero_bit_bias = float(known.chance.mean()), float(known.zero_bit.mean())
+    bias = float(of_seeds.mean())
+    theory_std = theory_rmse = None
+    try:
+        expected = _variance.of_pairs(fitted, pairs).variance(fitted._size)
+    except _variance.UnknownVarianceError:
+        pass
+    else:
+        theory_std = float(np.sqrt(expected.mean()))
+        squares = (known.chance + known.zero_bit) ** 2
+        theory_rmse = float(np.sqrt((expected + squares).mean()))
+    return KernelError(
+        size=fitted._size,
+        n_pairs=errors.shape[1],
+        n_seeds=n_seeds,
+        rmse=float(np.sqrt((errors**2).mean())),
+        bias=bias,
+        bias_std_error=float(of_seeds.std(ddof=1) / np.sqrt(n_seeds)),
+        rms_bias=float(np.sqrt(max(0.0, (means**2).mean() - variance / n_seeds))),
+        std=std,
+        std_std_error=variance_error / (2 * std) if std > 0 else 0.0,
+        quantiles=dict(zip(QUANTILES, np.quantile(errors, QUANTILES).tolist(), strict=True)),
+        chance_bias=chance_bias,
+        zero_bit_bias=zero_bit_bias,
+        other_bias=bias - chance_bias - zero_bit_bias,
+        theory_std=theory_std,
+        theory_bias=chance_bias + zero_bit_bias,
+        theory_rmse=theory_rmse,
+    )

@@ -1,0 +1,124 @@
+"""The ``sparsemaps`` command: its errors and exit codes.
+
+The options are in `sparsemaps.cli._parser`, the maps and kernels that are subcommands in
+`sparsemaps.cli._options`, and what the subcommands do in `sparsemaps.cli._commands`.
+
+- this file: errors, signals and exit codes.
+- ``_parser``: the options of argparse. ``_options``: the maps and kernels that are subcommands.
+- ``_commands``: what the subcommands do. ``_demo``, ``_demo_data``: the demonstration.
+
+Help and version load none of the modules that compute.
+"""
+
+import argparse
+import contextlib
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from sparsemaps._tools._parameters import ParameterError, worded_by
+from sparsemaps.cli._options import KERNELS, MAPS, SAVED
+from sparsemaps.cli._parser import BAD_INPUT, flag, make_parser
+
+__all__ = ["main", "make_parser"]
+
+BY_SIGNAL = 128  # plus the number of the signal, as in shells
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    Bad options raise SystemExit, as argparse does. The streams of the process stay as they are.
+    """
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
+        arguments = ["map", SAVED, *arguments[1:]]
+    options = make_parser().parse_args(arguments)
+    names = _option_names(options)
+    options.command = shlex.join(["sparsemaps", *arguments])
+    try:
+        with _signals_raise(), worded_by(partial(_setting, names)):
+            from sparsemaps.cli import _commands  # here, so that help does without its imports
+
+            getattr(_commands, options.run)(options)
+        return 0
+    except BrokenPipeError:  # the reader has closed the pipe: no message is needed
+        return BY_SIGNAL + 13
+    except (OSError, ValueError, MemoryError, ImportError) as error:
+        print(f"sparsemaps: {_reason(error, names)}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("sparsemaps: interrupted", file=sys.stderr)
+        return BY_SIGNAL + signal.SIGINT
+    except _Signalled as ended:
+        print("sparsemaps: terminated", file=sys.stderr)
+        return BY_SIGNAL + ended.number
+
+
+class _Signalled(BaseException):
+    """A signal that ends the program, after temporary files are removed."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextlib.contextmanager
+def _signals_raise() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may have handlers
+        return
+
+    def end(number: int, frame: Any) -> None:
+        raise _Signalled(number)
+
+    names = ("SIGTERM", "SIGHUP")  # Windows has one of them
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {
+        number: signal.signal(number, end)
+        for number in numbers
+        if signal.getsignal(number) is signal.SIG_DFL
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _reason(error: BaseException, options: set[str]) -> str:
+    """What went wrong, in one line."""
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, ParameterError):
+        name = _OPTION_OF.get(error.name, error.name)
+        if name in options:
+            error = ParameterError(flag(name), error.found, error.rule)
+    return " ".join(str(error).split())
+
+
+_OPTION_OF = {"random_state": "seed"}
+"""Parameters whose options have other names."""
+
+
+def _setting(options: set[str], name: str, value: Any) -> str | None:
+    """A parameter with a value, in the words of the command."""
+    if name not in options:
+        return None
+    if isinstance(value, bool):
+        return flag(name) if value else f"no {flag(name)}"
+    return f"{flag(name)} {value}"
+
+
+def _option_names(options: argparse.Namespace) -> set[str]:
+    """The parameters that are options of a command."""
+    kind = MAPS.get(getattr(options, "map_name", "")) or KERNELS.get(
+        getattr(options, "kernel_name", "")
+    )
+    return {*vars(options), *(option.name for option in (kind.options if kind else ()))}

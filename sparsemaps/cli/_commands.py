@@ -1,0 +1,232 @@
+"""What the subcommands of ``sparsemaps`` do with their options."""
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
+
+import sparsemaps
+from sparsemaps import files, kernels
+from sparsemaps._tools import _output_files
+from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Kind
+from sparsemaps.files import _kernel_matrix, _summary
+from sparsemaps.files import _map as _files_of_map
+from sparsemaps.files._sources import expand
+
+
+def _load(path: str) -> Callable[..., Any]:
+    """What ``module:name`` names."""
+    module, _, name = path.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _given(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
+    """The parameters of a map or kernel that the command gives."""
+    return {
+        option.name: getattr(options, option.name)
+        for option in kind.options
+        if hasattr(options, option.name)
+    }
+
+
+def make_map(options: argparse.Namespace) -> Any:
+    """The map that the options of ``map`` describe, fitted for rows of any width."""
+    if getattr(options, "config", None) is not None:
+        return _saved_map(options)
+    kind = MAPS[options.map_name]
+    parameters = _given(options, kind)
+    if options.map_name == "tensor-sketch":
+        parameters["dense_output"] = False  # the same numbers, without the zeros
+    return _load(kind.make)(**parameters, random_state=options.seed).fit_any_width()
+
+
+def _saved_map(options: argparse.Namespace) -> Any:
+    """The map of --config, which no other option describes."""
+    if options.map_name != SAVED:
+        kind = MAPS[options.map_name]
+        given = sorted(_given(options, kind))
+        if given:
+            raise ValueError(f"{given[0]} is in the file of --config; leave out the option")
+    with open(options.config, "rb") as file:
+        text = file.read()
+    try:
+        try:
+            config = json.loads(text)
+        except RecursionError:
+            raise ValueError("the lists of the file are nested too deeply") from None
+        saved = sparsemaps.from_config(config)
+        if options.map_name != SAVED and type(saved) is not _class_of(kind):
+            raise ValueError(f"the map is {type(saved).__name__}, not that of {options.map_name}")
+    except ValueError as error:
+        raise ValueError(f"{options.config}: {error}") from error
+    return saved
+
+
+def _class_of(kind: Kind) -> type:
+    made = _load(kind.make)
+    return made if isinstance(made, type) else sparsemaps.KernelProduct
+
+
+def demo(options: argparse.Namespace) -> None:
+    """``sparsemaps demo``."""
+    from sparsemaps.cli import _demo
+
+    _demo.run(options.output, options.plot)
+
+
+def map(options: argparse.Namespace) -> None:
+    """``sparsemaps map``."""
+    made = make_map(options)
+    _check_names(options)
+    if options.save_config is not None:
+        with _output_files.atomic_output(options.save_config) as out:
+            out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
+    if options.dask is not None:
+        _map_on_dask(options, made)
+        return
+    mapped = files.map_files(
+        made,
+        options.inputs,
+        options.output,
+        zero_based=options.zero_based,
+        ones=options.ones,
+        format=options.format,
+        header=options.command if options.header else False,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+        comments=options.comments,
+        resume=options.resume,
+        shard=options.shard,
+        max_line_bytes=options.max_line_bytes,
+    )
+    for file in mapped:
+        if not file.n_rows and not file.skipped:
+            name = "standard input" if file.input == "-" else file.input
+            print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
+
+
+def _check_names(options: argparse.Namespace) -> None:
+    """Raise an error if the files of --config and --save-config are inputs or outputs."""
+    if options.dask is None:
+        paths = expand(options.inputs)
+        written = _files_of_map.written(paths, options.output, options.format)
+    else:  # they may be URLs
+        paths, written = options.inputs, []
+    read = [*paths, *([] if options.config is None else [options.config])]
+    if options.save_config is not None:
+        written.append((options.save_config, "the file of --save-config"))
+    _output_files.refuse_clashes(read, written)
+
+
+def _map_on_dask(options: argparse.Namespace, made: Any) -> None:
+    if not options.output.endswith("/"):
+        raise ValueError("--dask needs an output directory, whose name ends in a slash")
+    if options.header or options.shard is not None:
+        raise ValueError("--dask cannot be used with --header or --shard")
+    try:
+        from sparsemaps.dask import _command
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    names = ("zero_based", "ones", "format", "comments", "resume", "max_line_bytes", "progress")
+    _command.run(
+        made,
+        options.inputs,
+        options.output,
+        options.dask,
+        options.n_jobs,
+        {name: getattr(options, name) for name in names},
+    )
+
+
+def kernel(options: argparse.Namespace) -> None:
+    """``sparsemaps kernel``."""
+    kind = KERNELS[options.kernel_name]
+    n_rows = _kernel_matrix.write_kernel_file(
+        partial(_load(kind.make), **_given(options, kind)),
+        options.train,
+        options.test,
+        options.output,
+        zero_based=options.zero_based,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+        max_line_bytes=options.max_line_bytes,
+    )
+    if not n_rows:
+        print(f"sparsemaps: {options.test or options.train}: there are no rows", file=sys.stderr)
+
+
+def pairs(options: argparse.Namespace) -> None:
+    """``sparsemaps pairs``."""
+    from sparsemaps.files import _pairs
+
+    made = make_map(options)
+    n_rows, _ = _pairs.write_pairs(
+        made,
+        options.input,
+        options.output,
+        options.threshold,
+        exact=options.exact,
+        recall=options.recall,
+        zero_based=options.zero_based,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+        max_line_bytes=options.max_line_bytes,
+    )
+    if not n_rows:
+        print(f"sparsemaps: {options.input}: there are no rows", file=sys.stderr)
+
+
+def info(options: argparse.Namespace) -> None:
+    """``sparsemaps info``."""
+    lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
+    for line in lines:
+        print(line)
+    sys.stdout.flush()  # here, so that an error is reported
+
+
+# ---- maps and kernels that combine several of the library's --------------------------------------
+
+
+def minmax_times_signs(
+    *,
+    n_hashes: int = 256,
+    bits: int = 8,
+    t_bits: int = 0,
+    kernel: Literal["acos", "acos_chi2"] = "acos",
+    distribution: Literal["rademacher"] | None = None,
+    random_state: int,
+) -> Any:
+    """Min-max times acos (or acos-chi-square) kernel."""
+    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
+    signs = sparsemaps.SignProjection(kernel=kernel, n_hashes=n_hashes, distribution=distribution)
+    return sparsemaps.KernelProduct(maps=(sampled, signs), random_state=random_state)
+
+
+def minmax_times_fourier(
+    *,
+    n_hashes: int = 256,
+    bits: int = 8,
+    t_bits: int = 0,
+    kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = "rbf",
+    gamma: float = 1.0,
+    nu: float = 1.5,
+    random_state: int,
+) -> Any:
+    """Min-max times Gaussian kernel (or another of the map fourier)."""
+    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
+    fourier = sparsemaps.RandomFourier(kernel=kernel, gamma=gamma, nu=nu, n_components=n_hashes)
+    return sparsemaps.KernelProduct(maps=(sampled, fourier), random_state=random_state)
+
+
+def minmax_times_acos(X: Any, Y: Any = None) -> Any:
+    """Min-max times acos kernel."""
+    return kernels.min_max_kernel(X, Y) * kernels.acos_kernel(X, Y)
+
+
+def minmax_times_acos_chi2(X: Any, Y: Any = None) -> Any:
+    """Min-max times acos-chi-square kernel."""
+    return kernels.min_max_kernel(X, Y) * kernels.acos_chi2_kernel(X, Y)

@@ -1,0 +1,289 @@
+"""``sparsemaps demo``: what the maps do for a linear learner, on data that every installation has.
+
+It has three parts: handwritten digits, with every map beside its exact kernel; texts, classified by
+how often each byte occurs in them; and the pairs of these texts that are nearly the same.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from tqdm import tqdm
+
+from sparsemaps import neighbors
+from sparsemaps._tools import _sklearn
+from sparsemaps.cli._demo_data import Task, Text, digits, texts, trigrams
+from sparsemaps.libsvm import dump_svmlight_file
+from sparsemaps.maps._sampled_map import SampledMap
+from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps.count_sketch import CountSketch
+from sparsemaps.maps.fastfood import Fastfood
+from sparsemaps.maps.kernel_product import KernelProduct
+from sparsemaps.maps.minhash import MinHash
+from sparsemaps.maps.random_binning import RandomBinning
+from sparsemaps.maps.random_fourier import RandomFourier
+from sparsemaps.maps.random_maclaurin import RandomMaclaurin
+from sparsemaps.maps.sign_projection import SignProjection
+from sparsemaps.maps.tensor_sketch import TensorSketch
+from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
+
+N_HASHES = (64, 256, 1024)
+BITS = 8
+N_COMPONENTS = 1024
+DEGREE = 3
+GAMMA, LAPLACIAN_GAMMA = 2.0, 0.3
+N_SET_HASHES = 256
+SIMILAR = 0.8
+N_SHOWN = 3
+
+T = TypeVar("T")
+
+
+class Result(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    accuracy: float
+    map_seconds: float | None
+    train_seconds: float
+    row_bytes: float
+
+
+def timed(function: Callable[[], T]) -> tuple[T, float]:
+    """(result, seconds) of a call."""
+    start = time.perf_counter()
+    return function(), time.perf_counter() - start
+
+
+def linear(task: Task, how: str, scale: Callable[[Any], Any]) -> Result:
+    """A linear SVM on the rows themselves, scaled."""
+    _, _, LinearSVC, _ = _sklearn.learners()
+    X, X_test = scale(task.X_train), scale(task.X_test)
+    model, seconds = timed(lambda: LinearSVC(random_state=0).fit(X, task.y_train))
+    row_bytes = X.nnz / X.shape[0] * (X.data.itemsize + X.indices.itemsize)
+    accuracy = model.score(X_test, task.y_test)
+    return Result(f"linear SVM, {how}", accuracy, None, seconds, row_bytes)
+
+
+def exact(task: Task, name: str, features: SparseMap) -> Result:
+    """An SVM on the exact kernel of a map."""
+    _, SVC, _, _ = _sklearn.learners()
+    gram = features.fit(task.X_train).exact_kernel
+    (K, K_test), map_seconds = timed(lambda: (gram(task.X_train), gram(task.X_test, task.X_train)))
+    model, seconds = timed(lambda: SVC(kernel="precomputed").fit(K, task.y_train))
+    accuracy = model.score(K_test, task.y_test)
+    return Result(f"exact {name} kernel, SVM", accuracy, map_seconds, seconds, 8.0 * len(K))
+
+
+def mapped(task: Task, name: str, features: SparseMap) -> Result:
+    """A linear SVM on a map's output."""
+    _, _, LinearSVC, _ = _sklearn.learners()
+    features.fit(task.X_train)
+    Z: Any
+    (Z, Z_test), map_seconds = timed(
+        lambda: (features.transform(task.X_train), features.transform(task.X_test))
+    )
+    model, seconds = timed(lambda: LinearSVC(random_state=0).fit(Z, task.y_train))
+    accuracy = model.score(Z_test, task.y_test)
+    row_bytes: float
+    if isinstance(features, SampledMap):
+        row_bytes = features.encode(task.X_train[:1]).nbytes
+    elif sp.issparse(Z):
+        row_bytes = Z.nnz / Z.shape[0] * (Z.data.itemsize + Z.indices.itemsize)
+    else:
+        row_bytes = Z.shape[1] * Z.itemsize
+    return Result(f"{name}, linear SVM", accuracy, map_seconds, seconds, row_bytes)
+
+
+def columns_to_one(X: Any) -> Callable[[Any], Any]:
+    """A function that divides columns by the largest values of those of `X`."""
+    largest = X.max(axis=0).toarray().reshape(-1)
+    by = sp.diags_array(1 / np.where(largest > 0, largest, 1))
+    return lambda Y: sp.csr_array(Y @ by)
+
+
+def steps(task: Task) -> Iterator[Callable[[], Result]]:
+    """What makes each row of a task's table: linear learners, exact kernels with their maps."""
+    *_, normalize = _sklearn.learners()
+    yield lambda: linear(task, "rows of unit length", normalize)
+    if not task.all_maps:
+        yield lambda: linear(task, "columns to at most 1", columns_to_one(task.X_train))
+    sampled = [
+        (f"ConsistentWeightedSampling, {n_hashes}", weighted_sampling(n_hashes))
+        for n_hashes in N_HASHES
+    ]
+    yield lambda: exact(task, "min-max", sampled[0][1])
+    yield from (partial(mapped, task, *named) for named in sampled)
+    if task.all_maps:
+        yield from other_steps(task)
+
+
+def weighted_sampling(n_hashes: int) -> ConsistentWeightedSampling:
+    return ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, random_state=0, n_jobs=-1)
+
+
+def other_steps(task: Task) -> Iterator[Callable[[], Result]]:
+    """The same for the other kernels. Those of inner products take rows of unit length."""
+    *_, normalize = _sklearn.learners()
+    unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
+    common: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
+    sized = {"n_components": N_COMPONENTS, **common}
+    signs = SignProjection(n_hashes=N_COMPONENTS, **common)
+    polynomial = {"degree": DEGREE, "coef0": 1.0, **sized}
+    binning = RandomBinning(gamma=LAPLACIAN_GAMMA, n_grids=N_COMPONENTS, n_bins=2**BITS, **common)
+    product = KernelProduct(maps=(weighted_sampling(N_COMPONENTS), signs), **common)
+    yield partial(mapped, unit, *labelled(CountSketch(dense_output=True, **sized)))
+    yield partial(mapped, task, *labelled(MinHash(n_hashes=N_COMPONENTS, bits=BITS, **common)))
+    maps_of: dict[str, list[SparseMap]] = {
+        "polynomial": [TensorSketch(**polynomial), RandomMaclaurin(**polynomial)],
+        "Gaussian": [RandomFourier(gamma=GAMMA, **sized), Fastfood(gamma=GAMMA, **sized)],
+        "Laplacian": [binning],
+        "acos": [signs],
+        "min-max times acos": [product],
+    }
+    for name, maps in maps_of.items():
+        yield partial(exact, unit, name, maps[0])
+        for features in maps:
+            yield partial(mapped, unit, *labelled(features))
+
+
+def labelled(features: SparseMap) -> tuple[str, SparseMap]:
+    return f"{type(features).__name__}, {N_COMPONENTS}", features
+
+
+def results(task: Task) -> list[Result]:
+    """All rows of a task's table."""
+    return [step() for step in tqdm(list(steps(task)), desc="learning", disable=None, leave=False)]
+
+
+def table(task: Task, rows: list[Result]) -> Iterator[str]:
+    """The results of a task as lines of text, and what to see in them."""
+    n, d = task.X_train.shape
+    yield f"{task.title}"
+    density = task.X_train.nnz / n
+    yield f"  {n} + {len(task.y_test)} rows, {d} columns, {density:.0f} non-zeros a row"
+    yield f"  {'':44} {'accuracy':>9} {'map, s':>8} {'train, s':>9} {'bytes/row':>10}"
+    for row in rows:
+        map_seconds = "" if row.map_seconds is None else f"{row.map_seconds:.2f}"
+        yield (
+            f"  {row.name:44} {row.accuracy:9.1%} {map_seconds:>8} {row.train_seconds:9.2f} "
+            f"{row.row_bytes:10.0f}"
+        )
+    yield from seen(rows)
+    yield ""
+
+
+def seen(rows: list[Result]) -> Iterator[str]:
+    """What a table shows, in sentences."""
+
+    def best(start: str) -> Result:
+        return max(
+            (row for row in rows if row.name.startswith(start)), key=lambda row: row.accuracy
+        )
+
+    plain, kernel, features = (
+        best("linear SVM, "),
+        best("exact min-max kernel"),
+        best("ConsistentWeightedSampling"),
+    )
+    yield (
+        f"  What to see: a linear SVM gets {plain.accuracy:.1%} on the rows, and "
+        f"{features.accuracy:.1%} on {features.row_bytes:.0f} bytes of a map for each;"
+    )
+    yield (
+        f"  the exact min-max kernel, whose matrix holds {kernel.row_bytes:.0f} bytes a row, gets "
+        f"{kernel.accuracy:.1%}."
+    )
+
+
+def draw(tables: list[tuple[Task, list[Result]]], path: str) -> None:
+    """Accuracy against bytes a row, as a picture."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("--plot needs matplotlib: pip install sparsemaps[plot]") from error
+    from matplotlib import colormaps
+
+    colors = colormaps["tab20"](range(20))
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    for ax, (task, rows) in zip(figure.subplots(1, len(tables)), tables, strict=True):
+        series: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            name = row.name.partition(",")[0]
+            series.setdefault(name, []).append((row.row_bytes, 100 * row.accuracy))
+        for number, (name, points) in enumerate(series.items()):
+            color = colors[number % len(colors)]
+            style: dict[str, Any] = {"color": color, "marker": "o", "linewidth": 1, "label": name}
+            if name.startswith("exact"):
+                style |= {"marker": "s", "markerfacecolor": "none"}
+            elif name.startswith("linear"):
+                style |= {"color": "black", "marker": "*", "linewidth": 0, "markersize": 9}
+            ax.semilogx(*zip(*sorted(points), strict=True), **style)
+        ax.set(xlabel="bytes a row", ylabel="test accuracy, %", title=task.short)
+        ax.grid(alpha=0.25)
+        ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path)
+
+
+def near_duplicates(texts: list[Text]) -> Iterator[str]:
+    """Pairs of texts of nearly the same trigrams, as lines."""
+    yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
+    X = trigrams([text for _, _, text in texts])
+    minhash = MinHash(n_hashes=N_SET_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
+    codes, encode_seconds = timed(lambda: minhash.encode(X, packed=True))
+    (first, second, similarity), seconds = timed(
+        lambda: neighbors.similar_pairs(codes, SIMILAR, n_jobs=-1)
+    )
+    yield (
+        f"  {X.shape[0]} texts of {X.nnz / X.shape[0]:.0f} trigrams on average, "
+        f"{X.shape[0] * (X.shape[0] - 1) // 2} pairs"
+    )
+    yield (
+        f"  {len(first)} pairs of similarity {SIMILAR} or more, by {N_SET_HASHES} bytes a text: "
+        f"codes {encode_seconds:.2f} s, pairs {seconds:.2f} s"
+    )
+    packages, files = (np.array([text[part] for text in texts]) for part in (0, 1))
+    same_package = packages[first] == packages[second]
+    same_file = files[first] == files[second]
+    yield f"  The {N_SHOWN} most surprising, pairs of two packages first and then of two files:"
+    for pair in np.lexsort((-similarity, same_file, same_package))[:N_SHOWN]:
+        yield f"  similarity {similarity[pair]:.2f}"
+        for row in (first[pair], second[pair]):
+            package, place, text = texts[row]
+            line = " ".join(text.decode(errors="replace").split())
+            yield f"    {package:17.17} {place:26.26} {line[:52]}"
+    yield "  What to see: texts that were copied and changed a little, found by their codes alone."
+    yield ""
+
+
+def write(task: Task, directory: Path) -> Iterator[str]:
+    """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
+    cws = weighted_sampling(N_HASHES[1]).fit(task.X_train)
+    directory.mkdir(parents=True, exist_ok=True)
+    train, test, model = (directory / f"texts.{part}" for part in ("train", "test", "model"))
+    for X, y, path in ((task.X_train, task.y_train, train), (task.X_test, task.y_test, test)):
+        dump_svmlight_file(cws.transform(X), y, path, zero_based=False)
+    yield f"Written: {train} and {test}, the texts under the map with k = {N_HASHES[1]}."
+    yield "With LIBLINEAR (its programs have the prefix liblinear- in Debian's liblinear-tools):"
+    yield f"  train -c 1 {train} {model}"
+    yield f"  predict {test} {model} {directory / 'texts.predicted'}"
+
+
+def run(directory: str | Path, plot: str | None = None, say: Callable[[str], None] = print) -> None:
+    """Run the demonstration; LIBSVM files go to `directory`, a picture to `plot`."""
+    tables = []
+    for make in (digits, texts):
+        task = make()
+        tables.append((task, results(task)))
+        for line in table(*tables[-1]):
+            say(line)
+    for lines in (near_duplicates(task.texts), write(task, Path(directory))):
+        for line in lines:
+            say(line)
+    if plot is not None:
+        draw(tables, plot)
+        say(f"Written: {plot}, accuracy against bytes a row.")

@@ -1,0 +1,134 @@
+"""The data of ``sparsemaps demo``, which every installation has.
+
+Handwritten digits come with scikit-learn. Texts are the documentation strings of Python's standard
+library and of the installed scientific packages; the class of a text is its package. Counts of
+bytes are what web-spam is classified by, too.
+"""
+
+import ast
+import importlib.util
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from tqdm import tqdm
+
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._typing import Array
+
+PACKAGES = ("numpy", "scipy", "sklearn")
+TEXTS_EACH = 1200
+SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
+
+Text = tuple[str, str, bytes]
+"""A package, a file of it, and a text that stands there."""
+
+
+class Task(NamedTuple):
+    """A classification task, split."""
+
+    title: str
+    short: str
+    X_train: Any
+    y_train: Array
+    X_test: Any
+    y_test: Array
+    all_maps: bool  # every map, or the min-max kernel's alone
+    texts: list[Text]  # those that the rows of both parts stand for
+
+
+def digits() -> Task:
+    """Handwritten digits, 8 x 8 pixels of 0 to 16."""
+    load_digits, *_ = _sklearn.learners()
+    X, y = load_digits(return_X_y=True)
+    is_test = np.arange(len(y)) % 3 == 2
+    X = sp.csr_array(X)
+    title = "1. Handwritten digits: 8 x 8 pixels"
+    parts = X[~is_test], y[~is_test], X[is_test], y[is_test]
+    return Task(title, "handwritten digits", *parts, all_maps=True, texts=[])
+
+
+def docstrings(path: Path) -> Iterator[bytes]:
+    """Documentation strings of a module, its classes and functions, as bytes."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        text = ast.get_docstring(node)
+        if text is not None and len(text) >= SHORTEST_TEXT:
+            yield text[:LONGEST_TEXT].encode(errors="replace")
+
+
+def byte_counts(text: bytes) -> Array:
+    """How often each of the 256 bytes occurs in a text."""
+    return np.bincount(np.frombuffer(text, np.uint8), minlength=256)
+
+
+def sources() -> Iterator[tuple[str, list[Path]]]:
+    """(name, files) of the standard library and of each package that is installed."""
+    library = Path(sysconfig.get_paths()["stdlib"])
+    skipped = ("site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3")
+    yield (
+        "standard library",
+        [
+            path
+            for path in sorted(library.rglob("*.py"))
+            if not set(skipped) & set(path.relative_to(library).parts)
+        ],
+    )
+    for name in PACKAGES:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None:
+            root = Path(spec.origin).parent
+            yield name, [p for p in sorted(root.rglob("*.py")) if "tests" not in p.parts]
+
+
+def texts() -> Task:
+    """Documentation strings by package; whole files are for training or for the test."""
+    rows: list[Array] = []
+    labels: list[int] = []
+    is_test: list[bool] = []
+    read: list[Text] = []
+    seen: set[bytes] = set()
+    all_sources = list(sources())
+    with tqdm(
+        total=TEXTS_EACH * len(all_sources), desc="reading texts", disable=None, leave=False
+    ) as bar:
+        for label, (name, files) in enumerate(all_sources):
+            found = 0
+            for number, path in enumerate(files):
+                for text in docstrings(path):
+                    if text in seen or found == TEXTS_EACH:
+                        continue
+                    seen.add(text)
+                    rows.append(byte_counts(text))
+                    read.append((name, f"{path.parent.name}/{path.name}", text))
+                    labels.append(label)
+                    is_test.append(number % 3 == 2)
+                    found += 1
+                    bar.update()
+                if found == TEXTS_EACH:
+                    break
+    X = sp.csr_array(np.array(rows, float))
+    y, for_test = np.array(labels), np.array(is_test)
+    names = ", ".join(source for source, _ in all_sources)
+    title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
+    parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
+    return Task(title, "texts by their bytes", *parts, all_maps=False, texts=read)
+
+
+def trigrams(texts: list[bytes]) -> Any:
+    """The sets of the texts' trigrams as rows of 2**24 columns."""
+    columns = []
+    for text in texts:
+        letters = np.frombuffer(text.lower(), np.uint8).astype(np.int32)
+        columns.append(np.unique((letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]))
+    indptr = np.cumsum([0] + [len(found) for found in columns])
+    indices = np.concatenate(columns)
+    return sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(texts), 2**24))

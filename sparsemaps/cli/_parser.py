@@ -1,0 +1,334 @@
+"""The options of the ``sparsemaps`` command, and its help."""
+
+import argparse
+import importlib
+import re
+from typing import Any, NoReturn
+
+import sparsemaps
+from sparsemaps.cli._options import (
+    DEMO_EXAMPLES,
+    INFO_EXAMPLES,
+    KERNEL_EXAMPLES,
+    KERNELS,
+    MAP_EXAMPLES,
+    MAPS,
+    PAIR_EXAMPLES,
+    PAIR_MAPS,
+    SAVED,
+    Kind,
+    Option,
+    integer,
+)
+
+BAD_INPUT = 2
+"""Exit status where options, parameters, input or files are bad."""
+
+_FILE = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
+"""How shtab's completions name files."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors are one line, and help keeps the lines of examples."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(**options)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"sparsemaps: {message} (see {self.prog} --help)\n")
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> NoReturn:
+        from sparsemaps._tools import _seeding
+
+        version = f"{sparsemaps.__version__} (random numbers: scheme {_seeding.SCHEME})"
+        print(f"sparsemaps {version}")
+        parser.exit()
+
+
+class _Completion(argparse.Action):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, *rest: Any
+    ) -> NoReturn:
+        try:
+            shtab = importlib.import_module("shtab")
+        except ImportError:
+            parser.error("--print-completion needs the package shtab: pip install shtab")
+        print(shtab.complete(parser, shell=values))
+        parser.exit()
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the command's options."""
+    parser = _Parser(
+        prog="sparsemaps",
+        description="Random feature maps of sparse data, for linear learners.",
+        epilog="Exit status:\n"
+        "  0        success\n"
+        "  2        bad options, parameters, input or files; one line says what is wrong\n"
+        "  128 + n  ended by signal n (130: Ctrl-C, 141: closed pipe, 143: terminated)",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    parser.add_argument(
+        "--print-completion",
+        action=_Completion,
+        choices=("bash", "zsh", "tcsh"),
+        help="print a completion script for a shell and exit; needs the package shtab",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (_add_demo, _add_maps, _add_kernels, _add_pairs, _add_info):
+        add(commands)
+    return parser
+
+
+def _add_demo(commands: Any) -> None:
+    demo = commands.add_parser(
+        "demo",
+        help="compare maps and exact kernels, on data that every installation has",
+        description="Compare each map with its exact kernel: accuracy, time and size. Needs no "
+        "network.",
+        epilog=DEMO_EXAMPLES,
+    )
+    demo.add_argument(
+        "-o", "--output", default="sparsemaps-demo", type=_name, metavar="DIRECTORY",
+        help="where to write LIBSVM files (default: sparsemaps-demo)",
+    )  # fmt: skip
+    demo.add_argument(
+        "--plot", type=_name, metavar="FILE.svg",
+        help="also draw accuracy against bytes a row; needs matplotlib",
+    )  # fmt: skip
+    demo.set_defaults(run="demo")
+
+
+def _add_maps(commands: Any) -> None:
+    maps = commands.add_parser(
+        "map",
+        help="map the rows of LIBSVM files",
+        description="Map the rows of LIBSVM files. sparsemaps map MAP --help lists the options.",
+    )
+    kinds = maps.add_subparsers(required=True, metavar="MAP")
+    for name, kind in MAPS.items():
+        parser = _add_kind(kinds, name, kind, MAP_EXAMPLES)
+        _add_map_options(parser)
+        parser.add_argument(
+            "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"
+        )
+        parser.add_argument(
+            "--config", metavar="FILE", help="file of a map that --save-config has written"
+        )
+        parser.set_defaults(run="map", map_name=name)
+    saved = kinds.add_parser(
+        SAVED,
+        help="the map in a file that --save-config has written; the word saved may be left out",
+        description="Use the map in a file that --save-config has written.",
+        epilog="examples:\n  sparsemaps map minmax train.svm -o train.mapped --save-config map.json"
+        "\n  sparsemaps map --config map.json test.svm -o test.mapped\n",
+    )
+    saved.add_argument("--config", metavar="FILE", required=True, help="file of the map")
+    _add_map_options(saved)
+    saved.set_defaults(run="map", map_name=SAVED)
+
+
+def _add_map_options(parser: argparse.ArgumentParser) -> None:
+    """Options of every map."""
+    inputs = parser.add_argument(
+        "inputs", nargs="+", metavar="INPUT",
+        help="LIBSVM file (.gz, .bz2, .xz), directory, pattern such as 'parts/*.svm', or - for "
+        "standard input; labels and qid: are copied to the output, comments are not",
+    )  # fmt: skip
+    inputs.complete = _FILE  # type: ignore[attr-defined]
+    _add_output(
+        parser,
+        "file to write (.gz, .bz2, .xz); or directory, for one output for each input; or - for "
+        "standard output",
+    )
+    _add_reading(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format", choices=("svmlight", "npy", "npz"), default="svmlight",
+        help="LIBSVM text, packed codes as a NumPy array with labels in OUTPUT.labels.npy, or a "
+        "CSR matrix of SciPy (default: svmlight)",
+    )  # fmt: skip
+    group.add_argument(
+        "--ones", action="store_true", help="write one-hot features as 1, not as 1/sqrt(samples)"
+    )
+    group.add_argument(
+        "--header",
+        action="store_true",
+        help="begin with a comment that holds this command; LIBSVM's programs accept no comments",
+    )
+    group.add_argument("--comments", action="store_true", help="keep the comments of the inputs")
+    group.add_argument(
+        "--save-config", metavar="FILE", help="write the map to FILE, which --config reads"
+    )
+    group = parser.add_argument_group("many files, where OUTPUT is a directory")
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help="skip outputs that an earlier run of the same command finished",
+    )
+    group.add_argument(
+        "--shard", type=_shard, metavar="I/N", help="map every N-th input, starting with the I-th"
+    )
+    group.add_argument(
+        "--dask", nargs="?", const="", metavar="SCHEDULER",
+        help="use a Dask cluster, and write one part for each 64 MB of input; SCHEDULER is the "
+        "scheduler's address or file; without it, --n-jobs processes of this machine. The option "
+        "must be the last one, or stand before another option",
+    )  # fmt: skip
+
+
+def _add_kernels(commands: Any) -> None:
+    grams = commands.add_parser(
+        "kernel",
+        help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
+        description="Write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4.",
+    )
+    kinds = grams.add_subparsers(required=True, metavar="KERNEL")
+    for name, kind in KERNELS.items():
+        parser = _add_kind(kinds, name, kind, KERNEL_EXAMPLES)
+        train = parser.add_argument(
+            "train",
+            metavar="TRAIN",
+            help="LIBSVM file (.gz, .bz2, .xz), or - for standard input",
+        )
+        test = parser.add_argument(
+            "test", metavar="TEST", nargs="?",
+            help="write the kernel of its rows with those of TRAIN; by default TRAIN with itself",
+        )  # fmt: skip
+        train.complete = test.complete = _FILE  # type: ignore[attr-defined]
+        _add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
+        _add_reading(parser)
+        parser.set_defaults(run="kernel", kernel_name=name)
+
+
+def _add_pairs(commands: Any) -> None:
+    pairs = commands.add_parser(
+        "pairs",
+        help="find near-duplicates among the rows of a LIBSVM file",
+        description="Find near-duplicates: pairs of rows of a LIBSVM file whose kernel is at least "
+        "a threshold.\nEach line of the output has the numbers of two rows, which count from 1, "
+        "and their similarity,\nseparated by tabs; and the comments of the two rows, if the input "
+        "has comments.",
+    )
+    kinds = pairs.add_subparsers(required=True, metavar="MAP")
+    for name in PAIR_MAPS:
+        parser = _add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES)
+        file = parser.add_argument(
+            "input",
+            metavar="INPUT",
+            help="LIBSVM file (.gz, .bz2, .xz), or - for standard input",
+        )
+        file.complete = _FILE  # type: ignore[attr-defined]
+        _add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
+        parser.add_argument(
+            "--threshold", type=float, default=0.8,
+            help="the least similarity, above 0 and at most 1 (default: 0.8)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--recall", type=float, default=0.95,
+            help="probability that a pair at the threshold is found; 1 compares all pairs "
+            "(default: 0.95)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--exact", action="store_true",
+            help="decide by the exact kernel, among pairs whose estimates may be a little lower, "
+            "and write its value; keeps the rows in memory",
+        )  # fmt: skip
+        parser.add_argument(
+            "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"
+        )
+        _add_reading(parser)
+        parser.set_defaults(run="pairs", map_name=name)
+
+
+def _add_info(commands: Any) -> None:
+    info = commands.add_parser(
+        "info",
+        help="print how many rows, columns, entries and labels a file has",
+        description="Print how many rows, columns and entries a file has, and which values and "
+        "labels.",
+        epilog=INFO_EXAMPLES,
+    )
+    file = info.add_argument(
+        "input", metavar="FILE",
+        help="LIBSVM file (.gz, .bz2, .xz), output of sparsemaps map (.npy, .npz), or - for "
+        "standard input",
+    )  # fmt: skip
+    file.complete = _FILE
+    _add_n_jobs(info)
+    info.set_defaults(run="info")
+
+
+def _add_kind(kinds: Any, name: str, kind: Kind, examples: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = kinds.add_parser(
+        name,
+        help=kind.about,
+        description=kind.about[0].upper() + kind.about[1:] + ".",
+        epilog=examples.format(name=name),
+    )
+    for option in kind.options:
+        _add_option(parser, option)
+    return parser
+
+
+def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
+    """Add an option of a map or kernel. Without it the default of the class or function holds."""
+    about = option.help
+    if option.default is not None and option.default is not False:
+        about += f" (default: {option.default})"
+    how: dict[str, Any] = {"default": argparse.SUPPRESS, "dest": option.name, "help": about}
+    if option.kind is bool:
+        how["action"] = argparse.BooleanOptionalAction
+    elif isinstance(option.kind, tuple):
+        how["choices"] = option.kind
+    else:
+        how |= {"type": option.kind, "metavar": option.name.upper()}
+    parser.add_argument(flag(option.name), **how)
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _add_output(parser: argparse.ArgumentParser, about: str) -> None:
+    output = parser.add_argument("-o", "--output", required=True, type=_name, help=about)
+    output.complete = _FILE  # type: ignore[attr-defined]
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    _add_n_jobs(parser)
+    parser.add_argument(
+        "--zero-based", action="store_true", help="indices of the input count from 0, not from 1"
+    )
+    parser.add_argument(
+        "--max-line-bytes", type=integer, default=2**30, metavar="N",
+        help="longest line of an input; a longer one is an error (default: 2**30)",
+    )  # fmt: skip
+
+
+def _add_n_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--n-jobs", type=integer, default=1, metavar="N",
+        help="number of threads; -1 is one for each processor (default: 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        help="show a progress bar on standard error; by default if that is a terminal",
+    )
+
+
+def _name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name must not be empty")
+    return text
+
+
+def _shard(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise argparse.ArgumentTypeError(f"expected I/N with 1 <= I <= N, got {text!r}")
+    return int(found[1]), int(found[2])

@@ -1,0 +1,402 @@
+"""Packed codes, as `encode` of the sampled maps gives them: comparing, unpacking, one-hot features.
+
+A row of codes is a string of bits, lowest bit first: `n_hashes` codes of `bits` bits, then zeros up
+to the next byte. Rows that have no sample are all zeros, and the functions here compare them as if
+they had codes of zero. `PackedCodes` mark them, and `sparsemaps.neighbors` never finds them.
+
+The three nearest neighbours of each digit by the share of codes that agree; the first is the digit
+itself:
+
+- this file: the public functions on packed codes.
+- ``_packed``: `PackedCodes`, and `as_packed`, by which every public function takes codes.
+- ``_estimates``: from numbers of codes that agree to the kernel, with standard errors.
+- ``_file``: the format of a file of codes.
+
+``maps`` make codes; ``neighbors``, ``files`` and ``dask`` use them.
+
+>>> import numpy as np
+>>> from sklearn.datasets import load_digits
+>>> from sparsemaps import ConsistentWeightedSampling, codes
+>>> X, y = load_digits(return_X_y=True)
+>>> A = ConsistentWeightedSampling(n_hashes=256, bits=8, random_state=0).fit(X).encode(X)
+>>> counts = codes.collisions(A, A, 8)
+>>> nearest = np.argsort(-counts, axis=1, kind="stable")[:, :3]
+>>> bool((nearest[:, 0] == np.arange(len(y))).all())
+True
+>>> bool((y[nearest[:, 1]] == y).mean() > 0.95)
+True
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sparsemaps._input import _sparse
+from sparsemaps._loops import codes as _kernel
+from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
+from sparsemaps._tools._typing import Array, Matrix
+from sparsemaps.codes import _estimates, _packed
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.libsvm import _write
+
+__all__ = [
+    "PackedCodes",
+    "collisions",
+    "dump_svmlight_file",
+    "hamming",
+    "kernel_from_collisions",
+    "to_csr",
+    "unpack",
+]
+
+Codes: TypeAlias = PackedCodes | Array
+
+_BLOCK_QUERIES = 256
+"""Rows that are compared with all others by one call of a kernel."""
+
+_BLOCK_CODES = 2**16
+"""Codes that are written to a file together: 0.5 to 3 MB."""
+
+
+def hamming(A: Codes, B: Codes, *, n_jobs: int | None = None) -> Array:
+    """How many bits differ, for all pairs of rows.
+
+    Parameters
+    ----------
+    A : PackedCodes or ndarray of uint8, shape (n_A, n_bytes)
+        Packed codes.
+    B : PackedCodes or ndarray of uint8, shape (n_B, n_bytes)
+        Packed codes of the same map.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors.
+
+    Returns
+    -------
+    counts : ndarray of int32, shape (n_A, n_B)
+        Of the bits of `SignProjection`, ``1 - counts / n_hashes`` estimates the acos kernel K with
+        standard error ``sqrt(K * (1 - K) / n_hashes)``.
+
+    Raises
+    ------
+    ValueError
+        If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows, or are
+        `PackedCodes` of maps that differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> A = np.array([[0b0011, 0], [0b1111, 1]], dtype=np.uint8)
+    >>> codes.hamming(A, A)
+    array([[0, 3],
+           [3, 0]], dtype=int32)
+    """
+    packed = any(isinstance(codes, PackedCodes) for codes in (A, B))
+    A, B = _packed.as_packed_pair(("A", "B"), A, B, None if packed else 1, None)
+    return _count(A.array, B.array, 1, A.bits * A.n_hashes, False, n_jobs)
+
+
+def collisions(
+    A: Codes,
+    B: Codes,
+    bits: int | None = None,
+    *,
+    n_hashes: int | None = None,
+    n_jobs: int | None = None,
+) -> Array:
+    """How many codes agree, for all pairs of rows.
+
+    Parameters
+    ----------
+    A : PackedCodes or ndarray of uint8, shape (n_A, n_bytes)
+        Packed codes.
+    B : PackedCodes or ndarray of uint8, shape (n_B, n_bytes)
+        Packed codes of the same map.
+    bits : int or None, default=None
+        Bits of a code, 1 to 24; of `PackedCodes` they are known. Codes of a width that is no power
+        of two take longer.
+    n_hashes : int or None, default=None
+        How many codes a row has. None is as many as its bytes hold. Give the number if that is
+        more, as the zeros at the end of a row would count as codes that agree.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors.
+
+    Returns
+    -------
+    counts : ndarray of int32, shape (n_A, n_B)
+        See `kernel_from_collisions` for what they estimate.
+
+    Raises
+    ------
+    ValueError
+        If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows that holds
+        `n_hashes` codes, or are `PackedCodes` of maps that differ; or if `bits` is not allowed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> A = np.array([[1, 2, 3], [1, 5, 3]], dtype=np.uint8)
+    >>> codes.collisions(A, A, 8)
+    array([[3, 2],
+           [2, 3]], dtype=int32)
+    """
+    A, B = _packed.as_packed_pair(("A", "B"), A, B, bits, n_hashes)
+    return _count(A.array, B.array, A.bits, A.n_hashes, True, n_jobs)
+
+
+def kernel_from_collisions(
+    counts: Any,
+    n_hashes: int | PackedCodes,
+    bits: int | None = None,
+    *,
+    first: Any = None,
+    second: Any = None,
+    return_std: bool = False,
+) -> Any:
+    """Estimate the kernel from the number of codes that agree.
+
+    Codes of `bits` bits of samples that differ agree by chance with probability ``2 ** -bits``, so
+    that the rate of agreement is ``K + (1 - K) / 2 ** bits``; this is solved for K.
+
+    Parameters
+    ----------
+    counts : array-like of int
+        Collisions, of `n_hashes` codes.
+    n_hashes : int or PackedCodes
+        Number of codes; or the codes themselves. These give the number, and how the kernel follows
+        from the rate of agreement, so that `bits` is not needed.
+    bits : int or None, default=None
+        Bits of a code, 1 to 24, `t_bits` of `ConsistentWeightedSampling` included. Of
+        `SignProjection`, `RandomFourier` and `KernelProduct` give the codes themselves: their codes
+        agree by other laws.
+    first, second : array-like of int or None, default=None
+        For codes of a `KernelProduct`: see ``PackedCodes.kernel``.
+    return_std : bool, default=False
+        Return the standard errors too.
+
+    Returns
+    -------
+    kernel : ndarray of float64
+        Estimates, which may be a little below 0. They are unbiased where samples agree at the rate
+        of the kernel: those of `MinHash`, `RandomBinning` and of `SignProjection` with its acos
+        kernel.
+    std : ndarray of float64
+        Their standard errors ``sqrt(p * (1 - p) / n_hashes) / (1 - 2 ** -bits)``, where p is the
+        rate of agreement if two more codes agreed and two more differed: otherwise the error would
+        be 0 where no code agrees, or all do. Only if `return_std`.
+
+    Notes
+    -----
+    Of `ConsistentWeightedSampling`, a sample is a column and a number t, and a code has bits of
+    both only if `t_bits` is above 0. Without them, samples of equal columns and different t agree
+    always: the estimate is too high then, whatever the number of samples, by some thousandths up to
+    a few hundredths where rows have few or heavy entries. With `t_bits` such samples agree with
+    probability ``2 ** -t_bits``, and that bias is as many times smaller.
+
+    References
+    ----------
+    .. [1] P. Li, C. Koenig, "b-bit minwise hashing", WWW 2010.
+
+    Examples
+    --------
+    >>> from sparsemaps import codes
+    >>> codes.kernel_from_collisions([256, 128, 1], 256, 8).round(3).tolist()
+    [1.0, 0.498, 0.0]
+    """
+    if isinstance(n_hashes, PackedCodes):
+        return n_hashes.kernel(counts, first=first, second=second, return_std=return_std)
+    n_hashes = _checks.check_int("n_hashes", n_hashes, 1, 2**31 - 1)
+    bits = _checks.check_int("bits", bits, 1, 24)
+    found = _estimates.of_counts(counts, n_hashes, 2.0**-bits)
+    return found if return_std else found[0]
+
+
+def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None) -> Array:
+    """The codes as numbers.
+
+    Parameters
+    ----------
+    codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
+        Packed codes.
+    bits : int or None, default=None
+        Bits of a code, 1 to 24; of `PackedCodes` they are known.
+    n_hashes : int or None, default=None
+        How many codes a row has; None is as many as its bytes hold.
+
+    Returns
+    -------
+    numbers : ndarray of int32, shape (n_rows, n_hashes)
+        The codes, 0 to ``2 ** bits - 1``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> codes.unpack(np.array([[0b11100100]], dtype=np.uint8), 2)
+    array([[0, 1, 2, 3]], dtype=int32)
+    """
+    known = _packed.as_packed("codes", codes, bits, n_hashes)
+    return _unpacked(known.array, known.bits, known.n_hashes)
+
+
+def _unpacked(array: Array, bits: int, n_hashes: int) -> Array:
+    out = np.empty((len(array), n_hashes), np.int32)
+    _kernel.unpack(array, bits, out)
+    return out
+
+
+def to_csr(
+    codes: Codes,
+    bits: int | None = None,
+    *,
+    n_hashes: int | None = None,
+    dtype: npt.DTypeLike = np.float64,
+) -> Matrix:
+    """The codes as one-hot features, as ``transform`` of the map gives them.
+
+    Parameters
+    ----------
+    codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
+        Packed codes. Rows without samples cannot be told from rows of zeros, and count as such.
+    bits : int or None, default=None
+        Bits of a code, 1 to 24; of `PackedCodes` they are known.
+    n_hashes : int or None, default=None
+        How many codes a row has; None is as many as its bytes hold.
+    dtype : {float64, float32}, default=float64
+        Type of the values.
+
+    Returns
+    -------
+    X : csr_array of shape (n_rows, n_hashes * 2**bits)
+        ``1 / sqrt(n_hashes)`` in column ``j * 2**bits + code`` for code j.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> codes.to_csr(np.array([[0b1101]], dtype=np.uint8), 2, n_hashes=2).toarray().round(1)
+    array([[0. , 0.7, 0. , 0. , 0. , 0. , 0. , 0.7]])
+    """
+    dtype = np.dtype(dtype)
+    if dtype not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float64 or float32, got {dtype}")
+    known = _packed.as_packed("codes", codes, bits, n_hashes)
+    bits = known.bits
+    numbers = unpack(known)
+    n_rows, n_hashes = numbers.shape
+    width = n_hashes << bits
+    index_type = _sparse.index_type(max(width, n_rows * n_hashes))
+    columns: Any = numbers.astype(index_type, copy=False)
+    firsts: Any = np.arange(n_hashes, dtype=index_type)
+    columns += firsts << bits
+    values = np.full(columns.size, 1 / np.sqrt(n_hashes), dtype)
+    indptr = np.arange(n_rows + 1, dtype=index_type) * n_hashes
+    return sp.csr_array((values, columns.reshape(-1), indptr), shape=(n_rows, width))
+
+
+def dump_svmlight_file(
+    codes: Codes,
+    y: Any,
+    f: Any,
+    bits: int | None = None,
+    *,
+    n_hashes: int | None = None,
+    ones: bool = False,
+    zero_based: bool = True,
+    comment: Any = None,
+    n_jobs: int | None = None,
+) -> None:
+    """Write the codes as one-hot features with labels, as a LIBSVM file.
+
+    The file is that of ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``, which
+    takes more time and memory.
+
+    Parameters
+    ----------
+    codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
+        Packed codes. Rows without samples cannot be told from rows of zeros, and count as such.
+    y : array-like of shape (n_rows,)
+        Labels.
+    f : str, path-like or file-like
+        Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2" or ".xz" is
+        compressed. A path appears only when it is complete.
+    bits : int or None, default=None
+        Bits of a code, 1 to 24; of `PackedCodes` they are known.
+    n_hashes : int or None, default=None
+        How many codes a row has; None is as many as its bytes hold.
+    ones : bool, default=False
+        Write 1 for every value in place of ``1 / sqrt(n_hashes)``: a third of the size. A learner's
+        parameter C must then be ``n_hashes`` times smaller.
+    zero_based : bool, default=True
+        Whether the indices written count from 0. LIBSVM's own programs need False.
+    comment : str or bytes, default=None
+        Comment to put first, as `sparsemaps.libsvm.dump_svmlight_file` does.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The file does not depend on it.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a label is not finite, or a parameter is not allowed.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> import numpy as np
+    >>> from sparsemaps import codes
+    >>> file = BytesIO()
+    >>> A = np.array([[0b1101], [0b0010]], dtype=np.uint8)
+    >>> codes.dump_svmlight_file(A, [1, -1], file, 2, n_hashes=2, ones=True, zero_based=False)
+    >>> file.getvalue()
+    b'1 2:1 8:1\\n-1 3:1 5:1\\n'
+    """
+    known = _packed.as_packed("codes", codes, bits, n_hashes)
+    array, bits, n_hashes = known.array, known.bits, known.n_hashes
+    _checks.check_bool("ones", ones)
+    zero_based = _checks.check_bool("zero_based", zero_based)
+    if sp.issparse(y):
+        raise ValueError(f"y must be an array of shape ({len(array)},), got a sparse matrix")
+    y = _sklearn.check_array(y, ensure_2d=False, ensure_min_samples=0, input_name="y")
+    if y.shape != (len(array),):
+        raise ValueError(f"y must be of shape ({len(array)},) as codes are, got {y.shape}")
+    _write.check_labels(y)
+
+    def lines(start: int, stop: int) -> bytes:
+        numbers = _unpacked(array[start:stop], bits, n_hashes)
+        heads = _write.one_label_each(y[start:stop])
+        return _write.format_codes(numbers, bits, heads, zero_based=zero_based, ones=ones)
+
+    blocks = _blocks.cut_rows(
+        len(array), lambda row: row * n_hashes, _threads.resolve_n_jobs(n_jobs), _BLOCK_CODES
+    )
+    _write.write_lines(f, _write.format_header(comment, zero_based), lines, blocks, n_jobs)
+
+
+def _count(
+    A: Array, B: Array, bits: int, n_hashes: int, agreeing: bool, n_jobs: int | None
+) -> Array:
+    out = np.empty((len(A), len(B)), np.int32)
+
+    def count(start: int, stop: int) -> None:
+        step = _packed.rows_a_call(stop - start, bits * n_hashes)
+        for first in range(0, len(B), step):
+            last = first + step
+            _kernel.count_pairs(
+                A[start:stop], B[first:last], bits, n_hashes, agreeing, out[start:stop, first:last]
+            )
+
+    _threads.run(count, cut_queries(len(A), n_jobs), n_jobs)
+    return out
+
+
+def cut_queries(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
+    """Ranges of rows that a thread compares with all others, long enough that preparing the others
+    costs little."""
+    n_threads = _threads.resolve_n_jobs(n_jobs)
+    step = _BLOCK_QUERIES if n_threads == 1 else min(_BLOCK_QUERIES, -(-n_rows // n_threads))
+    return [(start, min(start + step, n_rows)) for start in range(0, n_rows, max(step, 1))]

@@ -1,0 +1,468 @@
+"""Packed codes with what is known of the map that made them, and of which rows have samples."""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops.code_output import PACKED
+from sparsemaps._tools import _checks
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes import _estimates, _file
+
+LARGEST_N_BITS = 2**31 - 1
+"""Bits of the codes of a row: how many differ is a number of 32 bits."""
+
+_CALL_BITS = 2**36
+"""Bits that a call of a kernel compares, in about a tenth of a second: signals are taken between
+calls."""
+
+_PART_CODES = 2**20
+"""Codes that are unpacked at a time."""
+
+
+class PackedCodes:
+    """Packed codes, with how to estimate the kernel from them and which map made them.
+
+    ``encode(X, packed=True)`` of a map returns them. All functions of `sparsemaps.codes` and
+    `sparsemaps.neighbors` take them, need no parameters then, and refuse to compare codes of maps
+    that differ in class, parameters, seed or scheme of random numbers.
+
+    Parameters
+    ----------
+    array : ndarray of uint8, shape (n_rows, n_bytes)
+        The codes, as ``encode(X)`` returns them.
+    bits : int
+        Bits of a code, 1 to 24, and at most as many as a row has.
+    config : dict
+        ``to_config()`` of the map. It is compared, saved and shown; the numbers below alone decide
+        what is computed.
+    n_hashes : int or None, default=None
+        How many codes a row has; None is as many as its bytes hold.
+    sampled : array-like of bool, shape (n_rows,), or None, default=None
+        Which rows have samples. None takes all rows of which not all bits are 0. The others
+        are never found as neighbours.
+    chance : float or None, default=None
+        The probability that codes of samples that differ agree: at least 0 and below 1. None is
+        ``2 ** -bits``. It is 0 for `SignProjection`. Of "product" it follows from `parts`.
+    estimator : {"chance", "signs:rbf", "signs:laplacian", "product", ""}, default="chance"
+        How the kernel follows from the number of codes that agree: "chance" for samples that agree
+        at the rate of the kernel; "signs:rbf" and "signs:laplacian" for the bits of
+        `RandomFourier`; "product" for `KernelProduct`; "" where there is no estimate.
+    parts : sequence of (bits, chance), default=()
+        Of "product", the bits and the chance of each part of a code, that with the highest bits
+        first.
+
+    Attributes
+    ----------
+    array, bits, config, n_hashes, sampled, chance, estimator, parts
+        As above; `sampled` is an array, `parts` a tuple of tuples.
+    shape : tuple of int
+        That of `array`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not of the form above.
+
+    Notes
+    -----
+    A file of `save` is a NumPy file (``numpy.load`` reads its array) with more data at its
+    end: one bit a row for `sampled`, and the rest as JSON. `load` maps the array into memory, so
+    that an index of many gigabytes opens at once, and only the parts in use are read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import MinHash
+    >>> X = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
+    >>> A = MinHash(n_hashes=512, bits=4, random_state=0).fit(X).encode(X, packed=True)
+    >>> len(A), A.bits, A.chance, A.sampled.tolist()
+    (3, 4, 0.0625, [True, True, False])
+    >>> from sparsemaps import codes
+    >>> counts = codes.collisions(A[:1], A[1:2])
+    >>> bool(abs(codes.kernel_from_collisions(counts, A)[0, 0] - 2 / 3) < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        array: Array,
+        bits: int,
+        config: Mapping[str, Any],
+        *,
+        n_hashes: int | None = None,
+        sampled: Array | None = None,
+        chance: float | None = None,
+        estimator: str = _estimates.CHANCE,
+        parts: Sequence[Sequence[Any]] = (),
+    ) -> None:
+        self.array = check_codes("array", array)
+        self.bits, self.n_hashes = check_sizes("array", self.array, bits, n_hashes)
+        if not isinstance(config, Mapping):
+            raise ValueError(f"config must be a dictionary, got {config!r}")
+        self.config = dict(config)
+        self.estimator = _checks.check_choice("estimator", estimator, _estimates.ESTIMATORS)
+        self.parts = _check_parts(parts, self.bits, estimator == _estimates.PRODUCT)
+        if self.parts:
+            self.chance = math.prod(chance for _, chance in self.parts)
+        else:
+            self.chance = 2.0**-self.bits if chance is None else _check_chance("chance", chance)
+        if sampled is None:
+            sampled = rows_with_bits(self.array)
+        self.sampled = np.ascontiguousarray(sampled, dtype=bool)
+        if self.sampled.shape != (len(self.array),):
+            raise ValueError(
+                f"sampled must be of shape ({len(self.array)},), got {self.sampled.shape}"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.array.shape
+        return shape
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, rows: Any) -> "PackedCodes":
+        """Some rows: a slice, an array of row numbers or of bools, or the number of one row."""
+        if isinstance(rows, (int, np.integer)):
+            rows = [rows]
+        return self._with_rows(self.array[rows], self.sampled[rows])
+
+    def _with_rows(self, array: Array, sampled: Array | None) -> "PackedCodes":
+        """Codes of the same map; `sampled` is None for rows of which not all bits are 0."""
+        return PackedCodes(array, self.bits, self.config, sampled=sampled, **self._facts())
+
+    def _facts(self) -> dict[str, Any]:
+        """What else than `array`, `bits`, `config` and `sampled` the constructor takes."""
+        names = ("n_hashes", "chance", "estimator", "parts")
+        return {name: getattr(self, name) for name in names}
+
+    def part(self, which: int) -> "PackedCodes":
+        """The codes of one of the maps of a `KernelProduct`.
+
+        Parameters
+        ----------
+        which : int
+            The number of the map: 0 is the first.
+
+        Returns
+        -------
+        codes : PackedCodes
+            The bits of that map alone. Its config is that of the product.
+
+        Raises
+        ------
+        ValueError
+            If there is no such part.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sparsemaps import KernelProduct, codes
+        >>> X = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 2.0]])
+        >>> A = KernelProduct(random_state=0).fit(X).encode(X, packed=True)
+        >>> A.bits, A.part(0).bits, A.part(1).bits
+        (9, 8, 1)
+        >>> both = codes.collisions(A, A)
+        >>> first, second = (codes.collisions(A.part(k), A.part(k)) for k in (0, 1))
+        >>> codes.kernel_from_collisions(both, A, first=first, second=second).shape
+        (2, 2)
+        """
+        which = _checks.check_int("which", which, 0, max(len(self.parts) - 1, 0))
+        if not self.parts:
+            raise ValueError("codes of one map have no parts")
+        bits, chance = self.parts[which]
+        below = sum(other for other, _ in self.parts[which + 1 :])
+        array = np.empty((len(self), (self.n_hashes * bits + 7) // 8), np.uint8)
+        step = max(1, _PART_CODES // self.n_hashes)
+        for start in range(0, len(self), step):
+            rows = self.array[start : start + step]
+            numbers = np.empty((len(rows), self.n_hashes), np.int32)
+            _kernel.unpack(rows, self.bits, numbers)
+            numbers >>= below
+            numbers &= 2**bits - 1
+            _kernel.write(numbers, bits, PACKED, array[start : start + step])
+        return PackedCodes(
+            array, bits, self.config, n_hashes=self.n_hashes, sampled=self.sampled, chance=chance
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = np.asarray(self.array, dtype)
+        return array.copy() if copy else array
+
+    def __repr__(self) -> str:
+        return (
+            f"PackedCodes({len(self)} rows of {self.n_hashes} codes of {self.bits} bits, "
+            f"{self.config.get('class')})"
+        )
+
+    def save(self, path: Any, about: Mapping[str, Any] | None = None) -> None:
+        """Write a file for `load`; it appears only when it is complete.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; its name usually ends in ".npy".
+        about : dict or None, default=None
+            Further data to keep in the file, which ``json.dumps`` takes.
+        """
+        own = {"bits": self.bits, "config": self.config, **self._facts()}
+        _file.write(path, self.array, self.sampled, {**(about or {}), **own})
+
+    @classmethod
+    def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> "PackedCodes":
+        """Open a file of `save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        mmap_mode : {"r", "c"} or None, default="r"
+            How the array is mapped into memory, as in ``numpy.load``; None reads it.
+
+        Returns
+        -------
+        codes : PackedCodes
+
+        Raises
+        ------
+        ValueError
+            If the file does not hold packed codes, is cut short, or has another scheme of random
+            numbers.
+        """
+        return cls._open(os.fspath(path), mmap_mode)[0]
+
+    @classmethod
+    def _open(cls, path: str, mmap_mode: Any) -> "tuple[PackedCodes, dict[str, Any]]":
+        """The codes of a file, and all that is kept beside them."""
+        array, sampled, about = _file.read(path, mmap_mode)
+        try:
+            names = ("bits", "config", "n_hashes", "chance", "estimator", "parts")
+            own = {name: about[name] for name in names}
+            if own["n_hashes"] is None or own["chance"] is None:
+                raise ValueError("n_hashes and chance must be numbers")
+            return cls(array, sampled=sampled, **own), about
+        except KeyError as error:
+            raise ValueError(f"{path} is damaged: its description has no {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: {error}") from None
+
+    def kernel(
+        self,
+        counts: Any,
+        *,
+        first: Any = None,
+        second: Any = None,
+        return_std: bool = False,
+    ) -> Any:
+        """Estimate the kernel from the number of codes that agree.
+
+        Parameters
+        ----------
+        counts : array-like of int
+            How many codes agree, of all codes of a row.
+        first, second : array-like of int or None, default=None
+            For codes of a `KernelProduct` of which a map's codes agree by chance: how many codes of
+            the first and of the second map agree, as ``collisions(A.part(0), B.part(0))`` and
+            ``collisions(A.part(1), B.part(1))`` count them. Not used for other codes.
+        return_std : bool, default=False
+            Return the standard errors too.
+
+        Returns
+        -------
+        kernel, std : ndarray of float64
+            As ``sparsemaps.codes.kernel_from_collisions``. Bits of `RandomFourier` are solved for
+            the Gaussian or the Laplacian kernel; the result is at least 0.
+
+        Raises
+        ------
+        ValueError
+            If the codes have no estimate: those of `RandomFourier` with another kernel, and those
+            of a product of more than two maps whose codes agree by chance; if `first` or `second`
+            is missing; or if a count is not from 0 to `n_hashes`.
+        """
+        self._refuse_none()
+        if self.estimator in _estimates.SIGNS:
+            found = _estimates.of_signs(counts, self.n_hashes, _estimates.SIGNS[self.estimator])
+        elif self._takes_parts:
+            if first is None or second is None:
+                raise ValueError(
+                    "the estimate of a product takes first and second, the numbers of codes of "
+                    "each map that agree: collisions(A.part(0), B.part(0)) and of part(1)"
+                )
+            (_, p), (_, q) = self.parts
+            found = _estimates.of_products(counts, first, second, self.n_hashes, (p, q))
+        else:
+            found = _estimates.of_counts(counts, self.n_hashes, self.chance)
+        return found if return_std else found[0]
+
+    def _least_rate(self, kernel: Any) -> Array:
+        """The rate at which codes agree where the kernel has this value; of a product, which has
+        several such rates, no more than the least."""
+        self._refuse_none()
+        kernel = np.clip(kernel, 0, 1)
+        if self.estimator in _estimates.SIGNS:
+            rates, values = _estimates.signs_table(_estimates.SIGNS[self.estimator])
+            return np.asarray(np.interp(kernel, values, rates))
+        chance = 0.0 if self.parts else self.chance
+        return np.asarray(kernel + (1 - kernel) * chance)
+
+    def _refuse_none(self) -> None:
+        if self.estimator == _estimates.NONE:
+            raise ValueError(
+                "these codes have no estimate: the rate at which they agree is no function of the "
+                "kernel alone; of RandomFourier, kernel='rbf' and 'laplacian' have an estimate"
+            )
+
+    @property
+    def _takes_parts(self) -> bool:
+        """Whether the estimate depends on which parts of a code agree."""
+        chances = [chance for _, chance in self.parts]
+        if len(chances) > 2 and any(chances):
+            raise ValueError(
+                "products of more than two maps whose codes agree by chance have no estimate"
+            )
+        return any(chances)
+
+
+def _check_chance(name: str, value: Any) -> float:
+    chance = _checks.check_real(name, value, 0)
+    if chance >= 1:
+        raise ValueError(f"{name} must be at least 0 and below 1, got {value}")
+    return chance
+
+
+def _check_parts(parts: Any, bits: int, is_product: bool) -> tuple[tuple[int, float], ...]:
+    """The parts of codes of so many bits; none where they are not those of a product."""
+    if not isinstance(parts, Sequence) or any(
+        not isinstance(part, Sequence) or len(part) != 2 for part in parts
+    ):
+        raise ValueError(f"parts must be pairs of bits and chance, got {parts!r}")
+    found = tuple(
+        (_checks.check_int("bits of parts", n, 1, bits), _check_chance("chance of parts", p))
+        for n, p in parts
+    )
+    if is_product != bool(found) or (is_product and sum(n for n, _ in found) != bits):
+        raise ValueError(
+            f"parts must have {bits if is_product else 0} bits together, got {list(found)}"
+        )
+    return found
+
+
+def check_codes(name: str, codes: Array) -> Array:
+    """`codes` as an array of packed codes."""
+    codes = np.asarray(codes)
+    if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] == 0:
+        raise ValueError(
+            f"{name} must be a two-dimensional array of uint8 with at least one byte a row, got "
+            f"shape {codes.shape} of {codes.dtype}"
+        )
+    return np.ascontiguousarray(codes)
+
+
+def check_sizes(name: str, codes: Array, bits: Any, n_hashes: Any) -> tuple[int, int]:
+    """The bits of a code and the codes of a row, which fit into the rows of `codes`."""
+    bits = _checks.check_int("bits", bits, 1, 24)
+    row_bits = 8 * codes.shape[1]
+    if bits > row_bits:
+        raise ValueError(f"bits must be at most {row_bits}, those of a row of {name}, got {bits}")
+    most = row_bits // bits
+    if n_hashes is not None:
+        most = _checks.check_int("n_hashes", n_hashes, 1, most)
+    if bits * most > LARGEST_N_BITS:
+        raise ValueError(f"rows of {name} must have at most {LARGEST_N_BITS} bits of codes")
+    return bits, most
+
+
+def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
+    """Which rows have a bit that is not 0."""
+    found = np.empty(len(codes), bool)
+    for start in range(0, len(codes), step):
+        codes[start : start + step].any(axis=1, out=found[start : start + step])
+    return found
+
+
+def rows_a_call(n_queries: int, row_bits: int) -> int:
+    """How many rows a call of a kernel compares with so many queries."""
+    return max(1, _CALL_BITS // (max(n_queries, 1) * max(row_bits, 64)))
+
+
+def joined(blocks: Sequence[PackedCodes]) -> PackedCodes:
+    """Codes of one map, one block behind the other."""
+    return blocks[0]._with_rows(
+        np.concatenate([codes.array for codes in blocks]),
+        np.concatenate([codes.sampled for codes in blocks]),
+    )
+
+
+def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> PackedCodes:
+    """Packed codes, or a plain array of them, for a public function.
+
+    In a plain array, rows of which all bits are 0 have no samples; but rows of less than 64 bits
+    all have, as so few bits may be 0 by chance.
+    """
+    if isinstance(codes, PackedCodes):
+        for what, given, known in (
+            ("bits", bits, codes.bits),
+            ("n_hashes", n_hashes, codes.n_hashes),
+        ):
+            if given is not None and given != known:
+                raise ValueError(f"{what} must be that of {name}, {known}, got {given!r}")
+        return codes
+    array = check_codes(name, codes)
+    if bits is None:
+        raise ValueError(f"bits must be given where {name} is a plain array")
+    bits, n_hashes = check_sizes(name, array, bits, n_hashes)
+    return PackedCodes(array, bits, {}, n_hashes=n_hashes, sampled=_sampled(array, bits * n_hashes))
+
+
+def as_packed_pair(
+    names: tuple[str, str], A: Any, B: Any, bits: int | None, n_hashes: int | None
+) -> tuple[PackedCodes, PackedCodes]:
+    """The same for two that are to be compared; a plain array is of the map of the other."""
+    if isinstance(A, PackedCodes) and isinstance(B, PackedCodes):
+        refuse_different(" and ".join(names), A, B)
+    which = 1 if isinstance(B, PackedCodes) and not isinstance(A, PackedCodes) else 0
+    known = as_packed(names[which], (A, B)[which], bits, n_hashes)
+    found = [
+        codes if isinstance(codes, PackedCodes) else check_codes(name, codes)
+        for name, codes in zip(names, (A, B), strict=True)
+    ]
+    lengths = [codes.shape[1] for codes in found]
+    if lengths[0] != lengths[1]:
+        raise ValueError(
+            f"{names[0]} and {names[1]} must have rows of one length, got {lengths[0]} and "
+            f"{lengths[1]} bytes"
+        )
+    one, other = (
+        codes
+        if isinstance(codes, PackedCodes)
+        else known._with_rows(codes, _sampled(codes, known.bits * known.n_hashes))
+        for codes in found
+    )
+    return one, other
+
+
+def _sampled(array: Array, n_bits: int) -> Array:
+    return rows_with_bits(array) if n_bits >= 64 else np.ones(len(array), bool)
+
+
+def refuse_different(names: str, A: PackedCodes, B: PackedCodes) -> None:
+    """Raise where codes of the two do not compare."""
+
+    def about(codes: PackedCodes) -> dict[str, Any]:
+        parts = {key: value for key, value in codes.config.items() if key != "n_features"}
+        return {**parts, "bits": codes.bits, **codes._facts()}
+
+    one, other = about(A), about(B)
+    for key in {**one, **other}:
+        if one.get(key) != other.get(key):
+            raise ValueError(
+                f"{names} must be codes of the same map: their {key} are {one.get(key)} and "
+                f"{other.get(key)}"
+            )

@@ -1,0 +1,323 @@
+"""Files to files: each range of bytes of the inputs becomes one part in a directory."""
+
+import contextlib
+import io
+import json
+import os
+import tempfile
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import fsspec
+from dask.delayed import delayed
+
+from sparsemaps import files
+from sparsemaps._tools._checks import check_bool, check_choice, check_int
+from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._progress import Progress
+from sparsemaps.dask._graphs import compute_each
+from sparsemaps.dask._ranges import ByteRange, cut, find_inputs, full_name, is_local, read_lines
+from sparsemaps.files._map import config_of
+from sparsemaps.maps._sparse_map import as_fitted
+
+_RECORD = "_sparsemaps.json"
+_ENDINGS = {
+    "svmlight": (".svm",),
+    "npy": (".npy", ".npy.labels.npy", ".npy.qids.npy"),
+    "npz": (".npz",),
+}
+"""What the files of a part end with. The first appears last, and stands for the part."""
+
+_TEMPORARY = (".part-", ".sparsemaps-", f".{_RECORD}")
+"""What names of files begin with that are not complete."""
+
+_OPTIONS = ("zero_based", "ones", "comments", "max_line_bytes")
+
+_LARGEST = 2**63 - 1
+
+
+def map_files(
+    map: Any,
+    inputs: Any,
+    directory: str | os.PathLike[str],
+    *,
+    partition_bytes: int = 2**26,
+    format: str = "svmlight",
+    client: Any = None,
+    resume: bool = True,
+    progress: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> list[str]:
+    """Map the rows of LIBSVM files on a Dask cluster.
+
+    Every input is cut into ranges of bytes, at ends of lines. A task reads one range and writes one
+    part, block by block, so that the memory of a worker does not depend on the sizes of inputs and
+    parts. A part appears under its name when it is complete, and has the same bytes whoever writes
+    it: a worker may be lost and a task run again at any moment.
+
+    Parameters
+    ----------
+    map : map of sparsemaps
+        Used as it is if it is fitted. Otherwise a copy is fitted for rows of any width; give it a
+        `random_state`, so that other files are mapped alike.
+    inputs : str, path-like, or a sequence of these
+        LIBSVM files (.gz, .bz2, .xz), by paths or by URLs of any file system that fsspec knows and
+        every worker reaches. A directory stands for its files in the order of their names; a
+        pattern with ``*``, ``?`` or ``[`` for the files that match. A compressed file is one part,
+        as it can be read from its beginning only.
+    directory : str or path-like
+        Where the parts go: path or URL of a directory, which is made if it is not there.
+    partition_bytes : int, default=2**26
+        Largest length of a range. A task costs the scheduler about a millisecond, and what a lost
+        worker was writing is done again; so ranges that take seconds to minutes are right.
+    format : {"svmlight", "npy", "npz"}, default="svmlight"
+        As in `sparsemaps.files.map_files`.
+    client : distributed.Client or None, default=None
+        Where tasks run. None takes the client that is current; without one, the scheduler that
+        Dask is configured for, which is threads of this process.
+    resume : bool, default=True
+        Keep the parts of an earlier run of the same call, and make those that are not there. A file
+        ``_sparsemaps.json`` in `directory` says what the parts are made of; another map, option or
+        input is an error. False removes the parts of the earlier run.
+    progress : bool or None, default=None
+        Show a bar of the parts that are complete on standard error, by their bytes of the input;
+        None shows it if that is a terminal.
+    storage_options : mapping or None, default=None
+        What fsspec needs to reach `inputs` and `directory`, such as keys.
+    **options
+        `zero_based`, `ones`, `comments` and `max_line_bytes`, as in
+        `sparsemaps.files.map_files`.
+
+    Returns
+    -------
+    parts : list of str
+        The parts' paths or URLs. Their names sort in the order of the rows. LIBSVM parts one after
+        the other are byte for byte what ``sparsemaps map`` writes for the same inputs.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not one of the allowed, `directory` holds parts of something else, or a
+        line is not of the format or not what the map takes: with file and line. Parts that are
+        complete stay.
+    OSError
+        If a file cannot be read or written.
+
+    See Also
+    --------
+    sparsemaps.files.map_files : On one machine.
+    read_svmlight : Dask arrays of the rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sparsemaps import ConsistentWeightedSampling
+    >>> from sparsemaps.dask import map_files
+    >>> cws = ConsistentWeightedSampling(n_hashes=3, bits=2, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "rows.svm")
+    ...     _ = file.write_text("1 1:0.5 3:2\\n-1 2:7\\n")
+    ...     parts = map_files(cws, file, Path(folder, "mapped"), partition_bytes=12, ones=True)
+    ...     for part in map(Path, parts):
+    ...         print(part.name, part.read_text().split())
+    part-000000.svm ['1', '1:1', '8:1', '12:1']
+    part-000001.svm ['-1', '4:1', '5:1', '11:1']
+    """
+    check_choice("format", format, tuple(_ENDINGS))
+    check_int("partition_bytes", partition_bytes, 1, _LARGEST)
+    check_bool("resume", resume)
+    if progress is not None:
+        check_bool("progress", progress)
+    for name in options:
+        if name not in _OPTIONS:
+            raise TypeError(f"map_files() got an unexpected keyword argument {name!r}")
+    map = as_fitted(map)
+    with tempfile.TemporaryDirectory() as folder:  # mapping an empty file checks the options
+        nothing = os.path.join(folder, "part" + _ENDINGS[format][0])
+        files.map_files(map, io.BytesIO(b""), nothing, format=format, progress=False, **options)
+    found = find_inputs(inputs, storage_options)
+    ranges = cut(found, partition_bytes, storage_options)
+    parts = _Parts.at(directory, storage_options)
+    record = {
+        "map": config_of(map),
+        "options": {"format": format, "partition_bytes": partition_bytes, **options},
+        "n_parts": len(ranges),
+        "inputs": [list(about) for about in found],
+    }
+    parts.refuse_inputs(path for path, _, _ in found)
+    done = parts.begin(record, resume, _ENDINGS[format])
+    names = [f"part-{number:06d}" for number in range(len(ranges))]
+    to_do = [
+        (part, name)
+        for part, name in zip(ranges, names, strict=True)
+        if name + _ENDINGS[format][0] not in done
+    ]
+    sizes = {path: size for path, size, _ in found}
+
+    def n_bytes(part: ByteRange) -> int:
+        return sizes[part.path] if part.length < 0 else part.length
+
+    job = delayed(_Job(map, parts, format, options), traverse=False)
+    with Progress(sum(n_bytes(part) for part, _ in to_do), progress) as bar:
+        compute_each(
+            to_do, _run, lambda item, n_rows: bar.add(n_bytes(item[0]), n_rows), client, job=job
+        )
+    parts.end()
+    return [parts.full_name(name + _ENDINGS[format][0]) for name in names]
+
+
+class _Parts(NamedTuple):
+    """The directory of the parts."""
+
+    url: str
+    storage_options: Mapping[str, Any] | None
+
+    @classmethod
+    def at(cls, directory: Any, storage_options: Mapping[str, Any] | None) -> "_Parts":
+        fs, path = fsspec.core.url_to_fs(os.fspath(directory), **(storage_options or {}))
+        return cls(full_name(fs, path), storage_options)
+
+    def _open(self) -> tuple[Any, str]:
+        fs, path = fsspec.core.url_to_fs(self.url, **(self.storage_options or {}))
+        return fs, path.rstrip("/") or "/"
+
+    def full_name(self, name: str) -> str:
+        return f"{self.url.rstrip('/')}/{name}"
+
+    def begin(self, record: dict[str, Any], resume: bool, endings: Iterable[str]) -> set[str]:
+        """Make the directory ready for what `record` says; the names of the files it has."""
+        fs, path = self._open()
+        fs.makedirs(path, exist_ok=True)
+        names = self._names()
+        parts = {name for name in names if name.startswith("part-")}
+        if _RECORD in names:
+            before = _read_record(fs.cat_file(f"{path}/{_RECORD}"), f"{path}/{_RECORD}", resume)
+            if not resume:
+                fs.rm_file(f"{path}/{_RECORD}")  # first, as it speaks of all parts
+                for name in parts:
+                    fs.rm_file(f"{path}/{name}")
+                parts = set()
+            elif before != json.loads(json.dumps(record)):
+                raise ValueError(
+                    f"{self.url} has parts of another call: {_difference(before, record)}; take "
+                    f"another directory, or {setting('resume', False)}, which removes them"
+                )
+            else:
+                return parts
+        if parts:
+            raise ValueError(
+                f"{self.url} has files part-..., and no {_RECORD} that says what they are; take "
+                "another directory"
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            local = os.path.join(folder, _RECORD)
+            with open(local, "w", encoding="utf-8") as file:
+                json.dump(record, file, indent=1)
+            self.publish(local, _RECORD)
+        return parts
+
+    def refuse_inputs(self, inputs: Iterable[str]) -> None:
+        """Raise a ValueError if an input has the name of a file that is written or removed."""
+        fs, directory = self._open()
+        place = os.path.realpath if is_local(fs) else str
+        begins = place(directory) if is_local(fs) else self.url.rstrip("/")
+        for path in inputs:
+            name = place(path).removeprefix(f"{begins}/")
+            if name.startswith(("part-", _RECORD, *_TEMPORARY)):
+                raise ValueError(
+                    f"the input {path} has the name of a file that is written to {self.url}; take "
+                    "another directory"
+                )
+
+    def end(self) -> None:
+        """Remove what tasks that were ended in the midst of their work have left."""
+        fs, path = self._open()
+        for name in self._names():
+            if name.startswith(_TEMPORARY):
+                with contextlib.suppress(FileNotFoundError):  # by a task that ended just now
+                    fs.rm_file(f"{path}/{name}")
+
+    def _names(self) -> set[str]:
+        fs, path = self._open()
+        fs.invalidate_cache(path)
+        return {os.path.basename(str(name)) for name in fs.ls(path, detail=False)}
+
+    def local_path(self, name: str) -> str | None:
+        """The path of a part on this machine, or None if it is to be elsewhere."""
+        fs, path = self._open()
+        return f"{path}/{name}" if is_local(fs) else None
+
+    def publish(self, local: str, name: str) -> None:
+        """Let a file of this machine appear in the directory, complete."""
+        fs, path = self._open()
+        temporary = f"{path}/.{name}.{uuid.uuid4().hex}.tmp"
+        fs.put_file(local, temporary)
+        fs.mv(temporary, f"{path}/{name}")
+
+
+class _Job(NamedTuple):
+    """What is done to every range."""
+
+    map: Any
+    parts: _Parts
+    format: str
+    options: Mapping[str, Any]
+
+
+def _run(item: tuple[ByteRange, str], *, job: _Job) -> int:
+    """Make a part of a range, with the same bytes each time; the number of rows."""
+    part, name = item
+    first, *beside = _ENDINGS[job.format]
+    path = job.parts.local_path(name + first)
+    if path is not None:
+        return _map_range(job, part, path)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, name + first)
+        n_rows = _map_range(job, part, path)
+        for ending in [*beside, first]:
+            if os.path.exists(os.path.join(folder, name + ending)):
+                job.parts.publish(os.path.join(folder, name + ending), name + ending)
+    return n_rows
+
+
+def _map_range(job: _Job, part: ByteRange, path: str) -> int:
+    def write(file: Any) -> int:
+        (done,) = files.map_files(
+            job.map, file, path, format=job.format, progress=False, **job.options
+        )
+        return done.n_rows
+
+    return read_lines(part, write)
+
+
+def _read_record(text: bytes, name: str, needed: bool) -> Mapping[str, Any]:
+    """What a run has said of its parts."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict):
+        if needed:
+            raise ValueError(
+                f"{name} is damaged; take another directory, or {setting('resume', False)}, which "
+                "removes the parts"
+            )
+        return {}
+    return record
+
+
+def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """In words, where two records differ first."""
+    for name, value in json.loads(json.dumps(now)).items():
+        found = before.get(name)
+        if found == value:
+            continue
+        if isinstance(value, dict) and isinstance(found, dict):
+            return _difference(found, value)
+        if name == "inputs":
+            return "its inputs are others, or have changed since"
+        return f"{name} was {found!r}, and is {value!r} now"
+    return "it had more options"

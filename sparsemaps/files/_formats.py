@@ -1,0 +1,232 @@
+"""What `map_files` writes: LIBSVM text, packed codes, or CSR arrays.
+
+A format is made for one output. ``convert`` turns a block into what is written, in any thread;
+``write`` takes the results in order, and ``finish`` ends the file.
+"""
+
+import os
+import shutil
+import tempfile
+import zipfile
+from abc import ABC, abstractmethod
+from contextlib import ExitStack
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._input import _sparse
+from sparsemaps._tools import _output_files
+from sparsemaps.files._blocks_of_map import Block, FittedMap, with_comments
+from sparsemaps.libsvm._parse import Array
+from sparsemaps.libsvm._write import format_codes, format_rows
+
+LABELS, QIDS = ".labels.npy", ".qids.npy"
+"""Endings of the names of labels and query ids, which follow the name of the codes."""
+
+
+class FormatOptions(NamedTuple):
+    """What decides the content of an output, beside the map and the input."""
+
+    zero_based: bool
+    ones: bool
+    comments: bool
+    header: str
+
+
+class OutputFormat(ABC):
+    """One output. `stack` closes its files: with an exception, none of them appears."""
+
+    beside: tuple[str, ...] = ()
+    """What the names of files end with that are written beside an output."""
+
+    def __init__(
+        self, fitted: FittedMap, path: Any, options: FormatOptions, stack: ExitStack
+    ) -> None:
+        self._fitted, self._options, self._stack = fitted, options, stack
+        self._begin(path)
+
+    @abstractmethod
+    def _begin(self, path: Any) -> None:
+        """Open what is written to."""
+
+    @abstractmethod
+    def convert(self, block: Block) -> Any:
+        """What ``write`` takes."""
+
+    @abstractmethod
+    def write(self, converted: Any) -> None:
+        """Append a converted block."""
+
+    def finish(self) -> None:  # noqa: B027 (most formats need nothing here)
+        """End the file, after all blocks."""
+
+
+class SvmlightFormat(OutputFormat):
+    """LIBSVM text, which counts from 1."""
+
+    def _begin(self, path: Any) -> None:
+        if hasattr(path, "write"):
+            self._file = path
+        else:
+            self._file = self._stack.enter_context(_output_files.atomic_output(path))
+        if self._options.header:
+            self._file.write(b"# " + " ".join(self._options.header.split()).encode() + b"\n")
+
+    def convert(self, block: Block) -> bytes:
+        fitted, zero_based = self._fitted, self._options.zero_based
+        if fitted.is_one_hot:
+            codes = fitted.codes(block, zero_based)
+            lines = format_codes(codes, fitted.bits, block.heads, ones=self._options.ones)
+        else:
+            lines = format_rows(fitted.features(block, zero_based), block.heads)
+        return with_comments(block.text, lines) if self._options.comments else lines
+
+    def write(self, converted: bytes) -> None:
+        self._file.write(converted)
+
+
+class NpyFormat(OutputFormat):
+    """Packed codes as a .npy file that can be memory-mapped; labels and query ids beside it."""
+
+    beside = LABELS, QIDS
+
+    def _begin(self, path: Any) -> None:
+        path = os.fspath(path)
+        # The last to be entered is the first to appear: the codes come after what belongs to them.
+        self._codes = _GrowingNpy(path, np.uint8, self._stack)
+        self._labels = _GrowingNpy(path + LABELS, np.float64, self._stack)
+        self._qids: _GrowingNpy | None = None
+        self._qids_path = path + QIDS
+        self._row_bytes = self._fitted.code_bytes
+
+    def convert(self, block: Block) -> tuple[Array, Array, Array]:
+        _check_one_label(block)
+        codes = self._fitted.packed(block, self._options.zero_based)
+        return codes, block.heads.labels, block.heads.qids
+
+    def write(self, converted: tuple[Array, Array, Array]) -> None:
+        codes, labels, qids = converted
+        self._codes.append(codes)
+        self._labels.append(labels)
+        if len(qids):
+            if self._qids is None:
+                self._qids = _GrowingNpy(self._qids_path, np.int64, self._stack)
+            self._qids.append(qids)
+
+    def finish(self) -> None:
+        self._codes.finish(self._row_bytes)
+        self._labels.finish()
+        if self._qids is not None:
+            _check_qids(self._qids.n, self._labels.n)
+            self._qids.finish()
+
+
+class NpzFormat(OutputFormat):
+    """A CSR matrix as ``scipy.sparse.load_npz`` reads it, with the labels and query ids."""
+
+    def _begin(self, path: Any) -> None:
+        self._file = self._stack.enter_context(_output_files.atomic_output(path))
+        folder = os.path.dirname(os.path.realpath(path))
+        self._parts = {
+            name: self._stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
+            for name in ("data", "indices", "indptr", "labels", "query_ids")
+        }
+        self._index_type = _sparse.index_type(self._fitted.width)
+        self._n_rows = self._n_stored = self._n_qids = 0
+        self._parts["indptr"].write(np.zeros(1, np.int64).tobytes())
+
+    def convert(self, block: Block) -> tuple[Any, Array, Array]:
+        _check_one_label(block)
+        Z = self._fitted.features(block, self._options.zero_based)
+        if self._options.ones:
+            Z.data[:] = 1.0
+        return Z, block.heads.labels, block.heads.qids
+
+    def write(self, converted: tuple[Any, Array, Array]) -> None:
+        Z, labels, qids = converted
+        ends = Z.indptr[1:].astype(np.int64) + self._n_stored
+        for name, array in (
+            ("data", Z.data.astype(np.float64, copy=False)),
+            ("indices", Z.indices.astype(self._index_type, copy=False)),
+            ("indptr", ends),
+            ("labels", labels),
+            ("query_ids", qids),
+        ):
+            self._parts[name].write(np.ascontiguousarray(array).data)
+        self._n_rows += Z.shape[0]
+        self._n_stored += Z.nnz
+        self._n_qids += len(qids)
+
+    def finish(self) -> None:
+        _check_qids(self._n_qids, self._n_rows)
+        types = {"data": np.float64, "indices": self._index_type, "indptr": np.int64}
+        lengths = {"data": self._n_stored, "indices": self._n_stored, "indptr": self._n_rows + 1}
+        types |= {"labels": np.float64, "query_ids": np.int64}
+        lengths |= {"labels": self._n_rows, "query_ids": self._n_qids}
+        with zipfile.ZipFile(self._file, "w") as archive:
+            for name, part in self._parts.items():
+                if name == "query_ids" and not self._n_qids:
+                    continue
+                with _member(archive, name) as member:
+                    member.write(_npy_header(types[name], (lengths[name],)))
+                    part.seek(0)
+                    shutil.copyfileobj(part, member, 2**20)
+            shape = self._n_rows, self._fitted.width
+            for name, array in (
+                ("shape", np.array(shape, np.int64)),
+                ("format", np.array(b"csr")),
+                ("_is_array", np.array(True)),
+            ):
+                with _member(archive, name) as member:
+                    np.lib.format.write_array(member, array)
+
+
+FORMATS: dict[str, type[OutputFormat]] = {
+    "svmlight": SvmlightFormat,
+    "npy": NpyFormat,
+    "npz": NpzFormat,
+}
+
+
+class _GrowingNpy:
+    """A .npy file to which arrays are appended; its header is written last."""
+
+    def __init__(self, path: str, dtype: Any, stack: ExitStack) -> None:
+        self._path, self._dtype, self.n = path, np.dtype(dtype), 0
+        self._file: IO[bytes] = stack.enter_context(_output_files.atomic_output(path))
+        self._file.write(_npy_header(self._dtype, (0,)))
+
+    def append(self, array: Array) -> None:
+        with _output_files.blaming(self._path):  # not the file that was opened last
+            self._file.write(np.ascontiguousarray(array, self._dtype).data)
+        self.n += len(array)
+
+    def finish(self, *row_shape: int) -> None:
+        with _output_files.blaming(self._path):
+            self._file.seek(0)
+            self._file.write(_npy_header(self._dtype, (self.n, *row_shape)))
+
+
+_HEADER_BYTES = 128
+
+
+def _npy_header(dtype: Any, shape: tuple[int, ...]) -> bytes:
+    """The header of a .npy file, of the same length for every number of rows."""
+    about = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": shape}
+    text = repr(about).encode().ljust(_HEADER_BYTES - 11) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """A file in `archive` to be written, without the time, so that content decides the bytes."""
+    return archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True)
+
+
+def _check_one_label(block: Block) -> None:
+    if not np.array_equal(block.heads.label_ends, np.arange(1, len(block.heads.label_ends) + 1)):
+        raise ValueError("only the format svmlight takes rows of several labels, or of none")
+
+
+def _check_qids(n_qids: int, n_rows: int) -> None:
+    if n_qids not in (0, n_rows):
+        raise ValueError(f"{n_qids} of {n_rows} rows have a qid; all or none must have one")

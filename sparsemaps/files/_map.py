@@ -1,0 +1,376 @@
+"""Mapping LIBSVM files to files."""
+
+import itertools
+import json
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+from sparsemaps._tools import _output_files, _text_input, _threads
+from sparsemaps._tools._checks import check_bool, check_choice, check_int
+from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._progress import FileProgress
+from sparsemaps.files._blocks_of_map import FittedMap, read_block
+from sparsemaps.files._formats import FORMATS, QIDS, FormatOptions, OutputFormat
+from sparsemaps.files._sources import RECORD, expand, is_directory, is_pipe, source
+from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
+
+_LINES_BYTES = 2**22
+"""About how much text is made of a block: short lines can become long."""
+
+_VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
+
+_SMALL_BYTES = 2**23
+"""Threads divide a file of at least this size among them; smaller ones they take one each."""
+
+
+class MappedFile(NamedTuple):
+    """An input, the output of its rows, the number of rows, and whether the output was complete
+    before (`resume`); the number of rows is then that of the earlier run."""
+
+    input: Any
+    output: Any
+    n_rows: int
+    skipped: bool
+
+
+def map_files(
+    map: Any,
+    inputs: Any,
+    output: Any,
+    *,
+    zero_based: bool = False,
+    ones: bool = False,
+    format: str = "svmlight",
+    header: bool | str = False,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    comments: bool = False,
+    resume: bool = False,
+    shard: tuple[int, int] | None = None,
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+) -> list[MappedFile]:
+    r"""Map the rows of LIBSVM files, in bounded memory.
+
+    This is what ``sparsemaps map`` does. Rows are read, mapped and written block by block; labels,
+    several labels of a row, and numbers of ``qid:`` are copied to the output. A file appears only
+    when it is complete.
+
+    Parameters
+    ----------
+    map : map of sparsemaps
+        Used as it is if it is fitted. Otherwise a copy is fitted for rows of any width, and `map`
+        stays as it is; give it a `random_state`, so that other files are mapped in the same way.
+    inputs : str, path-like, file-like, or a sequence of these
+        LIBSVM files (.gz, .bz2, .xz); "-" is standard input. A directory stands for its files in
+        the order of their names, without hidden ones and those that this function writes beside
+        its outputs; a pattern with ``*``, ``?`` or ``[`` for the files that match.
+    output : str, path-like or file-like
+        The file to write (.gz, .bz2, .xz for format "svmlight"); "-" is standard output. A
+        directory, which is one that exists or a name that ends in a slash, gets one output for each
+        input: of the input's name, without its ending of compression, and with ".npy" or ".npz"
+        in those formats.
+    zero_based : bool, default=False
+        Whether the indices of the inputs count from 0. Those written count from 1.
+    ones : bool, default=False
+        Write one-hot features as 1, not as ``1 / sqrt(n_hashes)``. For maps with one-hot output
+        only.
+    format : {"svmlight", "npy", "npz"}, default="svmlight"
+        "svmlight" is LIBSVM text. "npy" is the packed codes of ``encode``, an array of uint8 that
+        ``numpy.load(..., mmap_mode="r")`` reads; labels go to OUTPUT.labels.npy and query ids to
+        OUTPUT.qids.npy. "npz" is a CSR matrix for ``scipy.sparse.load_npz``, with `labels` and
+        `query_ids` in the same file. The last two take one label a row.
+    header : bool or str, default=False
+        Begin text with a comment: a given one, or the map and its parameters if True. LIBSVM's own
+        programs do not read comments.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it. They divide a file
+        among them; of many files below 8 MB, each of an output of its own, they take one each. The
+        map's own `n_jobs` counts where this is 1.
+    progress : bool or None, default=None
+        Show a bar on standard error; None shows it if that is a terminal.
+    comments : bool, default=False
+        Keep the comments of the inputs (format "svmlight").
+    resume : bool, default=False
+        Skip the outputs in the directory that are complete already. A file OUTPUT.json beside each
+        records the map, the options, and the size and time of the input. An input that
+        has changed since is mapped again; another map or option is an error.
+    shard : tuple of two int or None, default=None
+        (i, n) maps every n-th of the inputs, starting with the i-th; i counts from 1. n processes
+        with i = 1, ..., n map all of them, all to the same directory.
+    max_line_bytes : int, default=2**30
+        A longer line is an error: a small compressed file can hold one that fills the memory.
+
+    Returns
+    -------
+    files : list of MappedFile
+        For each input its `input`, `output`, `n_rows`, and `skipped`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, an output is an input, two inputs have the same
+        output, or a line is not of the format or not what the map takes: with file, line and
+        reason. Outputs that are complete remain.
+    OSError
+        If a file cannot be read or written.
+
+    See Also
+    --------
+    iter_svmlight_file : Blocks of rows, for other uses.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps import ConsistentWeightedSampling
+    >>> from sparsemaps.files import map_files
+    >>> cws = ConsistentWeightedSampling(n_hashes=3, bits=2, random_state=0)
+    >>> file = BytesIO()
+    >>> done = map_files(cws, BytesIO(b"1 1:0.5 3:2\n-1 2:7\n"), file, ones=True)
+    >>> done[0].n_rows
+    2
+    >>> file.getvalue()
+    b'1 1:1 8:1 12:1\n-1 4:1 5:1 11:1\n'
+    """
+    check_choice("format", format, tuple(FORMATS))
+    check_int("max_line_bytes", max_line_bytes, 1, 2**63 - 1)
+    _threads.resolve_n_jobs(n_jobs)
+    for name, value in (("comments", comments), ("resume", resume)):
+        check_bool(name, value)
+    fitted = FittedMap(map)
+    if ones and not fitted.is_one_hot:
+        raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
+    if ones and format == "npy":
+        raise ValueError(
+            f"{setting('ones', True)} is not for {setting('format', 'npy')}: packed codes have no "
+            "values"
+        )
+    if format == "npy" and not fitted.has_codes:
+        raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
+    if comments and format != "svmlight":
+        raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
+    title = " ".join(repr(map).split()) if header is True else header or ""
+    options = FormatOptions(
+        check_bool("zero_based", zero_based), check_bool("ones", ones), bool(comments), title
+    )
+    paths = expand(inputs)
+    job = _Job(fitted, options, format, n_jobs, max_line_bytes)
+    if is_directory(output):
+        return _map_each(job, paths, os.fspath(output), bool(resume), shard, progress)
+    if resume or shard is not None:
+        raise ValueError("resume and shard are for an output that is a directory")
+    if format != "svmlight" and (hasattr(output, "write") or os.fspath(output) == "-"):
+        raise ValueError(f"{setting('format', format)} needs a file to write to, not a pipe")
+    name = "" if hasattr(output, "write") else os.fspath(output)
+    if format != "svmlight" and _text_input.without_compression(name) != name:
+        raise ValueError(
+            f"{setting('format', format)} is not compressed: leave out the ending of {output}"
+        )
+    _output_files.refuse_clashes(paths, written(paths, output, format))
+    with FileProgress(paths, progress) as bar:
+        return job.run(paths, output, bar)
+
+
+def written(paths: list[Any], output: Any, format: str) -> list[tuple[Any, str]]:
+    """All files that mapping these inputs writes, each with what it is."""
+    is_many = is_directory(output)
+    pairs = _outputs(paths, os.fspath(output), format).items() if is_many else [(output, None)]
+    names: list[tuple[Any, str]] = []
+    for name, path in pairs:
+        names.append((name, f"the output of {path}" if is_many else _output_files.OUTPUT))
+        if hasattr(name, "write") or is_pipe(name):
+            continue
+        endings = (*FORMATS[format].beside, *([RECORD] if is_many else []))
+        names += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
+    return names
+
+
+class _Job(NamedTuple):
+    """What is done to each input."""
+
+    fitted: FittedMap
+    options: FormatOptions
+    format: str
+    n_jobs: int | None
+    max_line_bytes: int
+
+    def run(self, paths: Sequence[Any], output: Any, bar: FileProgress) -> list[MappedFile]:
+        """Map some inputs to one output."""
+        with ExitStack() as stack:
+            target = FORMATS[self.format](self.fitted, output, self.options, stack)
+            done = [MappedFile(path, output, self._map(path, target, bar), False) for path in paths]
+            target.finish()
+        return done
+
+    def _map(self, path: Any, target: OutputFormat, bar: FileProgress) -> int:
+        """Map an input; returns the number of rows."""
+
+        def convert(text: bytes) -> tuple[tuple[Any, int], int]:
+            block, n_lines = read_block(text, self.options.zero_based)
+            n_rows = len(block.heads.label_ends)
+            return (target.convert(block), n_rows), n_lines
+
+        max_lines = max(1, _LINES_BYTES // (_VALUE_BYTES * self.fitted.n_values))
+        n_rows = 0
+        with _text_input.open_text(source(path), self.max_line_bytes) as text:
+            text.name = text.name or ("standard input: " if is_pipe(path) else "")
+            update = bar.reading(text)
+            blocks = (
+                part
+                for block in blocks_of(text, self.n_jobs)
+                for part in cut_lines(block, max_lines)
+            )
+            for converted, n_more in in_order(convert, blocks, self.n_jobs, text.name):
+                target.write(converted)
+                n_rows += n_more
+                update(n_more)
+        return n_rows
+
+
+def config_of(map: Any) -> dict[str, Any]:
+    """A fitted map for JSON; by the text of its parameters where one is no JSON."""
+    try:
+        config: dict[str, Any] = map.to_config()
+    except ValueError:  # a function, such as a density
+        parameters = {name: repr(value) for name, value in map.get_params(deep=False).items()}
+        del parameters["n_jobs"], parameters["random_state"]
+        config = {"class": type(map).__name__, "parameters": parameters, "seed": map.seed_}
+    return config
+
+
+# ---- a directory of outputs ----------------------------------------------------------------------
+
+
+def _map_each(
+    job: _Job,
+    paths: list[Any],
+    directory: str,
+    resume: bool,
+    shard: tuple[int, int] | None,
+    progress: bool | None,
+) -> list[MappedFile]:
+    """Map each input to an output of its own."""
+    pairs = [(path, output) for output, path in _outputs(paths, directory, job.format).items()]
+    if shard is not None:
+        i, n = _check_shard(shard)
+        pairs = pairs[i - 1 :: n]
+    _output_files.refuse_clashes(paths, written(paths, directory, job.format))
+    os.makedirs(directory, exist_ok=True)
+    record = {
+        "map": config_of(job.fitted.map),
+        "options": {"format": job.format, **job.options._asdict()},
+    }
+    record = json.loads(json.dumps(record))  # as it is read back
+    done: dict[str, MappedFile] = {}
+    if resume:
+        for path, output in pairs:
+            n_rows = _finished(record, path, output)
+            if n_rows is not None:
+                done[output] = MappedFile(path, output, n_rows, True)
+    to_do = [pair for pair in pairs if pair[1] not in done]
+    with FileProgress([path for path, _ in to_do], progress) as bar:
+
+        def map_one(path: str, output: str, n_jobs: int | None = None) -> MappedFile:
+            return _map_to(job._replace(n_jobs=n_jobs), record, path, output, bar)
+
+        for is_small, some in itertools.groupby(to_do, _is_small):
+            if is_small:
+                done |= {file.output: file for file in _threads.stream(map_one, some, job.n_jobs)}
+            else:
+                done |= {output: map_one(path, output, job.n_jobs) for path, output in some}
+    return [done[output] for _, output in pairs]
+
+
+def _is_small(pair: tuple[str, str]) -> bool:
+    """Whether an input has too few blocks for several threads; they take one file each then."""
+    return os.stat(pair[0]).st_size < _SMALL_BYTES
+
+
+def _map_to(
+    job: _Job, record: dict[str, Any], path: str, output: str, bar: FileProgress
+) -> MappedFile:
+    """Map an input to an output of its own, and write a record of both beside it."""
+    about_input = _about_input(path)  # before the input is read, which may change
+    _remove(output + RECORD)
+    if job.format == "npy":
+        _remove(output + QIDS)
+    (done,) = job.run([path], output, bar)
+    record = {
+        **record,
+        "input": about_input,
+        "n_rows": done.n_rows,
+        "output_size": os.path.getsize(output),
+    }
+    with _output_files.atomic_output(output + RECORD, synced=False) as file:
+        file.write(json.dumps(record).encode() + b"\n")
+    return done
+
+
+def _about_input(path: str) -> dict[str, int]:
+    found = os.stat(path)
+    return {"size": found.st_size, "mtime_ns": found.st_mtime_ns}
+
+
+def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
+    """How many rows an output has that is complete, or None; an error if it is of another map."""
+    try:
+        with open(output + RECORD, "rb") as file:
+            found = json.load(file)
+        size = os.path.getsize(output)
+    except (FileNotFoundError, ValueError, RecursionError):  # or damaged, as by a loss of power
+        return None
+    if not isinstance(found, dict) or not isinstance(found.get("n_rows"), int):
+        return None
+    for part, wanted in record.items():
+        if found.get(part) != wanted:
+            raise ValueError(
+                f"{output} is of another {part[:3] if part == 'map' else 'command'}: made with "
+                f"{_difference(found.get(part), wanted)}; write to another directory, or "
+                "remove it"
+            )
+    if found.get("input") != _about_input(path) or found.get("output_size") != size:
+        return None
+    n_rows: int = found["n_rows"]
+    return n_rows if n_rows >= 0 else None
+
+
+def _difference(found: Any, wanted: dict[str, Any]) -> str:
+    """In words, where two records differ first."""
+    if not isinstance(found, dict) or found.keys() != wanted.keys():
+        return "other options"
+    for name, value in wanted.items():
+        if found[name] != value:
+            if isinstance(value, dict):
+                return _difference(found[name], value)
+            return f"{name} {found[name]}, now {value}"
+    return "other options"
+
+
+def _outputs(paths: list[Any], directory: str, format: str) -> dict[str, Any]:
+    """The outputs, each with its input; an error if two inputs have the same."""
+    ending = "" if format == "svmlight" else f".{format}"
+    outputs: dict[str, Any] = {}
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)) or is_pipe(path):
+            raise ValueError("an output directory needs inputs that are files")
+        name = _text_input.without_compression(os.path.basename(os.fspath(path))) + ending
+        output = os.path.join(directory, name)
+        if output in outputs:
+            raise ValueError(f"{outputs[output]} and {path} have the same output {output}")
+        outputs[output] = path
+    return outputs
+
+
+def _check_shard(shard: Any) -> tuple[int, int]:
+    try:
+        i, n = shard
+    except (TypeError, ValueError):
+        raise ParameterError("shard", repr(shard), "two integers (i, n)") from None
+    n = check_int("the second number of shard", n, 1, 2**31 - 1)
+    return check_int("the first number of shard", i, 1, n), n
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)

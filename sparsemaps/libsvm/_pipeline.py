@@ -1,0 +1,75 @@
+"""Blocks of text, converted by threads, in order; errors name file and line."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from sparsemaps._loops import libsvm as _kernel
+from sparsemaps._tools import _blocks, _text_input, _threads
+from sparsemaps.libsvm._parse import LineError
+
+BLOCK_BYTES = 2**19
+"""About how much text is parsed at a time: it stays in the cache, and its arrays too."""
+
+_SMALLEST_BLOCK_BYTES = 2**16  # what is done for each block beside parsing it counts below that
+
+T = TypeVar("T")
+
+
+def blocks_of(
+    text: _text_input.Text, n_jobs: int | None, offset: int = 0, length: int = -1
+) -> Iterator[bytes]:
+    """A file in blocks; short files in smaller ones, so that all threads have some, and so that the
+    memory of a block, which is new to the first ones only, is small beside the result."""
+    size, block_bytes = text.length(), BLOCK_BYTES
+    if size is not None:
+        share = size // (_blocks.BLOCKS_A_THREAD * _threads.resolve_n_jobs(n_jobs))
+        block_bytes = min(block_bytes, max(share, _SMALLEST_BLOCK_BYTES))
+    return text.blocks(block_bytes, offset, length)
+
+
+def in_order(
+    convert: Callable[[bytes], tuple[T, int]],
+    texts: Iterable[bytes],
+    n_jobs: int | None,
+    name: str = "",
+) -> Iterator[T]:
+    """The results of ``convert(text)`` for consecutive pieces of a file, in order.
+
+    ``convert`` returns its result and the number of line ends, or raises a `LineError` that counts
+    lines from the beginning of its piece. Errors raised here count them from that of the file,
+    which is known once all pieces before are done, and begin with `name`.
+    """
+
+    def attempt(text: bytes) -> tuple[T, int] | ValueError:
+        try:
+            return convert(text)
+        except ValueError as error:
+            return error
+
+    n_lines = 0
+    try:
+        for done in _threads.stream(attempt, ((text,) for text in texts), n_jobs):
+            if isinstance(done, LineError):
+                raise ValueError(f"{name}{done.after(n_lines)}") from done
+            if isinstance(done, ValueError):
+                raise ValueError(f"{name}{done}") from done
+            result, n_more = done
+            n_lines += n_more
+            yield result
+    except _text_input.LineTooLong as error:
+        raise ValueError(f"{name}line {n_lines + 1} is {error}") from error
+
+
+def cut_lines(text: bytes, max_lines: int) -> Iterator[bytes]:
+    """`text` in pieces of at most so many lines."""
+    if _kernel.count_line_ends(text) <= max_lines:
+        yield text
+        return
+    line_ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    start = 0
+    for end in [*(line_ends[max_lines - 1 :: max_lines] + 1).tolist(), len(text)]:
+        if start < end:
+            yield text[start:end]
+        start = end

@@ -1,0 +1,20 @@
+"""The maps: one module for each, and what they share.
+
+Every map is a subclass of `SparseMap`. ``fit`` draws a seed and freezes a copy of the parameters;
+``transform`` is a pure function of each row, so that blocks of rows are mapped in any order, by any
+number of threads, on any machine.
+
+- ``_sparse_map``: scikit-learn's estimator API, checks of input, blocks and threads.
+- ``_sampled_map``: what maps have that draw codes: packed codes and one-hot features.
+- ``_csr_output``: output as CSR whose size is not known beforehand.
+- ``_bandwidth``: `gamma` from the data, for the maps that have it.
+- ``_config``: a map from the dictionary that ``to_config`` gave.
+- ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``: inner products and series of them.
+- ``random_fourier``, ``fastfood``, ``random_binning``: kernels of the difference of two rows.
+- ``weighted_sampling``, ``minhash``, ``sign_projection``: samples that agree at the kernel's rate.
+- ``kernel_product``: the product of a sampled map's kernel and another map's.
+
+The names of the maps are loaded by ``sparsemaps/__init__.pyi``, which lists each of them once.
+``approximation``, ``neighbors``, ``files`` and ``dask`` use the maps. ``docs/add_a_map.md`` says
+how to add one.
+"""

@@ -1,0 +1,96 @@
+"""Fitted maps from the dictionaries of ``to_config``."""
+
+from typing import Any
+
+import sparsemaps
+from sparsemaps._tools import _seeding
+from sparsemaps._tools._checks import check_int
+from sparsemaps.maps._sparse_map import SparseMap
+
+_KEYS = ("class", "parameters", "seed", "scheme", "n_features")
+
+
+def from_config(config: dict[str, Any]) -> SparseMap:
+    """Make a fitted map from what its ``to_config`` gave.
+
+    Parameters
+    ----------
+    config : dict
+        What ``to_config`` of a fitted map returned, or that written and read as JSON.
+
+    Returns
+    -------
+    map : map of sparsemaps
+        A fitted map with the same output, for every row. Its `n_jobs` is None.
+
+    Raises
+    ------
+    ValueError
+        If `config` is not of that form, or was made with another scheme of random numbers, which
+        would give other output.
+
+    Examples
+    --------
+    >>> import json
+    >>> import numpy as np
+    >>> from sparsemaps import SignProjection, from_config
+    >>> X = np.array([[3.0, 4.0, 0.0], [0.0, 4.0, -3.0]])
+    >>> signs = SignProjection(n_hashes=64, random_state=0).fit(X)
+    >>> text = json.dumps(signs.to_config())
+    >>> again = from_config(json.loads(text))
+    >>> bool((again.encode(X) == signs.encode(X)).all())
+    True
+    """
+    missing = set(_KEYS) - set(config if isinstance(config, dict) else ())
+    if missing:
+        raise ValueError(
+            f"config must be a dictionary with {list(_KEYS)}; it has no {min(missing)!r}"
+        )
+    if isinstance(config["scheme"], bool) or config["scheme"] != _seeding.SCHEME:
+        raise ValueError(
+            f"config is of scheme {config['scheme']!r} of random numbers; this version of "
+            f"sparsemaps has scheme {_seeding.SCHEME}, whose output is different"
+        )
+    n_features = config["n_features"]
+    if n_features is not None:
+        n_features = check_int("n_features of config", n_features, 1, 2**63 - 1)
+    try:
+        made = _make(config)
+    except RecursionError:
+        raise ValueError("parameters of config are nested too deeply") from None
+    made.random_state = check_int("seed of config", config["seed"], 0, 2**4096)
+    made._check_parameters()
+    if n_features is not None:
+        made.n_features_in_ = n_features
+    return made._finish_fit(n_features, None)
+
+
+def _make(config: dict[str, Any]) -> SparseMap:
+    """The map that is described by "class" and "parameters", not fitted."""
+    name, parameters = config["class"], config["parameters"]
+    is_public = isinstance(name, str) and name in sparsemaps.__all__
+    cls = getattr(sparsemaps, name) if is_public else None
+    if not (isinstance(cls, type) and issubclass(cls, SparseMap)):
+        raise ValueError(f"class of config must be the name of a map of sparsemaps, got {name!r}")
+    if not isinstance(parameters, dict):
+        raise ValueError(f"parameters of config must be a dictionary, got {parameters!r}")
+    for left_out in ("n_jobs", "random_state"):  # of this machine; the seed says it
+        if left_out in parameters:
+            raise ValueError(f"parameters of config must not have {left_out!r}")
+    values = {key: _from_json(value) for key, value in parameters.items()}
+    try:
+        made: SparseMap = cls(**values)
+    except TypeError as error:
+        raise ValueError(f"parameters of config are not those of {name}: {error}") from None
+    return made
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, dict) and {"class", "parameters"} <= set(value):
+        return _make(value)
+    if isinstance(value, list):
+        items = [_from_json(item) for item in value]
+        # A map with its name is a tuple, as scikit-learn's compositions have it.
+        named = len(items) == 2 and isinstance(items[1], SparseMap) and isinstance(items[0], str)
+        return tuple(items) if named else items
+    return value

@@ -1,0 +1,242 @@
+"""What the maps share that draw codes: packed codes and one-hot features."""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from sparsemaps._input import _sparse
+from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._loops.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
+from sparsemaps._tools import _checks
+from sparsemaps._tools._growing_array import keep_rows
+from sparsemaps._tools._typing import Array, Matrix, MatrixLike
+from sparsemaps.codes._packed import PackedCodes, rows_with_bits
+from sparsemaps.maps._sparse_map import SparseMap
+
+
+class SampledMap(SparseMap):
+    """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
+    rows' codes agree is the kernel.
+
+    A subclass has, beside what `SparseMap` says,
+
+    - ``_code_bits``, the number of bits of a code;
+    - ``_write_codes(block, layout, out)``, which writes the codes of a block's rows in one of three
+      layouts: ``PACKED`` into bytes, all 0 in a row that has no sample; ``NUMBERS``, the codes as
+      int32; ``ONE_HOT_COLUMNS``, of int32 or int64, ``j * 2**bits + code`` for code j. Numbers and
+      columns are -1 in a row that has no sample.
+    """
+
+    n_hashes: int
+
+    _size_name = "n_hashes"
+
+    @property
+    @abstractmethod
+    def _code_bits(self) -> int:
+        """Bits of one code."""
+
+    @property
+    def _chance(self) -> float:
+        """The probability that codes of samples that differ agree."""
+        return float(2.0**-self._code_bits)
+
+    @property
+    def _estimator(self) -> str:
+        """How the kernel follows from the rate at which codes agree, as in `PackedCodes`."""
+        return "chance"
+
+    @property
+    def _parts(self) -> tuple[tuple[int, float], ...]:
+        """Of codes of several maps side by side: bits and chance of each, highest bits first."""
+        return ()
+
+    @abstractmethod
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
+        """Write the codes of a block's rows into `out`."""
+
+    @property
+    def has_codes(self) -> bool:
+        return True
+
+    @property
+    def is_one_hot(self) -> bool:
+        return True
+
+    @property
+    def _size(self) -> int:
+        return self.n_hashes
+
+    @property
+    def _one_hot_width(self) -> int:
+        return self.n_hashes << self._code_bits
+
+    @property
+    def _width(self) -> int:
+        return self._one_hot_width
+
+    @overload
+    def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Array: ...
+
+    @overload
+    def encode(self, X: MatrixLike, *, packed: Literal[True]) -> PackedCodes: ...
+
+    def encode(self, X: MatrixLike, *, packed: bool = False) -> Array | PackedCodes:
+        """Map each row of `X` to packed codes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As in ``transform``.
+        packed : bool, default=False
+            Return `PackedCodes`, which know the map and which rows have samples.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8)), or PackedCodes
+            The codes of a row one behind the other, lowest bit first, as
+            ``np.packbits(..., bitorder="little")`` lays them out; `bits` includes `t_bits` where a
+            map has them. A row that has no sample is all zeros.
+
+        Raises
+        ------
+        ValueError
+            As in ``transform``.
+        """
+        _checks.check_bool("packed", packed)
+        fitted = self._fitted()
+        rows = self._read_input(X, reset=False)
+        out = np.empty((rows.n_rows, (fitted.n_hashes * fitted._code_bits + 7) // 8), np.uint8)
+        sampled = np.ones(rows.n_rows, bool)
+
+        def write(block: Block, start: int, stop: int) -> None:
+            fitted._write_codes(block, PACKED, out[start:stop])
+            if packed:
+                fitted._find_samples(block, out[start:stop], sampled[start:stop])
+
+        fitted._for_each_block(rows, write)
+        if not packed:
+            return out
+        return PackedCodes(
+            out,
+            fitted._code_bits,
+            self.to_config(),
+            n_hashes=fitted.n_hashes,
+            sampled=sampled,
+            chance=fitted._chance,
+            estimator=fitted._estimator,
+            parts=fitted._parts,
+        )
+
+    @overload
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[False] = False
+    ) -> Array: ...
+
+    @overload
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[True]
+    ) -> PackedCodes: ...
+
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: bool = False
+    ) -> Array | PackedCodes:
+        """Map raw texts to packed codes, some texts at a time.
+
+        The result is that of ``encode(vectorizer.transform(texts))``, but the sparse matrix of all
+        texts, which takes many times as much memory as the codes, is never there.
+
+        Parameters
+        ----------
+        vectorizer : object with ``transform``
+            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other whose
+            rows depend on their texts alone. The map must have been fitted to its number of
+            columns.
+        texts : iterable of texts
+            Whatever the vectorizers of `sparsemaps.text` take.
+        packed : bool, default=False
+            As in `encode`.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
+            As in `encode`.
+
+        Raises
+        ------
+        ValueError
+            If there is no text, and as in ``transform`` of the vectorizer and of the map.
+
+        Examples
+        --------
+        >>> from sparsemaps import MinHash
+        >>> from sparsemaps.text import HashingVectorizer
+        >>> words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
+        >>> minhash = MinHash(n_hashes=64, random_state=0).fit(words.transform(["any"]))
+        >>> minhash.encode_texts(words, ["one text", "and another one"]).shape
+        (2, 64)
+        """
+        from sparsemaps.text._csr import for_each_block  # slow, as it imports scikit-learn's
+
+        _checks.check_bool("packed", packed)
+        fitted = self._fitted()
+        if isinstance(texts, (str, bytes)):
+            raise ValueError(
+                f"texts must be an iterable of texts, got a single {type(texts).__name__}"
+            )
+        parts = for_each_block(
+            lambda rows: self.encode(rows, packed=True), vectorizer, texts, self.n_jobs
+        )
+        if not parts:
+            raise ValueError("texts must have at least one text, got none")
+        codes = np.concatenate([part.array for part in parts])
+        if not packed:
+            return codes
+        sampled = np.concatenate([part.sampled for part in parts])
+        return PackedCodes(
+            codes, fitted._code_bits, self.to_config(), n_hashes=fitted.n_hashes, sampled=sampled
+        )
+
+    def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
+        """Which rows of a block have samples: of rows whose codes are all 0, their numbers tell."""
+        number = np.empty((1, self.n_hashes), np.int32)
+        for row in np.flatnonzero(~rows_with_bits(codes)).tolist():
+            self._write_codes(block.rows(row, row + 1), NUMBERS, number)
+            sampled[row] = number[0, 0] >= 0
+
+    def _codes_as_numbers(self, X: MatrixLike) -> Array:
+        """The codes of each row as int32, -1 in rows without."""
+        fitted = self._fitted()
+        rows = self._read_input(X, reset=False)
+        out = np.empty((rows.n_rows, fitted.n_hashes), np.int32)
+        fitted._for_each_block(
+            rows, lambda block, start, stop: fitted._write_codes(block, NUMBERS, out[start:stop])
+        )
+        return out
+
+    def _transform(self, rows: RowReader) -> Matrix:
+        values = np.empty((rows.n_rows, self.n_hashes), rows.dtype)
+        columns, indptr, _ = self._one_hot(rows, values)
+        values = values.reshape(-1)[: len(columns)]
+        return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
+
+    def _one_hot(self, rows: RowReader, values: Array | None = None) -> tuple[Array, Array, Array]:
+        """Columns and indptr of the output as CSR; which rows have any entries. `values`, if given,
+        become those of one-hot features, in the threads that write the columns."""
+        n_stored = rows.n_rows * self.n_hashes
+        index_type = _sparse.index_type(max(self._one_hot_width, n_stored))
+        columns = np.empty((rows.n_rows, self.n_hashes), index_type)
+
+        def write(block: Block, start: int, stop: int) -> None:
+            self._write_codes(block, ONE_HOT_COLUMNS, columns[start:stop])
+            if values is not None:
+                values[start:stop] = 1 / np.sqrt(self.n_hashes)
+
+        self._for_each_block(rows, write)
+        sampled = columns[:, 0] >= 0
+        indptr = np.zeros(rows.n_rows + 1, index_type)
+        np.cumsum(sampled, out=indptr[1:])
+        indptr *= self.n_hashes
+        return keep_rows(columns, sampled).reshape(-1), indptr, sampled

@@ -1,0 +1,396 @@
+"""What all maps share: scikit-learn's estimator API, checks, threads, and output containers."""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._input import _row_reader, _sparse
+from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
+from sparsemaps._tools._typing import Array, Matrix, MatrixLike
+
+T = TypeVar("T")
+
+_NOT_IN_CONFIG = ("random_state", "n_jobs")
+"""Parameters that `to_config` leaves out: the seed has an entry of its own."""
+
+
+class SparseMap(
+    _sklearn.ClassNamePrefixFeaturesOutMixin,
+    _sklearn.TransformerMixin,
+    _sklearn.BaseEstimator,
+    ABC,
+):
+    """A random feature map: a pure function of (seed, row), the same for every row.
+
+    ``fit`` draws the seed and makes a frozen copy of the map, with all its parameters as they are
+    then. Everything that uses a fitted map is done by that copy, so that ``set_params`` takes
+    effect at the next ``fit``. A subclass has
+
+    - ``_check_parameters()``, which raises where a parameter is not what is allowed;
+    - ``_width``, the width of the output;
+    - ``_transform(rows)``, the output for a `RowReader`;
+    - ``_exact_kernel(X, Y)``, the kernel that it approximates;
+
+    and, where it differs from what is here,
+
+    - ``_prepare(n_columns, rows)``, which computes once what ``_transform`` needs beside the
+      parameters, and those that depend on the data;
+    - ``_learned_parameters``, those that ``fit`` took from the data;
+    - ``_nonnegative_rule``, ``_size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
+      ``_has_components``, which say what the map is.
+
+    These methods see the frozen copy as ``self``.
+    """
+
+    n_jobs: int | None
+    random_state: Any
+    seed_: int
+    n_features_in_: int
+
+    @property
+    def _nonnegative_rule(self) -> str | None:
+        """How the error for negative values ends: what is allowed. None if they are allowed."""
+        return None
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether the map has ``encode``."""
+        return False
+
+    @property
+    def is_one_hot(self) -> bool:
+        """Whether ``transform`` gives the codes of the map as one-hot features."""
+        return False
+
+    _sparse_components: ClassVar[bool] = False
+    """Whether the output has a number for each component with ``dense_output=True`` only."""
+
+    @property
+    def _has_components(self) -> bool:
+        """Whether the output, if dense, is one number for each component."""
+        return True
+
+    _size_name: ClassVar[str] = "n_components"
+    """The parameter which is the number of random components that the estimate is a mean of."""
+
+    @property
+    def _size(self) -> int:
+        """The number of random components that the estimate is a mean of."""
+        return int(self.get_params(deep=False)[self._size_name])
+
+    @property
+    def _n_columns(self) -> int | None:
+        """Columns of the rows that the map is fitted to; None if it is not, or for any width."""
+        n_columns: int | None = vars(self).get("n_features_in_")
+        return n_columns
+
+    @property
+    def _learned_parameters(self) -> dict[str, Any]:
+        """Of a fitted map, the parameters that ``fit`` took from the data, with their values."""
+        return {}
+
+    def _parameters_in_use(self) -> dict[str, Any]:
+        """The parameters; those that ``fit`` took from the data as it found them."""
+        learned = self._learned_parameters if "seed_" in vars(self) else {}
+        return self.get_params(deep=False) | learned
+
+    # ---- for users -------------------------------------------------------------------------------
+
+    def fit(self, X: MatrixLike, y: Any = None) -> Self:
+        """Check parameters and data, and draw the seed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Only its number of columns is kept.
+        y : None
+            Ignored; here for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed; or if X is not sound, not finite, or has negative values
+            that the kernel does not allow.
+        """
+        self._check_parameters()
+        rows = self._read_input(X, reset=True)
+        self._for_each_block(rows, lambda block, start, stop: None)  # which checks every entry
+        return self._finish_fit(rows.n_columns, rows)
+
+    def fit_any_width(self) -> Self:
+        """Fit the map without data, for rows of any width.
+
+        For streams and files, whose number of columns is not known beforehand. ``transform`` then
+        takes matrices of any number of columns, and the map has no ``n_features_in_``. The output
+        is that of a map that is fitted to data.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed, or must be computed from data (``gamma="scale"``).
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> from sparsemaps import CountSketch
+        >>> sketch = CountSketch(n_components=8, random_state=0).fit_any_width()
+        >>> sketch.transform(sp.eye_array(2, 5)).shape, sketch.transform(sp.eye_array(3)).shape
+        ((2, 8), (3, 8))
+        """
+        self._check_parameters()
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+        return self._finish_fit(None, None)
+
+    def transform(self, X: MatrixLike) -> Matrix:
+        """Map each row of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            CSR with int32 or int64 indices is read in place; other formats are converted.
+
+        Returns
+        -------
+        X_new : {ndarray, sparse matrix} of shape (n_samples, n_features_out)
+            float32 if `X` is float32, otherwise float64. Sparse output is CSR: a ``csr_array`` if
+            `X` is a sparse array or scikit-learn's ``sparse_interface`` asks for it, otherwise a
+            ``csr_matrix``.
+
+        Raises
+        ------
+        ValueError
+            As in ``fit``, and if the number of columns is not that of ``fit``.
+        """
+        fitted = self._fitted()
+        return fitted._transform(self._read_input(X, reset=False))
+
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None = None) -> Array:
+        """The exact kernel that the fitted map approximates, for all pairs of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_X, n_features)
+            Rows as ``transform`` takes them; sparse ones are not made dense.
+        Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+            The other rows; None is `X`.
+
+        Returns
+        -------
+        K : ndarray of shape (n_X, n_Y)
+            What the inner products of the rows of ``transform(X)`` and ``transform(Y)`` estimate.
+
+        Raises
+        ------
+        ValueError
+            As in ``transform``.
+        """
+        fitted = self._fitted()
+        X = _sparse.sound_matrix(X, "X")
+        if Y is not None:
+            Y = _sparse.sound_matrix(Y, "Y")
+        return np.asarray(fitted._exact_kernel(X, Y))
+
+    def to_config(self) -> dict[str, Any]:
+        """Describe this fitted map by a dictionary, which ``json.dumps`` takes.
+
+        Returns
+        -------
+        config : dict
+            "class" and "parameters" of the map, "seed", "scheme" (the number of the family of
+            random numbers) and "n_features" (None where the map was fitted for any width).
+            Parameters that were computed from data are numbers. `random_state`, `n_jobs`
+            and the names of columns are left out.
+
+        Raises
+        ------
+        ValueError
+            If a parameter cannot be written as JSON, such as a function.
+
+        See Also
+        --------
+        sparsemaps.from_config : Make the map from the dictionary.
+
+        Examples
+        --------
+        >>> from sparsemaps import CountSketch, from_config
+        >>> config = CountSketch(n_components=8, random_state=3).fit_any_width().to_config()
+        >>> config["class"], config["parameters"], config["seed"], config["n_features"]
+        ('CountSketch', {'dense_output': False, 'n_components': 8}, 3, None)
+        >>> from_config(config).seed_
+        3
+        """
+        fitted = self._fitted()
+        return {
+            **fitted._describe(),
+            "seed": self.seed_,
+            "scheme": _seeding.SCHEME,
+            "n_features": fitted._n_columns,
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._nonnegative_rule is not None
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_frozen" in vars(self)
+
+    # ---- what a subclass has ---------------------------------------------------------------------
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise a ValueError that names the parameter which is not allowed."""
+
+    @property
+    @abstractmethod
+    def _width(self) -> int:
+        """Width of the output."""
+
+    @abstractmethod
+    def _transform(self, rows: RowReader) -> Matrix:
+        """Output for `rows`: an ndarray, or CSR of ``rows.container``."""
+
+    @abstractmethod
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+        """The kernel of the rows of `X` and `Y`, None for `X` again; sparse matrices are sound."""
+
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        """Compute what ``_transform`` needs beside the parameters.
+
+        Both arguments are None where the width is not known, and `rows` where there are no data.
+        Attributes whose name ends in an underscore become public ones of the fitted map.
+        """
+
+    def _describe(self) -> dict[str, Any]:
+        """Class and parameters, as JSON has them."""
+        return {
+            "class": type(self).__name__,
+            "parameters": {
+                name: _as_json(name, value)
+                for name, value in self._parameters_in_use().items()
+                if name not in _NOT_IN_CONFIG
+            },
+        }
+
+    # ---- fitting ---------------------------------------------------------------------------------
+
+    def _finish_fit(self, n_columns: int | None, rows: RowReader | None) -> Self:
+        """Draw the seed and freeze the map."""
+        vars(self).pop("_frozen", None)
+        self.seed_ = _seeding.draw_seed(self.random_state)
+        frozen = copy.copy(self)
+        frozen.random_state = self.seed_
+        for name, value in self.get_params(deep=False).items():
+            if name not in _NOT_IN_CONFIG:
+                # NumPy's numbers become Python's, whose arithmetic does not overflow.
+                value = value.item() if isinstance(value, np.generic) else copy.deepcopy(value)
+                setattr(frozen, name, value)
+        frozen._prepare(n_columns, rows)
+        public = {name: value for name, value in vars(frozen).items() if name.endswith("_")}
+        vars(self).update(public)
+        self._frozen: Self = frozen
+        return self
+
+    def _fitted(self) -> Self:
+        """The map as it was at ``fit``, with the present number of threads."""
+        if "_frozen" not in vars(self):
+            _sklearn.check_is_fitted(self)
+        frozen = self._frozen
+        # copy.copy goes by way of scikit-learn's pickling, a fifth of what a single row takes.
+        fitted = frozen.__new__(type(frozen))
+        vars(fitted).update(vars(frozen), n_jobs=self.n_jobs)
+        return fitted
+
+    @property
+    def _n_features_out(self) -> int:
+        """Width of the output of the fitted map: scikit-learn asks for it by this name."""
+        return self._frozen._width
+
+    # ---- reading ---------------------------------------------------------------------------------
+
+    def _read_input(self, X: MatrixLike, *, reset: bool) -> RowReader:
+        """`X`, with the checks of scikit-learn; its entries are checked when they are read."""
+        # What is read by a fitted map must suit the map as it was at ``fit``.
+        rule = (self if reset else self._frozen)._nonnegative_rule
+        of_floats = type(X) is np.ndarray and X.dtype in (np.float64, np.float32)
+        if sp.issparse(X) or (of_floats and X.ndim == 2):
+            # What else check_array looks for is not wrong here, and takes longer than a single row.
+            rows = _row_reader.open_matrix(X, rule)
+            self._check_shape(X, reset)
+            return rows
+        X = _sklearn.validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",  # data frames of sparse columns become that
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,  # RowReader does, and names the row
+            ensure_min_samples=1 if reset else 0,
+        )
+        return _row_reader.open_matrix(X, rule)
+
+    def _check_shape(self, X: Any, reset: bool) -> None:
+        """What scikit-learn asks of the shape of a matrix."""
+        minima = (("sample(s)", int(reset)), ("feature(s)", 1))
+        for length, (what, minimum) in zip(X.shape, minima, strict=True):
+            if length < minimum:
+                raise ValueError(
+                    f"Found array with {length} {what} (shape={X.shape}) while a minimum of "
+                    f"{minimum} is required by {type(self).__name__}."
+                )
+        other_width = self._n_columns not in (None, X.shape[1])
+        if reset or other_width or "feature_names_in_" in vars(self):
+            _sklearn.validate_data(self, X, reset=reset, skip_check_array=True)
+
+    # ---- making output ---------------------------------------------------------------------------
+
+    def _for_each_block(self, rows: RowReader, function: Callable[[Block, int, int], T]) -> list[T]:
+        """Call ``function(block, start, stop)`` for blocks of `rows`; results in order."""
+        return _threads.run(
+            lambda start, stop: function(rows.block(start, stop), start, stop),
+            self._cut(rows),
+            self.n_jobs,
+        )
+
+    def _cut(self, rows: RowReader) -> list[tuple[int, int]]:
+        """The blocks (start, stop) in which `rows` are read."""
+        n_jobs = _threads.resolve_n_jobs(self.n_jobs)
+        return _blocks.cut_rows(rows.n_rows, rows.work_before, n_jobs)
+
+
+def _as_json(name: str, value: Any) -> Any:
+    """A parameter as JSON has it."""
+    if isinstance(value, SparseMap):
+        return value._describe()
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_as_json(name, item) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(f"{name} must be a number, a string or a sequence of them, got {value!r}")
+
+
+def as_fitted(given: Any) -> SparseMap:
+    """A map as it is if it is fitted; otherwise a copy that is fitted for rows of any width."""
+    if not isinstance(given, SparseMap):
+        raise ValueError(f"map must be a map of sparsemaps, got {given!r}")
+    return given if given.__sklearn_is_fitted__() else _sklearn.clone(given).fit_any_width()

@@ -1,0 +1,129 @@
+"""Count sketch: the linear kernel, in a chosen number of columns."""
+
+import numpy as np
+
+from sparsemaps import kernels
+from sparsemaps._input import _sparse
+from sparsemaps._input._row_reader import RowReader
+from sparsemaps._loops import count_sketch as _kernel
+from sparsemaps._tools import _checks, _seeding
+from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps.maps._csr_output import make_csr
+from sparsemaps.maps._sparse_map import SparseMap
+
+
+class CountSketch(SparseMap):
+    r"""Count sketch of each row: inner products are kept on average.
+
+    Column :math:`i` is hashed to one of `n_components` buckets :math:`h(i)` and to a sign
+    :math:`s(i)`, and :math:`(Cx)_j = \sum_{i: h(i) = j} s(i) x_i`. Then
+    :math:`E \langle Cx, Cy \rangle = \langle x, y \rangle`, with variance
+
+    .. math:: \frac{1}{D} \Big( \sum_{i \ne j} x_i^2 y_j^2 + \sum_{i \ne j} x_i y_i x_j y_j \Big)
+              \le \frac{1}{D} \big( \langle x, y \rangle^2 + \|x\|^2 \|y\|^2 \big),
+
+    where :math:`D` is `n_components`.
+
+    Parameters
+    ----------
+    n_components : int, default=1024
+        Width of the output, 1 to 2**31 - 1; it need not be a power of two. The error of an inner
+        product of unit rows is about ``sqrt(2 / n_components)`` at most.
+    dense_output : bool, default=False
+        Return an ndarray. By default the output is CSR, which is never denser than the input and
+        holds no zeros; choose dense where `n_components` is of the size of a row's entries.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed, or where to draw it from. The same seed gives the same output on every
+        platform (:doc:`/promise`).
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where ``fit`` saw names.
+    seed_ : int
+        The seed in use; as `random_state` it gives this map again.
+
+    See Also
+    --------
+    ConsistentWeightedSampling : The min-max kernel, as one-hot samples.
+    sklearn.feature_extraction.FeatureHasher : The same sketch, of dictionaries and strings.
+    sklearn.random_projection.SparseRandomProjection : Stores its projection, of the size of the
+        input's columns.
+
+    Notes
+    -----
+    The hash of a column is one strongly universal function of it, from which bucket and sign are
+    taken; nothing is stored, so the number of columns is free. Cost: O(entries).
+
+    Sums beyond the range of the output's type become infinite or NaN, without an error.
+
+    References
+    ----------
+    .. [1] M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", ICALP
+       2002.
+    .. [2] N. Pham, R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", KDD
+       2013, section 3.1.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from sparsemaps import CountSketch
+    >>> X = sp.csr_array(([3.0, 4.0, 5.0], ([0, 0, 1], [7, 2**40, 7])), shape=(2, 2**40 + 1))
+    >>> Z = CountSketch(n_components=16, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (2, 16)
+    >>> abs(Z).toarray().max(axis=1).tolist()
+    [4.0, 5.0]
+    """
+
+    _sparse_components = True
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 1024,
+        dense_output: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.dense_output = dense_output
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_bool("dense_output", self.dense_output)
+
+    @property
+    def _width(self) -> int:
+        return self.n_components
+
+    def _transform(self, rows: RowReader) -> Matrix:
+        key = _seeding.keys(self.seed_, "count_sketch", 3)
+        if not self.dense_output:
+            return make_csr(
+                rows,
+                self._cut(rows),
+                lambda lengths: np.minimum(lengths, self.n_components),
+                lambda block, *out: _kernel.count_sketch_csr(
+                    *block, key, self.n_components, rows.n_columns, *out
+                ),
+                self.n_components,
+                self.n_jobs,
+            )
+        sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
+        self._for_each_block(
+            rows,
+            lambda block, start, stop: _kernel.count_sketch_dense(
+                *block, key, sketches[start:stop]
+            ),
+        )
+        return sketches
+
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+        return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)

@@ -1,0 +1,330 @@
+"""Fastfood: Gaussian and Matern kernels by fast transforms instead of a random matrix."""
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+import scipy.fft
+from scipy import special
+
+from sparsemaps import kernels
+from sparsemaps._input import _sparse
+from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._loops import count_sketch as _count_sketch
+from sparsemaps._loops import fastfood as _kernel
+from sparsemaps._loops import fourier as _fourier
+from sparsemaps._loops import projection as _projection
+from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps.kernels._distance import squared_distances
+from sparsemaps.maps import _bandwidth
+from sparsemaps.maps._sparse_map import SparseMap
+
+MAX_DENSE_WIDTH = 2**17
+"""Rows of more columns are not made dense, but count-sketched first."""
+
+DEFAULT_HASH_DIM = 2**14
+
+LARGEST_DEGREE = 64
+
+
+class Fastfood(SparseMap):
+    r"""Fastfood features of each row: Gaussian and Matern kernels, on average.
+
+    Random Fourier features whose random matrix is a product of diagonals, a permutation and two
+    fast transforms: O(log d) a feature, where a dense matrix costs O(d), in time and in memory.
+
+    With d' the least power of two that is d or more, each block of d' projections is
+
+    .. math:: V = \frac{\sqrt{2 \gamma}}{\sqrt{d'}} S H G \Pi H B,
+
+    where B has random signs, H is the Walsh-Hadamard transform, :math:`\Pi` a permutation, G has
+    normal numbers, and S scales the rows of V to random lengths. Features are the cosines and sines
+    of the projections.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "matern"}, default="rbf"
+        "rbf" is the Gaussian kernel :math:`e^{-\gamma \|x - y\|^2}`. "matern" takes as lengths the
+        norms of sums of `degree` points that are uniform in the unit ball of d' dimensions:
+
+        .. math:: k(x, y) = \left( \Gamma(d'/2 + 1) \, (2 / z)^{d'/2} J_{d'/2}(z) \right)^t, \qquad
+                  z = \sqrt{2 \gamma} \, \|x - y\|,
+
+        t the `degree`. Near 0 it falls as :math:`e^{-\gamma t \|x - y\|^2 / (d' + 2)}`, so that
+        `gamma` should be about ``(d' + 2) / degree`` times what it would be for "rbf".
+    gamma : float, "scale" or "median", default=1.0
+        Factor of the squared distance, above 0, as of scikit-learn's ``rbf_kernel``. "scale" takes
+        ``1 / (n_features * X.var())`` of the matrix given to ``fit``; "median" makes the kernel
+        ``exp(-1/2)`` at the median distance of a sample of 256 rows; for "matern" both are
+        multiplied by ``(d' + 2) / degree``. Both are a first guess: search around it.
+    degree : int, default=2
+        Degree of the Matern kernel, 1 to 64; for "matern" only.
+    n_components : int, default=1024
+        Number of features, 1 to 2**31 - 1: cosines and sines in turn; the last one of an odd number
+        is a cosine with a random phase. The error of a kernel value falls as
+        ``1 / sqrt(n_components)``.
+    transform_type : {"hadamard", "fft"}, default="hadamard"
+        "fft" uses the real Fourier transforms of scipy.fft in place of both Hadamard transforms,
+        and complex normal numbers between them. It costs more, and is meant for comparisons.
+    hash_dim : int or None, default=None
+        Width that rows are count-sketched to first, 1 to 2**20. It keeps inner products on average,
+        with a variance of about ``|x|**2 |y|**2 / hash_dim``, and so adds noise to the kernel. None
+        leaves rows as they are up to 131,072 columns; wider ones are sketched to 16,384, with a
+        warning. `sparsemaps map`, which cannot know the width beforehand, needs a number.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed, or where to draw it from. The same seed gives the same output on every
+        platform, but for the last bits of ``transform_type="fft"`` (:doc:`/promise`).
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it.
+
+    Attributes
+    ----------
+    gamma_ : float
+        The value of `gamma` in use.
+    hash_dim_ : int or None
+        The width that rows are sketched to; None if they are not.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where ``fit`` saw names.
+    seed_ : int
+        The seed in use; as `random_state` it gives this map again.
+
+    Warns
+    -----
+    UserWarning
+        In ``fit``, if rows are so wide that they will be sketched though `hash_dim` is None.
+
+    See Also
+    --------
+    RandomFourier : The same kernels, and others, by vectors of independent entries; faster where
+        rows are very sparse, and needs no dense row.
+
+    Notes
+    -----
+    One scratch row of d' numbers for each thread is dense; the parameters, 9 bytes for each of
+    n_components / 2 projections (rounded up to d'), are made in ``fit``.
+
+    Features of one block are not independent. With v the difference of two rows, times the root of
+    2 gamma, the variance of one (cos, sin) pair's product for "rbf" is
+    :math:`\frac12 (1 - e^{-\|v\|^2})^2`, and that of the sum over a block at most
+    :math:`\frac{d'}2 (1 - e^{-\|v\|^2})^2 + d' C(\|v\|)` with
+    :math:`C(\alpha) = 6 \alpha^4 (e^{-\alpha^2} + \alpha^2 / 3)` [1]_. That bound is loose. The
+    covariance of the products of two pairs of one block is, for rows that differ in one column,
+
+    .. math:: {}_1F_1(d', d' / 2, -\|v\|^2 / 2) - e^{-\|v\|^2},
+
+    which is negative for close rows. Other rows add to it about
+    :math:`\frac1{d'} \|v\|^4 e^{-\|v\|^2} (1 - \sum_i v_i^4 / \|v\|^4)`: a kernel value of close
+    rows of many columns has up to twice the variance that it has by `RandomFourier`.
+    `sparsemaps.approximation` uses the whole series.
+
+    The cosine with a random phase of an odd `n_components` has the variance of the offset form of
+    `RandomFourier`, which for close rows is larger than that of all pairs together.
+
+    Angles above 1.3 * 10^7 (of float64, 7 * 10^15) count as 0: they hardly have a fraction.
+
+    With either transform each projection is exactly normal for "rbf": apart from G the matrix is
+    orthogonal, and S divides by the norm of G.
+
+    References
+    ----------
+    .. [1] Q. Le, T. Sarlos, A. Smola, "Fastfood - approximating kernel expansions in loglinear
+       time", ICML 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from sparsemaps import Fastfood
+    >>> X = np.array([[0.6, 0.8, 0.0], [0.0, 0.8, 0.6]])
+    >>> Z = Fastfood(gamma=0.5, n_components=4096, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (2, 4096)
+    >>> bool(np.allclose(Z @ Z.T, rbf_kernel(X, gamma=0.5), atol=0.05))
+    True
+    """
+
+    gamma: _bandwidth.Gamma
+
+    def __init__(
+        self,
+        *,
+        kernel: Literal["rbf", "matern"] = "rbf",
+        gamma: _bandwidth.Gamma = 1.0,
+        degree: int = 2,
+        n_components: int = 1024,
+        transform_type: Literal["hadamard", "fft"] = "hadamard",
+        hash_dim: int | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.n_components = n_components
+        self.transform_type = transform_type
+        self.hash_dim = hash_dim
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        _checks.check_choice("kernel", self.kernel, ("rbf", "matern"))
+        _bandwidth.check(self.gamma)
+        _checks.check_int("degree", self.degree, 1, LARGEST_DEGREE)
+        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_choice("transform_type", self.transform_type, ("hadamard", "fft"))
+        if self.hash_dim is not None:
+            _checks.check_int("hash_dim", self.hash_dim, 1, 2**20)
+
+    @property
+    def _width(self) -> int:
+        return self.n_components
+
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        self.hash_dim_ = self.hash_dim
+        if self.hash_dim is None and n_columns is None:
+            rule = "given where the width of rows is not known"
+            raise ParameterError("hash_dim", "None", rule)
+        if self.hash_dim is None and n_columns is not None and n_columns > MAX_DENSE_WIDTH:
+            self.hash_dim_ = DEFAULT_HASH_DIM
+            warnings.warn(
+                f"rows of {n_columns} columns will be count-sketched to {DEFAULT_HASH_DIM} "
+                "first; hash_dim says to how many",
+                UserWarning,
+                stacklevel=4,
+            )
+        self._dense_width = self._padded_width(self.hash_dim_ or n_columns or 1)
+        self.gamma_ = _bandwidth.choose(self.gamma, "squared", rows)
+        if self.kernel == "matern" and isinstance(self.gamma, str):
+            self.gamma_ *= (self._dense_width + 2) / self.degree
+        self._blocks = _Blocks(self)
+
+    @staticmethod
+    def _padded_width(length: int) -> int:
+        """d', for rows of `length` columns."""
+        return 1 << max(int(length - 1).bit_length(), 1)
+
+    @property
+    def _learned_parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma_, "hash_dim": self.hash_dim_}
+
+    def _transform(self, rows: RowReader) -> Matrix:
+        n_pairs = self.n_components // 2
+        blocks = self._blocks
+        scales = blocks.scales.astype(rows.dtype, copy=False)
+        phases = np.zeros(len(scales), rows.dtype)
+        phases[-1] = blocks.last_phase
+        features = scales, phases, n_pairs, np.sqrt(2 / self.n_components)
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+        row_bytes = rows.dtype.itemsize * (1 + len(blocks.signs)) * self._dense_width
+
+        def write(block: Block, start: int, stop: int) -> None:
+            for first, last in _blocks.cut_by_bytes(stop - start, row_bytes):
+                dense = self._make_dense(block.rows(first, last), rows.dtype)
+                _fourier.features(
+                    blocks.multiply(dense), *features, out[start + first : start + last]
+                )
+
+        self._for_each_block(rows, write)
+        return out
+
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+        if self.kernel == "rbf":
+            return kernels.rbf_kernel(X, Y, gamma=self.gamma_, n_jobs=self.n_jobs)
+        # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.
+        squares = squared_distances(X, Y, n_jobs=self.n_jobs)
+        argument = -self.gamma_ * squares / 2
+        one_point = special.hyp0f1(self._dense_width / 2 + 1, argument)
+        return np.asarray(one_point**self.degree)
+
+    def _make_dense(self, block: Block, dtype: Any) -> Array:
+        dense = np.zeros((len(block.indptr) - 1, self._dense_width), dtype)
+        if self.hash_dim_ is None:
+            _kernel.spread(*block, dense)
+            return dense
+        key = self._blocks.sketch_key
+        if self.hash_dim_ == self._dense_width:
+            _count_sketch.count_sketch_dense(*block, key, dense)
+        else:
+            sketch = np.zeros((len(dense), self.hash_dim_), dtype)
+            _count_sketch.count_sketch_dense(*block, key, sketch)
+            dense[:, : self.hash_dim_] = sketch
+        return dense
+
+
+class _Blocks:
+    """The random numbers of a map's blocks, and products with them."""
+
+    def __init__(self, fitted: Fastfood) -> None:
+        degree = fitted.degree if fitted.kernel == "matern" else None
+        shape = fitted.kernel, degree, fitted.transform_type
+        keys = _seeding.keys(fitted.seed_, "fastfood", 8, *shape)
+        signs, permutations, normals, lengths, phases = keys[:5].tolist()
+        self.sketch_key = keys[5:]
+        width = fitted._dense_width
+        n_vectors = fitted.n_components - fitted.n_components // 2
+        n_blocks = -(-n_vectors // width)
+        self._fft = fitted.transform_type == "fft"
+        self._n_permuted = width // 2 - 1 if self._fft else width
+        self.signs = np.empty((n_blocks, width), np.int8)
+        self._normals = np.empty((n_blocks, width), np.float32)
+        self._permutations = np.empty((n_blocks, self._n_permuted), np.int32)
+        norms = np.empty(n_blocks)
+        draws = np.empty(max(width, _projection.TILE_SIZE), np.float32)
+        for block in range(n_blocks):
+            _projection.draw(signs, _projection.RADEMACHER, block, draws)
+            self.signs[block] = draws[:width]
+            _projection.draw(normals, _projection.NORMAL, block, draws)
+            self._normals[block] = draws[:width]
+            norms[block] = np.sqrt(np.square(draws[:width], dtype=float).sum())
+            _kernel.permute(permutations, block, self._permutations[block])
+        rows = np.arange(n_vectors)
+        scales = _lengths(fitted, lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
+        scales *= np.sqrt(2 * fitted.gamma_) / (2 * np.pi)  # to turns
+        self.scales = scales.astype(np.float32)
+        # The scale of the cosine that has no sine, if there is one; rounded as the others are.
+        odd = fitted.n_components % 2
+        self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
+
+    def multiply(self, dense: Array) -> Array:
+        """Each row's products with all blocks, before their scales."""
+        out = np.empty((len(dense), self.signs.size), dense.dtype)
+        if not self._fft:
+            _kernel.multiply(dense, self.signs, self._permutations, self._normals, out)
+            return out
+        width = dense.shape[1]
+        for block in range(len(self.signs)):
+            spectrum: Any = scipy.fft.rfft(dense * self.signs[block].astype(dense.dtype), axis=1)
+            # The ends of the spectrum are real; between them a complex normal number turns each.
+            normals = self._normals[block].astype(dense.dtype)
+            middle = (normals[1:-1:2] + 1j * normals[2:-1:2]) * dense.dtype.type(np.sqrt(0.5))
+            turned = spectrum.take(1 + self._permutations[block], axis=1)
+            _portable_math.multiply_complex(turned, middle)
+            spectrum[:, 1:-1] = turned
+            spectrum[:, 0] *= normals[0]
+            spectrum[:, -1] *= normals[-1]
+            out[:, block * width : (block + 1) * width] = scipy.fft.irfft(
+                spectrum, n=width, axis=1, overwrite_x=True
+            )
+        out *= width
+        return out
+
+
+def _lengths(fitted: Fastfood, key: np.uint64, n: int) -> Array:
+    """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
+    width = fitted._dense_width
+    if fitted.kernel == "rbf":
+        return np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
+    # Norms of sums of points in the unit ball: one point after the other is added, in a direction
+    # of which only the angle to the sum so far counts.
+    numbers = _seeding.uniforms(key, 2 * n * fitted.degree).reshape(fitted.degree, 2, n)
+    total = np.zeros(n)
+    for radius, angle in numbers:
+        radius = _portable_math.root(radius, width)
+        cosine = _portable_math.cosine_quantile(width, angle)
+        squared = total**2 + radius**2 + 2 * total * radius * cosine
+        total = np.sqrt(np.maximum(squared, 0))
+    return total

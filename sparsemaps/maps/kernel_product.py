@@ -1,0 +1,367 @@
+"""Products of kernels: a sampled map times another map with as many components."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._loops import codes as _codes
+from sparsemaps._loops.code_output import NUMBERS
+from sparsemaps._tools import _blocks, _seeding, _sklearn
+from sparsemaps._tools._growing_array import keep_rows
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps.maps._sampled_map import SampledMap
+from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps.sign_projection import SignProjection
+from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
+
+_MAX_CODE_BITS = 24
+
+_Maps: TypeAlias = (
+    tuple[SampledMap, SparseMap] | Sequence[tuple[str, SparseMap]] | Sequence[SparseMap]
+)
+
+
+class KernelProduct(SampledMap):
+    r"""Product of two kernels: sparse features from a sampled map and another map.
+
+    Let sample j of two rows agree at the rate of the kernel K. If the other map is sampled too, the
+    code of sample j is the two maps' codes side by side, which agrees when both do. If the other
+    map is dense, of components :math:`z_j`, the 1 of sample j becomes :math:`z_j(x)`. Inner
+    products of the output estimate the product of the two kernels either way.
+
+    Parameters
+    ----------
+    maps : pair of maps, pair of (name, map), or None, default=None
+        A sampled map (`ConsistentWeightedSampling`, `SignProjection`, ...), and any map whose
+        ``n_hashes`` or dense ``n_components`` is the same number. None stands for
+        ``(ConsistentWeightedSampling(), SignProjection())``, the min-max times the acos kernel.
+        The maps are not fitted themselves; copies with seeds of their own are. Their parameters
+        are reached as ``name__parameter`` by ``set_params`` and so by a grid search; maps without
+        names have their class name in lower case, with "-1" and "-2" behind it where both are of
+        one class, as from scikit-learn's ``make_union``.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed, or where to draw it from; the two maps' seeds are drawn from it, whatever
+        `random_state` they have.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it.
+
+    Attributes
+    ----------
+    maps_ : tuple of two maps
+        The fitted copies, the sampled map first.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where ``fit`` saw names.
+    seed_ : int
+        The seed in use; as `random_state` it gives this map again.
+
+    See Also
+    --------
+    ConsistentWeightedSampling : The min-max kernel.
+    SignProjection : The acos and the acos-chi-square kernel.
+    RandomFourier : The Gaussian kernel, among others.
+
+    Notes
+    -----
+    Of two sampled maps with codes of b and b' bits, the output is one-hot CSR of width
+    ``k * 2**(b + b')`` with the second map's bits below the first one's, and ``encode`` packs the
+    joint codes. With a dense map it is CSR of the sampled map's width, and there is no ``encode``.
+    A linear model has classes * width coefficients.
+    Rows that have no sample are empty.
+
+    Inner products of the output include agreements by chance of the sampled maps. With the kernels
+    :math:`K_1, K_2` and the chances :math:`p_1, p_2` of two sampled maps (``2**-(bits + t_bits)``
+    for `ConsistentWeightedSampling`, 0 for `SignProjection`), they estimate
+    :math:`(K_1 + (1 - K_1) p_1) (K_2 + (1 - K_2) p_2)`. The codes have what corrects this: let
+    :math:`n_{11}` be the share of samples in which both maps' codes agree, :math:`n_{1 \cdot}` and
+    :math:`n_{\cdot 1}` those in which the first's and the second's do. Then
+
+    .. math:: \frac{n_{11} - p_1 n_{\cdot 1} - p_2 n_{1 \cdot} + p_1 p_2}{(1 - p_1) (1 - p_2)}
+
+    estimates :math:`K_1 K_2`.
+
+    References
+    ----------
+    .. [1] P. Li, "A comparison study of nonlinear kernels", 2015, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import ConsistentWeightedSampling, KernelProduct, SignProjection
+    >>> from sparsemaps.kernels import acos_kernel, min_max_kernel
+    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    >>> sampled = ConsistentWeightedSampling(n_hashes=4096, bits=2, t_bits=6)
+    >>> product = KernelProduct(maps=(sampled, SignProjection(n_hashes=4096)), random_state=0)
+    >>> Z = product.fit_transform(X)
+    >>> Z.shape, Z.nnz
+    ((2, 2097152), 8192)
+    >>> exact = min_max_kernel(X) * acos_kernel(X)
+    >>> bool(np.allclose((Z @ Z.T).toarray(), exact, atol=0.05))
+    True
+
+    Both numbers of samples are set together in a grid search:
+
+    >>> sorted(KernelProduct(maps=[("a", sampled), ("b", SignProjection())]).get_params())[:4]
+    ['a', 'a__bits', 'a__method', 'a__n_hashes']
+    """
+
+    def __init__(
+        self,
+        *,
+        maps: _Maps | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.maps = maps
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # ---- parameters ------------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters of the map and, as ``name__parameter``, of its two maps.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the parameters of the two maps.
+
+        Returns
+        -------
+        params : dict
+            Parameter names to values.
+        """
+        params = super().get_params(deep=False)
+        if deep and _is_pair(self.maps):
+            for name, part in self._named_maps():
+                params[name] = part
+                for key, value in part.get_params().items():
+                    params[f"{name}__{key}"] = value
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the map, its two maps by name, and theirs as ``name__parameter``.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameter names to values. They take effect at the next ``fit``.
+
+        Returns
+        -------
+        self : object
+            The map.
+
+        Raises
+        ------
+        ValueError
+            If there is no parameter of such a name.
+        """
+        own = {key: params.pop(key) for key in super().get_params(deep=False) if key in params}
+        super().set_params(**own)
+        if not params:
+            return self
+        named = dict(self._named_maps()) if _is_pair(self.maps) else {}
+        for key in [key for key in params if key in named]:
+            named[key] = params.pop(key)
+            self.maps = list(named.items())
+        if self.maps is None:
+            self.maps = list(named.items())
+        for key, value in params.items():
+            name, _, parameter = key.partition("__")
+            if name not in named or not parameter:
+                raise ValueError(
+                    f"Invalid parameter {key!r} for estimator {type(self).__name__}. Valid "
+                    f"parameters are: {[*super().get_params(deep=False), *named]!r}."
+                )
+            named[name].set_params(**{parameter: value})
+        return self
+
+    def _named_maps(self) -> list[tuple[str, Any]]:
+        """The two maps with their names."""
+        if self.maps is None:
+            maps: Any = (ConsistentWeightedSampling(), SignProjection())
+        else:
+            maps = self.maps
+        if all(isinstance(part, tuple) for part in maps):
+            return [(name, part) for name, part in maps]
+        names = [type(part).__name__.lower() for part in maps]
+        if names[0] == names[1]:
+            names = [f"{name}-{number}" for number, name in enumerate(names, start=1)]
+        return list(zip(names, maps, strict=True))
+
+    def _check_parameters(self) -> None:
+        if not _is_pair(self.maps):
+            rule = "a sampled map and another map of sparsemaps, or None"
+            raise ParameterError("maps", repr(self.maps), rule)
+        names, (sampled, other) = zip(*self._named_maps(), strict=True)
+        if names[0] == names[1] or any("__" in name or not name for name in names):
+            raise ValueError(
+                f"the names of maps must differ and not contain '__', got {names[0]!r} and "
+                f"{names[1]!r}"
+            )
+        reserved = super().get_params(deep=False)
+        if any(name in reserved for name in names):
+            raise ValueError(f"the names of maps must not be one of {sorted(reserved)}")
+        for part in (sampled, other):
+            part._check_parameters()
+        if not sampled.is_one_hot:
+            raise ValueError("the first of maps must not have dense_output=True")
+        if not other._has_components:
+            raise ValueError(
+                "the second of maps must give codes or one number for each component, got "
+                f"{other!r}"
+            )
+        if other._size != sampled.n_hashes:
+            rule = "of the same number of components"
+            raise ParameterError("maps", f"{sampled.n_hashes} and {other._size}", rule)
+        if other.is_one_hot:
+            bits = sampled._code_bits + other._code_bits
+            if bits > _MAX_CODE_BITS:
+                rule = f"of at most {_MAX_CODE_BITS} bits together"
+                raise ParameterError("the codes of maps", str(bits), rule)
+
+    @property
+    def _factors(self) -> tuple[Any, Any]:
+        """The fitted maps in the frozen copy, otherwise the maps of the parameter."""
+        if "maps_" in vars(self):
+            return self.maps_
+        (_, sampled), (_, other) = self._named_maps()
+        return sampled, other
+
+    @property
+    def n_hashes(self) -> int:  # type: ignore[override]
+        """Number of samples."""
+        return int(self._factors[0].n_hashes)
+
+    @property
+    def _nonnegative_rule(self) -> str | None:
+        if not _is_pair(self.maps):
+            return None  # _check_parameters raises the error
+        rules = (part._nonnegative_rule for _, part in self._named_maps())
+        return next((rule for rule in rules if rule is not None), None)
+
+    @property
+    def has_codes(self) -> bool:
+        return _is_pair(self.maps) and bool(self._factors[1].is_one_hot)
+
+    @property
+    def _has_components(self) -> bool:
+        return self.has_codes
+
+    @property
+    def is_one_hot(self) -> bool:
+        return self.has_codes
+
+    @property
+    def _code_bits(self) -> int:
+        sampled, other = self._factors
+        return int(sampled._code_bits + (other._code_bits if other.is_one_hot else 0))
+
+    @property
+    def _chance(self) -> float:
+        return math.prod(chance for _, chance in self._parts)
+
+    @property
+    def _estimator(self) -> str:
+        return "product"
+
+    @property
+    def _parts(self) -> tuple[tuple[int, float], ...]:
+        return tuple(
+            pair
+            for part in self._factors
+            for pair in (part._parts or ((part._code_bits, part._chance),))
+        )
+
+    # ---- fitting and mapping ---------------------------------------------------------------------
+
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        keys = _seeding.keys(self.seed_, "kernel_product", 2)
+        fitted = []
+        for (_, part), key in zip(self._named_maps(), keys, strict=True):
+            part = _sklearn.clone(part).set_params(random_state=int(key >> np.uint64(1)))
+            if part._sparse_components:
+                part.set_params(dense_output=True)
+            if n_columns is not None:
+                part.n_features_in_ = n_columns
+            fitted.append(part._finish_fit(n_columns, rows))
+        sampled, other = fitted
+        self.maps_ = sampled, other
+
+    def _fitted_maps(self) -> tuple[Any, Any]:
+        sampled, other = (part._fitted() for part in self.maps_)
+        sampled.n_jobs = other.n_jobs = self.n_jobs
+        return sampled, other
+
+    @property
+    def _learned_parameters(self) -> dict[str, Any]:
+        names = [name for name, _ in self._named_maps()]
+        parts = [part._frozen for part in self.maps_]
+        return {"maps": list(zip(names, parts, strict=True))}
+
+    @_sklearn.available_if(lambda self: self.has_codes)
+    def encode(self, X: MatrixLike, *, packed: bool = False) -> Any:
+        """Map each row of `X` to packed codes: the two maps' side by side.
+
+        Only if both maps are sampled maps.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As in ``transform``.
+        packed : bool, default=False
+            Return `PackedCodes`, which know the map and which rows have samples.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8)), or PackedCodes
+            Each code has the bits of both maps, those of the second one lowest. A row that has no
+            sample is all zeros.
+        """
+        return super().encode(X, packed=True) if packed else super().encode(X)
+
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
+        sampled, other = self._fitted_maps()
+        for start, stop in _blocks.cut_by_bytes(len(out), 4 * self.n_hashes):
+            rows = block.rows(start, stop)
+            first, second = np.empty((2, stop - start, self.n_hashes), np.int32)
+            sampled._write_codes(rows, NUMBERS, first)
+            other._write_codes(rows, NUMBERS, second)
+            empty = first[:, 0] < 0
+            first <<= other._code_bits
+            first |= second  # where the second map has no sample, all bits become 1: that is -1
+            first[empty] = -1
+            _codes.write(first, self._code_bits, layout, out[start:stop])
+
+    def _transform(self, rows: RowReader) -> Matrix:
+        if self.has_codes:
+            return super()._transform(rows)
+        sampled, other = self._fitted_maps()
+        columns, indptr, filled = sampled._one_hot(rows)
+        values = keep_rows(other._transform(rows), filled).reshape(-1)
+        return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
+
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+        sampled, other = self._fitted_maps()
+        product = sampled._exact_kernel(X, Y)
+        product *= other._exact_kernel(X, Y)
+        return product
+
+
+def _is_pair(maps: Any) -> bool:
+    """Whether `maps` is None, or a sampled map and another map, with or without names."""
+    if maps is None:
+        return True
+    if not isinstance(maps, tuple | list) or len(maps) != 2:
+        return False
+    if all(isinstance(part, tuple) and len(part) == 2 for part in maps):
+        if not all(isinstance(name, str) for name, _ in maps):
+            return False
+        maps = [part for _, part in maps]
+    return isinstance(maps[0], SampledMap) and isinstance(maps[1], SparseMap)

@@ -1,0 +1,313 @@
+"""Random Fourier features: Gaussian, Laplacian, Cauchy and Matern kernels, and the folded RBF."""
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps import kernels
+from sparsemaps._input import _sparse
+from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._loops import fourier as _kernel
+from sparsemaps._loops import projection as _projection
+from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding, _sklearn
+from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.kernels._matern import check_nu
+from sparsemaps.maps import _bandwidth
+from sparsemaps.maps._sparse_map import SparseMap
+
+_SPECTRA = {
+    "rbf": _projection.NORMAL,
+    "laplacian": _projection.CAUCHY,
+    "cauchy": _projection.LAPLACE,
+    "matern": _projection.NORMAL,
+    "folded_rbf": _projection.NORMAL,
+}
+"""The distribution of the random vectors."""
+
+_DISTANCES: dict[str, _bandwidth.Of] = {
+    "rbf": "squared",
+    "laplacian": "absolute",
+    "cauchy": "euclidean",
+    "matern": "squared",
+    "folded_rbf": "squared",
+}
+
+
+class RandomFourier(SparseMap):
+    r"""Random Fourier features of each row: kernels of the difference of two rows, on average.
+
+    A kernel :math:`k(x - y)` is the mean of :math:`\cos \langle \omega, x - y \rangle` over vectors
+    :math:`\omega` from its spectral density. Features are cosines and sines of
+    :math:`\langle \omega_j, x \rangle`, for vectors that are drawn where a column is met and never
+    stored.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "cauchy", "matern", "folded_rbf"}, default="rbf"
+        With :math:`\Delta = x - y`:
+
+        - "rbf": :math:`\exp(-\gamma \|\Delta\|^2)`;
+        - "laplacian": :math:`\exp(-\gamma \|\Delta\|_1)`;
+        - "cauchy": :math:`\prod_i 1 / (1 + \gamma^2 \Delta_i^2)`;
+        - "matern": the Matern kernel of smoothness `nu` and length scale
+          :math:`1 / \sqrt{2 \gamma}`, which for large `nu` becomes "rbf";
+        - "folded_rbf": :math:`\frac12 e^{-\gamma (1 - \rho)} + \frac12 e^{-\gamma (1 + \rho)}` for
+          rows of unit length and inner product :math:`\rho`. For other rows it is
+          :math:`\frac12 e^{-\gamma \|x - y\|^2 / 2} + \frac12 e^{-\gamma \|x + y\|^2 / 2}`.
+    gamma : float, "scale" or "median", default=1.0
+        Above 0, as in scikit-learn's kernels. "scale" takes ``1 / (n_features * X.var())`` of the
+        matrix given to ``fit`` ("laplacian": ``1 / (n_features * X.std())``, "cauchy": its root).
+        "median" makes the kernel ``exp(-1/2)`` (of squared distances) or ``exp(-1)`` at the median
+        distance of a sample of 256 rows. Both are a first guess: search around it.
+    nu : float, default=1.5
+        Smoothness of "matern", above 0 and at most 10,000: 0.5 is ``exp(-r / l)``, with the
+        distance r and the length scale l.
+    n_components : int, default=1024
+        Width of the output, 1 to 2**31 - 1. The standard error of a kernel value k is
+        ``(1 - k**2) / sqrt(n_components)`` for "rbf" in the paired form; more components extend
+        the first ones, up to the factor.
+    form : {"paired", "offset"}, default="paired"
+        "paired" has (cos, sin) of each of ``n_components / 2`` vectors one behind the other; if
+        `n_components` is odd, the last component has the offset form. "offset" has
+        ``cos(<omega, x> + b)`` of `n_components` vectors, b uniform in a whole turn; its error is
+        larger where ``2 * k(Delta)**2 > k(2 * Delta)``, for "rbf" everywhere. "folded_rbf" has
+        cosines without b in both forms.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed, or where to draw it from. The same seed gives the same output on every
+        platform (:doc:`/promise`).
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it.
+
+    Attributes
+    ----------
+    gamma_ : float
+        The value of `gamma` in use.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where ``fit`` saw names.
+    seed_ : int
+        The seed in use; as `random_state` it gives this map again.
+
+    See Also
+    --------
+    SignProjection : The acos kernel, in bits.
+    sklearn.kernel_approximation.RBFSampler : "rbf" in the offset form, by a stored matrix.
+
+    Notes
+    -----
+    The factor sqrt(2 / n_components) is in the values (1 / sqrt(n_components) for "folded_rbf"), so
+    that inner products estimate the kernel as they are. The variance of such an estimate is
+
+    - paired, for an even D: :math:`\frac1D P`, with
+      :math:`P = 1 + k(2\Delta) - 2 k(\Delta)^2` and D / 2 pairs;
+    - offset: :math:`\frac1D Q`, with :math:`Q = 1 + \frac12 k(2 \Delta) - k(\Delta)^2`;
+    - paired, for an odd D, whose last component has the offset form:
+      :math:`\frac1{D^2} ((D - 1) P + Q)`. For close rows P is small and Q is not, so that an even D
+      is much better;
+    - folded: :math:`\frac1D (E \cos^2 \cos^2 - K^2)`, K its kernel,
+
+    and an error of at least e has probability at most ``2 exp(-D e**2 / 4)`` in the paired form.
+
+    The spectral densities: "rbf" normal, variance :math:`2 \gamma`; "laplacian" Cauchy, scale
+    :math:`\gamma`; "cauchy" Laplace, scale :math:`\gamma`; "matern" multivariate t with 2 nu
+    degrees of freedom; "folded_rbf" normal, variance :math:`\gamma`. Equation (11) of [2]_ lacks
+    a factor 1/2 for single cosines with an offset, which is the root of 2 in the offset form here.
+
+    Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by
+    about 10^-3, and those above 1.3 * 10^7 (of float64, 7 * 10^15) count as 0. Cost:
+    O(entries * n_components).
+
+    References
+    ----------
+    .. [1] A. Rahimi, B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
+       section 3.
+    .. [2] P. Li, "A comparison study of nonlinear kernels", 2015, section 1.4.
+    .. [3] D. Sutherland, J. Schneider, "On the error of random Fourier features", UAI 2015.
+    .. [4] M. Raginsky, S. Lazebnik, "Locality-sensitive binary codes from shift-invariant
+       kernels", NIPS 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from sparsemaps import RandomFourier
+    >>> X = np.array([[0.6, 0.8, 0.0], [0.0, 0.8, 0.6]])
+    >>> Z = RandomFourier(gamma=0.5, n_components=4096, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (2, 4096)
+    >>> bool(np.allclose(Z @ Z.T, rbf_kernel(X, gamma=0.5), atol=0.05))
+    True
+    """
+
+    gamma: _bandwidth.Gamma
+
+    def __init__(
+        self,
+        *,
+        kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = "rbf",
+        gamma: _bandwidth.Gamma = 1.0,
+        nu: float = 1.5,
+        n_components: int = 1024,
+        form: Literal["paired", "offset"] = "paired",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.nu = nu
+        self.n_components = n_components
+        self.form = form
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        _checks.check_choice("kernel", self.kernel, tuple(_SPECTRA))
+        _bandwidth.check(self.gamma)
+        check_nu(self.nu)
+        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_choice("form", self.form, ("paired", "offset"))
+
+    @property
+    def _width(self) -> int:
+        return self.n_components
+
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        self.gamma_ = _bandwidth.choose(self.gamma, _DISTANCES[self.kernel], rows)
+
+    @property
+    def _learned_parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma_}
+
+    @property
+    def has_codes(self) -> bool:
+        return self.kernel != "folded_rbf"
+
+    def _n_pairs(self) -> int:
+        paired = self.form == "paired" and self.kernel != "folded_rbf"
+        return self.n_components // 2 if paired else 0
+
+    def _scales(self, key: np.uint64, n: int) -> Array:
+        """For each of n vectors, what its projections are multiplied by, in turns."""
+        if self.kernel in ("laplacian", "cauchy"):
+            scale = np.full(n, self.gamma_)
+        else:
+            scale = np.full(n, np.sqrt(self.gamma_))
+            if self.kernel != "folded_rbf":
+                scale *= np.sqrt(2)
+        if self.kernel == "matern":
+            chi_square = 2 * _portable_math.gamma_quantile(self.nu, _seeding.uniforms(key, n))
+            scale *= np.sqrt(2 * float(self.nu) / chi_square)
+        return scale / (2 * np.pi)
+
+    def _transform(self, rows: RowReader) -> Matrix:
+        n_pairs = self._n_pairs()
+        n_vectors = self.n_components - n_pairs
+        spectrum = _SPECTRA[self.kernel]
+        vectors, scales, phases = _seeding.keys(self.seed_, "random_fourier", 3, self.kernel)
+        folded = self.kernel == "folded_rbf"
+        turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
+        parameters = (
+            self._scales(scales, n_vectors).astype(rows.dtype),
+            turns.astype(rows.dtype),
+            n_pairs,
+            np.sqrt((1 if folded else 2) / self.n_components),
+        )
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+
+        def write(block: Block, start: int, stop: int) -> None:
+            features = out[start:stop]  # the projections at first
+            _projection.project(*block, vectors, spectrum, n_vectors, features)
+            _kernel.features(features, *parameters, features)
+
+        self._for_each_block(rows, write)
+        return out
+
+    @_sklearn.available_if(lambda self: self.has_codes)
+    def encode(self, X: MatrixLike, *, packed: bool = False) -> Any:
+        """Map each row of `X` to packed codes: one bit for each component.
+
+        Bit j is 1 where component j of the offset form, ``cos(<omega_j, x> + b_j)``, is not
+        negative, whatever `form` is. Bits of two rows agree with probability
+        ``1/2 + 4/pi**2 * sum(K((2 m + 1) Delta) / (2 m + 1)**2 for m = 0, 1, ...)``, which
+        for "rbf" and "laplacian" ``sparsemaps.codes.kernel_from_collisions`` solves for the kernel.
+        "folded_rbf" has no codes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As in ``transform``.
+        packed : bool, default=False
+            Return `PackedCodes`, which know the map; ``kernel_from_collisions`` needs them.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_samples, ceil(n_components / 8)), or PackedCodes
+            Lowest bit first. Every row has samples, also one without entries.
+
+        Raises
+        ------
+        ValueError
+            As in ``transform``.
+        """
+        _checks.check_bool("packed", packed)
+        fitted = self._fitted()
+        rows = self._read_input(X, reset=False)
+        out = np.empty((rows.n_rows, (fitted.n_components + 7) // 8), np.uint8)
+        fitted._for_each_block(
+            rows,
+            lambda block, start, stop: fitted._write_signs(block, rows.dtype, out[start:stop]),
+        )
+        if not packed:
+            return out
+        return PackedCodes(
+            out,
+            1,
+            self.to_config(),
+            n_hashes=fitted.n_components,
+            sampled=np.ones(len(out), bool),
+            estimator=fitted._estimator,
+        )
+
+    @property
+    def _estimator(self) -> str:
+        """How the kernel follows from the rate at which bits agree, as in `PackedCodes`."""
+        return f"signs:{self.kernel}" if self.kernel in ("rbf", "laplacian") else ""
+
+    def _write_signs(self, block: Block, dtype: Any, out: Array) -> None:
+        n = self.n_components
+        spectrum = _SPECTRA[self.kernel]
+        vectors, scales, phases = _seeding.keys(self.seed_, "random_fourier", 3, self.kernel)
+        parameters = (
+            self._scales(scales, n).astype(dtype),
+            _seeding.uniforms(phases, n).astype(dtype),
+            0,
+            1.0,
+        )
+        for start, stop in _blocks.cut_by_bytes(len(out), n * np.dtype(dtype).itemsize):
+            rows = block.rows(start, stop)
+            features = np.empty((stop - start, n), dtype)  # the projections at first
+            _projection.project(*rows, vectors, spectrum, n, features)
+            _kernel.features(features, *parameters, features)
+            out[start:stop] = np.packbits(features >= 0, axis=1, bitorder="little")
+
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+        gamma = self.gamma_
+        if self.kernel == "laplacian":
+            return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)
+        if self.kernel == "cauchy":
+            return kernels.cauchy_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)
+        if self.kernel == "matern":
+            return kernels.matern_kernel(X, Y, gamma=gamma, nu=self.nu, n_jobs=self.n_jobs)
+        if self.kernel == "folded_rbf":
+            # For rows of any length, where `kernels.folded_rbf_kernel` scales them to length 1.
+            near = kernels.rbf_kernel(X, Y, gamma=gamma / 2, n_jobs=self.n_jobs)
+            Y = X if Y is None else Y
+            other: Any = Y if sp.issparse(Y) else np.asarray(Y)
+            if other.dtype.kind != "f":  # whole numbers may be unsigned
+                other = other.astype(float)
+            far = kernels.rbf_kernel(X, -other, gamma=gamma / 2, n_jobs=self.n_jobs)
+            return (near + far) / 2
+        return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)

@@ -1,0 +1,310 @@
+"""Random Maclaurin features: kernels that are power series of the inner product."""
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from sparsemaps import kernels
+from sparsemaps._input import _sparse
+from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._loops import projection as _projection
+from sparsemaps._loops import random_maclaurin as _kernel
+from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
+from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._typing import Array, Keys, Matrix, MatrixLike, RandomState
+from sparsemaps.maps._csr_output import make_csr
+from sparsemaps.maps._sparse_map import SparseMap
+
+_Features: TypeAlias = tuple[np.uint64, Array, Array]
+"""Key of the projections; factor of each feature; where each feature's projections begin."""
+
+LARGEST_DEGREE = 1024  # its binomial coefficients are below the largest float64
+
+_TERMS_OF_EXP = 64
+"""Degrees of the exponential kernel: higher ones would be drawn with probability 2^-64."""
+
+
+class RandomMaclaurin(SparseMap):
+    r"""Random Maclaurin features of each row: dot-product kernels, on average.
+
+    For a kernel :math:`f(\langle x, y \rangle) = \sum_n a_n \langle x, y \rangle^n` with
+    :math:`a_n \ge 0`, each feature draws a degree N and N vectors :math:`\omega_l` of random signs,
+    and is
+
+    .. math:: Z(x) = \sqrt{\frac{a_N}{D \, P(N)}} \prod_{l=1}^N \langle \omega_l, x \rangle,
+
+    with D `n_components`. The mean of :math:`\langle Z(x), Z(y) \rangle` is the kernel.
+
+    Parameters
+    ----------
+    kernel : {"poly", "exp"} or sequence of float, default="poly"
+        "poly" is ``(gamma <x, y> + coef0) ** degree``, "exp" is ``exp(gamma <x, y>)``, and a
+        sequence holds the coefficients ``a_0, a_1, ...`` of ``(gamma <x, y>) ** n``: none may be
+        negative, and at least one must be positive.
+    degree : int, default=2
+        Degree of "poly", 1 to 1024.
+    gamma : float, default=1.0
+        Factor of the inner product, above 0.
+    coef0 : float, default=0.0
+        Constant of "poly", at least 0. At 0 all features have the degree of the polynomial.
+    n_components : int, default=1024
+        Number of random features, 1 to 2**31 - 1. The error of a kernel value falls as
+        ``1 / sqrt(n_components)``; more features extend the first ones, up to the factor.
+    h01 : bool, default=False
+        Keep the terms of degree 0 and 1 exactly ("H0/1"): the output is then CSR of width
+        ``1 + n_components + n_features``, with the root of ``a_0`` in the first column, the random
+        features of the degrees from 2 on, and the row itself times the root of ``a_1``. It is
+        worth it where those terms are large; the output is then wider than the input.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed, or where to draw it from. The same seed gives the same output on every
+        platform (:doc:`/promise`).
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The output does not depend on it.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where ``fit`` saw names.
+    seed_ : int
+        The seed in use; as `random_state` it gives this map again.
+
+    See Also
+    --------
+    TensorSketch : Polynomial kernels at less cost, and mostly with less variance.
+
+    Notes
+    -----
+    The degree n has probability proportional to ``2 ** -(n + 1)`` among those with
+    :math:`a_n > 0` (from 2 on with `h01`). [1]_ also draws degrees whose coefficient is 0.
+    For homogeneous kernels and finite series, the features here have less variance. With
+    :math:`E(x, y) = \|x\|^2 \|y\|^2 + 2 \langle x, y \rangle^2 - 2 \sum_i x_i^2 y_i^2` it is
+
+    .. math:: \frac{1}{D} \Big( \sum_n \frac{a_n^2}{P(n)} E(x, y)^n - f(\langle x, y \rangle)^2
+              \Big).
+
+    The signs are bits of a function of (seed, column, component) and are made once for the rows of
+    a group that share a column; nothing is stored. Cost: O(entries * degrees), with the sum of the
+    features' degrees.
+
+    Products beyond the range of the output's type become infinite or NaN, without an error: at
+    degree 2 those of values above 10^19 (float32) or 10^154. Scale such rows first, for instance
+    by `sklearn.preprocessing.normalize`.
+
+    References
+    ----------
+    .. [1] P. Kar, H. Karnick, "Random feature maps for dot product kernels", AISTATS 2012.
+    .. [2] N. Pham, R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", KDD
+       2013, section 6.4 (H0/1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import RandomMaclaurin
+    >>> X = np.array([[0.6, 0.8, 0.0], [0.0, 0.8, 0.6]])
+    >>> Z = RandomMaclaurin(kernel="exp", n_components=2**14, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (2, 16384)
+    >>> bool(np.allclose(Z @ Z.T, np.exp(X @ X.T), rtol=0.1))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Literal["poly", "exp"] | Sequence[float] = "poly",
+        degree: int = 2,
+        gamma: float = 1.0,
+        coef0: float = 0.0,
+        n_components: int = 1024,
+        h01: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.h01 = h01
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.kernel, str):
+            _checks.check_choice("kernel", self.kernel, ("poly", "exp"))
+        else:
+            _check_coefficients(self.kernel)
+        _checks.check_int("degree", self.degree, 1, LARGEST_DEGREE)
+        _checks.check_real("gamma", self.gamma, 0, open_low=True)
+        _checks.check_real("coef0", self.coef0, 0)
+        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_bool("h01", self.h01)
+        if not np.isfinite(self._series()).all():
+            raise ValueError(
+                f"the kernel's coefficients must be finite: {setting('gamma', self.gamma)} and "
+                f"{setting('coef0', self.coef0)} overflow at degree {self.degree}"
+            )
+
+    @property
+    def _has_components(self) -> bool:
+        return not self.h01
+
+    @property
+    def _width(self) -> int:
+        if not self.h01:
+            return self.n_components
+        try:
+            return 1 + self.n_components + self.n_features_in_
+        except AttributeError:
+            raise ValueError(
+                "with h01=True the width of the output depends on that of the input, which is not "
+                "known after fit_any_width: fit the map to data"
+            ) from None
+
+    def _series(self) -> Array:
+        """a_n gamma^n for n = 0, 1, ..."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not isinstance(self.kernel, str):
+                a = [float(value) for value in self.kernel]
+            elif self.kernel == "exp":
+                a = [1.0 / math.factorial(n) for n in range(_TERMS_OF_EXP)]
+            else:
+                a = _binomial_series(self.degree, self.coef0)
+            powers = _portable_math.powers(self.gamma, len(a))
+            return np.array(
+                [value and value * power for value, power in zip(a, powers, strict=True)]
+            )
+
+    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+        series = self._series()
+        # The factors of the terms of degree 0 and 1, which `h01` keeps.
+        self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
+        self._factors, self._firsts = self._draw_features(series)
+
+    def _keys(self) -> Keys:
+        """The keys of the projections and of the degrees."""
+        if not isinstance(self.kernel, str):
+            parameters: list[_seeding.Parameter] = [float(a) for a in self.kernel]
+        elif self.kernel == "poly":
+            parameters = ["poly", self.degree]
+        else:
+            parameters = [self.kernel]
+        return _seeding.keys(self.seed_, "random_maclaurin", 2, *parameters)
+
+    def _draw_features(self, series: Array) -> tuple[Array, Array]:
+        """Each feature's factor, and where its projections begin and end."""
+        first = 2 if self.h01 else 0
+        degrees = first + np.flatnonzero(series[first:] > 0)
+        factors = np.zeros(self.n_components)
+        firsts = np.zeros(self.n_components + 1, np.int64)
+        if len(degrees):
+            key = self._keys()[1]
+            # Relative to the lowest degree, so that high ones do not vanish.
+            odds = 2.0 ** -(degrees - degrees[0]).astype(float)
+            probabilities = odds / odds.sum()
+            uniform = _seeding.uniforms(key, self.n_components)
+            drawn = np.searchsorted(np.cumsum(probabilities)[:-1], uniform, side="right")
+            variances = series[degrees] / probabilities / self.n_components
+            factors[:] = np.sqrt(variances)[drawn]
+            np.cumsum(degrees[drawn], out=firsts[1:])
+        return factors, firsts
+
+    def _transform(self, rows: RowReader) -> Matrix:
+        key = self._keys()[0]
+        features = (key, self._factors.astype(rows.dtype), self._firsts)
+        if self.h01:
+            width = 1 + self.n_components + rows.n_columns
+            if width > 2**63 - 1:
+                raise ValueError(
+                    f"h01=True takes at most 2**63 - 2 - n_components columns, got {rows.n_columns}"
+                )
+            return make_csr(
+                rows,
+                self._cut(rows),
+                lambda lengths: lengths + (1 + self.n_components),
+                lambda block, *out: self._write_h01(block, features, self._exact, *out),
+                width,
+                self.n_jobs,
+            )
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+
+        def write(block: Block, start: int, stop: int) -> None:
+            for first, last in _blocks.cut_by_bytes(stop - start, _row_bytes(features)):
+                _write(block.rows(first, last), features, out[start + first : start + last])
+
+        self._for_each_block(rows, write)
+        return out
+
+    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+        if self.kernel == "poly":
+            return kernels.polynomial_kernel(
+                X,
+                Y,
+                degree=self.degree,
+                gamma=self.gamma,
+                coef0=self.coef0,
+                n_jobs=self.n_jobs,
+            )
+        products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)
+        if self.kernel == "exp":
+            return _portable_math.exp(float(self.gamma) * products).astype(products.dtype)
+        return np.polyval(self._series()[::-1], products)
+
+    def _write_h01(
+        self,
+        block: Block,
+        features: _Features,
+        exact: tuple[float, float],
+        values: Array,
+        columns: Array,
+        lengths: Array,
+    ) -> int:
+        n_stored = 0
+        for first, last in _blocks.cut_by_bytes(len(lengths), _row_bytes(features)):
+            part = block.rows(first, last)
+            dense = np.empty((last - first, self.n_components), values.dtype)
+            _write(part, features, dense)
+            out = (values[n_stored:], columns[n_stored:], lengths[first:last])
+            n_stored += _kernel.with_exact_terms(*part, *exact, dense, *out)
+        return n_stored
+
+
+def _row_bytes(features: _Features) -> int:
+    _, factors, firsts = features
+    return (int(firsts[-1]) + len(factors)) * factors.itemsize
+
+
+def _write(block: Block, features: _Features, out: Array) -> None:
+    """The random features of a few rows."""
+    key, factors, firsts = features
+    projections = np.empty((len(out), firsts[-1]), out.dtype)
+    _projection.project(*block, key, _projection.RADEMACHER, firsts[-1], projections)
+    _kernel.products(projections, factors, firsts, out)
+
+
+def _binomial_series(degree: int, coef0: float) -> list[float]:
+    """Coefficients of t^n in (t + coef0)^degree, for n = 0 to degree."""
+    powers = _portable_math.powers(coef0, degree + 1)[::-1]
+    return [float(math.comb(degree, n)) * power for n, power in enumerate(powers)]
+
+
+def _check_coefficients(kernel: Any) -> None:
+    try:
+        coefficients = list(kernel)
+    except TypeError:
+        coefficients = []
+    if not coefficients or not all(
+        isinstance(a, numbers.Real) and math.isfinite(a) and float(a) >= 0 for a in coefficients
+    ):
+        rule = "'poly', 'exp' or a sequence of coefficients, finite and none negative"
+        raise ParameterError("kernel", repr(kernel), rule)
+    if not any(coefficients):
+        raise ParameterError("kernel", repr(kernel), "a sequence with a positive coefficient")
+    if len(coefficients) > LARGEST_DEGREE + 1:
+        rule = f"of at most {LARGEST_DEGREE + 1} coefficients"
+        raise ParameterError("kernel", str(len(coefficients)), rule)

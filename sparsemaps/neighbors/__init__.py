@@ -1,0 +1,178 @@
+"""Neighbours and near-duplicates by packed codes: nearest rows, similar pairs, an index.
+
+Beside the codes and the answer, a few megabytes of memory are used: never a matrix of all pairs.
+Rows without samples are never found. `PackedCodes` mark them; in plain arrays they are the rows of
+which all bits are 0, if rows have at least 64 bits.
+
+- this file: `top_k` and `similar_pairs`.
+- ``_search``: bands, candidates, and what recall they give.
+- ``_index``: the methods of `KernelNeighbors`; ``_row_index``: its rows and codes, kept and saved.
+
+``files`` and ``dask`` search by these modules.
+
+>>> from sklearn.datasets import load_digits
+>>> from sparsemaps import ConsistentWeightedSampling, neighbors
+>>> X, y = load_digits(return_X_y=True)
+>>> A = ConsistentWeightedSampling(random_state=0).fit(X).encode(X, packed=True)
+>>> indices, agreements = neighbors.top_k(A, A, 2)
+>>> bool((y[indices[:, 1]] == y).mean() > 0.95)
+True
+>>> i, j, similarity = neighbors.similar_pairs(A, 0.9)
+>>> bool((y[i] == y[j]).all()), bool(similarity.min() >= 0.9)
+(True, True)
+"""
+
+from sparsemaps._tools import _checks
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes import _packed
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.neighbors import _search
+from sparsemaps.neighbors._index import KernelNeighbors
+
+__all__ = ["KernelNeighbors", "similar_pairs", "top_k"]
+
+
+def top_k(
+    queries: PackedCodes | Array,
+    codes: PackedCodes | Array,
+    k: int,
+    *,
+    bits: int | None = None,
+    n_hashes: int | None = None,
+    n_jobs: int | None = None,
+) -> tuple[Array, Array]:
+    """The rows of `codes` of which the most codes agree with those of each query.
+
+    The answer is exact: that of a full sort of ``codes.collisions(queries, codes)``. A comparison
+    ends as soon as too few codes can agree.
+
+    Parameters
+    ----------
+    queries : PackedCodes or ndarray of uint8, shape (n_queries, n_bytes)
+        Codes of the rows whose neighbours are sought.
+    codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
+        Codes of the rows among which they are sought, of the same map.
+    k : int
+        How many, 1 to n_rows.
+    bits : int or None, default=None
+        Bits of a code; to be given for plain arrays only.
+    n_hashes : int or None, default=None
+        How many codes a row has; None is as many as its bytes hold.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The answer does not depend on it.
+
+    Returns
+    -------
+    indices : ndarray of int64, shape (n_queries, k)
+        The rows in descending order of the codes that agree, and equal ones in ascending order. -1
+        where fewer than `k` rows have samples, and where the query has none.
+    agreements : ndarray of int32, shape (n_queries, k)
+        How many codes agree. ``sparsemaps.codes.kernel_from_collisions`` makes similarities of
+        them.
+
+    Raises
+    ------
+    ValueError
+        If `k` is above the number of rows, or the codes are of different maps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import neighbors
+    >>> A = np.array([[1, 2, 3], [1, 5, 3], [7, 8, 9]], dtype=np.uint8)
+    >>> neighbors.top_k(A[:1], A, 2, bits=8)
+    (array([[0, 1]]), array([[3, 2]], dtype=int32))
+    """
+    names = "codes", "queries"
+    searched, wanted = _packed.as_packed_pair(names, codes, queries, bits, n_hashes)
+    if len(searched) == 0:
+        raise ValueError("codes must have at least one row, got none")
+    k = _checks.check_int("k", k, 1, len(searched))
+    return _search.nearest(wanted, searched, k, n_jobs)
+
+
+def similar_pairs(
+    codes: PackedCodes | Array,
+    threshold: float,
+    *,
+    bits: int | None = None,
+    recall: float = 0.95,
+    other: PackedCodes | Array | None = None,
+    n_hashes: int | None = None,
+    max_bucket: int = 1000,
+    n_jobs: int | None = None,
+) -> tuple[Array, Array, Array]:
+    """Pairs of rows whose similarity is estimated to be at least `threshold`.
+
+    Rows are hashed by bands of their codes, and those that share a bucket are compared in all
+    codes [1]_. The length and the number of the bands are those of the least expected cost for the
+    threshold and the recall. If comparing all pairs costs less, all pairs are compared.
+
+    Parameters
+    ----------
+    codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
+        The codes.
+    threshold : float
+        Above 0, at most 1.
+    bits : int or None, default=None
+        Bits of a code; to be given for plain arrays only.
+    recall : float, default=0.95
+        Above 0, at most 1: each pair whose estimate is at least `threshold` is found with this
+        probability or a higher one. 1 compares all pairs.
+    other : PackedCodes or ndarray of uint8, shape (n_other, n_bytes), or None, default=None
+        Find pairs of one row of `codes` and one of these; None is within `codes`.
+    n_hashes : int or None, default=None
+        How many codes a row has; None is as many as its bytes hold.
+    max_bucket : int, default=1000
+        The largest number of rows of a bucket that a row is compared with; with `other`, that a row
+        of `other` is compared with. See Notes.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The answer does not depend on it.
+
+    Returns
+    -------
+    i, j : ndarray of int64, shape (n_pairs,)
+        The rows, in ascending order; i < j within one set. j is a row of `other` if there is one.
+    similarity : ndarray of float64, shape (n_pairs,)
+        The estimate from all codes, corrected for agreement by chance
+        (``sparsemaps.codes.kernel_from_collisions``; of a product, from the agreements of both its
+        maps).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, or the codes are of different maps.
+
+    Notes
+    -----
+    A text that occurs 50,000 times in a collection would make a bucket of a billion pairs.
+    Therefore, where rows are hashed, a row is compared with at most the `max_bucket` rows before it
+    in its bucket; and if more than `max_bucket` rows have the same codes, each later one is paired
+    with the first of them only. All copies are still in one connected component of the pairs, cost
+    and answer are at most `max_bucket` a row and band, and the recall holds for all pairs in
+    smaller buckets. Between two sets, a row of `other` is compared with the last `max_bucket` rows
+    of `codes` in its bucket at most; no copies are set aside.
+
+    Bands are hashed with a key that each call draws, so that nobody can choose rows which share
+    buckets without sharing codes. The answer does not depend on the key.
+
+    References
+    ----------
+    .. [1] J. Leskovec, A. Rajaraman, J. Ullman, "Mining of massive datasets", section 3.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import MinHash, neighbors
+    >>> X = np.array([[1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1], [1, 1, 1, 1, 0, 0]])
+    >>> A = MinHash(n_hashes=512, random_state=0).fit(X).encode(X, packed=True)
+    >>> i, j, similarity = neighbors.similar_pairs(A, 0.6)
+    >>> i, j, similarity.round(1)
+    (array([0]), array([2]), array([0.8]))
+    """
+    if other is None:
+        searched, others = _packed.as_packed("codes", codes, bits, n_hashes), None
+    else:
+        names = "codes", "other"
+        searched, others = _packed.as_packed_pair(names, codes, other, bits, n_hashes)
+    return _search.similar(searched, others, threshold, recall, max_bucket, n_jobs)
