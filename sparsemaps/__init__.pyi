@@ -21,4 +21,5 @@ from sparsemaps.maps.weighted_sampling import (
     ConsistentWeightedSampling as ConsistentWeightedSampling,
 )
 
+__all__: list[str]
 __version__: str

@@ -9,9 +9,9 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, put_codes, put_no_samples,
-                                              put_whole_samples, sample_codes_at,
-                                              sample_codes_loops, sample_output_t,
-                                              samples_as_codes, whole_samples)
+                                            put_whole_samples, sample_codes_at,
+                                            sample_codes_loops, sample_output_t,
+                                            samples_as_codes, whole_samples)
 from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.signed cimport absolute, column_of
 from sparsemaps._loops.types cimport index_t, value_t

@@ -11,7 +11,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from sparsemaps._loops.code_output cimport (code_output, code_output_t, put_codes,
-                                              put_no_codes)
+                                            put_no_codes)
 from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.types cimport index_t
 

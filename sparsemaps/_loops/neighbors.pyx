@@ -11,7 +11,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from sparsemaps._loops.codes cimport (close_tiles, count_tile, counts_of, lanes_u64, loops,
-                                        next_tile, open_tiles, tiles_t, widen_row)
+                                      next_tile, open_tiles, tiles_t, widen_row)
 from sparsemaps._loops.sort cimport pair_t, sort_pairs
 
 cdef extern from "c/base/aligned.h" nogil:

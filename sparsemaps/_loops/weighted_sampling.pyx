@@ -10,9 +10,9 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, put_codes, put_no_samples,
-                                              put_whole_samples, sample_codes_at,
-                                              sample_codes_loops, sample_output_t,
-                                              samples_as_codes, whole_samples)
+                                            put_whole_samples, sample_codes_at,
+                                            sample_codes_loops, sample_output_t,
+                                            samples_as_codes, whole_samples)
 from sparsemaps._loops.groups cimport group_t, groups_t, next_group, next_part, open_groups
 from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.scratch cimport Scratch, give_back_scratch

@@ -38,7 +38,7 @@ static uint32_t *sorted_short(const uint8_t *bytes, int64_t n, int size, uint32_
  * behind the n numbers may be written, as much as a register. */
 static int64_t find_last(uint32_t *sorted, int64_t n, uint32_t *numbers, uint32_t *places)
 {
-    register_u32 lanes;
+    register_u32 lanes = {0};
     int64_t n_found = 0;
     for (int l = 0; l < HASHES_AT_ONCE; l++)
         lanes[l] = (uint32_t)l;

@@ -74,7 +74,7 @@ INLINE register_u32 hash_of_windows(const uint8_t *bytes, int64_t length)
 /* The first `n` lanes. */
 INLINE register_u32 first_lanes(int64_t n)
 {
-    register_u32 lanes;
+    register_u32 lanes = {0};
     for (int l = 0; l < HASHES_AT_ONCE; l++)
         lanes[l] = l < n ? UINT32_MAX : 0;
     return lanes;

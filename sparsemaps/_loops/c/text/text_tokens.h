@@ -119,7 +119,7 @@ static void hash_tokens(text_job *job, int64_t shortest, int64_t longest)
 INLINE int64_t find_characters(const uint8_t *bytes, int64_t n_bytes, uint32_t *offsets,
                                uint64_t *blanks)
 {
-    register_u32 lanes;
+    register_u32 lanes = {0};
     int64_t n = 0;
     for (int l = 0; l < HASHES_AT_ONCE; l++)
         lanes[l] = (uint32_t)l;
