@@ -10,7 +10,7 @@ from digests import of_everything
 
 from sparsemaps._loops import levels
 
-SCRIPT = Path(__file__).with_name("digests.py")
+SCRIPT = Path(__file__).parents[1] / "digests.py"
 
 
 def digests(**environment):

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -304,7 +305,7 @@ def test_an_interrupt_ends_the_work(n_jobs):
 @pytest.mark.parametrize("arguments", [("steps", "2"), ("signals", "200")])
 def test_one_interrupt_at_any_moment(arguments):
     """The call ends, and the next one gives what it always does. More of it: interrupts.py."""
-    program = os.path.join(os.path.dirname(__file__), "interrupts.py")
+    program = str(Path(__file__).parents[1] / "interrupts.py")
     command = [sys.executable, program, *arguments]
     done = subprocess.run(command, capture_output=True, timeout=300, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -784,7 +784,7 @@ def test_version_and_help():
         assert b"usage" in done.stdout
 
 
-GUIDE = Path(__file__).parent.parent / "docs" / "recipes.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "recipes.md"
 
 
 def guide_commands(program):

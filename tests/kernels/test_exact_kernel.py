@@ -153,7 +153,7 @@ def test_exact_kernel_of_pitch_densities(density, factor):
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
 def test_wide_matrices():
     """No exact kernel takes memory for each column."""
-    script = Path(__file__).with_name("wide.py")
+    script = Path(__file__).parents[1] / "wide.py"
     done = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, timeout=300, check=False
     )
