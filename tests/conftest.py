@@ -1,5 +1,7 @@
 """Fixtures, and the list of maps that the tests over all maps run through."""
 
+import bz2
+import gzip
 import os
 import signal
 
@@ -11,13 +13,10 @@ import pytest
 import scipy.sparse as sp
 
 import sparsemaps
-from sparsemaps import (
-    ConsistentWeightedSampling,
-    CountSketch,
-    RandomFourier,
-    SignProjection,
-)
+from sparsemaps import ConsistentWeightedSampling, CountSketch, RandomFourier, SignProjection
+from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.neighbors import _search
 
 
 def pytest_configure():
@@ -155,6 +154,56 @@ def families(n_rows=600, n_members=40, seed=0):
 @pytest.fixture
 def X():
     return random_csr()
+
+
+def write(path, n_rows=60, seed=0):
+    """A LIBSVM file of random rows."""
+    X = random_csr(n_rows, seed=seed)
+    dump_svmlight_file(X, np.arange(n_rows) % 3, str(path), zero_based=False)
+    return path
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write(tmp_path / "in.svm", 40)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of files with different rows."""
+    (tmp_path / "in").mkdir()
+    for i in range(7):
+        write(tmp_path / "in" / f"p{i}.svm", 10 + i, seed=i)
+    return tmp_path / "in"
+
+
+@pytest.fixture(scope="session")
+def inputs(tmp_path_factory):
+    """Files with all that a LIBSVM file may have; one is compressed, one has no row."""
+    folder = tmp_path_factory.mktemp("inputs")
+    write(folder / "a.svm")
+    text = write(folder / "b.svm", 40, seed=1).read_bytes()
+    odd = b"\n\n# a comment\n  # another\n" + text.replace(b"\n", b"\r\n\n \t\n", 9) + b"1 3:1 7:2"
+    (folder / "b.svm").write_bytes(odd)
+    (folder / "c.svm.gz").write_bytes(gzip.compress(text))
+    (folder / "d.svm").write_bytes(b"")
+    (folder / "e.svm.bz2").write_bytes(bz2.compress(text))
+    write(folder / "f.svm", 20, seed=2)
+    return sorted(map(str, folder.iterdir()))
+
+
+@pytest.fixture(params=["chosen", "hashed"])
+def bands(request, monkeypatch):
+    """Rows are hashed where that costs less, and in any case."""
+
+    def hashed(n_rows, n_pairs, bits, n_hashes, n_agreeing, recall, rates):
+        for length in range(12, 0, -1):
+            n_bands = _search._least_bands(length, n_hashes, n_agreeing, recall)
+            if n_bands is not None:
+                return _search.Bands(length, n_bands)
+
+    if request.param == "hashed":
+        monkeypatch.setattr(_search, "cheapest_bands", hashed)
 
 
 def arrays_of(output):

@@ -9,7 +9,11 @@ import os
 import sys
 from unittest import mock
 
+import pytest
+
 CLOSED = "closed"
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="not as on POSIX systems")
 
 
 class _Descriptor:

@@ -1,17 +1,14 @@
-"""Errors of kernel estimates: measured against theory, and sizes against simulation."""
+"""Errors of kernel estimates: measured against theory."""
 
 import functools
-import re
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import theorems
-from scipy import special
+from close_rows import rows
 from sklearn.base import BaseEstimator, clone
-from sklearn.preprocessing import normalize
 
-import sparsemaps
 from sparsemaps import (
     ConsistentWeightedSampling,
     CountSketch,
@@ -33,18 +30,7 @@ from sparsemaps.approximation import (
 )
 from sparsemaps.kernels import min_max_kernel
 
-N_COLUMNS = 400
 N_STANDARD_ERRORS = theorems.N_STANDARD_ERRORS
-
-
-def rows(n=40, seed=0):
-    """Rows of unit length with values >= 0, close and far ones."""
-    rng = np.random.default_rng(seed)
-    base = rng.gamma(0.3, size=N_COLUMNS) * (rng.random(N_COLUMNS) < 0.4)
-    others = rng.gamma(0.3, size=(n, N_COLUMNS)) * (rng.random((n, N_COLUMNS)) < 0.4)
-    weights = np.linspace(0, 1, n)[:, None]
-    return sp.csr_array(normalize(weights * base + (1 - weights) * others))
-
 
 MAPS = {
     "cws": ConsistentWeightedSampling(n_hashes=128, bits=9, t_bits=8),
@@ -274,222 +260,7 @@ def test_small_integers_do_not_overflow():
     assert found == kernel_error(CountSketch(n_components=64), sp.csr_array(X), random_state=0)
 
 
-# ---- sizes ---------------------------------------------------------------------------------------
-
-
-def product(Z):
-    """The inner product of the first two rows."""
-    if not sp.issparse(Z):
-        return Z[0] @ Z[1]
-    cut = Z.indptr[1]
-    _, one, other = np.intersect1d(Z.indices[:cut], Z.indices[cut:], return_indices=True)
-    return Z.data[one] @ Z.data[cut + other]
-
-
-def coverage(random_map, size, X, error, n):
-    """How often the estimate for the rows of X is within `error` of the kernel."""
-    resized = _error.resized(random_map, size)
-    exact = clone(resized).set_params(random_state=0).fit(X).exact_kernel(X)[0, 1]
-    found = np.empty(n)
-    for seed in range(n):
-        resized.random_state = seed
-        found[seed] = product(resized.fit(X).transform(X))
-    return np.mean(abs(found - exact) <= error + 1e-9)
-
-
-def unit_rows(*values):
-    return sp.csr_array(normalize(np.array(values)))
-
-
-def coverage_pairs():
-    """Pairs of rows of unit length, of one, two and many columns, near and far."""
-    rng = np.random.default_rng(0)
-    one, other = rng.gamma(0.5, size=(2, 30))
-    few = np.zeros((4, 30))
-    few[[0, 1], 3] = 1.0, 0.9
-    few[2, [3, 7]] = 1.0, 0.9
-    few[3, [3, 9]] = 0.2, 1.0
-    return {
-        "one column": sp.csr_array(few[:2]),
-        "few columns": unit_rows(few[2], few[3]),
-        "near": unit_rows(one, one + 0.05 * other),
-        "far": unit_rows(one, other),
-    }
-
-
-def laplacian_density(pitch):
-    return pitch * np.exp(-pitch)
-
-
-CWS = ConsistentWeightedSampling
-COVERED = [
-    (CWS(bits=12, t_bits=8), 0.2, "any rows"),
-    (CWS(bits=16), 0.9, "these rows"),
-    (CWS(bits=12, t_bits=8, method="dart"), 0.3, "any rows"),
-    (CWS(bits=12, t_bits=8, signed=True), 0.3, "any rows"),
-    (MinHash(bits=2), 0.4, "any rows"),
-    (MinHash(), 0.2, "any rows"),
-    (RandomBinning(n_bins=8), 0.3, "any rows"),
-    (RandomBinning(gamma="median"), 0.2, "these rows"),
-    (SignProjection(), 0.2, "any rows"),
-    (SignProjection(dense_output=True), 0.4, "any rows"),
-    (SignProjection(kernel="acos_chi2"), 0.2, "these rows"),
-    (SignProjection(distribution="rademacher"), 0.4, "these rows"),
-    (KernelProduct(), 0.9, "these rows"),
-    (KernelProduct(maps=(MinHash(bits=2), SignProjection())), 0.4, "any rows"),
-    (KernelProduct(maps=[("a", MinHash(bits=4)), ("b", CWS(bits=12, t_bits=8))]), 0.2, "any rows"),
-    (RandomFourier(), 0.2, "any rows"),
-    (RandomFourier(gamma=0.01), 0.02, "any rows"),
-    (RandomFourier(form="offset"), 0.3, "any rows"),
-    (RandomFourier(kernel="laplacian"), 0.3, "any rows"),
-    (RandomFourier(kernel="cauchy"), 0.3, "any rows"),
-    (RandomFourier(kernel="matern", nu=0.5), 0.3, "any rows"),
-    (RandomFourier(kernel="folded_rbf"), 0.2, "any rows"),
-    (Fastfood(), 0.2, "any rows"),
-    (Fastfood(gamma=0.01), 0.01, "these rows"),
-    (Fastfood(transform_type="fft"), 0.2, "any rows"),
-    (CountSketch(), 0.4, "any rows"),
-    (CountSketch(dense_output=True), 0.4, "any rows"),
-    (TensorSketch(), 0.6, "any rows"),
-    (TensorSketch(degree=3, gamma=0.5, coef0=1.0, dense_output=False), 2.0, "any rows"),
-    (TensorSketch(method="fft"), 0.6, "any rows"),
-    (RandomMaclaurin(), 0.6, "any rows"),
-    (RandomMaclaurin(kernel="exp", gamma=0.5), 0.6, "any rows"),
-    (RandomMaclaurin(degree=3, coef0=1.0, h01=True), 3.0, "any rows"),
-]
-"""Maps, errors, and whether `min_components` answers for any rows or for given ones alone."""
-
-REFUSED = [
-    (CWS(), "above 1, the largest bias of the estimate, got 0.05.*0-bit samples it is measured"),
-    (KernelProduct(), "above 1, the largest bias of the estimate"),
-    (SignProjection(kernel="acos_chi2"), "only nearly for 'acos_chi2'; .* give X"),
-    (SignProjection(distribution="rademacher"), "only nearly for distribution='rademacher'"),
-    (Fastfood(hash_dim=64), "no variance formula for Fastfood where hash_dim shortens"),
-    (Fastfood(kernel="matern", degree=3), "no variance formula for Fastfood with kernel='matern'"),
-    (
-        KernelProduct(maps=(SignProjection(n_hashes=16), RandomFourier(n_components=16))),
-        "no variance formula for KernelProduct with a map of dense output",
-    ),
-    (RandomBinning(n_bins=16), "error must be above 0.0625"),
-    (RandomBinning(pitch_density=laplacian_density, n_bins=16), "error must be above 0.0625"),
-    (KernelProduct(maps=(KernelProduct(), MinHash())), "for the product of a KernelProduct give X"),
-]
-"""Maps for which there is no size for an error of 0.05 and any rows, and why."""
-
-N_SEEDS = 120
-
-
-def case_id(value):
-    if not hasattr(value, "fit"):
-        return None
-    # Addresses of functions differ between the processes that run the tests.
-    return re.sub(r"\s", "", re.sub(r"<function (\w+) at 0x\w+>", r"\1", repr(value)))
-
-
-@pytest.mark.parametrize(("random_map", "error", "known"), COVERED, ids=case_id)
-def test_sizes_keep_their_promise(random_map, error, known):
-    """A pair is within the error as often as promised, by the size for it and that for any pair."""
-    level = 0.95 - N_STANDARD_ERRORS * np.sqrt(0.95 * 0.05 / N_SEEDS)
-    any_size = min_components(random_map, error) if known == "any rows" else None
-    for name, X in coverage_pairs().items():
-        size = min_components(random_map, error, X=X)
-        assert coverage(random_map, size, X, error, N_SEEDS) >= level, name
-        if any_size is not None and name in ("one column", "far"):
-            unit = unit_rows(*X.toarray())
-            assert coverage(random_map, any_size, unit, error, N_SEEDS) >= level, name
-
-
-@pytest.mark.parametrize(("random_map", "reason"), REFUSED, ids=case_id)
-def test_sizes_that_cannot_be_promised_are_refused(random_map, reason):
-    with pytest.raises(ValueError, match=reason):
-        min_components(random_map, 0.05)
-
-
-def test_sizes_are_tested_for_every_map_and_parameter():
-    tested = [case[0] for case in COVERED + REFUSED]
-    public = (getattr(sparsemaps, name) for name in sparsemaps.__all__)
-    maps = {value for value in public if isinstance(value, type)}
-    assert {type(random_map) for random_map in tested} == maps
-    sizes = {"n_components", "n_hashes", "n_grids", "random_state", "n_jobs"}
-    for cls in maps:
-        for name, default in cls().get_params(deep=False).items():
-            values = [one.get_params(deep=False)[name] for one in tested if type(one) is cls]
-            assert name in sizes or any(value != default for value in values), (cls, name)
-
-
-def test_a_size_that_no_map_takes_is_refused():
-    with pytest.raises(ValueError, match="n_hashes must be from 1 to"):
-        min_components(SignProjection(), 1e-5)
-
-
-def pair(cosine):
-    """Two rows of unit length and many entries."""
-    rng = np.random.default_rng(0)
-    basis, _ = np.linalg.qr(rng.normal(size=(60, 2)))
-    return np.array([basis[:, 0], cosine * basis[:, 0] + np.sqrt(1 - cosine**2) * basis[:, 1]])
-
-
-WORST = {
-    "signs": (SignProjection(), 0.0),
-    "fourier": (RandomFourier(gamma=8.0), -1.0),
-    "offset": (RandomFourier(gamma=8.0, form="offset"), -1.0),
-}
-
-
-@pytest.mark.parametrize("name", WORST)
-def test_min_components_is_enough_and_the_least(name):
-    random_map, cosine = WORST[name]
-    error, n = 0.25, 400
-    std_error = np.sqrt(0.95 * 0.05 / n)
-    size = min_components(random_map, error)
-    X = sp.csr_array(pair(cosine))
-    assert coverage(random_map, size, X, error, n) > 0.95 - 5 * std_error
-    assert coverage(random_map, max(2, size // 4), X, error, n) < 0.95 - 5 * std_error
-
-
-@pytest.mark.parametrize("random_map", [CountSketch(), TensorSketch()])
-def test_sketches_of_long_rows_have_normal_errors(random_map):
-    """Five times fewer components than for rows of any kind, and still enough."""
-    X = unit_rows(*np.random.default_rng(0).normal(size=(1, 2000)).repeat(2, axis=0))
-    error, n = 0.2, 400
-    size = min_components(random_map, error, X=X)
-    assert size < min_components(random_map, error) / 4
-    found = coverage(random_map, size, X, error, n)
-    assert found > 0.95 - 5 * np.sqrt(0.95 * 0.05 / n)
-
-
-def test_min_components_by_hand():
-    # 1.96^2 / 4 / 0.05^2 = 384.2 for a normal error of the worst rate, 1/2; the error of 385 bits
-    # is at most 0.05 for a sum that is within 19 of 192.5: a probability of 0.9473.
-    assert special.bdtr(211, 385, 0.5) - special.bdtr(173, 385, 0.5) < 0.95
-    assert special.bdtr(214, 390, 0.5) - special.bdtr(175, 390, 0.5) >= 0.95
-    assert min_components(SignProjection(), 0.05) == 390
-    assert min_components(SignProjection(n_hashes=7), 0.05) == 390
-    assert 664 <= min_components(SignProjection(), 0.05, confidence=0.99) < 1.03 * 664
-    assert min_components(RandomFourier(), 0.05) == 1538  # 1.96^2 / 0.05^2, even
-    # Chance agreements take a part of the error.
-    plain = min_components(MinHash(bits=16), 0.05)
-    few_bits = min_components(MinHash(bits=5), 0.05)
-    assert 385 <= plain < few_bits
-    # So do 0-bit samples, of which t_bits leave a share.
-    with_t = ConsistentWeightedSampling(bits=16, t_bits=8)
-    assert 385 <= min_components(with_t, 0.05) < min_components(with_t.set_params(t_bits=5), 0.05)
-
-
-def test_min_components_does_not_depend_on_the_size_of_the_map():
-    X = rows(6)
-    for random_map in (Fastfood(), RandomFourier(), CWS(), KernelProduct()):
-        sizes = {min_components(_error.resized(random_map, size), 0.3, X=X) for size in (7, 400)}
-        assert len(sizes) == 1
-
-
-def test_min_components_of_rows():
-    X = rows()
-    worst = min_components(MinHash(bits=16), 0.05)
-    found = min_components(MinHash(bits=16), 0.05, X=X[:8])
-    assert 1 <= found <= worst
-    longer = min_components(CountSketch(), 0.1, X=3 * X)
-    assert longer == pytest.approx(81 * min_components(CountSketch(), 0.1, X=X), rel=0.01)
+# ---- results -------------------------------------------------------------------------------------
 
 
 def test_gamma_scale_is_learnt_from_all_rows():

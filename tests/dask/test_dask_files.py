@@ -1,0 +1,317 @@
+"""Files on Dask: the same bytes as on one machine."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import assert_same, write
+from dask_parts import CWS, joined, on_one_machine
+
+import sparsemaps.dask as sd
+from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
+
+dask = pytest.importorskip("dask")
+fsspec = pytest.importorskip("fsspec")
+
+# Clusters that come and go leave sockets that Python warns of.
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture(scope="module")
+def expected(inputs, tmp_path_factory):
+    return on_one_machine(tmp_path_factory.mktemp("expected") / "out.svm", inputs)
+
+
+# ---- files to files ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("partition_bytes", [97, 1000, 4099, 2**26])
+def test_parts_are_what_one_machine_writes(inputs, expected, tmp_path, partition_bytes):
+    parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=partition_bytes)
+    assert joined(parts) == expected
+    assert parts == sorted(parts)
+    assert len(parts) == sum(
+        1 if path.endswith(("gz", "bz2")) else max(1, -(-os.path.getsize(path) // partition_bytes))
+        for path in inputs
+    )
+    assert set(os.listdir(tmp_path / "out")) == {*map(os.path.basename, parts), "_sparsemaps.json"}
+
+
+@pytest.mark.parametrize("partition_bytes", range(1, 9))
+def test_any_cut_of_short_lines(tmp_path, partition_bytes):
+    (tmp_path / "in").write_bytes(b"1 1:1\n\n0 2:3\n#\n1 1:2 3:4\n2\n0 1:1")
+    expected = on_one_machine(tmp_path / "expected", tmp_path / "in")
+    parts = sd.map_files(CWS, tmp_path / "in", tmp_path / "out", partition_bytes=partition_bytes)
+    assert joined(parts) == expected
+
+
+def test_options_and_query_ids(tmp_path):
+    (tmp_path / "in").write_bytes(b"1,2 qid:3 0:1 4:2 # kept\n3 qid:3 2:1\n" * 9)
+    for options in ({"zero_based": True, "ones": True}, {"zero_based": True, "comments": True}):
+        expected = on_one_machine(tmp_path / "expected", tmp_path / "in", **options)
+        out = tmp_path / "-".join(options)
+        parts = sd.map_files(CWS, tmp_path / "in", out, partition_bytes=50, **options)
+        assert joined(parts) == expected
+
+
+def test_codes(inputs, tmp_path):
+    expected = tmp_path / "out.npy"
+    on_one_machine(expected, inputs, format="npy")
+    parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=500, format="npy")
+    for ending in ("", ".labels.npy"):
+        arrays = [np.load(part + ending) for part in parts]
+        np.testing.assert_array_equal(np.concatenate(arrays), np.load(str(expected) + ending))
+
+
+def test_codes_elsewhere(inputs, tmp_path):
+    """Labels and query ids reach another file system too."""
+    expected = tmp_path / "out.npy"
+    on_one_machine(expected, inputs[0], format="npy")
+    with fsspec.open("memory://codes_elsewhere/in", "wb") as file:
+        file.write(Path(inputs[0]).read_bytes())
+    where = "memory://codes_elsewhere/out"
+    parts = sd.map_files(CWS, "memory://codes_elsewhere/in", where, format="npy")
+    for ending in ("", ".labels.npy"):
+        with fsspec.open(parts[0] + ending) as file:
+            array = np.load(io.BytesIO(file.read()))
+        np.testing.assert_array_equal(array, np.load(str(expected) + ending))
+    with pytest.raises(ValueError, match="has the name of a file that is written to memory:"):
+        sd.map_files(CWS, f"{where}/part-000000.npy", where, resume=False)
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_an_input_is_no_part(inputs, tmp_path, resume):
+    """Its parts are not removed where they are the input, under whatever name."""
+    out = tmp_path / "out"
+    parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    (tmp_path / "link").symlink_to(out)
+    (tmp_path / "file").symlink_to(parts[0])
+    for given in (parts, str(out / "part-*"), tmp_path / "link" / "part-000000.svm",
+                  tmp_path / "file", out / "_sparsemaps.json"):  # fmt: skip
+        for directory in (out, tmp_path / "link", tmp_path / "." / "out"):
+            with pytest.raises(ValueError, match="has the name of a file that is written to"):
+                sd.map_files(CWS, given, directory, resume=resume)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("record", ["", "[" * 10**5, "[]", "\xff"])
+def test_a_damaged_record(inputs, tmp_path, record):
+    out = tmp_path / "out"
+    parts = sd.map_files(CWS, inputs, out)
+    (out / "_sparsemaps.json").write_text(record, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"_sparsemaps\.json is damaged; take another directory"):
+        sd.map_files(CWS, inputs, out)
+    assert sd.map_files(CWS, inputs, out, resume=False) == parts
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
+def test_damaged_inputs(inputs, tmp_path, ending):
+    module = {"gz": gzip, "bz2": bz2, "xz": lzma}[ending]
+    path = tmp_path / f"in.{ending}"
+    path.write_bytes(module.compress(Path(inputs[0]).read_bytes())[:-9])
+    for read in (
+        lambda: sd.map_files(CWS, path, tmp_path / "out"),
+        lambda: sd.read_svmlight(path, n_features=1000),
+    ):
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            read()
+        assert str(caught.value).count(f"in.{ending}: cannot be decompressed: ") == 1
+
+
+def test_csr(inputs, tmp_path):
+    on_one_machine(tmp_path / "out.npz", inputs, format="npz")
+    parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=500, format="npz")
+    assert_same(
+        sp.vstack([sp.load_npz(part) for part in parts], "csr"),
+        sp.csr_array(sp.load_npz(tmp_path / "out.npz")),
+    )
+
+
+def test_other_file_systems(inputs, expected):
+    fs = fsspec.filesystem("memory")
+    for path in inputs:
+        fs.put_file(path, "/rows/" + os.path.basename(path))
+    parts = sd.map_files(CWS, "memory://rows", "memory://mapped", partition_bytes=800)
+    assert b"".join(fs.cat_file(part) for part in parts) == expected
+    assert len(fs.ls("/mapped")) == len(parts) + 1
+    X, _ = sd.read_svmlight("memory://rows/*.svm", n_features=300, partition_bytes=800)
+    assert X.shape[0] == 60 + 41 + 20
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_progress(inputs, expected, tmp_path, capsys, scheduler):
+    """All bytes of the inputs are counted, compressed ones as they are; what is there is not."""
+    with dask.config.set(scheduler=scheduler):
+        sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=999)
+        assert capsys.readouterr().err == ""
+        (tmp_path / "out" / "part-000001.svm").unlink()
+        for bar in ("980/980", "0.00B"):
+            sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=999, progress=True)
+            last = capsys.readouterr().err.split("\r")[-1]
+            assert bar in last
+        parts = sd.map_files(CWS, inputs, tmp_path / "two", partition_bytes=999, progress=True)
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert "100%" in last
+    assert "rows/s" in last
+    assert f"{sum(map(os.path.getsize, inputs)) / 1024:.1f}k" in last
+    assert joined(parts) == expected
+
+
+def test_directories_and_patterns_are_sorted(inputs, expected, tmp_path):
+    folder = os.path.dirname(inputs[0])
+    assert joined(sd.map_files(CWS, folder, tmp_path / "1")) == expected
+    assert joined(sd.map_files(CWS, folder + "/*.svm*", tmp_path / "2")) == expected
+
+
+# ---- what is there already -----------------------------------------------------------------------
+
+
+def test_resume_makes_what_is_missing(inputs, expected, tmp_path):
+    out = tmp_path / "out"
+    parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
+    before = {part: os.stat(part).st_mtime_ns for part in parts}
+    missing = parts[1::3]
+    for part in missing:
+        os.unlink(part)
+    (out / ".part-000001.svm.0123.tmp").write_bytes(b"half")
+    assert sd.map_files(CWS, inputs, out, partition_bytes=500) == parts
+    assert joined(parts) == expected
+    assert {part for part in parts if os.stat(part).st_mtime_ns == before[part]} == {*parts} - {
+        *missing
+    }
+    assert len(os.listdir(out)) == len(parts) + 1
+
+
+def test_another_call_is_an_error_and_not_a_mix(inputs, expected, tmp_path):
+    out = tmp_path / "out"
+    parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
+    other = ConsistentWeightedSampling(n_hashes=16, bits=4, random_state=1)
+    for arguments, options, reason in [
+        ((other, inputs), {}, "seed was 0, and is 1 now"),
+        ((CWS, inputs[:-1]), {}, "n_parts|inputs"),
+        ((CWS, inputs), {"partition_bytes": 501}, "partition_bytes was 500, and is 501 now"),
+        ((CWS, inputs), {"ones": True}, "ones"),
+        ((CWS, inputs), {"format": "npy"}, "format was 'svmlight', and is 'npy' now"),
+    ]:
+        with pytest.raises(ValueError, match=f"parts of another call.*{reason}"):
+            sd.map_files(*arguments, out, **{"partition_bytes": 500, **options})
+    assert joined(parts) == expected
+    again = sd.map_files(CWS, inputs, out, partition_bytes=1000, resume=False)
+    assert len(again) < len(parts)
+    assert joined(again) == expected
+    assert len(os.listdir(out)) == len(again) + 1
+
+
+def test_a_changed_input_is_an_error(tmp_path):
+    write(tmp_path / "in")
+    sd.map_files(CWS, tmp_path / "in", tmp_path / "out")
+    os.utime(tmp_path / "in", ns=(1, 1))
+    with pytest.raises(ValueError, match="have changed since"):
+        sd.map_files(CWS, tmp_path / "in", tmp_path / "out")
+
+
+def test_a_directory_with_parts_of_unknown_origin(inputs, tmp_path):
+    (tmp_path / "part-000000.svm").write_bytes(b"precious")
+    for resume in (True, False):
+        with pytest.raises(ValueError, match=r"no _sparsemaps\.json"):
+            sd.map_files(CWS, inputs, tmp_path, resume=resume)
+    assert (tmp_path / "part-000000.svm").read_bytes() == b"precious"
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+def test_a_corrupt_line_in_one_of_50_files(tmp_path):
+    text = write(tmp_path / "00").read_bytes()
+    for number in range(50):
+        (tmp_path / f"{number:02d}").write_bytes(text)
+    lines = text.split(b"\n")
+    lines[41] = b"1 5:1 4:1".ljust(len(lines[41]))  # the other ranges stay as they are
+    (tmp_path / "33").write_bytes(b"\n".join(lines))
+    inputs = [tmp_path / f"{number:02d}" for number in range(50)]
+    with pytest.raises(ValueError, match=r"33: line 42, column 7: indices must be sorted"):
+        sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
+    with pytest.raises(ValueError, match=r"33: line 42, column 7: indices must be sorted"):
+        sd.read_svmlight(inputs, n_features=300, partition_bytes=1000)[0].compute()
+    (tmp_path / "good").write_bytes(text)
+    complete = {
+        Path(part).read_bytes()
+        for part in sd.map_files(CWS, tmp_path / "good", tmp_path / "1", partition_bytes=1000)
+    }
+    there = list((tmp_path / "out").glob("part-*"))
+    assert all(part.read_bytes() in complete for part in there)
+    assert not list((tmp_path / "out").glob(".*"))
+    # Once the line is repaired, the input has changed: nothing is mixed.
+    (tmp_path / "33").write_bytes(text)
+    with pytest.raises(ValueError, match="have changed since"):
+        sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
+
+
+def test_values_that_the_map_does_not_take(tmp_path):
+    (tmp_path / "in").write_bytes(b"1 1:1\n" * 99 + b"\n1 3:-1\n" + b"1 1:1\n" * 99)
+    with pytest.raises(ValueError, match=r"in: line 101, index 3: .*-1"):
+        sd.map_files(CWS, tmp_path / "in", tmp_path / "out", partition_bytes=100)
+
+
+def test_damaged_gzip(tmp_path):
+    (tmp_path / "in.gz").write_bytes(gzip.compress(write(tmp_path / "in").read_bytes())[:-20])
+    with pytest.raises(ValueError, match=r"in\.gz: cannot be decompressed"):
+        sd.map_files(CWS, tmp_path / "in.gz", tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*part-*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"format": "csv"}, ValueError, "format must be"),
+        ({"partition_bytes": 0}, ValueError, "partition_bytes must be from 1"),
+        ({"resume": 1}, ValueError, "resume must be True or False"),
+        ({"progress": 1}, ValueError, "progress must be True or False"),
+        ({"header": True}, TypeError, "unexpected keyword argument 'header'"),
+        ({"map": CountSketch(), "ones": True}, ValueError, "ones=True is for maps with one-hot"),
+        ({"map": CountSketch(), "format": "npy"}, ValueError, "format='npy' is for maps with"),
+        ({"inputs": []}, ValueError, "there are no files"),
+        ({"inputs": "/no/such/file"}, FileNotFoundError, "/no/such/file"),
+        ({"inputs": "/no/such/*.svm"}, ValueError, "there are no files"),
+        ({"inputs": [3]}, TypeError, "inputs must be paths or URLs, got int"),
+    ],
+)
+def test_bad_arguments(inputs, tmp_path, arguments, error, message):
+    arguments = {"map": CWS, "inputs": inputs, "directory": tmp_path / "out", **arguments}
+    with pytest.raises(error, match=message):
+        sd.map_files(**arguments)
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_the_extra():
+    code = "import sys; sys.modules['dask'] = None; import sparsemaps.dask"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: sparsemaps.dask needs Dask")
+    assert 'pip install "sparsemaps[dask]"' in last
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "out"], "--dask needs an output directory, whose name ends in a slash"),
+        (["-o", "out/", "--shard", "1/2"], "--dask cannot be used with --header or --shard"),
+    ],
+)
+def test_what_the_command_cannot_do(inputs, tmp_path, monkeypatch, capsys, options, message):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["map", "minmax", inputs[0], *options, "--dask"]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,258 @@
+"""Inputs and outputs of mapping: never the same file; many of them; work that is resumed."""
+
+import io
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import random_csr
+from file_maps import cws, outputs
+from programs import Program, posix
+
+from sparsemaps import CountSketch
+from sparsemaps._tools import _output_files
+from sparsemaps.files import _map as _map_files
+from sparsemaps.files import map_files
+from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
+
+# ---- inputs and outputs --------------------------------------------------------------------------
+
+
+@posix
+def test_an_input_is_no_output(file, tmp_path):
+    """By whatever name; nothing is written, and the input stays."""
+    before = file.read_bytes()
+    os.link(file, tmp_path / "hard")
+    os.symlink(file, tmp_path / "soft")
+    (tmp_path / "folder").mkdir()
+    os.symlink(tmp_path, tmp_path / "folder" / "up")
+    for output in (file, tmp_path / "hard", tmp_path / "soft", tmp_path / "folder/up/in.svm"):
+        with pytest.raises(ValueError, match="is the input"):
+            map_files(cws(), file, output)
+    with pytest.raises(ValueError, match="is the input"):
+        map_files(cws(), [file, tmp_path / "soft"], tmp_path, resume=True)
+    with pytest.raises(ValueError, match="is the input"), open(file, "rb") as opened:
+        map_files(cws(), opened, file)
+    assert file.read_bytes() == before
+    assert not (tmp_path / "in.svm.json").exists()
+
+
+def test_one_output_for_each_input(folder, tmp_path):
+    done = map_files(cws(), folder, f"{tmp_path}/out/")
+    assert [os.path.basename(one.output) for one in done] == [f"p{i}.svm" for i in range(7)]
+    assert [one.n_rows for one in done] == list(range(10, 17))
+    together = io.BytesIO()
+    map_files(cws(), str(folder / "p*.svm"), together)
+    each = [Path(one.output).read_bytes() for one in done]
+    assert b"".join(each) == together.getvalue()
+    # Its outputs are inputs in turn, without what is beside them.
+    again = map_files(CountSketch(n_components=4), tmp_path / "out", f"{tmp_path}/two/")
+    assert len(again) == 7
+    shards = [map_files(cws(), folder, f"{tmp_path}/sharded/", shard=(i, 3)) for i in (1, 2, 3)]
+    assert [len(shard) for shard in shards] == [3, 2, 2]
+    found, expected = outputs(tmp_path / "sharded"), outputs(tmp_path / "out")
+    assert found == expected
+
+
+@pytest.mark.parametrize("small_bytes", [0, 3500, 2**23])
+def test_threads_over_small_files(folder, tmp_path, monkeypatch, capsys, small_bytes):
+    """Large files one by one, small ones in a thread each: the same outputs."""
+    monkeypatch.setattr(_map_files, "_SMALL_BYTES", small_bytes)
+    sizes = [path.stat().st_size for path in folder.iterdir()]
+    assert min(sizes) < 3500 < max(sizes)
+    map_files(cws(), folder, f"{tmp_path}/one/")
+    done = map_files(cws(), folder, f"{tmp_path}/two/", n_jobs=3, progress=True)
+    assert [one.n_rows for one in done] == list(range(10, 17))
+    found, expected = outputs(tmp_path / "two"), outputs(tmp_path / "one")
+    assert found == expected
+    assert "100%" in capsys.readouterr().err
+    for name in ("p2.svm", "p5.svm"):
+        with open(folder / name, "ab") as file:
+            file.write(b"1 x:1\n")
+    with pytest.raises(ValueError, match=r"p2\.svm: line 13, column 3"):
+        map_files(cws(), folder, f"{tmp_path}/three/", n_jobs=3)
+    found = outputs(tmp_path / "three")
+    assert all(found[name] == expected[name] for name in found)
+    assert not {"p2.svm", "p2.svm.json", "p5.svm", "p5.svm.json"} & found.keys()
+
+
+def test_names_of_outputs(tmp_path, folder):
+    X = random_csr()
+    for name in ("a.svm.gz", "b.xz"):
+        dump_svmlight_file(X, np.zeros(40), tmp_path / name)
+    inputs = [tmp_path / "a.svm.gz", tmp_path / "b.xz"]
+    done = map_files(cws(), inputs, f"{tmp_path}/o/", format="npy", zero_based=True)
+    assert [os.path.basename(one.output) for one in done] == ["a.svm.npy", "b.npy"]
+    with pytest.raises(ValueError, match="have the same output"):
+        map_files(cws(), [folder / "p1.svm", folder / ".." / "in" / "p1.svm"], tmp_path)
+    with pytest.raises(ValueError, match="inputs that are files"):
+        map_files(cws(), io.BytesIO(b"1 1:1\n"), tmp_path)
+    with pytest.raises(ValueError, match="there are no files"):
+        map_files(cws(), str(tmp_path / "none*"), tmp_path / "out")
+
+
+def test_resume(folder, tmp_path):
+    out = f"{tmp_path}/out/"
+    broken = folder / "p3.svm"
+    good = broken.read_bytes()
+    broken.write_bytes(good + b"1 x:1\n")
+    with pytest.raises(ValueError, match=r"p3\.svm: line 14, column 3"):
+        map_files(cws(), folder, out)
+    kept = outputs(out)
+    assert sorted(kept) == [f"p{i}.svm{end}" for i in range(3) for end in ("", ".json")]
+    broken.write_bytes(good)
+    done = map_files(cws(), folder, out, resume=True)
+    assert [one.skipped for one in done] == [True] * 3 + [False] * 4
+    assert [one.n_rows for one in done] == list(range(10, 17))
+    undisturbed = f"{tmp_path}/undisturbed/"
+    map_files(cws(), folder, undisturbed)
+    found, expected = (
+        {name: text for name, text in outputs(path).items() if name.endswith(".svm")}
+        for path in (out, undisturbed)
+    )
+    assert found == expected
+    # An input that has changed is mapped again, an output that has been cut too.
+    broken.write_bytes(good + good)
+    (Path(out) / "p5.svm").write_bytes(b"")
+    done = map_files(cws(), folder, out, resume=True)
+    assert [i for i, one in enumerate(done) if not one.skipped] == [3, 5]
+
+
+@pytest.mark.parametrize(
+    ("new_map", "options", "message"),
+    [
+        (cws(bits=4), {}, "bits 3, now 4"),
+        (cws(random_state=1), {}, "now"),
+        (CountSketch(random_state=0), {}, "now CountSketch"),
+        (cws(), {"ones": True}, "ones False, now True"),
+        (cws(), {"zero_based": True}, "zero_based False, now True"),
+    ],
+)
+def test_resume_of_another_map(folder, tmp_path, new_map, options, message):
+    """An error, before anything is written, and not a mix."""
+    out = f"{tmp_path}/out/"
+    map_files(cws(), folder, out, shard=(3, 7))
+    before = outputs(out)
+    with pytest.raises(ValueError, match=message):
+        map_files(new_map, folder, out, resume=True, **options)
+    assert outputs(out) == before
+
+
+@pytest.mark.parametrize(
+    "record",
+    ["", "{", "[]", "[" * 10**5, "\xff", {"n_rows": None}, {"n_rows": -1}, {"n_rows": "9" * 5000},
+     {"input": [1]}],
+    ids=lambda record: str(record)[:20],
+)  # fmt: skip
+def test_a_record_that_is_no_record(folder, tmp_path, record):
+    """As a loss of power, or another program, may leave it: the output is made again."""
+    out = f"{tmp_path}/out/"
+    map_files(cws(), folder, out, shard=(1, 7))
+    path = Path(out) / "p0.svm.json"
+    if isinstance(record, dict):
+        path.write_text(json.dumps({**json.loads(path.read_text()), **record}))
+    else:
+        path.write_text(record, encoding="latin-1")
+    done = map_files(cws(), folder, out, shard=(1, 7), resume=True)
+    assert [one.skipped for one in done] == [False]
+
+
+def test_many_inputs(tmp_path):
+    """No handle stays open: more files than a process may have."""
+    resource = pytest.importorskip("resource")
+    (tmp_path / "in").mkdir()
+    for i in range(120):
+        (tmp_path / "in" / f"{i:03}").write_bytes(b"%d 1:%d\n" % (i, i + 1))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = [os.open(os.devnull, os.O_RDONLY) for _ in range(40)]  # whatever other tests left open
+    for descriptor in free:
+        os.close(descriptor)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(free) + 1, limits[1]))
+    try:
+        out = tmp_path / "all"
+        map_files(cws(), tmp_path / "in", out)
+        map_files(cws(), tmp_path / "in", f"{tmp_path}/each/")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert load_svmlight_file(out)[1].tolist() == list(range(120))
+    assert len(os.listdir(tmp_path / "each")) == 240
+
+
+@posix
+def test_killed_at_any_moment(folder, tmp_path):
+    """Whatever is there is complete; going on gives what an undisturbed run gives."""
+    for i in range(7):
+        path = folder / f"p{i}.svm"
+        path.write_bytes(path.read_bytes() * 100)
+    out = tmp_path / "out"
+    arguments = [
+        "map", "minmax", "--n-hashes", 5, "--bits", 3, folder, "-o", f"{out}/", "--resume",
+    ]  # fmt: skip
+    map_files(cws(), folder, f"{tmp_path}/undisturbed/")
+    expected = outputs(tmp_path / "undisturbed")
+    n_done = 0
+    for _ in range(2):
+        program = Program(*arguments, cwd=tmp_path)
+        deadline = time.monotonic() + 60
+        while len(list(out.glob("*.svm"))) <= n_done and time.monotonic() < deadline:
+            time.sleep(0.001)
+        program.signal(signal.SIGKILL)
+        program.end()
+        n_done = len(list(out.glob("*.svm")))
+        for name, text in outputs(out).items():
+            assert name.endswith((".svm", ".json"))
+            assert name.endswith(".json") or text == expected[name]
+    assert Program(*arguments, cwd=tmp_path).end()[0] == 0
+    for name, text in outputs(out).items():
+        assert name.endswith(".json") or text == expected[name]
+    assert outputs(out).keys() == expected.keys()
+
+
+# ---- names of outputs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "output", "options"),
+    [
+        (["a", "a.json"], "out/", {}),
+        (["a", "b/a.json.gz"], "out/", {}),
+        (["a", "a.npy.labels"], "out/", {"format": "npy"}),
+        (["a", "a.npy.qids.xz"], "out/", {"format": "npy"}),
+        (["a.json", "a"], "out/", {"resume": True}),
+        (["a.npy.labels.npy"], "a.npy", {"format": "npy"}),
+        (["a.npy.qids.npy"], "a.npy", {"format": "npy"}),
+        (["b/a", "a.json"], ".", {}),
+    ],
+)
+def test_no_output_is_written_over(tmp_path, monkeypatch, names, output, options):
+    """By what is beside another one: nothing is written, and the error names both."""
+    monkeypatch.chdir(tmp_path)
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"1 1:1\n")
+    before = sorted(tmp_path.rglob("*"))
+    message = r"would be .* and (a file beside|the output of) |a file beside .*, is the input "
+    with pytest.raises(ValueError, match=message):
+        map_files(cws(), names, output, **options)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert all((tmp_path / name).read_bytes() == b"1 1:1\n" for name in names)
+
+
+@posix
+def test_outputs_by_other_names(tmp_path, monkeypatch):
+    """Links and dots lead to the same file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.npy.labels.npy").write_bytes(b"1 1:1\n")
+    os.symlink("a.npy.labels.npy", "soft")
+    os.link("a.npy.labels.npy", "hard")
+    (tmp_path / "to").symlink_to(tmp_path)
+    for name in ("soft", "hard"):
+        with pytest.raises(ValueError, match=f"is the input {name}"):
+            map_files(cws(), name, "./to/a.npy", format="npy")
+    os.symlink("later.json", "one")  # the output does not exist yet
+    with pytest.raises(ValueError, match="would be"):
+        _output_files.refuse_clashes([], [("./to/one", "the first"), ("later.json", "the second")])
