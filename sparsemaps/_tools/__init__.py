@@ -5,6 +5,7 @@
 - ``_seeding``: the seed of a map, and the keys of its random numbers.
 - ``_blocks``: ranges of rows of about equal work.
 - ``_threads``: what `n_jobs` means; calls that are run by threads, with results in order.
+- ``_sources``: inputs as they are given: files, folders, patterns, standard input.
 - ``_text_input``: text from files, pipes and compressed files, in blocks of whole lines.
 - ``_output_files``: output that appears only when it is complete; names that must differ.
 - ``_progress``: the progress bar.

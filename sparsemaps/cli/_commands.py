@@ -11,10 +11,10 @@ from typing import Any, Literal
 import sparsemaps
 from sparsemaps import files, kernels
 from sparsemaps._tools import _output_files
+from sparsemaps._tools._sources import expand
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Kind
 from sparsemaps.files import _kernel_matrix, _summary
 from sparsemaps.files import _map as _files_of_map
-from sparsemaps.files._sources import expand
 
 
 def _load(path: str) -> Callable[..., Any]:

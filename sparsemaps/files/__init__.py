@@ -1,6 +1,5 @@
 """Jobs over files: sources, blocks of rows, a map, sinks.
 
-- ``_sources``: inputs as they are given: files, folders, patterns, standard input.
 - ``_blocks_of_map``: a block of lines becomes rows, and rows become the output of a map.
 - ``_formats``: sinks: LIBSVM text, packed codes as .npy, CSR as .npz.
 - ``_map``: `map_files`, with records for resuming and shards.

@@ -16,12 +16,10 @@ import numpy as np
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files
+from sparsemaps._tools._sources import LABELS, QIDS
 from sparsemaps.files._blocks_of_map import Block, FittedMap, with_comments
 from sparsemaps.libsvm._parse import Array
 from sparsemaps.libsvm._write import format_codes, format_rows
-
-LABELS, QIDS = ".labels.npy", ".qids.npy"
-"""Endings of the names of labels and query ids, which follow the name of the codes."""
 
 
 class FormatOptions(NamedTuple):

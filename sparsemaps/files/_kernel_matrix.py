@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from sparsemaps._input import _row_reader
 from sparsemaps._tools import _output_files, _text_input, _threads
-from sparsemaps.files._sources import is_pipe, source
+from sparsemaps._tools._sources import is_pipe, source
 from sparsemaps.libsvm._parse import rows_of
 from sparsemaps.libsvm._pipeline import BLOCK_BYTES
 from sparsemaps.libsvm._read import load_svmlight_files

@@ -11,9 +11,9 @@ from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._checks import check_bool, check_choice, check_int
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._sources import QIDS, RECORD, expand, is_directory, is_pipe, source
 from sparsemaps.files._blocks_of_map import FittedMap, read_block
-from sparsemaps.files._formats import FORMATS, QIDS, FormatOptions, OutputFormat
-from sparsemaps.files._sources import RECORD, expand, is_directory, is_pipe, source
+from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
 
 _LINES_BYTES = 2**22

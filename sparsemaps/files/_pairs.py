@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from sparsemaps import neighbors
 from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._sources import source
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, joined
 from sparsemaps.files._blocks_of_map import Block, FittedMap, read_block
-from sparsemaps.files._sources import source
 from sparsemaps.libsvm._pipeline import blocks_of, in_order
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._row_index import exact_pairs

@@ -8,8 +8,8 @@ import numpy as np
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._sources import is_pipe, source
 from sparsemaps.files._blocks_of_map import read_block
-from sparsemaps.files._sources import is_pipe, source
 from sparsemaps.libsvm._parse import Array
 from sparsemaps.libsvm._pipeline import blocks_of, in_order
 

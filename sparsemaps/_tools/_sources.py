@@ -5,10 +5,11 @@ import os
 import sys
 from typing import Any
 
-from sparsemaps.files._formats import LABELS, QIDS
-
 RECORD = ".json"
 """Ending of the file beside an output that records its map, options and input."""
+
+LABELS, QIDS = ".labels.npy", ".qids.npy"
+"""Endings of the names of labels and query ids, which follow the name of the codes."""
 
 _BESIDE = (RECORD, LABELS, QIDS)
 """Endings of files beside an output."""
