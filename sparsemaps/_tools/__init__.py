@@ -7,6 +7,7 @@
 - ``_threads``: what `n_jobs` means; calls that are run by threads, with results in order.
 - ``_sources``: inputs as they are given: files, folders, patterns, standard input.
 - ``_text_input``: text from files, pipes and compressed files, in blocks of whole lines.
+- ``_zstd``: Zstandard's files. ``_extras``: libraries that only some uses need.
 - ``_output_files``: output that appears only when it is complete; names that must differ.
 - ``_progress``: the progress bar.
 - ``_growing_array``: arrays whose final length is not known.

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
+from sparsemaps._tools._zstd import zstd_writer
+
 _BEGUN_BYTES = 2**23
 """After how many bytes the system is asked to begin to write them to the disk."""
 
@@ -21,6 +23,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
     ".gz": lambda file: gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0),
     ".bz2": lambda file: bz2.BZ2File(file, "wb"),
     ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
+    ".zst": zstd_writer,
 }
 
 

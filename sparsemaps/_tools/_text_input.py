@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._zstd import DamagedZstd, open_zstd
 
 MAX_LINE_BYTES = 2**30
 """Default for the longest line that is read."""
@@ -19,11 +20,19 @@ MAX_LINE_BYTES = 2**30
 _READ_BYTES = 2**26
 """Largest size of one call to a file's ``read``."""
 
-_READERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_READERS: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": open_zstd,
+}
 
 _COMPRESSED = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
 
-_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile)
+_DAMAGED = (
+    *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile),
+    DamagedZstd,
+)
 
 _NO_BZIP2 = "Invalid data stream"
 """What the error of bz2 says, which has no type of its own."""

@@ -1,0 +1,127 @@
+"""Vectorizers from short descriptions, and what of a vectorizer decides its rows."""
+
+import hashlib
+import json
+import re
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._tools import _sklearn
+from sparsemaps.text._byte_ngrams import LONGEST, ByteNgrams
+from sparsemaps.text._hashing import HashingVectorizer
+
+LARGEST_N_FEATURES = 2**31 - 2
+"""The largest number of columns that scikit-learn's vectorizer takes."""
+
+_SPEC = re.compile("(word|char|char_wb|byte):([0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+
+def vectorizer_of(
+    spec: str,
+    *,
+    token_pattern: str | None = None,
+    binary: bool = False,
+    n_features: int = LARGEST_N_FEATURES,
+    n_jobs: int | None = None,
+) -> HashingVectorizer | ByteNgrams:
+    r"""A vectorizer of n-grams, which are counted without signs and without a norm.
+
+    Parameters
+    ----------
+    spec : str
+        Analyzer and sizes of n-grams: "word:5", "char:3-5", "char_wb:3", "byte:3". Letters become
+        small ones, but for "byte", whose columns are exact.
+    token_pattern : str or None, default=None
+        What a word is, as a regular expression; None is ``\S+``.
+    binary : bool, default=False
+        Whether n-grams that occur are 1, however often they do.
+    n_features : int, default=2**31 - 2
+        Number of columns; those of "byte" follow from the sizes.
+    n_jobs : int or None, default=None
+        Number of threads.
+
+    Returns
+    -------
+    vectorizer : HashingVectorizer or ByteNgrams
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed.
+    """
+    found = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
+    low, high = (int(found[2]), int(found[3] or found[2])) if found else (0, 0)
+    if found is None or not 1 <= low <= high:
+        raise ValueError(
+            "the analyzer must be word, char, char_wb or byte with the size of n-grams, or the "
+            f"least and the greatest, such as word:5 or char:3-5; got {spec!r}"
+        )
+    analyzer = found[1]
+    if token_pattern is not None and analyzer != "word":
+        raise ValueError(f"a token pattern is for words, not for {spec!r}")
+    if analyzer == "byte":
+        if high > LONGEST:
+            raise ValueError(f"n-grams of bytes have at most {LONGEST}, got {spec!r}")
+        return ByteNgrams(ngram_range=(low, high), binary=binary, n_jobs=n_jobs)
+    made = HashingVectorizer(
+        analyzer=analyzer,
+        ngram_range=(low, high),
+        token_pattern=r"\S+" if token_pattern is None else token_pattern,
+        binary=binary,
+        n_features=n_features,
+        norm=None,
+        alternate_sign=False,
+        n_jobs=n_jobs,
+    )
+    try:
+        made.build_tokenizer()
+    except (re.error, ValueError, TypeError, RecursionError, OverflowError) as error:
+        raise ValueError(
+            f"the token pattern must be a regular expression with at most one group, got "
+            f"{token_pattern!r}: {error}"
+        ) from error
+    return made
+
+
+_IGNORED = ("n_jobs", "dtype", "input")
+"""Parameters of vectorizers that do not change which n-grams of a text are counted, and how."""
+
+_VALUES = ("binary", "norm")
+"""Parameters that decide the values of rows, but not which of them are 0."""
+
+
+def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]:
+    """What of a vectorizer decides its rows, for JSON: its class, and its parameters.
+
+    scikit-learn's `HashingVectorizer` and that of this package, whose rows are equal, have one
+    form. Without `values`, rows are sets, and what decides values only is left out.
+    """
+    parameters = dict(vectorizer.get_params(deep=False))
+    if isinstance(vectorizer, _sklearn.hashing_vectorizer()) and vectorizer.analyzer != "word":
+        for name in ("token_pattern", "stop_words", "tokenizer"):  # of words only
+            parameters.pop(name, None)
+    for name in (*_IGNORED, *(() if values else _VALUES)):
+        parameters.pop(name, None)
+    about = {
+        "class": type(vectorizer).__name__,
+        "parameters": {name: _for_json(value) for name, value in sorted(parameters.items())},
+    }
+    vocabulary = getattr(vectorizer, "vocabulary_", None)
+    if isinstance(vocabulary, dict):
+        text = json.dumps(sorted((str(key), int(column)) for key, column in vocabulary.items()))
+        about["vocabulary"] = hashlib.sha256(text.encode()).hexdigest()
+    return about
+
+
+def _for_json(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=str)
+    if isinstance(value, (list, tuple)):
+        return [_for_json(item) for item in value]
+    name = getattr(value, "__qualname__", None)
+    return f"{getattr(value, '__module__', None)}.{name}" if name else repr(value)

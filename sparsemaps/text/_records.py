@@ -1,0 +1,483 @@
+"""Texts, labels and ids from files: lines of text, JSON Lines, Parquet."""
+
+import io
+import math
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools import _checks, _text_input
+from sparsemaps._tools._extras import library
+from sparsemaps._tools._sources import expand, is_pipe, source
+
+FORMATS = ("txt", "jsonl", "parquet")
+
+_ENDINGS = {".txt": "txt", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+
+_PIECE_BYTES = 2**18
+"""About how much of a file is decoded at a time."""
+
+_RECORD_BYTES = 32
+"""What a record counts for beside its bytes: a batch of short ones is bounded too."""
+
+
+class _Batch(NamedTuple):
+    texts: Any
+    labels: Any
+    records: Any
+
+
+class Records(_Batch):
+    """Some consecutive records of one input, in three parts: texts, labels, raw records.
+
+    Attributes
+    ----------
+    texts : list of str, or pyarrow.Array of strings where the input is Parquet
+    labels : list of float, list of str, or None without `label_field`
+    records : list of bytes, pyarrow.RecordBatch where the input is Parquet, or None if not asked
+        for. Bytes are the lines as they stand, with their ends; the last line may have none.
+    ids : list of str or int, or None without `id_field`
+    input : str or file-like
+        The file, "-", or the file object.
+    n_bytes : int
+        How many bytes of the file were read for these records, before decompression.
+    """
+
+    ids: Any = None
+    input: Any = None
+    n_bytes: int = 0
+
+
+def iter_records(
+    inputs: Any,
+    *,
+    field: str = "text",
+    label_field: str | None = None,
+    id_field: str | None = None,
+    format: str | None = None,
+    batch_bytes: int = 2**24,
+    records: bool = True,
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+) -> Iterator[Records]:
+    r"""Read the texts of files, a batch at a time.
+
+    Three formats are read. "txt" has a text a line. "jsonl" (JSON Lines) has a JSON object a line.
+    "parquet" has a column for each field. JSON is read by orjson, Parquet by pyarrow and .zst by
+    zstandard, which ``pip install "sparsemaps[text]"`` brings.
+
+    Parameters
+    ----------
+    inputs : str, path-like, file-like, or a sequence of these
+        Files; text and JSON may be compressed (.gz, .bz2, .xz, .zst). A directory stands for its
+        files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for the files that
+        match, and "-" for standard input. Pipes and file objects, which are opened in binary mode,
+        are taken as they are, not decompressed.
+    field : str, default="text"
+        The field of an object, or the column, that holds the text. Lines of text have no fields.
+    label_field, id_field : str or None, default=None
+        Fields of a label and of an id.
+    format : {"txt", "jsonl", "parquet"} or None, default=None
+        The format of all inputs. None follows the names: .txt; .jsonl or .ndjson; .parquet. It must
+        be given for pipes, file objects and other names.
+    batch_bytes : int, default=2**24
+        About how many bytes of records a batch has; a longer record is a batch of its own. Each
+        counts 32 bytes more than it has, so that batches of short ones are bounded too.
+    records : bool, default=True
+        Whether to return the raw records. Of Parquet, all columns are read for them.
+    max_line_bytes : int, default=2**30
+        A longer line is an error: a small compressed file can hold one that fills the memory.
+
+    Yields
+    ------
+    batch : Records
+        ``texts, labels, records = batch``; it has `ids`, `input` and `n_bytes` too. No batch is
+        empty, and none has records of two inputs.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed. If a record is bad, with file, line and what was expected:
+        if it is not UTF-8, not JSON or no object; if it has not the field or this is no string; if
+        a label or an id is no string and no finite number, or if labels are of both kinds. If a
+        compressed or Parquet file is damaged.
+    ImportError
+        If a library is missing.
+
+    See Also
+    --------
+    HashingVectorizer, ByteNgrams : Rows of such texts.
+
+    Notes
+    -----
+    Lines end with ``"\n"`` or ``"\r\n"``; the last line need not have an end. A byte order mark
+    before the first line is ignored. An empty line of "txt" is an empty text; blank lines of
+    "jsonl" are no records. An empty file has no records. NUL is a character like others.
+    ``"\ud800"`` and other halves of surrogate pairs are no JSON.
+
+    Memory is that of two batches; of Parquet, that of a page of each column beside them.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps.text import iter_records
+    >>> file = BytesIO(b'{"text": "one", "lang": "en"}\n{"text": "deux", "lang": "fr"}\n')
+    >>> for texts, labels, records in iter_records(file, label_field="lang", format="jsonl"):
+    ...     print(texts, labels, len(records))
+    ['one', 'deux'] ['en', 'fr'] 2
+    """
+    for name, value in (("field", field), ("label_field", label_field), ("id_field", id_field)):
+        if not isinstance(value, str) and (value is not None or name == "field"):
+            raise ValueError(f"{name} must be a string, got {value!r}")
+    if format is not None:
+        _checks.check_choice("format", format, FORMATS)
+    batch_bytes = _checks.check_int("batch_bytes", batch_bytes, 1, 2**63 - 1)
+    _checks.check_int("max_line_bytes", max_line_bytes, 1, 2**63 - 1)
+    fields = _Fields(field, label_field, id_field, _checks.check_bool("records", records))
+    paths = expand(inputs)
+    formats = [_format_of(path, format, fields) for path in paths]
+    return _iterate(paths, formats, fields, batch_bytes, max_line_bytes)
+
+
+def _iterate(
+    paths: list[Any], formats: list[str], fields: "_Fields", batch_bytes: int, max_line_bytes: int
+) -> Iterator[Records]:
+    for path, format in zip(paths, formats, strict=True):
+        if format == "parquet":
+            found = _of_parquet(path, fields, batch_bytes)
+        else:
+            found = _of_lines(path, format, fields, batch_bytes, max_line_bytes)
+        for batch in found:
+            batch.input = path
+            yield batch
+
+
+def _format_of(path: Any, format: str | None, fields: "_Fields") -> str:
+    """The format of an input, given or by its name."""
+    is_path = isinstance(path, (str, os.PathLike)) and not is_pipe(path)
+    name = os.fspath(path) if is_path else "standard input" if is_pipe(path) else "a file object"
+    base = _text_input.without_compression(name)
+    found = format or _ENDINGS.get(os.path.splitext(base)[1] if is_path else "")
+    if found is None:
+        raise ValueError(
+            f"{name}: format must be given ({' or '.join(FORMATS)}), as the name does not end in "
+            f"{', '.join(_ENDINGS)}"
+        )
+    if found == "parquet" and (is_pipe(path) or base != name):
+        raise ValueError(f"{name}: Parquet is not read from pipes or compressed files")
+    if found == "txt":
+        for what, value in (("label_field", fields.label), ("id_field", fields.id)):
+            if value is not None:
+                raise ValueError(f"{name}: lines of text have no fields, got {what}={value!r}")
+    return found
+
+
+class _BadRecord(ValueError):
+    """What is wrong with a record; who reads it knows its place."""
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(f"expected {expected}; found {found}")
+
+
+class _Fields:
+    """What is taken from each record."""
+
+    def __init__(self, text: str, label: str | None, id: str | None, records: bool) -> None:
+        self.text, self.label, self.id, self.records = text, label, id, records
+        self._kind_of_labels: type | None = None
+
+    def take(self, record: Any, into: "_Lists") -> None:
+        """Append the fields of a JSON object."""
+        if not isinstance(record, dict):
+            raise _BadRecord("a JSON object", _kind(record))
+        text = _field(record, self.text)
+        if not isinstance(text, str):
+            raise _BadRecord(f"a string in the field {self.text!r}", _kind(text))
+        label = None if self.label is None else self.check_label(_field(record, self.label))
+        id = None if self.id is None else self.check_id(_field(record, self.id))
+        into.texts.append(text)
+        if label is not None:
+            into.labels.append(label)
+        if id is not None:
+            into.ids.append(id)
+
+    def check_label(self, label: Any) -> float | str:
+        """A label: numbers as float."""
+        _check_scalar(label, self.label)
+        kind = str if isinstance(label, str) else float
+        if self._kind_of_labels not in (kind, None):
+            known = "string" if kind is float else "number"
+            raise _BadRecord(f"a {known} as label, as in the records before", _kind(label))
+        self._kind_of_labels = kind
+        return kind(label)
+
+    def check_id(self, id: Any) -> Any:
+        _check_scalar(id, self.id)
+        return id
+
+
+def _field(record: dict[str, Any], name: str) -> Any:
+    if name not in record:
+        found = ", ".join(map(repr, list(record)[:8])) or "an object without fields"
+        raise _BadRecord(f"the field {name!r}", found + (", ..." if len(record) > 8 else ""))
+    return record[name]
+
+
+def _check_scalar(value: Any, name: str | None) -> None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not isinstance(value, str) and not (is_number and math.isfinite(value)):
+        found = repr(value) if is_number else _kind(value)
+        raise _BadRecord(f"a string or a finite number in the field {name!r}", found)
+
+
+def _kind(value: Any) -> str:
+    """What a value is in the words of JSON."""
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
+    return "null" if value is None else names.get(type(value), "a number")
+
+
+class _Lists:
+    """A batch that grows."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.labels: list[Any] = []
+        self.ids: list[Any] = []
+        self.records: list[bytes] = []
+        self.n_bytes = 0
+
+    def finish(self, fields: _Fields, n_bytes: int) -> Records:
+        labels = None if fields.label is None else self.labels
+        found = Records(self.texts, labels, self.records if fields.records else None)
+        found.ids = None if fields.id is None else self.ids
+        found.n_bytes = n_bytes
+        return found
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+
+def _of_lines(
+    path: Any, format: str, fields: _Fields, batch_bytes: int, max_line_bytes: int
+) -> Iterator[Records]:
+    """Batches of a file of lines."""
+    read = _read_txt if format == "txt" else _json_reader()
+    n_lines, batch = 0, _Lists()
+    with _text_input.open_text(source(path), max_line_bytes) as text:
+        position = text.position()
+        name = text.name or ("standard input: " if is_pipe(path) else "")
+        try:
+            for piece in _pieces(text, min(batch_bytes, _PIECE_BYTES)):
+                n_more = piece.count(b"\n")
+                n_bytes = len(piece) + _RECORD_BYTES * n_more
+                if batch.texts and batch.n_bytes + n_bytes > batch_bytes:
+                    before, position = position, text.position()
+                    yield batch.finish(fields, position - before)
+                    batch = _Lists()
+                read(piece, n_lines, fields, batch)
+                batch.n_bytes += n_bytes
+                n_lines += n_more
+        except _text_input.LineTooLong as error:
+            raise ValueError(f"{name}line {n_lines + 1} is {error}") from error
+        except _BadLine as error:
+            raise ValueError(f"{name}{error}") from error.__cause__
+        if batch.texts:
+            yield batch.finish(fields, text.position() - position)
+
+
+def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
+    """A file in pieces of whole lines; a line longer than `size` is one by itself."""
+    for block in text.blocks(size):
+        end = block.find(b"\n") + 1
+        if size < end < len(block):
+            yield block[:end]
+            block = block[end:]
+        yield block
+
+
+class _BadLine(ValueError):
+    """A bad line of a file, with its number."""
+
+
+_MARK = b"\xef\xbb\xbf"
+"""A byte order mark in UTF-8."""
+
+
+def _read_txt(piece: bytes, n_lines: int, fields: _Fields, into: _Lists) -> None:
+    content = piece.removeprefix(_MARK) if n_lines == 0 else piece
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error, n_lines) from None
+    if not text:
+        return
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    into.texts += text.removesuffix("\n").split("\n")
+    if fields.records:
+        into.records += io.BytesIO(piece)
+
+
+def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> _BadLine:
+    before = error.object[: error.start]
+    number = n_lines + before.count(b"\n") + 1
+    column = error.start - before.rfind(b"\n")
+    found = f"byte 0x{error.object[error.start]:02x} as byte {column} of the line"
+    return _BadLine(f"line {number}: expected UTF-8; found {found}")
+
+
+def _json_reader() -> Callable[[bytes, int, _Fields, _Lists], None]:
+    loads = library("orjson", "reading JSON Lines", "text").loads
+
+    def read(piece: bytes, n_lines: int, fields: _Fields, into: _Lists) -> None:
+        for number, line in enumerate(io.BytesIO(piece), n_lines):
+            content = line.removeprefix(_MARK) if number == 0 else line
+            try:
+                fields.take(loads(content), into)
+            except _BadRecord as error:
+                raise _BadLine(f"line {number + 1}: {error}") from None
+            except ValueError as error:
+                if content.isspace() or not content:
+                    continue
+                raise _no_json(error, content, number) from error
+            if fields.records:
+                into.records.append(line)
+
+    return read
+
+
+def _no_json(error: Any, line: bytes, n_lines: int) -> _BadLine:
+    try:
+        line.decode()
+    except UnicodeDecodeError as undecoded:
+        return _not_utf8(undecoded, n_lines)
+    found = f"{error.msg}, at character {error.pos + 1}"
+    return _BadLine(f"line {n_lines + 1}: expected a JSON object; found no JSON: {found}")
+
+
+# ---- Parquet -------------------------------------------------------------------------------------
+
+
+def _of_parquet(path: Any, fields: _Fields, batch_bytes: int) -> Iterator[Records]:
+    """Batches of a Parquet file."""
+    parquet = library("pyarrow.parquet", "reading Parquet", "text")
+    is_path = isinstance(path, (str, os.PathLike))
+    name = os.fspath(path) if is_path else "a file object"
+    with _text_input.arrays_of(name):
+        file = parquet.ParquetFile(path, buffer_size=2**20)
+    with file:
+        wanted = _check_columns(file.schema_arrow, fields, name)
+        n_all = max(file.metadata.num_rows, 1)
+        a_row = _content_bytes(file.metadata) // n_all + _RECORD_BYTES
+        batches = file.iter_batches(
+            max(1, min(batch_bytes // a_row, _MOST_ROWS)),
+            columns=None if fields.records else wanted,
+        )
+        size = os.stat(path).st_size if is_path else 0
+        n_rows = position = 0
+        while True:
+            with _text_input.arrays_of(name):
+                rows = next(batches, None)
+            if rows is None:
+                return
+            try:
+                for batch in _of_rows(rows, fields, batch_bytes):
+                    n_rows += len(batch.texts)
+                    before, position = position, size * n_rows // n_all
+                    batch.n_bytes = position - before
+                    yield batch
+            except _BadRow as error:
+                raise ValueError(f"{name}: row {n_rows + error.row + 1}: {error}") from None
+
+
+_MOST_ROWS = 2**20  # that are decoded at a time
+
+
+class _BadRow(ValueError):
+    """What is wrong with a row, and its number."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def _content_bytes(about: Any) -> int:
+    """How many bytes the columns of a file have, before compression."""
+    return sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+
+
+def _check_columns(schema: Any, fields: _Fields, name: str) -> list[str]:
+    """The columns to read, which are there and of the right types."""
+    types = library("pyarrow", "reading Parquet", "text").types
+    wanted = [n for n in (fields.text, fields.label, fields.id) if n is not None]
+    for column in wanted:
+        if schema.names.count(column) != 1:
+            found = ", ".join(map(repr, schema.names[:8])) or "no columns"
+            more = ", ..." if len(schema.names) > 8 else ""
+            raise ValueError(f"{name}: expected one column {column!r}; found {found}{more}")
+        kind = schema.field(column).type
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+        is_number = types.is_integer(kind) or types.is_floating(kind)
+        if not is_text and (column == fields.text or not is_number):
+            allowed = "strings" if column == fields.text else "strings or numbers"
+            raise ValueError(f"{name}: expected {allowed} in the column {column!r}; found {kind}")
+    return wanted
+
+
+def _of_rows(rows: Any, fields: _Fields, batch_bytes: int) -> Iterator[Records]:
+    """Some rows, in batches of about `batch_bytes`; they are checked before the first of these."""
+    texts = _strings(rows.column(fields.text), fields.text)
+    labels = ids = None
+    if fields.label is not None:
+        labels = _scalars(rows.column(fields.label), fields.check_label)
+    if fields.id is not None:
+        ids = _scalars(rows.column(fields.id), fields.check_id)
+    pc = library("pyarrow.compute", "reading Parquet", "text")
+    ends = np.cumsum(np.asarray(pc.binary_length(texts)) + _RECORD_BYTES)
+    start = 0
+    while start < len(texts):
+        limit = (ends[start - 1] if start else 0) + batch_bytes
+        stop = max(start + 1, int(np.searchsorted(ends, limit, "right")))
+        some = slice(start, stop)
+        found = Records(
+            texts[some],
+            None if labels is None else labels[some],
+            rows[some] if fields.records else None,
+        )
+        found.ids = None if ids is None else ids[some]
+        yield found
+        start = stop
+
+
+def _strings(column: Any, name: str) -> Any:
+    """A column as Arrow's strings, which are all there and of UTF-8."""
+    pa = library("pyarrow", "reading Parquet", "text")
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        column = column.cast(pa.large_string())
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise _BadRow(row, f"expected a string in the column {name!r}; found null")
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        for row, text in enumerate(column):
+            try:
+                text.as_py()
+            except UnicodeDecodeError as error:
+                found = f"byte 0x{error.object[error.start]:02x} as byte {error.start + 1}"
+                raise _BadRow(row, f"expected UTF-8; found {found} of the text") from None
+        raise
+    return column
+
+
+def _scalars(column: Any, check: Callable[[Any], Any]) -> list[Any]:
+    """The labels or ids of a column."""
+    found = []
+    for row, value in enumerate(column.to_pylist()):
+        try:
+            found.append(check(value))
+        except _BadRecord as error:
+            raise _BadRow(row, str(error)) from None
+    return found
