@@ -16,8 +16,7 @@ import sparsemaps
 from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
 from sparsemaps.cli import _commands
 from sparsemaps.cli._options import KERNELS, MAPS
-from sparsemaps.files import _map
-from sparsemaps.libsvm import _pipeline, dump_svmlight_file, load_svmlight_file
+from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.libsvm._pipeline import cut_lines
 
 
@@ -130,29 +129,40 @@ def test_widths_and_several_files_agree(tmp_path):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
-@pytest.mark.parametrize("block_bytes", [1, 100, 5000])
-def test_blocks_and_threads_do_not_show(tmp_path, monkeypatch, n_jobs, block_bytes, file):
+@pytest.mark.parametrize(("n_copies", "n_hashes"), [(30, 16), (3, 3000)])
+def test_blocks_and_threads_do_not_show(tmp_path, n_jobs, n_copies, n_hashes, file):
     """Byte for byte the same; also where short lines are cut again, as they become long."""
-    gram = "kernel", "minmax", file, "-o", "-"
-    expected = command("map", "minmax", "-o", "-", file).stdout, command(*gram).stdout
-    out = tmp_path / "out.svm"
-    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr(_map, "_LINES_BYTES", block_bytes)
-    assert command("map", "minmax", "--n-jobs", n_jobs, "-o", out, file).returncode == 0
-    assert out.read_bytes() == expected[0]
-    assert command(*gram, "--n-jobs", n_jobs).stdout == expected[1]
+    sketch = "map", "minmax", "--n-hashes", n_hashes, "--n-jobs", n_jobs
+    expected = command(*sketch, "-o", "-", file).stdout
+    many, out = tmp_path / "many.svm", tmp_path / "out.svm"
+    many.write_bytes(file.read_bytes() * n_copies)
+    assert command(*sketch, "-o", out, many).returncode == 0
+    assert out.read_bytes() == expected * n_copies
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_errors_name_the_line_in_every_block(tmp_path, monkeypatch, n_jobs):
-    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 20)
+def test_blocks_and_threads_do_not_show_in_kernels(tmp_path, n_jobs, file):
+    """The rows of a file stand 15 times: all rows are several blocks, those of the file are one."""
+    many = tmp_path / "many.svm"
+    many.write_bytes(file.read_bytes() * 15)
+    few = command("kernel", "minmax", many, file, "-o", "-").stdout.splitlines()
+    parts = [line.split(b" ", 2) for line in few * 15]
+    expected = [b"%s 0:%d %s" % (part[0], i, part[2]) for i, part in enumerate(parts, 1)]
+    found = command("kernel", "minmax", "--n-jobs", n_jobs, many, "-o", "-").stdout
+    assert found.splitlines() == expected
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_errors_name_the_line_in_every_block(tmp_path, n_jobs):
     source = tmp_path / "in"
     for line, message in (
-        (b"1 x:1", "line 41, column 3"),
-        (b"1 2:-1", "line 41, index 2: the value -1 is"),
+        (b"1 x:1", "line 10001, column 3"),
+        (b"1 2:-1", "line 10001, index 2: the value -1 is"),
     ):
-        source.write_bytes(b"1 1:1 2:1\n" * 40 + line + b"\n1 3:1\nwrong too\n")
-        done = command("map", "minmax", "--n-jobs", n_jobs, source, "-o", tmp_path / "out")
+        block = b"1 1:1 2:1\n" * 10_000
+        source.write_bytes(block + line + b"\n" + block + b"wrong too\n")
+        sketch = "map", "minmax", "--n-hashes", 2, "--n-jobs", n_jobs
+        done = command(*sketch, source, "-o", tmp_path / "out")
         assert done.returncode == 2
         assert message in done.stderr.decode()
         assert os.listdir(tmp_path) == ["in"]

@@ -9,6 +9,7 @@ from code_pairs import sorted_pairs
 from conftest import families
 
 from sparsemaps import MinHash, libsvm
+from sparsemaps._tools import _text_input
 from sparsemaps.cli import main
 from sparsemaps.kernels import min_max_kernel
 from sparsemaps.libsvm import _pipeline
@@ -33,7 +34,7 @@ def read_pairs(path):
     return {(int(row[0]), int(row[1])): (float(row[2]), row[3:]) for row in rows}
 
 
-def test_the_command(texts, monkeypatch):
+def test_the_command(texts):
     X, folder = texts
     arguments = ["pairs", "minhash", str(folder / "texts.svm"), "-o", str(folder / "pairs.tsv")]
     assert main([*arguments, "--threshold", "0.6", "--recall", "1", "--n-jobs", "2"]) == 0
@@ -44,10 +45,18 @@ def test_the_command(texts, monkeypatch):
     np.testing.assert_allclose([s for s, _ in found.values()], similarity, atol=1e-6)
     for pair, (_, comments) in found.items():
         assert comments == [f"text {row}" if row % 3 else "" for row in pair]
-    text = (folder / "pairs.tsv").read_bytes()
-    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 1000)  # the same in many blocks
+
+
+def test_the_command_reads_several_blocks(tmp_path):
+    X = families(1000)
+    libsvm.dump_svmlight_file(X, np.arange(1000), tmp_path / "in.svm", zero_based=False)
+    with _text_input.open_text(tmp_path / "in.svm") as text:
+        assert len(list(_pipeline.blocks_of(text, None))) > 3
+    output = tmp_path / "pairs.tsv"
+    arguments = ["pairs", "minhash", str(tmp_path / "in.svm"), "-o", str(output)]
     assert main([*arguments, "--threshold", "0.6", "--recall", "1"]) == 0
-    assert (folder / "pairs.tsv").read_bytes() == text
+    i, j, _ = sorted_pairs(MinHash(random_state=0).fit(X).encode(X, packed=True), 0.6)
+    assert list(read_pairs(output)) == list(zip((i + 1).tolist(), (j + 1).tolist(), strict=True))
 
 
 def test_the_command_verifies(texts):

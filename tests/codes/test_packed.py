@@ -283,9 +283,8 @@ def test_products_of_products():
                 codes.kernel_from_collisions(32, A)
 
 
-def test_parts_are_the_codes_of_the_two_maps(monkeypatch):
-    monkeypatch.setattr(sparsemaps.codes._packed, "_PART_CODES", 50)
-    X = random_csr()
+def test_parts_are_the_codes_of_the_two_maps():
+    X = sp.csr_array(sp.vstack([random_csr()] * 1500))  # more than are unpacked at a time
     maps = ConsistentWeightedSampling(n_hashes=20, bits=3, t_bits=2), MinHash(n_hashes=20, bits=4)
     product = KernelProduct(maps=maps, random_state=0).fit(X)
     A = product.encode(X, packed=True)

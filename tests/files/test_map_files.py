@@ -16,7 +16,7 @@ from file_maps import cws, mapped
 from sparsemaps import CountSketch, KernelProduct, RandomMaclaurin, SignProjection
 from sparsemaps._tools import _text_input
 from sparsemaps.files import _summary, map_files
-from sparsemaps.libsvm import _pipeline, iter_svmlight_file, load_svmlight_file
+from sparsemaps.libsvm import iter_svmlight_file, load_svmlight_file
 
 # ---- text ----------------------------------------------------------------------------------------
 
@@ -148,14 +148,14 @@ MAPS = {
 
 
 @pytest.mark.parametrize("name", MAPS)
-@pytest.mark.parametrize("block_bytes", [200, 2**19])
-def test_npy(file, tmp_path, monkeypatch, name, block_bytes):
+@pytest.mark.parametrize("n_copies", [1, 30])  # in one block of text, and in several
+def test_npy(file, tmp_path, name, n_copies):
     """Packed codes as `encode` gives them, memory-mapped."""
-    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", block_bytes)
+    file.write_bytes(file.read_bytes() * n_copies)
     out = tmp_path / "codes.npy"
     X, y = load_svmlight_file(file, zero_based=False, n_features=300)
     (done,) = map_files(MAPS[name], file, out, format="npy", n_jobs=2)
-    assert done.n_rows == 40
+    assert done.n_rows == 40 * n_copies
     codes = np.load(out, mmap_mode="r")
     expected = sp.csr_array(MAPS[name].fit_transform(X))  # fits
     np.testing.assert_array_equal(codes, MAPS[name].encode(X), strict=True)

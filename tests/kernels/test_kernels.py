@@ -2,6 +2,7 @@
 
 import sys
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,8 +13,6 @@ from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
 from sparsemaps import kernels
-from sparsemaps._tools import _blocks
-from sparsemaps.kernels import _gram
 
 
 def pairs(X, Y):
@@ -147,19 +146,17 @@ def test_symmetric(name):
 
 @each
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_blocks_and_threads(name, n_jobs, monkeypatch):
-    X, Y = data(name), data(name, 23, seed=1)
-    parameters = NAIVE[name][1]
-    function = getattr(kernels, name)
-    expected, symmetric = function(X, Y, **parameters), function(X, **parameters)
-    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
-    for block, other in (
-        [(1, 9), (1, 9)], [(100, 2), (1000, 9)], [(1000, 9), (100, 2)], [(100, 9), (10**6, 10**6)],
-    ):  # fmt: skip
-        monkeypatch.setattr(_gram, "_BLOCK", block)
-        monkeypatch.setattr(_gram, "_OTHER_BLOCK", other)
-        np.testing.assert_array_equal(function(X, Y, n_jobs=n_jobs, **parameters), expected)
-        np.testing.assert_array_equal(function(X, n_jobs=n_jobs, **parameters), symmetric)
+def test_blocks_and_threads(name, n_jobs):
+    """Many rows are several blocks on both sides; each pair has the kernel of the two alone."""
+    X, Y = data(name, n_columns=20), data(name, 23, seed=1, n_columns=20)
+    function = partial(getattr(kernels, name), **NAIVE[name][1])
+    many, others = sp.vstack([X] * 13, "csr"), sp.vstack([Y] * 45, "csr")
+    expected = np.tile(function(X, Y), (13, 45))
+    np.testing.assert_array_equal(function(many, others, n_jobs=n_jobs), expected)
+    many = sp.vstack([X] * 26, "csr")
+    expected = np.tile(function(X, X), (26, 26))
+    np.fill_diagonal(expected, np.tile(function(X).diagonal(), 26))  # a row and itself
+    np.testing.assert_array_equal(function(many, n_jobs=n_jobs), expected)
 
 
 @each

@@ -15,11 +15,10 @@ import scipy.sparse as sp
 from conftest import random_csr
 from svmlight import dumped, load
 
-from sparsemaps._tools import _blocks, _text_input
+from sparsemaps._tools import _text_input
 from sparsemaps.files import _summary
 from sparsemaps.libsvm import (
     _pipeline,
-    _write,
     dump_svmlight_file,
     iter_svmlight_file,
     load_svmlight_file,
@@ -114,44 +113,48 @@ def test_blocks_are_the_file(block_bytes):
         np.testing.assert_array_equal(np.concatenate([b[2] for b in blocks]), np.arange(40))
 
 
-def test_loading_in_pieces(monkeypatch):
+N_COPIES = 30
+"""So often do files stand in one that is read in several pieces."""
+
+
+def test_loading_in_pieces():
     """The file is read by pieces, of which the numbers of lines and the result know nothing."""
     X, y = random_csr(), np.arange(40.0)
     text = dumped(X, y)
     Y = sp.csr_array(np.tile([[1], [0]], (20, 1)))
     multilabel = dumped(X, sp.hstack([Y, Y], format="csr") + sp.csr_array(np.ones((40, 2))),
                         multilabel=True)  # fmt: skip
+    with _text_input.open_text(BytesIO(text * N_COPIES)) as pieces:
+        assert len(list(_pipeline.blocks_of(pieces, None))) > 3
     expected, expected_labels = load(text), load(multilabel, multilabel=True)
-    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 50)
-    found = load(text)
-    assert (found[0] != expected[0]).nnz == 0
-    np.testing.assert_array_equal(found[1], expected[1])
-    assert load(multilabel, multilabel=True)[1] == expected_labels[1]
-    with pytest.raises(ValueError, match="line 41, column 3"):
-        load(text + b"1 x:1\n")
+    found = load(text * N_COPIES)
+    assert (found[0] != sp.vstack([expected[0]] * N_COPIES)).nnz == 0
+    np.testing.assert_array_equal(found[1], np.tile(expected[1], N_COPIES))
+    assert load(multilabel * N_COPIES, multilabel=True)[1] == expected_labels[1] * N_COPIES
+    with pytest.raises(ValueError, match=f"line {40 * N_COPIES + 1}, column 3"):
+        load(text * N_COPIES + b"1 x:1\n")
 
 
 @pytest.mark.parametrize("n_jobs", [2, 5])
-def test_threads_do_not_show(tmp_path, monkeypatch, n_jobs):
+def test_threads_do_not_show(tmp_path, n_jobs):
     X, y = random_csr(), np.arange(40.0)
     text = dumped(X, y)
     path = tmp_path / "file.svm"
     path.write_bytes(text)
-    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 300)
-    found, labels = load_svmlight_file(path, n_features=300, n_jobs=n_jobs)
-    np.testing.assert_array_equal(found.toarray(), X.toarray())
-    np.testing.assert_array_equal(labels, y)
     blocks = list(iter_svmlight_file(path, zero_based=True, block_bytes=99, n_jobs=n_jobs))
     assert len(blocks) > 9
     np.testing.assert_array_equal(np.concatenate([y for _, y in blocks]), y)
-    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
-    monkeypatch.setattr(_write, "_BLOCK_ENTRIES", 50)
+    # Enough for several blocks a thread, of rows that are written too.
+    X, y, text = sp.csr_array(sp.vstack([X] * N_COPIES)), np.tile(y, N_COPIES), text * N_COPIES
+    found, labels = load(text, n_features=300, n_jobs=n_jobs)
+    assert (found != X).nnz == 0
+    np.testing.assert_array_equal(labels, y)
     for rows in (X, X.toarray()):
         assert dumped(rows, y, n_jobs=n_jobs) == text
     # Of two errors the first one, with its line, whatever thread meets it.
     broken = text + b"1 x:1\n" + 40 * b"1 1:1\n" + b"y\n"
     for load_it in (load, lambda t, **o: list(iter_svmlight_file(BytesIO(t), block_bytes=50, **o))):
-        with pytest.raises(ValueError, match="line 41, column 3"):
+        with pytest.raises(ValueError, match=f"line {len(y) + 1}, column 3"):
             load_it(broken, n_jobs=n_jobs, zero_based=True)
     with pytest.raises(ValueError, match="n_jobs must be"):
         load(text, n_jobs=0)
@@ -189,7 +192,7 @@ def test_files_that_give_less_than_asked():
             np.testing.assert_array_equal(labels, y)
 
 
-def test_short_files_are_work_for_all_threads(tmp_path, monkeypatch):
+def test_short_files_are_work_for_all_threads(tmp_path):
     """They are cut into several blocks a thread, and no smaller ones than are worth it."""
     path = tmp_path / "file.svm"
     path.write_bytes(b"1 1:1\n" * 100_000)  # 600 kB
@@ -201,11 +204,11 @@ def test_short_files_are_work_for_all_threads(tmp_path, monkeypatch):
         assert len(list(_pipeline.blocks_of(text, 50))) == -(-600_000 // 2**16)
 
 
-def test_wide_indices_in_a_later_block(monkeypatch):
-    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 8)
-    X, _ = load(b"1 1:1\n1 2:3\n1 4000000000:5\n1 7:1\n")
+def test_wide_indices_in_a_later_block():
+    narrow = b"1 2:3\n" * 30_000  # more than a block
+    X, _ = load(b"1 1:1\n" + narrow + b"1 4000000000:5\n" + narrow)
     assert X.indices.dtype == np.int64
-    assert X.indices.tolist() == [0, 1, 3999999999, 6]
+    assert X.indices.tolist() == [0] + [1] * 30_000 + [3999999999] + [1] * 30_000
 
 
 def test_offset_and_length_cover_the_file():

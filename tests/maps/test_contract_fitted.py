@@ -19,32 +19,41 @@ from sparsemaps._tools import _blocks, _seeding
 # ---- threads -------------------------------------------------------------------------------------
 
 
+N_COPIES = 30
+
+
 @pytest.fixture
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
-    monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", 60)
+def many(X):
+    """The rows of X 30 times: several blocks for threads if sparse, and in any case if dense."""
+    many = sp.csr_array(sp.vstack([X] * N_COPIES))
+    assert len(_blocks.cut_rows(many.shape[0], many.indptr.item, 2)) > 1
+    assert len(_blocks.cut_rows(many.shape[0], lambda row: row * many.shape[1], 1)) > 1
+    return many
+
+
+def copies(output):
+    return (
+        sp.vstack([output] * N_COPIES, "csr")
+        if sp.issparse(output)
+        else np.tile(output, (N_COPIES, 1))
+    )
 
 
 @pytest.mark.parametrize("n_jobs", [None, 3])
-def test_blocks_and_threads(new_map, X, n_jobs, monkeypatch):
-    expected = new_map().fit_transform(X)
-    dense = new_map().fit_transform(X.toarray())
-    codes = new_map().fit(X).encode(X) if hasattr(new_map(), "encode") else None
-    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
-    for size in (1, 60, 1000):
-        monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", size)
-        fitted = new_map(n_jobs=n_jobs).fit(X)
-        assert_same(fitted.transform(X), expected)
-        assert_same(fitted.transform(X.toarray()), dense)
-        if codes is not None:
-            np.testing.assert_array_equal(fitted.encode(X), codes)
+def test_blocks_and_threads(new_map, X, many, n_jobs):
+    """Equal rows have equal outputs, those of few rows, whatever the block."""
+    fitted = new_map(n_jobs=n_jobs).fit(X)
+    assert_same(fitted.transform(many), copies(fitted.transform(X)))
+    assert_same(fitted.transform(many.toarray()), copies(fitted.transform(X.toarray())))
+    if hasattr(fitted, "encode"):
+        np.testing.assert_array_equal(fitted.encode(many), copies(fitted.encode(X)))
 
 
-def test_from_an_executor(first_variant, X, small_blocks):
-    fitted = first_variant(n_jobs=2).fit(X)
-    expected = fitted.transform(X)
+def test_from_an_executor(first_variant, many):
+    fitted = first_variant(n_jobs=2).fit(many)
+    expected = fitted.transform(many)
     with ThreadPoolExecutor(4) as pool:
-        for Z in pool.map(fitted.transform, [X] * 8):
+        for Z in pool.map(fitted.transform, [many] * 8):
             assert_same(Z, expected)
 
 
@@ -54,12 +63,12 @@ def _transform_in_child(fitted, X, pipe):
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="no safe fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_after_fork(first_variant, X, small_blocks):
-    fitted = first_variant(n_jobs=2).fit(X)
-    expected = [array.tolist() for array in arrays_of(fitted.transform(X))]
+def test_after_fork(first_variant, many):
+    fitted = first_variant(n_jobs=2).fit(many)
+    expected = [array.tolist() for array in arrays_of(fitted.transform(many))]
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe()
-    child = context.Process(target=_transform_in_child, args=(fitted, X, there))
+    child = context.Process(target=_transform_in_child, args=(fitted, many, there))
     child.start()
     assert here.poll(60), "the child hangs"
     assert here.recv() == expected

@@ -399,9 +399,9 @@ def test_places_of_parts(seed):
 @pytest.mark.parametrize("n_jobs", [2, 5])
 def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
     """Each is put behind those before it, whichever thread has written it and when."""
-    monkeypatch.setattr(_blocks, "_SMALLEST_BLOCK", 1)
     rng = np.random.default_rng(0)
-    X = sp.random_array((400, 300), density=0.05, format="csr", random_state=rng)
+    X = sp.random_array((16_000, 300), density=0.05, format="csr", random_state=rng)
+    assert len(_blocks.cut_rows(16_000, X.indptr.item, n_jobs)) >= 4 * n_jobs
     expected = CountSketch(n_components=64, random_state=0).fit_transform(X)
 
     class Slow:
@@ -412,11 +412,10 @@ def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
 
     kernel = _count_sketch.count_sketch_csr
     monkeypatch.setattr(count_sketch, "_kernel", Slow)
-    monkeypatch.setattr(_blocks, "BLOCKS_A_THREAD", 15)
     sketch = CountSketch(n_components=64, random_state=0, n_jobs=n_jobs)
     found = sketch.fit_transform(X)
     assert (found != expected).nnz == 0
     np.testing.assert_array_equal(found.indptr, expected.indptr)
     X.data[-3] = np.nan
-    with pytest.raises(ValueError, match="NaN in row 399"):
+    with pytest.raises(ValueError, match="NaN in row 15999"):
         sketch.transform(X)
