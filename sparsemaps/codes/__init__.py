@@ -1,11 +1,9 @@
-"""Packed codes, as `encode` of the sampled maps gives them: comparing, unpacking, one-hot features.
+"""Packed codes of sampled maps: comparing, unpacking, one-hot features.
 
-A row of codes is a string of bits, lowest bit first: `n_hashes` codes of `bits` bits, then zeros up
-to the next byte. Rows that have no sample are all zeros, and the functions here compare them as if
-they had codes of zero. `PackedCodes` mark them, and `sparsemaps.neighbors` never finds them.
-
-The three nearest neighbours of each digit by the share of codes that agree; the first is the digit
-itself:
+`encode` of a sampled map returns them. A row of codes is a string of bits, lowest bit first:
+`n_hashes` codes of `bits` bits, then zeros up to the next byte. Rows that have no sample are all
+zeros, and the functions here compare them as if they had codes of zero. `PackedCodes` mark them,
+and `sparsemaps.neighbors` never finds them.
 
 - this file: the public functions on packed codes.
 - ``_packed``: `PackedCodes`, and `as_packed`, by which every public function takes codes.
@@ -13,6 +11,9 @@ itself:
 - ``_file``: the format of a file of codes.
 
 ``maps`` make codes; ``neighbors``, ``files`` and ``dask`` use them.
+
+The three nearest neighbours of each digit by the share of codes that agree; the first is the digit
+itself:
 
 >>> import numpy as np
 >>> from sklearn.datasets import load_digits

@@ -142,6 +142,48 @@ class PackedCodes:
         names = ("n_hashes", "chance", "estimator", "parts")
         return {name: getattr(self, name) for name in names}
 
+    @classmethod
+    def concatenate(cls, blocks: "Sequence[PackedCodes]") -> "PackedCodes":
+        """Codes of one map, one block of rows behind the other.
+
+        Parameters
+        ----------
+        blocks : sequence of PackedCodes
+            At least one, all of the same map; they may be mapped into memory.
+
+        Returns
+        -------
+        codes : PackedCodes
+            A copy of all rows, also of a single block.
+
+        Raises
+        ------
+        ValueError
+            If there is no block, or the blocks are of maps that differ.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sparsemaps import MinHash
+        >>> from sparsemaps.codes import PackedCodes
+        >>> minhash = MinHash(random_state=0).fit_any_width()
+        >>> A = minhash.encode(np.eye(3), packed=True)
+        >>> B = minhash.encode(np.ones((2, 4)), packed=True)
+        >>> PackedCodes.concatenate([A, B])
+        PackedCodes(5 rows of 256 codes of 8 bits, MinHash)
+        """
+        blocks = list(blocks)
+        if not blocks:
+            raise ValueError("blocks must have at least one PackedCodes, got none")
+        for number, codes in enumerate(blocks):
+            if not isinstance(codes, PackedCodes):
+                raise ValueError(f"blocks must be PackedCodes, got {type(codes).__name__}")
+            refuse_different(f"block 0 and block {number}", blocks[0], codes)
+        return blocks[0]._with_rows(
+            np.concatenate([np.asarray(codes.array) for codes in blocks]),
+            np.concatenate([codes.sampled for codes in blocks]),
+        )
+
     def part(self, which: int) -> "PackedCodes":
         """The codes of one of the maps of a `KernelProduct`.
 
@@ -390,14 +432,6 @@ def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
 def rows_a_call(n_queries: int, row_bits: int) -> int:
     """How many rows a call of a kernel compares with so many queries."""
     return max(1, _CALL_BITS // (max(n_queries, 1) * max(row_bits, 64)))
-
-
-def joined(blocks: Sequence[PackedCodes]) -> PackedCodes:
-    """Codes of one map, one block behind the other."""
-    return blocks[0]._with_rows(
-        np.concatenate([codes.array for codes in blocks]),
-        np.concatenate([codes.sampled for codes in blocks]),
-    )
 
 
 def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> PackedCodes:

@@ -11,11 +11,11 @@ from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import source
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import PackedCodes, joined
+from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._blocks_of_map import Block, FittedMap, read_block
 from sparsemaps.libsvm._pipeline import blocks_of, in_order
 from sparsemaps.neighbors import _search
-from sparsemaps.neighbors._row_index import exact_pairs
+from sparsemaps.neighbors._exact import exact_pairs
 
 _LINES = 2**14
 """Lines that are written at a time."""
@@ -67,7 +67,13 @@ def write_pairs(
         if not n_rows:
             return 0, 0
         i, j, similarity = _find(
-            fitted.map, joined(blocks), matrices, threshold, exact, recall, n_jobs
+            fitted.map,
+            PackedCodes.concatenate(blocks),
+            matrices,
+            threshold,
+            exact,
+            recall,
+            n_jobs,
         )
         for start in range(0, len(i), _LINES):
             some = slice(start, start + _LINES)

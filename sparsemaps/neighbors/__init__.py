@@ -1,12 +1,14 @@
-"""Neighbours and near-duplicates by packed codes: nearest rows, similar pairs, an index.
+"""Neighbours and near-duplicates by packed codes: nearest rows, pairs, clusters, an index.
 
 Beside the codes and the answer, a few megabytes of memory are used: never a matrix of all pairs.
 Rows without samples are never found. `PackedCodes` mark them; in plain arrays they are the rows of
 which all bits are 0, if rows have at least 64 bits.
 
 - this file: `top_k` and `similar_pairs`.
+- ``_clusters``: `clusters`, the connected components of pairs.
 - ``_search``: bands, candidates, and what recall they give.
-- ``_index``: the methods of `KernelNeighbors`; ``_row_index``: its rows and codes, kept and saved.
+- ``_exact``: the exact kernel of pairs.
+- ``_index``: `KernelNeighbors`.
 
 ``files`` and ``dask`` search by these modules.
 
@@ -20,6 +22,8 @@ True
 >>> i, j, similarity = neighbors.similar_pairs(A, 0.9)
 >>> bool((y[i] == y[j]).all()), bool(similarity.min() >= 0.9)
 (True, True)
+>>> neighbors.clusters(i, j, len(A)).max() < len(A) - 100
+True
 """
 
 from sparsemaps._tools import _checks
@@ -27,9 +31,10 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _search
+from sparsemaps.neighbors._clusters import clusters
 from sparsemaps.neighbors._index import KernelNeighbors
 
-__all__ = ["KernelNeighbors", "similar_pairs", "top_k"]
+__all__ = ["KernelNeighbors", "clusters", "similar_pairs", "top_k"]
 
 
 def top_k(

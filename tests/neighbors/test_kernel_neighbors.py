@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 from sparsemaps import KernelProduct, MinHash, RandomFourier, SignProjection, codes
 from sparsemaps.codes import PackedCodes
-from sparsemaps.neighbors import KernelNeighbors, _row_index
+from sparsemaps.neighbors import KernelNeighbors, _exact, _index
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "brute", "lsh"])
@@ -185,8 +185,8 @@ def test_candidates_of_many_rows_are_compared_some_at_a_time(monkeypatch):
     X = families(60)
     index = index_of(X, rerank=True)
     expected = index.kneighbors(X, 5), index.similar_pairs(0.5)
-    for name in ("_PAIRS", "_CANDIDATES", "_RERANKED_QUERIES"):
-        monkeypatch.setattr(_row_index, name, 7)
+    for module, name in ((_exact, "_PAIRS"), (_exact, "_QUERIES"), (_index, "_CANDIDATES")):
+        monkeypatch.setattr(module, name, 7)
     for one, two in zip((index.kneighbors(X, 5), index.similar_pairs(0.5)), expected, strict=True):
         for a, b in zip(one, two, strict=True):
             np.testing.assert_array_equal(a, b)

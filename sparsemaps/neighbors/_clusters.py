@@ -1,0 +1,98 @@
+"""Clusters of rows: the connected components of pairs."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+
+from sparsemaps._tools import _checks
+from sparsemaps._tools._typing import Array
+
+_PAIRS = 2**24
+"""Pairs whose graph is made at a time: some hundred megabytes."""
+
+_LARGEST_N_ROWS = 2**31 - 1
+"""SciPy numbers components in 32 bits."""
+
+
+def clusters(i: Any, j: Any, n: int) -> Array:
+    """The cluster of each row: two rows that a chain of pairs joins are in one cluster.
+
+    Clusters are the connected components of the graph of the pairs. Rows of no pair are clusters of
+    their own. To keep one row of each cluster, keep the rows at which a number first appears.
+
+    Parameters
+    ----------
+    i, j : array-like of int, shape (n_pairs,)
+        The rows of each pair, 0 to n - 1, such as `similar_pairs` returns. The order of the pairs,
+        which row of a pair comes first, and how often a pair stands there do not matter.
+    n : int
+        How many rows there are, 0 to 2**31 - 1.
+
+    Returns
+    -------
+    numbers : ndarray of int64, shape (n,)
+        The number of each row's cluster. Clusters are numbered from 0 in the order of their first
+        rows: the numbers depend on the set of pairs only.
+
+    Raises
+    ------
+    ValueError
+        If `i` or `j` is no one-dimensional array of integers from 0 to n - 1, or they differ in
+        length.
+
+    See Also
+    --------
+    similar_pairs : Pairs of similar rows.
+
+    References
+    ----------
+    .. [1] D. J. Pearce, "An improved algorithm for finding the strongly connected components of a
+       directed graph", 2005 (``scipy.sparse.csgraph.connected_components``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import neighbors
+    >>> numbers = neighbors.clusters([1, 4], [3, 3], 6)
+    >>> numbers
+    array([0, 1, 2, 1, 1, 3])
+    >>> np.unique(numbers, return_index=True)[1]  # the first row of each cluster
+    array([0, 1, 2, 5])
+    """
+    n = _checks.check_int("n", n, 0, _LARGEST_N_ROWS)
+    i, j = _check_rows("i", i, n), _check_rows("j", j, n)
+    if len(i) != len(j):
+        raise ValueError(f"i and j must have one length, got {len(i)} and {len(j)}")
+    numbers = np.arange(n)
+    for start in range(0, len(i), _PAIRS):
+        some = slice(start, start + _PAIRS)
+        numbers = _components(numbers[i[some]], numbers[j[some]], n)[numbers]
+    first = np.empty(n, np.int64)
+    first[numbers[::-1]] = np.arange(n)[::-1]  # of rows of one number, the first is written last
+    is_first = np.zeros(n, bool)
+    is_first[first[numbers]] = True
+    ordered: Array = np.cumsum(is_first)[first[numbers]] - 1
+    return ordered
+
+
+def _components(i: Array, j: Array, n: int) -> Array:
+    """The number of each node's component, in a graph of n nodes and these edges."""
+    graph = sp.coo_array((np.ones(len(i), np.int8), (i, j)), shape=(n, n))
+    return np.asarray(csgraph.connected_components(graph, directed=False)[1])
+
+
+def _check_rows(name: str, rows: Any, n: int) -> Array:
+    if sp.issparse(rows):
+        raise ValueError(f"{name} must be an array of row numbers, got a sparse matrix")
+    rows = np.asarray(rows)
+    if rows.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {rows.shape}")
+    if rows.dtype.kind not in "iu" and rows.size:
+        raise ValueError(f"{name} must be an array of integers, got one of {rows.dtype}")
+    wrong = rows[(rows < 0) | (rows >= n)]
+    if wrong.size:
+        allowed = f"from 0 to n - 1 = {n - 1}" if n else "empty as n is 0"
+        raise ValueError(f"{name} must be {allowed}, got {wrong[0]}")
+    return rows.astype(np.intp, copy=False)
