@@ -22,8 +22,8 @@ True
 >>> i, j, similarity = neighbors.similar_pairs(A, 0.9)
 >>> bool((y[i] == y[j]).all()), bool(similarity.min() >= 0.9)
 (True, True)
->>> neighbors.clusters(i, j, len(A)).max() < len(A) - 100
-True
+>>> len(A), len(i), int(neighbors.clusters(i, j, len(A)).max()) + 1
+(1797, 8, 1789)
 """
 
 from sparsemaps._tools import _checks
