@@ -135,6 +135,17 @@ cdef inline uint64_t bits_at(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bi
     return word >> bit % 8 & ((<uint64_t>1 << n_bits) - 1)
 
 
+cdef inline bint same_bits(const uint8_t *a, const uint8_t *b, Py_ssize_t bit,
+                           Py_ssize_t n_bits) noexcept nogil:
+    cdef Py_ssize_t last = bit + n_bits, some
+    while bit < last:
+        some = min(last - bit, <Py_ssize_t>56)
+        if bits_at(a, bit, some) != bits_at(b, bit, some):
+            return False
+        bit += some
+    return True
+
+
 # Words that are 0 change a hash too.
 cdef uint64_t BAND_STEP = 0x9e3779b97f4a7c15U
 
@@ -182,10 +193,10 @@ cdef inline const uint8_t *codes_of(const uint8_t[:, ::1] codes, const uint8_t[:
 
 
 def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
-                   Py_ssize_t bit, Py_ssize_t n_bits, uint64_t hash_key, Py_ssize_t max_rows,
-                   int64_t[::1] state):
-    """Put the number of a bucket in place of the hash in each key; rows in one bucket have the same
-    bits.
+                   Py_ssize_t bit, Py_ssize_t n_bits, uint64_t hash_key, Py_ssize_t max_bucket,
+                   Py_ssize_t max_rows, int64_t[::1] state):
+    """Rows of one hash are a bucket. If one has more than `max_bucket` rows, put the number of a
+    bucket in place of the hash in all keys, such that the rows of those have the same bits.
 
     `keys` are sorted. Rows of one hash are told apart by a second one, of 64 bits and another key.
     Rows of a bucket stay in ascending order. A call reads about `max_rows` rows; the next one goes
@@ -195,12 +206,18 @@ def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_
     cdef uint64_t number = state[1], first
     cdef bint same
     with nogil:
+        if start == 0:
+            p = max_bucket
+            while p < n_keys and keys[p] >> 32 != keys[p - max_bucket] >> 32:
+                p += 1
+            if p >= n_keys:
+                start = n_keys
         while start < n_keys and n_read < max_rows:
             stop = start + 1
             while stop < n_keys and keys[stop] >> 32 == keys[start] >> 32:
                 stop += 1
             same = True
-            if stop - start > 1:
+            if stop - start > max_bucket:
                 n_read += stop - start
                 first = hash_bits(codes_of(codes, others, keys[start]), bit, n_bits, hash_key)
                 for p in range(start + 1, stop):
@@ -215,19 +232,9 @@ def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_
                 for p in range(start, stop):
                     keys[p] = number << 32 | <uint64_t>row_of(keys[p])
                 number += 1
-            # Few buckets have more than one row: those of the next ones are read meanwhile.
-            for p in range(start + AHEAD, min(stop + AHEAD, n_keys)):
-                if keys[p] >> 32 == keys[p - 1] >> 32:
-                    prefetch_band(codes, others, keys[p - 1], bit, n_bits)
-                    prefetch_band(codes, others, keys[p], bit, n_bits)
             start = stop
     state[0] = start
     state[1] = number
-
-
-cdef inline void prefetch_band(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
-                               uint64_t key, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
-    prefetch_row(codes_of(codes, others, key) + bit // 8, n_bits // 8 + 1)
 
 
 cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
@@ -288,10 +295,11 @@ cdef inline void prefetch_key(const uint8_t[:, ::1] codes, const uint8_t[:, ::1]
 
 
 def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
-                   const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes,
-                   uint32_t max_differing, Py_ssize_t max_bucket, Py_ssize_t max_compared,
-                   int64_t[::1] state, uint64_t[::1] pairs):
-    """The pairs of rows in one bucket of which at most so many codes differ; how many there are.
+                   const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
+                   Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_bucket,
+                   Py_ssize_t max_compared, int64_t[::1] state, uint64_t[::1] pairs):
+    """The pairs of rows in one bucket that have the same `n_bits` bits from `bit` on, and of which
+    at most so many codes differ; how many there are.
 
     `keys` are those of `number_buckets`; pairs are within `codes` if `others` is empty, or else one
     of each. A pair is the smaller row above the larger one, of 32 bits each. A row is compared with
@@ -328,7 +336,9 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
                 while q < stop and n < pairs.shape[0] and n_compared < max_compared:
                     other = row_of(keys[q])
                     n_compared += 1
-                    if differing_codes(&pair, &codes[other, 0]) <= max_differing:
+                    if (differing_codes(&pair, &codes[other, 0]) <= max_differing
+                            and same_bits(&codes[other, 0], codes_of(codes, others, keys[p]), bit,
+                                          n_bits)):
                         pairs[n] = <uint64_t>other << 32 | <uint64_t>row
                         n += 1
                     q += 1

@@ -401,8 +401,9 @@ def banded_pairs(
     hashed = _Hashed(codes, other)
 
     def search(band: int, part: int) -> Array:
-        keys = hashed.buckets(band * band_bits, band_bits, part)
-        return hashed.verified(keys, max_differing, max_bucket)[0]
+        bits = band * band_bits, band_bits
+        keys = hashed.buckets(*bits, part, max_bucket)
+        return hashed.verified(keys, *bits, max_differing, max_bucket)[0]
 
     tasks = [(band, part) for part in range(hashed.n_parts) for band in range(bands.n_bands)]
     pairs = _union(copies, _threads.stream(search, tasks, n_jobs))
@@ -423,8 +424,9 @@ class _Hashed:
         self._hash_keys = draw_hash_key(), draw_hash_key()
         self.n_parts = -(-self._n_rows // _KEYS)
 
-    def buckets(self, bit: int, n_bits: int, part: int) -> Array:
-        """The rows of a part, with the numbers of their buckets above them, in their order."""
+    def buckets(self, bit: int, n_bits: int, part: int, max_bucket: int) -> Array:
+        """The rows of a part, with the hashes or numbers of their buckets above them, in their
+        order. In a bucket of more than `max_bucket` rows all have the same bits."""
         keys = np.empty(self._n_rows, np.uint64)
         n = first_row = 0
         step = max(1, _CALL_BYTES // (n_bits // 8 + 64))
@@ -442,12 +444,15 @@ class _Hashed:
         state = np.zeros(2, np.int64)
         while state[0] < n:
             _kernel.number_buckets(
-                keys, self._codes.array, self._others, bit, n_bits, self._hash_keys[1], step, state
-            )
+                keys, self._codes.array, self._others, bit, n_bits, self._hash_keys[1], max_bucket,
+                step, state,
+            )  # fmt: skip
         return keys
 
-    def verified(self, keys: Array, max_differing: int, max_bucket: int) -> tuple[Array, int]:
-        """The pairs of rows of one bucket of which at most so many codes differ; and how many pairs
+    def verified(
+        self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int
+    ) -> tuple[Array, int]:
+        """The pairs of rows of equal bits of which at most so many codes differ; and how many pairs
         were compared."""
         codes = self._codes
         state = np.array([0, 0, -1, 0, 0])
@@ -455,8 +460,8 @@ class _Hashed:
         max_compared = max(1, _CALL_BYTES // codes.shape[1])
         while state[1] < len(keys):
             n_found = _kernel.verify_buckets(
-                keys, codes.array, self._others, codes.bits, codes.n_hashes, max_differing,
-                max_bucket, max_compared, state, space,
+                keys, codes.array, self._others, codes.bits, codes.n_hashes, bit, n_bits,
+                max_differing, max_bucket, max_compared, state, space,
             )  # fmt: skip
             found.append(space[:n_found].copy())
         return np.concatenate(found), int(state[4])
@@ -473,7 +478,7 @@ def _set_copies_aside(codes: PackedCodes, max_bucket: int) -> tuple[PackedCodes,
     first_of = np.full(len(codes), -1, np.int64)
     hashed = _Hashed(codes, None)
     for part in range(hashed.n_parts):
-        keys = hashed.buckets(0, codes.n_hashes * codes.bits, part)
+        keys = hashed.buckets(0, codes.n_hashes * codes.bits, part, max_bucket)
         _kernel.find_copies(keys, max_bucket, kept.view(np.uint8), first_of)
     rows = np.flatnonzero(first_of >= 0)
     pairs = first_of[rows].astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64)

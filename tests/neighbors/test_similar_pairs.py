@@ -157,7 +157,7 @@ def test_copies_are_counted_by_their_codes():
     A = random_codes(3, 16)[np.random.default_rng(0).integers(0, 3, 60)]
     keys, first_of = np.arange(60, dtype=np.uint64), np.full(60, -1)
     kept = np.ones(60, np.uint8)
-    _kernel.number_buckets(keys, A, A[:0], 0, 128, 5, 2**20, np.zeros(2, np.int64))
+    _kernel.number_buckets(keys, A, A[:0], 0, 128, 5, 5, 2**20, np.zeros(2, np.int64))
     _kernel.find_copies(keys, 5, kept, first_of)
     for row in range(60):
         same = np.flatnonzero((A[row] == A).all(axis=1))
@@ -169,10 +169,23 @@ def test_copies_are_counted_by_their_codes():
 def test_rows_are_numbered_by_their_bits():
     """Not by the hashes of these alone."""
     array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
-    keys = _search._Hashed(PackedCodes(array, 8, {}), None).buckets(0, 8, 0)
+    keys = _search._Hashed(PackedCodes(array, 8, {}), None).buckets(0, 8, 0, 1)
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     assert np.array_equal(np.unique(numbers), np.arange(len(np.unique(array[:, 0]))))
     assert len(np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T) == len(np.unique(numbers))
+
+
+def test_pairs_have_the_bits_of_the_band():
+    """Rows that share a bucket by chance are not found there, so that the key does not matter."""
+    A = np.array([[1, 2, 3, 4], [1, 2, 3, 5]], np.uint8)
+    keys, pairs = np.arange(2, dtype=np.uint64), np.empty(1, np.uint64)
+    for band, n_found in (0, 1), (1, 0):
+        state = np.array([0, 0, -1, 0, 0])
+        _kernel.number_buckets(keys, A, A[:0], 16 * band, 16, 7, 2, 100, state)
+        assert state[0] == 2
+        state[:] = 0, 0, -1, 0, 0
+        found = _kernel.verify_buckets(keys, A, A[:0], 8, 4, 16 * band, 16, 1, 2, 100, state, pairs)
+        assert found == n_found
 
 
 @pytest.mark.parametrize("recall", [0.5, 0.9, 1.0])
@@ -196,7 +209,7 @@ def test_buckets_are_of_equal_bits(max_rows):
     state = np.zeros(2, np.int64)
     n_calls = 0
     while state[0] < 400:
-        _kernel.number_buckets(keys, A, B, 8, 16, 7, max_rows, state)
+        _kernel.number_buckets(keys, A, B, 8, 16, 7, 1, max_rows, state)
         n_calls += 1
     assert n_calls == (2 if max_rows < 100 else 1)
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
@@ -232,9 +245,10 @@ def n_compared(codes, other, bands, max_bucket):
     """How many pairs are compared in all bands."""
     hashed = _search._Hashed(codes, other)
     n_bits = bands.length * codes.bits
+    places = [(band * n_bits, n_bits) for band in range(bands.n_bands)]
     return sum(
-        hashed.verified(hashed.buckets(band * n_bits, n_bits, 0), 0, max_bucket)[1]
-        for band in range(bands.n_bands)
+        hashed.verified(hashed.buckets(*place, 0, max_bucket), *place, 0, max_bucket)[1]
+        for place in places
     )
 
 
