@@ -1,27 +1,23 @@
 """CSR arrays of any content, for every map and exact kernel: an error, or an output."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import scipy.sparse as sp
 from common import atheris, run, sparsemaps
 
+sys.path.append(str(Path(__file__).parent.parent / "tests"))
+from variants import MAPS as VARIANTS
+
 MAPS = [
-    sparsemaps.CountSketch(n_components=8),
-    sparsemaps.TensorSketch(n_components=8),
-    sparsemaps.TensorSketch(n_components=8, degree=3, coef0=1.0, dense_output=False),
-    sparsemaps.RandomMaclaurin(n_components=8),
-    sparsemaps.RandomFourier(n_components=9),
-    sparsemaps.RandomFourier(n_components=8, kernel="laplacian", form="offset"),
-    sparsemaps.RandomBinning(n_grids=8, n_bins=16),
-    sparsemaps.Fastfood(n_components=9, hash_dim=8),
-    sparsemaps.ConsistentWeightedSampling(n_hashes=8),
-    sparsemaps.ConsistentWeightedSampling(n_hashes=8, method="dart", signed=True),
-    sparsemaps.SignProjection(n_hashes=9),
-    sparsemaps.SignProjection(n_hashes=8, kernel="acos_chi2"),
-    sparsemaps.MinHash(n_hashes=8),
-    sparsemaps.KernelProduct(),
+    getattr(sparsemaps, name)(**parameters, random_state=0)
+    for name, variants in VARIANTS.items()
+    for parameters in variants
+    if "pitch_density" not in parameters  # its million steps leave time for nothing else
 ]
 for one in MAPS:
-    one.set_params(random_state=0)
+    one._set_size(9)
 KERNELS = [getattr(sparsemaps.kernels, name) for name in sparsemaps.kernels.__all__]
 TYPES = [np.float64, np.float32, np.int64, np.uint8, np.bool_]
 

@@ -3,21 +3,16 @@
 Each map takes the rows of a CSR matrix, never densified, to short vectors whose inner products
 are a kernel's values on average.
 
-============================  ====================================  ==============================
-map                           kernel                                output
-============================  ====================================  ==============================
-`CountSketch`                 linear                                CSR or dense
-`TensorSketch`                polynomial                            dense or CSR
-`RandomMaclaurin`             polynomial, exponential, any series   dense, or CSR with exact terms
-`RandomFourier`               Gaussian, Laplacian, Cauchy, Matern,  dense
-                              folded RBF
-`Fastfood`                    Gaussian, Matern                      dense
-`RandomBinning`               Laplacian, other mixtures of hats     one-hot CSR, packed codes
-`SignProjection`              acos, acos-chi-square                 one-hot CSR, dense, packed bits
-`KernelProduct`               a sampled map's times another's       CSR, packed codes
-`MinHash`                     Jaccard of sets                       one-hot CSR, packed codes
-`ConsistentWeightedSampling`  min-max, generalized min-max          one-hot CSR, packed codes
-============================  ====================================  ==============================
+- `ConsistentWeightedSampling`: min-max, generalized min-max; one-hot CSR, packed codes, samples.
+- `CountSketch`: linear; CSR or dense.
+- `Fastfood`: Gaussian, Matern, by fast transforms; dense.
+- `KernelProduct`: a sampled map's kernel times another's; CSR, packed codes.
+- `MinHash`: Jaccard of sets of columns; one-hot CSR, packed codes, samples.
+- `RandomBinning`: Laplacian, other mixtures of hats; one-hot CSR, packed codes.
+- `RandomFourier`: Gaussian, Laplacian, Cauchy, Matern, folded RBF; dense, packed bits.
+- `RandomMaclaurin`: polynomial, exponential, any power series; dense; CSR with exact terms.
+- `SignProjection`: acos 1 - angle/pi, acos-chi-square; one-hot CSR, dense, packed bits.
+- `TensorSketch`: polynomial; dense or CSR.
 
 Beside the maps there are the modules `codes` (packed codes), `kernels` (exact kernels), `libsvm`
 (LIBSVM's format), `text` (raw text), `files` (jobs over files), `neighbors` (search) and
@@ -51,6 +46,13 @@ _MODULE_OF = {
 """Of each public name, the module that has it: the stub is their one list."""
 
 __all__ = sorted(_MODULE_OF)
+
+_MAPS = {
+    name: module
+    for name, module in _MODULE_OF.items()
+    if _re.match(r"sparsemaps\.maps\.[a-z]", module)
+}
+"""The names of the maps, with the modules that have them."""
 
 
 def __getattr__(name: str) -> _Any:

@@ -21,5 +21,6 @@ from sparsemaps.maps.weighted_sampling import (
     ConsistentWeightedSampling as ConsistentWeightedSampling,
 )
 
+_MAPS: dict[str, str]
 __all__: list[str]
 __version__: str

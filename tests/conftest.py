@@ -11,9 +11,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from variants import MAPS
 
 import sparsemaps
-from sparsemaps import ConsistentWeightedSampling, CountSketch, RandomFourier, SignProjection
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.neighbors import _search
@@ -22,73 +22,6 @@ from sparsemaps.neighbors import _search
 def pytest_configure():
     # A shell starts what it runs in the background with interrupts ignored; tests send some.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _hats(pitch):
-    """Pitches of the kernel (1 + d) exp(-2 d)."""
-    return 4 * pitch**2 * np.exp(-2 * pitch)
-
-
-# Every map, with the parameters that choose other branches of its code.
-MAPS = {
-    "CountSketch": [{"n_components": 24}, {"n_components": 24, "dense_output": True}],
-    "TensorSketch": [
-        {"n_components": 24, "method": "direct"},
-        {"n_components": 24, "degree": 3, "method": "direct", "dense_output": False},
-        {"n_components": 24, "degree": 4, "gamma": 0.5, "coef0": 4.0},
-        {"n_components": 24, "method": "fft", "dense_output": False},
-    ],
-    "RandomMaclaurin": [
-        {"n_components": 80},
-        {"n_components": 30, "kernel": "exp", "gamma": 0.5},
-        {"n_components": 70, "kernel": (0.0, 1.0, 0.0, 0.25)},
-        {"n_components": 24, "degree": 3, "coef0": 4.0, "h01": True},
-    ],
-    "RandomFourier": [
-        {"n_components": 75, "gamma": 0.1},
-        {"n_components": 40, "kernel": "laplacian", "gamma": 0.005, "form": "offset"},
-        {"n_components": 20, "kernel": "cauchy", "gamma": 0.1},
-        {"n_components": 20, "kernel": "matern", "gamma": 0.1},
-        {"n_components": 20, "kernel": "folded_rbf", "gamma": 0.1},
-    ],
-    "Fastfood": [
-        {"n_components": 75, "gamma": 0.1, "hash_dim": 60},
-        {"n_components": 40, "gamma": 0.1, "transform_type": "fft", "hash_dim": 16},
-        {"n_components": 20, "kernel": "matern", "gamma": 1.0, "hash_dim": 32},
-    ],
-    "RandomBinning": [
-        {"n_grids": 50, "gamma": 0.05, "n_bins": 64},
-        {"n_grids": 20, "pitch_density": _hats},
-    ],
-    "KernelProduct": [
-        {},
-        {
-            "maps": (
-                ConsistentWeightedSampling(n_hashes=30, bits=3, signed=True),
-                RandomFourier(n_components=30, gamma=0.1),
-            )
-        },
-        {
-            "maps": (
-                SignProjection(n_hashes=30),
-                CountSketch(n_components=30),
-            )
-        },
-    ],
-    "SignProjection": [
-        {"n_hashes": 70},
-        {"n_hashes": 20, "distribution": "rademacher"},
-        {"n_hashes": 20, "kernel": "acos_chi2", "dense_output": True},
-    ],
-    "MinHash": [{"n_hashes": 70}, {"n_hashes": 5, "bits": 3}],
-    "ConsistentWeightedSampling": [
-        {"n_hashes": 70},
-        {"n_hashes": 5, "bits": 3, "t_bits": 2},
-        {"n_hashes": 20, "signed": True},
-        {"n_hashes": 40, "method": "dart"},
-        {"n_hashes": 9, "method": "dart", "signed": True, "t_bits": 3},
-    ],
-}
 
 
 def make(name, random_state=0, **parameters):

@@ -3,38 +3,28 @@
 docs/at_scale.md has the formulas that these times follow.
 """
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler
 from sklearn.random_projection import GaussianRandomProjection
 
-from sparsemaps import (
-    ConsistentWeightedSampling,
-    CountSketch,
-    Fastfood,
-    MinHash,
-    RandomBinning,
-    RandomFourier,
-    RandomMaclaurin,
-    SignProjection,
-    TensorSketch,
-)
+import sparsemaps
 
 from .common import fastest, ratio, workload
 
-MAPS = {
-    "CountSketch": lambda n: CountSketch(n_components=n, random_state=0),
-    "TensorSketch": lambda n: TensorSketch(n_components=n, random_state=0),
-    "MinHash": lambda n: MinHash(n_hashes=n, random_state=0),
-    "icws": lambda n: ConsistentWeightedSampling(n_hashes=n, random_state=0),
-    "dart": lambda n: ConsistentWeightedSampling(n_hashes=n, method="dart", random_state=0),
-    "SignProjection": lambda n: SignProjection(n_hashes=n, random_state=0),
-    "rademacher": lambda n: SignProjection(n_hashes=n, distribution="rademacher", random_state=0),
-    "RandomFourier": lambda n: RandomFourier(n_components=n, random_state=0),
-    "RandomBinning": lambda n: RandomBinning(n_grids=n, random_state=0),
-    "RandomMaclaurin": lambda n: RandomMaclaurin(n_components=n, random_state=0),
-    "Fastfood": lambda n: Fastfood(n_components=n, hash_dim=1024, random_state=0),
-}
+
+def _new(name, n, **parameters):
+    new = getattr(sparsemaps, name)(**parameters, random_state=0)
+    new._set_size(n)
+    return new
+
+
+MAPS = {name: partial(_new, name) for name in sparsemaps._MAPS if name != "KernelProduct"}
+MAPS["Fastfood"] = partial(_new, "Fastfood", hash_dim=1024)
+MAPS["dart"] = partial(_new, "ConsistentWeightedSampling", method="dart")
+MAPS["rademacher"] = partial(_new, "SignProjection", distribution="rademacher")
 
 PEERS = {
     "RandomFourier": lambda n: RBFSampler(n_components=n, random_state=0),

@@ -13,7 +13,7 @@ from sparsemaps import kernels
 from .common import fastest, ratio, workload
 from .growth import MAPS
 
-CODED = ("MinHash", "icws", "dart", "SignProjection", "rademacher", "RandomFourier")
+CODED = [name for name, new in MAPS.items() if new(8).has_codes]
 
 
 class _Threads:

@@ -5,7 +5,7 @@
 
 - this file: `kernel_error`, `min_components`, and the display.
 - ``_error``: estimates and exact kernel of a sample of pairs, and what their differences say.
-- ``_variance``: the law of the error of each map, as published or derived.
+- ``_coverage``: how likely an error is, by the variance that each map states.
 
 Nothing else of the package uses these modules.
 
@@ -27,16 +27,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps.approximation import _error, _variance
+from sparsemaps._tools._typing import Array
+from sparsemaps.approximation import _error
+from sparsemaps.approximation._coverage import coverage
 from sparsemaps.approximation._error import KernelError
+from sparsemaps.maps._moments import Moments
 
 __all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
-
-Array = npt.NDArray[np.float64]
 
 _LARGEST_SIZE = 2**40
 """Larger than any map takes: `min_components` looks no further."""
@@ -189,7 +189,7 @@ def min_components(
         raise ParameterError("confidence", repr(confidence), "above 0 and below 1")
     if X is None:
         map._check_parameters()
-        moments = _variance.of_any_pair(map)
+        moments = map._moments_of_any_pair()
     else:
         _check_at_least("n_pairs", n_pairs, 1)
         moments = _moments_of_rows(map, X, n_pairs)
@@ -202,20 +202,21 @@ def min_components(
         )
     step = 2 if moments.paired else 1
     size = step * _least(
-        lambda n: bool((moments.coverage(step * n, float(error)) >= confidence).all())
+        lambda n: bool((coverage(moments, step * n, float(error)) >= confidence).all())
     )
     _error.resized(map, size)._check_parameters()
     return size
 
 
-def _moments_of_rows(map: Any, X: Any, n_pairs: int) -> _variance.Moments:
+def _moments_of_rows(map: Any, X: Any, n_pairs: int) -> Moments:
     """The moments for pairs of a sample of rows, with what must be measured."""
     fitted, sample = _error.sample_rows(map, X, n_pairs, np.random.default_rng(0))
     pairs = _error.exact_pairs(fitted, sample)[1]
-    signs = any(_variance.is_approximate(part) for part in _variance.factors(fitted))
+    signs = any(leaf._is_approximate for leaf in _error.leaves(fitted))
     measured = _error.resized(fitted, 4096 if signs else 1024)
     pairs = _error.measured(measured, sample, pairs, range(4), signs=signs)
-    return _variance.of_pairs(fitted, pairs)
+    moments: Moments = fitted._moments(pairs)
+    return moments
 
 
 def _least(enough: Callable[[int], bool]) -> int:

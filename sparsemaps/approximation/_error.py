@@ -5,22 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _sklearn
-from sparsemaps.approximation import _variance
-from sparsemaps.maps.kernel_product import KernelProduct
-from sparsemaps.maps.random_fourier import RandomFourier
-from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
-
-Array = npt.NDArray[np.float64]
+from sparsemaps._tools._typing import Array
+from sparsemaps.maps._moments import Pairs, UnknownVarianceError, biases, upper, used_columns
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-
-_N_COMPARED = 2**20
-"""Samples of pairs of rows that are compared at once."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +100,8 @@ class KernelError:
 def resized(random_map: Any, size: int) -> Any:
     """A copy with another number of components."""
     copy = _sklearn.clone(random_map)
-    if isinstance(copy, KernelProduct):
-        for name, part in copy._named_maps():
-            copy.set_params(**{f"{name}__{part._size_name}": size})
-        return copy
-    return copy.set_params(**{copy._size_name: size})
+    copy._set_size(size)
+    return copy
 
 
 def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
@@ -136,29 +125,21 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
     return fitted, sample
 
 
-def upper(gram: Any) -> Array:
-    """The values of all pairs of different rows."""
-    values: Any = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
-    return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
-
-
-def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, _variance.Pairs]:
+def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, Pairs]:
     """The exact kernel of all pairs of rows, and what the variance formulas ask of them."""
     # No kernel depends on columns that no row has: without them, products take less memory.
     sample = used_columns(sample)
     kernel = upper(fitted.exact_kernel(sample))
     doubled = kernel
-    if isinstance(fitted, RandomFourier) and fitted.kernel != "folded_rbf":
+    if fitted._depends_on_doubled:
         doubled = upper(fitted.exact_kernel(2 * sample))
-    factors: tuple[_variance.Pairs, ...] = ()
-    if isinstance(fitted, KernelProduct):
-        factors = tuple(exact_pairs(part, sample)[1] for part in fitted.maps_)
+    factors = tuple(exact_pairs(part, sample)[1] for part in fitted._factor_maps)
     squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
     largest = np.array(
         [abs(row).max(initial=0) for row in np.split(sample.data, sample.indptr[1:-1])]
     )
     first, second = np.triu_indices(sample.shape[0], 1)
-    pairs = _variance.Pairs(
+    pairs = Pairs(
         kernel=kernel,
         doubled=doubled,
         inner=upper(sample @ sample.T),
@@ -184,23 +165,18 @@ def _peaks(sample: Any, first: Any, second: Any) -> Array:
     return np.asarray(peaks.clip(0, 1), dtype=np.float64)
 
 
-def used_columns(Z: Any) -> Any:
-    """Sparse rows without the columns that no row has: products take memory and time for each."""
-    if not sp.issparse(Z):
-        return Z
-    used, indices = np.unique(Z.indices, return_inverse=True)
-    return sp.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], len(used)))
+def leaves(random_map: Any) -> list[Any]:
+    """The maps of a product, or the map itself."""
+    parts = random_map._factor_maps
+    return [leaf for part in parts for leaf in leaves(part)] if parts else [random_map]
 
 
 def measured(
-    fitted: Any, sample: Any, pairs: _variance.Pairs, seeds: Sequence[int], *, signs: bool = False
-) -> _variance.Pairs:
+    fitted: Any, sample: Any, pairs: Pairs, seeds: Sequence[int], *, signs: bool = False
+) -> Pairs:
     """`pairs` with the rates of 0-bit samples of those seeds; with `signs`, also the mean errors of
     signs that agree at nearly the rate of the kernel."""
-    if not any(
-        isinstance(part, ConsistentWeightedSampling) or (signs and _variance.is_approximate(part))
-        for part in _variance.factors(fitted)
-    ):
+    if not any(_is_measured(leaf, signs) for leaf in leaves(fitted)):
         return pairs
     features = _sklearn.clone(fitted)
     for seed in seeds:
@@ -209,36 +185,22 @@ def measured(
     return pairs
 
 
-def _add_measured(
-    features: Any, sample: Any, pairs: _variance.Pairs, weight: float, signs: bool
-) -> _variance.Pairs:
-    """`pairs` with the rates of one seed, times `weight`, added to what was measured."""
-    if isinstance(features, KernelProduct):
+def _is_measured(leaf: Any, signs: bool) -> bool:
+    return leaf._needs_measuring and (signs or not leaf._is_approximate)
+
+
+def _add_measured(features: Any, sample: Any, pairs: Pairs, weight: float, signs: bool) -> Pairs:
+    """`pairs` with the rates of one seed, times `weight`, added to those of other seeds."""
+    if features._factor_maps:
         factors = tuple(
             _add_measured(part, sample, factor, weight, signs)
-            for part, factor in zip(features.maps_, pairs.factors, strict=True)
+            for part, factor in zip(features._factor_maps, pairs.factors, strict=True)
         )
         return replace(pairs, factors=factors)
-    if isinstance(features, ConsistentWeightedSampling):
-        found = _zero_bit_rate(*features.sample(sample))
-    elif signs and _variance.is_approximate(features):
-        Z = used_columns(features.transform(sample))
-        found = upper(Z @ Z.T) - pairs.kernel
-    else:
+    if not _is_measured(features, signs):
         return pairs
-    return replace(pairs, measured=pairs.measured + weight * found)
-
-
-def _zero_bit_rate(i: Any, t: Any) -> Array:
-    """For each pair of rows, the share of samples that agree in i* and not in t*."""
-    first, second = np.triu_indices(len(i), 1)
-    total = np.zeros(len(first))
-    step = max(1, _N_COMPARED // len(first))
-    for start in range(0, i.shape[1], step):
-        columns, numbers = i[:, start : start + step], t[:, start : start + step]
-        same = columns[first] == columns[second]
-        total += (same & (numbers[first] != numbers[second])).sum(axis=1)
-    return np.asarray(total / i.shape[1])
+    rates = features._measure(sample, pairs.kernel)
+    return replace(pairs, measured=pairs.measured + weight * rates)
 
 
 def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
@@ -252,7 +214,7 @@ def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
     return np.array(out)
 
 
-def summary(fitted: Any, exact: Array, pairs: _variance.Pairs, errors: Array) -> KernelError:
+def summary(fitted: Any, exact: Array, pairs: Pairs, errors: Array) -> KernelError:
     """What was found; `errors` has a row for each seed, `pairs` the measured rates."""
     n_seeds = len(errors)
     means = errors.mean(axis=0)
@@ -261,13 +223,13 @@ def summary(fitted: Any, exact: Array, pairs: _variance.Pairs, errors: Array) ->
     std = float(np.sqrt(variance))
     of_seeds = errors.mean(axis=1)
     variance_error = float(variances.std(ddof=1) / np.sqrt(n_seeds))
-    known = _variance.biases(fitted, pairs)
+    known = biases(fitted._means(pairs))
     chance_bias, zero_bit_bias = float(known.chance.mean()), float(known.zero_bit.mean())
     bias = float(of_seeds.mean())
     theory_std = theory_rmse = None
     try:
-        expected = _variance.of_pairs(fitted, pairs).variance(fitted._size)
-    except _variance.UnknownVarianceError:
+        expected = fitted._moments(pairs).variance(fitted._size)
+    except UnknownVarianceError:
         pass
     else:
         theory_std = float(np.sqrt(expected.mean()))

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import sparsemaps
 from sparsemaps import files, kernels
@@ -38,10 +38,23 @@ def make_map(options: argparse.Namespace) -> Any:
     if getattr(options, "config", None) is not None:
         return _saved_map(options)
     kind = MAPS[options.map_name]
-    parameters = _given(options, kind)
-    if options.map_name == "tensor-sketch":
-        parameters["dense_output"] = False  # the same numbers, without the zeros
-    return _load(kind.make)(**parameters, random_state=options.seed).fit_any_width()
+    return new_map(kind, _given(options, kind), options.seed).fit_any_width()
+
+
+def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
+    """A map, or the product of two that draw as many samples."""
+    if not kind.factors:
+        made = _load(kind.make)(**parameters, random_state=seed)
+        if "dense_output" in made.get_params(deep=False):
+            made.set_params(dense_output=False)  # the same numbers, without the zeros
+        return made
+    factors = []
+    for path in kind.factors:
+        factor = _load(path)()
+        names = parameters.keys() & factor.get_params().keys()
+        factors.append(factor.set_params(**{name: parameters[name] for name in names}))
+    factors[1]._set_size(factors[0]._size)
+    return _load(kind.make)(maps=tuple(factors), random_state=seed)
 
 
 def _saved_map(options: argparse.Namespace) -> Any:
@@ -59,16 +72,11 @@ def _saved_map(options: argparse.Namespace) -> Any:
         except RecursionError:
             raise ValueError("the lists of the file are nested too deeply") from None
         saved = sparsemaps.from_config(config)
-        if options.map_name != SAVED and type(saved) is not _class_of(kind):
+        if options.map_name != SAVED and type(saved) is not _load(kind.make):
             raise ValueError(f"the map is {type(saved).__name__}, not that of {options.map_name}")
     except ValueError as error:
         raise ValueError(f"{options.config}: {error}") from error
     return saved
-
-
-def _class_of(kind: Kind) -> type:
-    made = _load(kind.make)
-    return made if isinstance(made, type) else sparsemaps.KernelProduct
 
 
 def demo(options: argparse.Namespace) -> None:
@@ -188,38 +196,7 @@ def info(options: argparse.Namespace) -> None:
     sys.stdout.flush()  # here, so that an error is reported
 
 
-# ---- maps and kernels that combine several of the library's --------------------------------------
-
-
-def minmax_times_signs(
-    *,
-    n_hashes: int = 256,
-    bits: int = 8,
-    t_bits: int = 0,
-    kernel: Literal["acos", "acos_chi2"] = "acos",
-    distribution: Literal["rademacher"] | None = None,
-    random_state: int,
-) -> Any:
-    """Min-max times acos (or acos-chi-square) kernel."""
-    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
-    signs = sparsemaps.SignProjection(kernel=kernel, n_hashes=n_hashes, distribution=distribution)
-    return sparsemaps.KernelProduct(maps=(sampled, signs), random_state=random_state)
-
-
-def minmax_times_fourier(
-    *,
-    n_hashes: int = 256,
-    bits: int = 8,
-    t_bits: int = 0,
-    kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = "rbf",
-    gamma: float = 1.0,
-    nu: float = 1.5,
-    random_state: int,
-) -> Any:
-    """Min-max times Gaussian kernel (or another of the map fourier)."""
-    sampled = sparsemaps.ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, t_bits=t_bits)
-    fourier = sparsemaps.RandomFourier(kernel=kernel, gamma=gamma, nu=nu, n_components=n_hashes)
-    return sparsemaps.KernelProduct(maps=(sampled, fourier), random_state=random_state)
+# ---- kernels that combine several of the library's -----------------------------------------------
 
 
 def minmax_times_acos(X: Any, Y: Any = None) -> Any:

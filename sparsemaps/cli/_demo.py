@@ -14,28 +14,18 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
+import sparsemaps
 from sparsemaps import neighbors
 from sparsemaps._tools import _sklearn
 from sparsemaps.cli._demo_data import Task, Text, digits, texts, trigrams
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.maps.count_sketch import CountSketch
-from sparsemaps.maps.fastfood import Fastfood
-from sparsemaps.maps.kernel_product import KernelProduct
-from sparsemaps.maps.minhash import MinHash
-from sparsemaps.maps.random_binning import RandomBinning
-from sparsemaps.maps.random_fourier import RandomFourier
-from sparsemaps.maps.random_maclaurin import RandomMaclaurin
-from sparsemaps.maps.sign_projection import SignProjection
-from sparsemaps.maps.tensor_sketch import TensorSketch
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
 
 N_HASHES = (64, 256, 1024)
 BITS = 8
 N_COMPONENTS = 1024
-DEGREE = 3
-GAMMA, LAPLACIAN_GAMMA = 2.0, 0.3
 N_SET_HASHES = 256
 SIMILAR = 0.8
 N_SHOWN = 3
@@ -130,25 +120,23 @@ def other_steps(task: Task) -> Iterator[Callable[[], Result]]:
     """The same for the other kernels. Those of inner products take rows of unit length."""
     *_, normalize = _sklearn.learners()
     unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
-    common: dict[str, Any] = {"random_state": 0, "n_jobs": -1}
-    sized = {"n_components": N_COMPONENTS, **common}
-    signs = SignProjection(n_hashes=N_COMPONENTS, **common)
-    polynomial = {"degree": DEGREE, "coef0": 1.0, **sized}
-    binning = RandomBinning(gamma=LAPLACIAN_GAMMA, n_grids=N_COMPONENTS, n_bins=2**BITS, **common)
-    product = KernelProduct(maps=(weighted_sampling(N_COMPONENTS), signs), **common)
-    yield partial(mapped, unit, *labelled(CountSketch(dense_output=True, **sized)))
-    yield partial(mapped, task, *labelled(MinHash(n_hashes=N_COMPONENTS, bits=BITS, **common)))
-    maps_of: dict[str, list[SparseMap]] = {
-        "polynomial": [TensorSketch(**polynomial), RandomMaclaurin(**polynomial)],
-        "Gaussian": [RandomFourier(gamma=GAMMA, **sized), Fastfood(gamma=GAMMA, **sized)],
-        "Laplacian": [binning],
-        "acos": [signs],
-        "min-max times acos": [product],
-    }
-    for name, maps in maps_of.items():
-        yield partial(exact, unit, name, maps[0])
+    for name, maps in maps_by_kernel().items():
+        if name:
+            yield partial(exact, unit, name, maps[0])
         for features in maps:
             yield partial(mapped, unit, *labelled(features))
+
+
+def maps_by_kernel() -> dict[str, list[SparseMap]]:
+    """The maps that are shown, with the parameters that their classes state."""
+    maps: dict[str, list[SparseMap]] = {}
+    for cls in (getattr(sparsemaps, name) for name in sparsemaps._MAPS):
+        if cls._demo is not None:
+            kernel, parameters = cls._demo
+            features = cls(**parameters, random_state=0, n_jobs=-1)
+            features._set_size(N_COMPONENTS)
+            maps.setdefault(kernel, []).append(features)
+    return maps
 
 
 def labelled(features: SparseMap) -> tuple[str, SparseMap]:
@@ -233,7 +221,7 @@ def near_duplicates(texts: list[Text]) -> Iterator[str]:
     """Pairs of texts of nearly the same trigrams, as lines."""
     yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
     X = trigrams([text for _, _, text in texts])
-    minhash = MinHash(n_hashes=N_SET_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
+    minhash = sparsemaps.MinHash(n_hashes=N_SET_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
     codes, encode_seconds = timed(lambda: minhash.encode(X, packed=True))
     (first, second, similarity), seconds = timed(
         lambda: neighbors.similar_pairs(codes, SIMILAR, n_jobs=-1)

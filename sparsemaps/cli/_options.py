@@ -1,11 +1,20 @@
 """The maps and kernels of the ``sparsemaps`` command, and the options of each.
 
-These are only names; the modules are imported when a command runs, so that help is fast.
+The name of a map in the command and one line about it are ``_command`` of its class. Its options
+are the class's parameters: type and default are those of ``__init__``, and the help is the first
+sentence about the parameter in the docstring. All are read from the source, as text: modules are
+imported when a command runs, so that help is fast.
 """
 
+import ast
 import contextlib
+import inspect
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import sparsemaps
 
 
 class Option(NamedTuple):
@@ -18,11 +27,14 @@ class Option(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A map or a kernel: what makes it (``module:name``), one line about it, its options."""
+    """A map or a kernel: what makes it (``module:name``), one line about it, its options; whether
+    a map has codes; and of a product of maps, what makes these."""
 
     make: str
     about: str
     options: tuple[Option, ...]
+    has_codes: bool = False
+    factors: tuple[str, ...] = ()
 
 
 def integer(text: str) -> int:
@@ -44,14 +56,6 @@ def kernel_or_series(text: str) -> Any:
     return text
 
 
-def _n_components(help: str = "columns of the output") -> Option:
-    return Option("n_components", integer, 1024, help)
-
-
-def _n_hashes(help: str = "samples of a row; four times as many halve the error") -> Option:
-    return Option("n_hashes", integer, 256, help)
-
-
 _GAMMA = Option("gamma", number, 1.0, "factor of the (squared) distance or of the inner product")
 _GAMMA_OF_WIDTH = Option(
     "gamma",
@@ -60,141 +64,6 @@ _GAMMA_OF_WIDTH = Option(
     "factor of the squared distance or inner product; if not given, 1/columns",
 )
 _NU = Option("nu", number, 1.5, "smoothness of the kernel matern, above 0 and at most 10000")
-_DEGREE = Option("degree", integer, 2, "degree of the polynomial")
-_COEF0 = Option("coef0", number, 0.0, "constant of the polynomial")
-_BITS = Option("bits", integer, 8, "bits of the column that a sample keeps, 1 to 16")
-_T_BITS = Option("t_bits", integer, 0, "bits of the weight that a sample keeps, 0 to 8")
-_ACOS = Option("kernel", ("acos", "acos_chi2"), "acos", "kernel of the signs")
-_DISTRIBUTION = Option(
-    "distribution",
-    ("rademacher",),
-    None,
-    "project on random signs, which is faster but not exact for short rows; only for the kernel "
-    "acos",
-)
-_FOURIER = ("rbf", "laplacian", "cauchy", "matern", "folded_rbf")
-_FOURIER_KERNEL = Option("kernel", _FOURIER, "rbf", "the kernel; rbf is the Gaussian")
-
-MAPS = {
-    "minmax": Kind(
-        "sparsemaps:ConsistentWeightedSampling",
-        "min-max kernel, by consistent weighted sampling; values >= 0, or --signed",
-        (
-            _n_hashes(),
-            _BITS,
-            _T_BITS,
-            Option(
-                "method",
-                ("icws", "dart"),
-                "icws",
-                "dart is faster for long rows that share few columns; the samples are others",
-            ),
-            Option(
-                "signed",
-                bool,
-                False,
-                "accept values of both signs, for the generalized min-max kernel",
-            ),
-        ),
-    ),
-    "minhash": Kind(
-        "sparsemaps:MinHash",
-        "Jaccard kernel of the sets of non-zero columns, by minhash",
-        (_n_hashes(), _BITS),
-    ),
-    "count-sketch": Kind(
-        "sparsemaps:CountSketch", "linear kernel, by a sketch of fewer columns", (_n_components(),)
-    ),
-    "tensor-sketch": Kind(
-        "sparsemaps:TensorSketch",
-        "polynomial kernel, by sketches of tensor products",
-        (
-            _DEGREE,
-            _GAMMA,
-            _COEF0,
-            _n_components(),
-            Option(
-                "method",
-                ("auto", "fft", "direct"),
-                "auto",
-                "how the sketch is computed; the sketch is the same",
-            ),
-        ),
-    ),
-    "maclaurin": Kind(
-        "sparsemaps:RandomMaclaurin",
-        "polynomial or exponential kernel, or any power series of the inner product",
-        (
-            Option(
-                "kernel",
-                kernel_or_series,
-                "poly",
-                "poly, exp, or the coefficients of a series, such as 0.5,0,2",
-            ),
-            _DEGREE,
-            _GAMMA,
-            _COEF0,
-            _n_components(),
-            Option("h01", bool, False, "compute the constant and linear terms exactly"),
-        ),
-    ),
-    "fourier": Kind(
-        "sparsemaps:RandomFourier",
-        "Gaussian, Laplacian, Cauchy, Matern or folded Gaussian kernel",
-        (
-            _FOURIER_KERNEL,
-            _GAMMA,
-            _NU,
-            _n_components(),
-            Option(
-                "form", ("paired", "offset"), "paired", "cosine and sine, or cosine with an offset"
-            ),
-        ),
-    ),
-    "fastfood": Kind(
-        "sparsemaps:Fastfood",
-        "Gaussian or Matern kernel, by fast transforms",
-        (
-            Option("kernel", ("rbf", "matern"), "rbf", "the kernel; rbf is the Gaussian"),
-            _GAMMA,
-            Option("degree", integer, 2, "degree of the kernel matern"),
-            _n_components(),
-            Option("transform_type", ("hadamard", "fft"), "hadamard", "the fast transform"),
-            Option(
-                "hash_dim",
-                integer,
-                None,
-                "number of columns that rows are hashed to first; required, as the width of "
-                "files is not known beforehand",
-            ),
-        ),
-    ),
-    "binning": Kind(
-        "sparsemaps:RandomBinning",
-        "Laplacian kernel, by random grids",
-        (
-            _GAMMA,
-            Option("n_grids", integer, 256, "number of grids; four times as many halve the error"),
-            Option("n_bins", integer, 2**12, "output columns of a grid, a power of two"),
-        ),
-    ),
-    "signs": Kind(
-        "sparsemaps:SignProjection",
-        "acos or acos-chi-square kernel, by signs of random projections",
-        (_ACOS, _n_hashes("signs of a row; four times as many halve the error"), _DISTRIBUTION),
-    ),
-    "minmax-signs": Kind(
-        "sparsemaps.cli._commands:minmax_times_signs",
-        "min-max times acos kernel",
-        (_n_hashes(), _BITS, _T_BITS, _ACOS, _DISTRIBUTION),
-    ),
-    "minmax-fourier": Kind(
-        "sparsemaps.cli._commands:minmax_times_fourier",
-        "min-max times Gaussian kernel, or another of the map fourier",
-        (_n_hashes(), _BITS, _T_BITS, _FOURIER_KERNEL, _GAMMA, _NU),
-    ),
-}
-
 KERNELS = {
     "minmax": Kind(
         "sparsemaps.kernels:min_max_kernel",
@@ -248,7 +117,96 @@ KERNELS = {
     ),
 }
 
-PAIR_MAPS = ("minhash", "minmax", "signs", "fourier", "binning", "minmax-signs")
+_NO_OPTIONS = ("dense_output", "maps", "n_jobs", "pitch_density", "random_state")
+"""Parameters of maps that are no options of their commands."""
+
+
+def _maps() -> dict[str, Kind]:
+    """The maps by their names in the command."""
+    classes = {name: _read(name) for name in sparsemaps._MAPS}
+    kinds = {}
+    for name, body in classes.items():
+        if "_command" in body:
+            command, about = body["_command"]
+            kinds[command] = Kind(
+                f"sparsemaps:{name}", about, _options(body), has_codes="encode" in body
+            )
+    for name, body in classes.items():
+        for command, about, *factors in body.get("_products", ()):
+            parts = [classes[factor] for factor in factors]
+            first, second = map(_options, parts)
+            known = {option.name for option in first} | {"n_components", "n_hashes"}
+            options = first + tuple(option for option in second if option.name not in known)
+            made = tuple(f"sparsemaps:{factor}" for factor in factors)
+            has_codes = all(part["is_sampled"] for part in parts)
+            kinds[command] = Kind(f"sparsemaps:{name}", about, options, has_codes, made)
+    return kinds
+
+
+def _read(name: str) -> dict[str, Any]:
+    """Of a class, by their names: the literals of its body, its functions, and its docstring."""
+    module = sparsemaps._MAPS[name].rpartition(".")[2]
+    path = Path(sparsemaps.__file__).parent / "maps" / f"{module}.py"
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    body: dict[str, Any] = {}
+    for cls in (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name):
+        for node in cls.body:
+            if isinstance(node, ast.FunctionDef):
+                body[node.name] = node
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                body[node.targets[0].id] = ast.literal_eval(node.value)
+        body["__doc__"] = ast.get_docstring(cls) or ""
+        body["is_sampled"] = any(ast.unparse(base) == "SampledMap" for base in cls.bases)
+        if body["is_sampled"]:
+            body.setdefault("encode", None)  # inherited
+    return body
+
+
+def _options(body: dict[str, Any]) -> tuple[Option, ...]:
+    """A class's parameters as options."""
+    made = body["__init__"].args
+    return tuple(
+        Option(
+            parameter.arg,
+            _kind(parameter.annotation),
+            ast.literal_eval(default),
+            _first_sentence(body["__doc__"], parameter.arg),
+        )
+        for parameter, default in zip(made.kwonlyargs, made.kw_defaults, strict=True)
+        if parameter.arg not in _NO_OPTIONS
+    )
+
+
+def _kind(annotation: ast.expr) -> Any:
+    """How the text of an option is read, by the type of the parameter."""
+    text = ast.unparse(annotation).removesuffix(" | None")
+    if text == "bool":
+        return bool
+    if text == "int":
+        return integer
+    if "Sequence" in text:
+        return kernel_or_series
+    if isinstance(annotation, ast.BinOp):
+        annotation = annotation.left
+    if isinstance(annotation, ast.Subscript):  # Literal
+        choices = ast.literal_eval(annotation.slice)
+        return choices if isinstance(choices, tuple) else (choices,)
+    return number
+
+
+def _first_sentence(docstring: str, parameter: str) -> str:
+    """What the docstring says first about a parameter, without its markup."""
+    text = inspect.cleandoc(docstring)
+    found = re.search(rf"^{parameter} : .*\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
+    words = " ".join(found[1].split()) if found else ""
+    sentence = re.split(r"[.:;] ", words + " ", maxsplit=1)[0]
+    sentence = re.sub(r"`| \[\d\]_", "", sentence).replace("%", "%%").strip()
+    return sentence[:1].lower() + sentence[1:]
+
+
+MAPS = _maps()
+
+PAIR_MAPS = tuple(name for name, kind in MAPS.items() if kind.has_codes)
 """The maps whose codes are compared by ``sparsemaps pairs``."""
 
 PAIR_EXAMPLES = """\

@@ -7,7 +7,9 @@ number of threads, on any machine.
 - ``_sparse_map``: scikit-learn's estimator API, checks of input, blocks and threads.
 - ``_sampled_map``: what maps have that draw codes: packed codes and one-hot features.
 - ``_csr_output``: output as CSR whose size is not known beforehand.
+- ``_moments``: what the formulas for the error of a map need, and what they give.
 - ``_bandwidth``: `gamma` from the data, for the maps that have it.
+- ``_block_covariance``: the covariance of the features of one block of `Fastfood`.
 - ``_config``: a map from the dictionary that ``to_config`` gave.
 - ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``: inner products and series of them.
 - ``random_fourier``, ``fastfood``, ``random_binning``: kernels of the difference of two rows.

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._typing import Array, Matrix, MatrixLike
 from sparsemaps.codes._packed import PackedCodes, rows_with_bits
+from sparsemaps.maps._moments import Moments, Pairs, biases
 from sparsemaps.maps._sparse_map import SparseMap
 
 
@@ -42,6 +43,25 @@ class SampledMap(SparseMap):
     def _chance(self) -> float:
         """The probability that codes of samples that differ agree."""
         return float(2.0**-self._code_bits)
+
+    _samples_empty_rows: ClassVar[bool] = True
+    """Whether rows without entries have samples."""
+
+    def _means(self, pairs: Pairs) -> list[Array]:
+        chance = np.full_like(pairs.kernel, self._chance)
+        if not self._samples_empty_rows:
+            chance *= pairs.longest > 0
+        mean = pairs.kernel + (1 - pairs.kernel) * chance
+        return [pairs.kernel, mean, mean, mean]
+
+    def _moments(self, pairs: Pairs) -> Moments:
+        """Those of a mean of independent bits, whose variance is at least that of `MinHash`."""
+        span = 1.0 - self._least_kernel
+        known = biases(self._means(pairs))
+        bias = known.chance + known.zero_bit + known.approximate
+        mean = pairs.kernel + bias
+        unit = np.maximum((mean - 1 + span) * (1 - mean), 0)
+        return Moments(pairs.kernel, unit, "binomial", bias=bias, span=span)
 
     @property
     def _estimator(self) -> str:

@@ -12,6 +12,7 @@ from sparsemaps._input import _row_reader, _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._typing import Array, Matrix, MatrixLike
+from sparsemaps.maps._moments import N_GRID, Moments, Pairs, UnknownVarianceError
 
 T = TypeVar("T")
 
@@ -66,6 +67,16 @@ class SparseMap(
     def is_one_hot(self) -> bool:
         """Whether ``transform`` gives the codes of the map as one-hot features."""
         return False
+
+    _summary: ClassVar[tuple[str, str]]
+    """The kernel and the output, as the documents' tables of maps have them."""
+
+    _command: ClassVar[tuple[str, str]]
+    """The name of the map in the command ``sparsemaps map``, and one line about it."""
+
+    _demo: ClassVar[tuple[str, dict[str, Any]] | None] = None
+    """For ``sparsemaps demo``: the kernel's name, empty where the map is not shown beside the exact
+    kernel, and the parameters. None leaves the map out."""
 
     _sparse_components: ClassVar[bool] = False
     """Whether the output has a number for each component with ``dense_output=True`` only."""
@@ -289,6 +300,84 @@ class SparseMap(
                 if name not in _NOT_IN_CONFIG
             },
         }
+
+    # ---- how far estimates are from the kernel ---------------------------------------------------
+
+    def _moments(self, pairs: Pairs) -> Moments:
+        """The distribution of the estimate for each of `pairs`.
+
+        Raises UnknownVarianceError where there is no formula.
+        """
+        raise UnknownVarianceError(f"there is no variance formula for {type(self).__name__}")
+
+    def _moments_of_any_pair(self) -> Moments:
+        """The moments over a grid of pairs of rows of unit length.
+
+        The grid runs over all kernel values, or inner products, that the formula depends on; what
+        else it depends on has its least favourable value.
+        """
+        return self._moments(self._any_pairs())
+
+    def _any_pairs(self) -> Pairs:
+        """That grid."""
+        kernel = np.linspace(self._least_kernel, 1.0, N_GRID)
+        ones = np.ones(N_GRID)
+        return Pairs(
+            kernel=kernel,
+            doubled=self._most_doubled(kernel),
+            inner=np.linspace(-1.0, 1.0, N_GRID),
+            square_x=ones,
+            square_y=ones,
+            overlap=0 * ones,
+            peak=0 * ones,
+            measured=self._most_measured(kernel),
+        )
+
+    @property
+    def _depends_on_doubled(self) -> bool:
+        """Whether the formula depends on the kernel of the rows times 2."""
+        return False
+
+    @property
+    def _least_kernel(self) -> float:
+        """The least value of the kernel."""
+        return 0.0
+
+    def _most_doubled(self, kernel: Array) -> Array:
+        """The largest kernel of rows times 2, for the kernels of the rows themselves."""
+        return kernel
+
+    def _means(self, pairs: Pairs) -> list[Array]:
+        """Means of the estimate: the kernel; with chance agreements; with those of samples that
+        differ in t* alone; with the kernel's own error."""
+        return [pairs.kernel] * 4
+
+    @property
+    def _is_approximate(self) -> bool:
+        """Whether the mean of the estimates is the kernel only nearly, depending on the rows."""
+        return False
+
+    @property
+    def _needs_measuring(self) -> bool:
+        """Whether the mean depends on rates that no formula gives, but `_measure` does."""
+        return self._is_approximate
+
+    def _measure(self, sample: Any, kernel: Array) -> Array:
+        """Those rates, by this fitted map, for all pairs of rows of `sample`."""
+        raise NotImplementedError
+
+    def _most_measured(self, kernel: Array) -> Array:
+        """The least favourable rates; UnknownVarianceError where they are not known."""
+        return np.zeros_like(kernel)
+
+    @property
+    def _factor_maps(self) -> tuple[Any, ...]:
+        """The maps of a product."""
+        return ()
+
+    def _set_size(self, size: int) -> None:
+        """Set the number of random components."""
+        self.set_params(**{self._size_name: size})
 
     # ---- fitting ---------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from sparsemaps._loops import count_sketch as _kernel
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
 from sparsemaps.maps._csr_output import make_csr
+from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
 
 
@@ -80,6 +81,10 @@ class CountSketch(SparseMap):
     [4.0, 5.0]
     """
 
+    _summary = "linear", "CSR or dense"
+    _command = "count-sketch", "linear kernel, by a sketch of fewer columns"
+    _demo = "", {"dense_output": True}
+
     _sparse_components = True
 
     def __init__(
@@ -127,3 +132,8 @@ class CountSketch(SparseMap):
 
     def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
         return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)
+
+    def _moments(self, pairs: Pairs) -> Moments:
+        lengths = pairs.square_x * pairs.square_y
+        unit = lengths + pairs.inner**2 - 2 * pairs.overlap
+        return Moments(pairs.kernel, unit, "jumps", jump=2 * pairs.longest)

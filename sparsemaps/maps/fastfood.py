@@ -19,6 +19,8 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
 from sparsemaps.kernels._distance import squared_distances
 from sparsemaps.maps import _bandwidth
+from sparsemaps.maps._block_covariance import covariance_in_block
+from sparsemaps.maps._moments import N_GRID, Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sparse_map import SparseMap
 
 MAX_DENSE_WIDTH = 2**17
@@ -46,8 +48,9 @@ class Fastfood(SparseMap):
     Parameters
     ----------
     kernel : {"rbf", "matern"}, default="rbf"
-        "rbf" is the Gaussian kernel :math:`e^{-\gamma \|x - y\|^2}`. "matern" takes as lengths the
-        norms of sums of `degree` points that are uniform in the unit ball of d' dimensions:
+        Name of the kernel. "rbf" is the Gaussian kernel :math:`e^{-\gamma \|x - y\|^2}`. "matern"
+        takes as lengths the norms of sums of `degree` points that are uniform in the unit ball of
+        d' dimensions:
 
         .. math:: k(x, y) = \left( \Gamma(d'/2 + 1) \, (2 / z)^{d'/2} J_{d'/2}(z) \right)^t, \qquad
                   z = \sqrt{2 \gamma} \, \|x - y\|,
@@ -66,8 +69,9 @@ class Fastfood(SparseMap):
         is a cosine with a random phase. The error of a kernel value falls as
         ``1 / sqrt(n_components)``.
     transform_type : {"hadamard", "fft"}, default="hadamard"
-        "fft" uses the real Fourier transforms of scipy.fft in place of both Hadamard transforms,
-        and complex normal numbers between them. It costs more, and is meant for comparisons.
+        The fast transform. "fft" uses the real Fourier transforms of scipy.fft in place of both
+        Hadamard transforms, and complex normal numbers between them. It costs more, and is meant
+        for comparisons.
     hash_dim : int or None, default=None
         Width that rows are count-sketched to first, 1 to 2**20. It keeps inner products on average,
         with a variance of about ``|x|**2 |y|**2 / hash_dim``, and so adds noise to the kernel. None
@@ -146,6 +150,10 @@ class Fastfood(SparseMap):
     >>> bool(np.allclose(Z @ Z.T, rbf_kernel(X, gamma=0.5), atol=0.05))
     True
     """
+
+    _summary = "Gaussian, Matern, by fast transforms", "dense"
+    _command = "fastfood", "Gaussian or Matern kernel, by fast transforms"
+    _demo = "Gaussian", {"gamma": 2.0}
 
     gamma: _bandwidth.Gamma
 
@@ -239,6 +247,44 @@ class Fastfood(SparseMap):
         argument = -self.gamma_ * squares / 2
         one_point = special.hyp0f1(self._dense_width / 2 + 1, argument)
         return np.asarray(one_point**self.degree)
+
+    def _moments(self, pairs: Pairs) -> Moments:
+        return self._moments_at_width(pairs, self._padded_width(self._n_columns or 1))
+
+    def _moments_at_width(self, pairs: Pairs, width: int) -> Moments:
+        if self._parameters_in_use()["hash_dim"] is not None:
+            raise UnknownVarianceError(
+                "there is no variance formula for Fastfood where hash_dim shortens rows first"
+            )
+        if self.kernel != "rbf":
+            raise UnknownVarianceError(
+                f"there is no variance formula for Fastfood with kernel={self.kernel!r}"
+            )
+        k = pairs.kernel
+        return Moments(
+            k,
+            (1 - k**2) ** 2,
+            "gamma",
+            paired=True,
+            single=1 + k**4 / 2 - k**2,
+            common=covariance_in_block(k, pairs.peak, width),
+            block=np.full_like(k, width),
+        )
+
+    def _moments_of_any_pair(self) -> Moments:
+        if self._n_columns is not None:
+            return super()._moments_of_any_pair()
+        # All widths in one: each has another covariance.
+        widths = [2**k for k in range(1, int(MAX_DENSE_WIDTH).bit_length())]
+        moments = [self._moments_at_width(self._any_pairs(), width) for width in widths]
+        return Moments(
+            kernel=np.concatenate([one.kernel for one in moments]),
+            unit=np.concatenate([one.unit for one in moments]),
+            law="gamma",
+            paired=True,
+            common=np.concatenate([one.common for one in moments]),
+            block=np.repeat(np.asarray(widths, float), N_GRID),
+        )
 
     def _make_dense(self, block: Block, dtype: Any) -> Array:
         dense = np.zeros((len(block.indptr) - 1, self._dense_width), dtype)

@@ -13,12 +13,16 @@ from sparsemaps._tools import _blocks, _seeding, _sklearn
 from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps.sign_projection import SignProjection
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
 
 _MAX_CODE_BITS = 24
+
+_N_GRID = 101
+"""Kernel values of each factor, all pairs of which make the grid of `_any_pairs`."""
 
 _Maps: TypeAlias = (
     tuple[SampledMap, SparseMap] | Sequence[tuple[str, SparseMap]] | Sequence[SparseMap]
@@ -109,6 +113,24 @@ class KernelProduct(SampledMap):
     >>> sorted(KernelProduct(maps=[("a", sampled), ("b", SignProjection())]).get_params())[:4]
     ['a', 'a__bits', 'a__method', 'a__n_hashes']
     """
+
+    _summary = "a sampled map's kernel times another's", "CSR, packed codes"
+    _products = (
+        (
+            "minmax-signs",
+            "min-max times acos kernel",
+            "ConsistentWeightedSampling",
+            "SignProjection",
+        ),
+        (
+            "minmax-fourier",
+            "min-max times Gaussian kernel, or another of the map fourier",
+            "ConsistentWeightedSampling",
+            "RandomFourier",
+        ),
+    )
+    """Products that are commands: the name, one line about it, and the classes of the two maps."""
+    _demo = "min-max times acos", {}
 
     def __init__(
         self,
@@ -227,7 +249,7 @@ class KernelProduct(SampledMap):
                 raise ParameterError("the codes of maps", str(bits), rule)
 
     @property
-    def _factors(self) -> tuple[Any, Any]:
+    def _factor_maps(self) -> tuple[Any, Any]:
         """The fitted maps in the frozen copy, otherwise the maps of the parameter."""
         if "maps_" in vars(self):
             return self.maps_
@@ -237,7 +259,7 @@ class KernelProduct(SampledMap):
     @property
     def n_hashes(self) -> int:  # type: ignore[override]
         """Number of samples."""
-        return int(self._factors[0].n_hashes)
+        return int(self._factor_maps[0].n_hashes)
 
     @property
     def _nonnegative_rule(self) -> str | None:
@@ -248,7 +270,7 @@ class KernelProduct(SampledMap):
 
     @property
     def has_codes(self) -> bool:
-        return _is_pair(self.maps) and bool(self._factors[1].is_one_hot)
+        return _is_pair(self.maps) and bool(self._factor_maps[1].is_one_hot)
 
     @property
     def _has_components(self) -> bool:
@@ -260,7 +282,7 @@ class KernelProduct(SampledMap):
 
     @property
     def _code_bits(self) -> int:
-        sampled, other = self._factors
+        sampled, other = self._factor_maps
         return int(sampled._code_bits + (other._code_bits if other.is_one_hot else 0))
 
     @property
@@ -275,9 +297,36 @@ class KernelProduct(SampledMap):
     def _parts(self) -> tuple[tuple[int, float], ...]:
         return tuple(
             pair
-            for part in self._factors
+            for part in self._factor_maps
             for pair in (part._parts or ((part._code_bits, part._chance),))
         )
+
+    def _means(self, pairs: Pairs) -> list[Array]:
+        both = zip(self._factor_maps, pairs.factors, strict=True)
+        first, second = (part._means(of_part) for part, of_part in both)
+        return [one * other for one, other in zip(first, second, strict=True)]
+
+    def _moments(self, pairs: Pairs) -> Moments:
+        if not self.has_codes:
+            raise UnknownVarianceError(
+                "there is no variance formula for KernelProduct with a map of dense output"
+            )
+        return super()._moments(pairs)
+
+    def _any_pairs(self) -> Pairs:
+        if any(part._factor_maps for part in self._factor_maps):
+            raise UnknownVarianceError("for the product of a KernelProduct give X")
+        values = np.linspace(0.0, 1.0, _N_GRID)
+        grids = np.repeat(values, _N_GRID), np.tile(values, _N_GRID)
+        factors = tuple(
+            Pairs(kernel, measured=part._most_measured(kernel))
+            for part, kernel in zip(self._factor_maps, grids, strict=True)
+        )
+        return Pairs(grids[0] * grids[1], factors=factors)
+
+    def _set_size(self, size: int) -> None:
+        for name, part in self._named_maps():
+            self.set_params(**{f"{name}__{part._size_name}": size})
 
     # ---- fitting and mapping ---------------------------------------------------------------------
 

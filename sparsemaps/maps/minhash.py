@@ -96,6 +96,10 @@ class MinHash(SampledMap):
     True
     """
 
+    _summary = "Jaccard of sets of columns", "one-hot CSR, packed codes, samples"
+    _command = "minhash", "Jaccard kernel of the sets of non-zero columns, by minhash"
+    _demo = "", {}
+
     def __init__(
         self,
         *,
@@ -142,6 +146,8 @@ class MinHash(SampledMap):
     def _check_parameters(self) -> None:
         _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         _checks.check_int("bits", self.bits, 1, 16)
+
+    _samples_empty_rows = False
 
     @property
     def _code_bits(self) -> int:

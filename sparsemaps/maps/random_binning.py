@@ -112,6 +112,10 @@ class RandomBinning(SampledMap):
     True
     """
 
+    _summary = "Laplacian, other mixtures of hats", "one-hot CSR, packed codes"
+    _command = "binning", "Laplacian kernel, by random grids"
+    _demo = "Laplacian", {"gamma": 0.3, "n_bins": 256}
+
     gamma: _bandwidth.Gamma
 
     _size_name = "n_grids"
@@ -121,7 +125,7 @@ class RandomBinning(SampledMap):
         *,
         gamma: _bandwidth.Gamma = 1.0,
         n_grids: int = 256,
-        n_bins: int = 2**12,
+        n_bins: int = 4096,
         pitch_density: Callable[[Array], Array] | None = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,

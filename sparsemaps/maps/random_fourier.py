@@ -15,6 +15,7 @@ from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.kernels._matern import check_nu
 from sparsemaps.maps import _bandwidth
+from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
 
 _SPECTRA = {
@@ -46,7 +47,7 @@ class RandomFourier(SparseMap):
     Parameters
     ----------
     kernel : {"rbf", "laplacian", "cauchy", "matern", "folded_rbf"}, default="rbf"
-        With :math:`\Delta = x - y`:
+        Name of the kernel, of which "rbf" is the Gaussian. With :math:`\Delta = x - y`:
 
         - "rbf": :math:`\exp(-\gamma \|\Delta\|^2)`;
         - "laplacian": :math:`\exp(-\gamma \|\Delta\|_1)`;
@@ -57,8 +58,9 @@ class RandomFourier(SparseMap):
           rows of unit length and inner product :math:`\rho`. For other rows it is
           :math:`\frac12 e^{-\gamma \|x - y\|^2 / 2} + \frac12 e^{-\gamma \|x + y\|^2 / 2}`.
     gamma : float, "scale" or "median", default=1.0
-        Above 0, as in scikit-learn's kernels. "scale" takes ``1 / (n_features * X.var())`` of the
-        matrix given to ``fit`` ("laplacian": ``1 / (n_features * X.std())``, "cauchy": its root).
+        Factor of the (squared) distance, above 0, as in scikit-learn's kernels. "scale" takes
+        ``1 / (n_features * X.var())`` of the matrix given to ``fit`` ("laplacian":
+        ``1 / (n_features * X.std())``, "cauchy": its root).
         "median" makes the kernel ``exp(-1/2)`` (of squared distances) or ``exp(-1)`` at the median
         distance of a sample of 256 rows. Both are a first guess: search around it.
     nu : float, default=1.5
@@ -69,7 +71,8 @@ class RandomFourier(SparseMap):
         ``(1 - k**2) / sqrt(n_components)`` for "rbf" in the paired form; more components extend
         the first ones, up to the factor.
     form : {"paired", "offset"}, default="paired"
-        "paired" has (cos, sin) of each of ``n_components / 2`` vectors one behind the other; if
+        "paired" for cosines with sines, "offset" for cosines with random phases. "paired" has
+        (cos, sin) of each of ``n_components / 2`` vectors one behind the other; if
         `n_components` is odd, the last component has the offset form. "offset" has
         ``cos(<omega, x> + b)`` of `n_components` vectors, b uniform in a whole turn; its error is
         larger where ``2 * k(Delta)**2 > k(2 * Delta)``, for "rbf" everywhere. "folded_rbf" has
@@ -142,6 +145,10 @@ class RandomFourier(SparseMap):
     True
     """
 
+    _summary = "Gaussian, Laplacian, Cauchy, Matern, folded RBF", "dense, packed bits"
+    _command = "fourier", "Gaussian, Laplacian, Cauchy, Matern or folded Gaussian kernel"
+    _demo = "Gaussian", {"gamma": 2.0}
+
     gamma: _bandwidth.Gamma
 
     def __init__(
@@ -184,6 +191,37 @@ class RandomFourier(SparseMap):
     @property
     def has_codes(self) -> bool:
         return self.kernel != "folded_rbf"
+
+    @property
+    def _depends_on_doubled(self) -> bool:
+        return self.kernel != "folded_rbf"
+
+    def _most_doubled(self, kernel: Array) -> Array:
+        if self.kernel == "laplacian":
+            return kernel**2
+        return kernel**4 if self.kernel == "rbf" else kernel
+
+    def _moments(self, pairs: Pairs) -> Moments:
+        k, doubled = pairs.kernel, pairs.doubled
+        if self.kernel == "folded_rbf":
+            return Moments(k, self._folded_unit(pairs), "normal")
+        offset = 1 + doubled / 2 - k**2
+        if self.form == "offset":
+            return Moments(k, offset, "normal")
+        return Moments(k, 1 + doubled - 2 * k**2, "gamma", paired=True, single=offset)
+
+    def _folded_unit(self, pairs: Pairs) -> Array:
+        """The variance of cos <w, x> cos <w, y>, with w normal of variance gamma: its second moment
+        is a sum of four."""
+        gamma = self._parameters_in_use()["gamma"]
+        if isinstance(gamma, str):
+            raise ValueError(f"the map must be fitted first, as its gamma is {gamma!r}")
+        gamma, squares = float(gamma), pairs.square_x + pairs.square_y
+        near, far = squares - 2 * pairs.inner, squares + 2 * pairs.inner
+        kernel = (np.exp(-gamma * near / 2) + np.exp(-gamma * far / 2)) / 2
+        second = (1 + np.exp(-2 * gamma * pairs.square_x) + np.exp(-2 * gamma * pairs.square_y)) / 4
+        second = second + (np.exp(-2 * gamma * near) + np.exp(-2 * gamma * far)) / 8
+        return np.asarray(second - kernel**2)
 
     def _n_pairs(self) -> int:
         paired = self.form == "paired" and self.kernel != "folded_rbf"

@@ -16,6 +16,7 @@ from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Keys, Matrix, MatrixLike, RandomState
 from sparsemaps.maps._csr_output import make_csr
+from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
 
 _Features: TypeAlias = tuple[np.uint64, Array, Array]
@@ -41,9 +42,10 @@ class RandomMaclaurin(SparseMap):
     Parameters
     ----------
     kernel : {"poly", "exp"} or sequence of float, default="poly"
-        "poly" is ``(gamma <x, y> + coef0) ** degree``, "exp" is ``exp(gamma <x, y>)``, and a
-        sequence holds the coefficients ``a_0, a_1, ...`` of ``(gamma <x, y>) ** n``: none may be
-        negative, and at least one must be positive.
+        Name of the kernel, or the coefficients of a series, such as 0.5,0,2. "poly" is
+        ``(gamma <x, y> + coef0) ** degree``, "exp" is ``exp(gamma <x, y>)``, and a sequence holds
+        the coefficients ``a_0, a_1, ...`` of ``(gamma <x, y>) ** n``: none may be negative, and at
+        least one must be positive.
     degree : int, default=2
         Degree of "poly", 1 to 1024.
     gamma : float, default=1.0
@@ -112,6 +114,16 @@ class RandomMaclaurin(SparseMap):
     >>> bool(np.allclose(Z @ Z.T, np.exp(X @ X.T), rtol=0.1))
     True
     """
+
+    _summary = (
+        "polynomial, exponential, any power series",
+        "dense; CSR with exact terms",
+    )
+    _command = (
+        "maclaurin",
+        "polynomial or exponential kernel, or any power series of the inner product",
+    )
+    _demo = "polynomial", {"degree": 3, "coef0": 1.0}
 
     def __init__(
         self,
@@ -196,17 +208,21 @@ class RandomMaclaurin(SparseMap):
             parameters = [self.kernel]
         return _seeding.keys(self.seed_, "random_maclaurin", 2, *parameters)
 
-    def _draw_features(self, series: Array) -> tuple[Array, Array]:
-        """Each feature's factor, and where its projections begin and end."""
+    def _degrees(self, series: Array) -> tuple[Array, Array]:
+        """The degrees that features may have, and their probabilities."""
         first = 2 if self.h01 else 0
         degrees = first + np.flatnonzero(series[first:] > 0)
+        # Relative to the lowest degree, so that high ones do not vanish.
+        odds = 2.0 ** -(degrees - degrees[:1]).astype(float)
+        return degrees, odds / odds.sum()
+
+    def _draw_features(self, series: Array) -> tuple[Array, Array]:
+        """Each feature's factor, and where its projections begin and end."""
+        degrees, probabilities = self._degrees(series)
         factors = np.zeros(self.n_components)
         firsts = np.zeros(self.n_components + 1, np.int64)
         if len(degrees):
             key = self._keys()[1]
-            # Relative to the lowest degree, so that high ones do not vanish.
-            odds = 2.0 ** -(degrees - degrees[0]).astype(float)
-            probabilities = odds / odds.sum()
             uniform = _seeding.uniforms(key, self.n_components)
             drawn = np.searchsorted(np.cumsum(probabilities)[:-1], uniform, side="right")
             variances = series[degrees] / probabilities / self.n_components
@@ -254,6 +270,15 @@ class RandomMaclaurin(SparseMap):
         if self.kernel == "exp":
             return _portable_math.exp(float(self.gamma) * products).astype(products.dtype)
         return np.polyval(self._series()[::-1], products)
+
+    def _moments(self, pairs: Pairs) -> Moments:
+        series = self._series()
+        product = pairs.square_x * pairs.square_y + 2 * pairs.inner**2 - 2 * pairs.overlap
+        second, mean = np.zeros_like(product), np.zeros_like(product)
+        for degree, probability in zip(*self._degrees(series), strict=True):
+            second += series[degree] ** 2 / probability * product**degree
+            mean += series[degree] * pairs.inner**degree
+        return Moments(pairs.kernel, second - mean**2, "jumps")
 
     def _write_h01(
         self,

@@ -10,6 +10,7 @@ from sparsemaps._loops import projection as _kernel
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps.maps._moments import Pairs, UnknownVarianceError, upper, used_columns
 from sparsemaps.maps._sampled_map import SampledMap
 
 LARGEST_N_HASHES = 2**24
@@ -38,12 +39,13 @@ class SignProjection(SampledMap):
     Parameters
     ----------
     kernel : {"acos", "acos_chi2"}, default="acos"
-        "acos" is for values of both signs; "acos_chi2" for values >= 0, such as histograms.
+        Name of the kernel, "acos" for values of both signs, "acos_chi2" for values >= 0, such as
+        histograms.
     n_hashes : int, default=256
         Number of bits, 1 to 2**24. The standard error of an estimated kernel value K is
         ``sqrt(K * (1 - K) / n_hashes)``; more bits extend the first ones.
     distribution : {None, "rademacher"}, default=None
-        Entries of the random vectors: None takes those of the kernel. "rademacher", for "acos",
+        Distribution of the random vectors, for "acos". None takes that of the kernel. "rademacher"
         are random signs, which cost a fraction of normal ones where rows share few columns. It is
         approximate for short rows, see Notes.
     dense_output : bool, default=False
@@ -122,6 +124,10 @@ class SignProjection(SampledMap):
     True
     """
 
+    _summary = "acos 1 - angle/pi, acos-chi-square", "one-hot CSR, dense, packed bits"
+    _command = "signs", "acos or acos-chi-square kernel, by signs of random projections"
+    _demo = "acos", {}
+
     def __init__(
         self,
         *,
@@ -171,6 +177,34 @@ class SignProjection(SampledMap):
     @property
     def _chance(self) -> float:
         return 0.0  # the kernel is the rate at which bits agree
+
+    @property
+    def _least_kernel(self) -> float:
+        return -1.0 if self.dense_output else 0.0
+
+    @property
+    def _is_approximate(self) -> bool:
+        return self.kernel == "acos_chi2" or self.distribution is not None
+
+    def _means(self, pairs: Pairs) -> list[Array]:
+        kernel, *means = super()._means(pairs)
+        if self._is_approximate:
+            means[-1] = means[-1] + pairs.measured
+        return [kernel, *means]
+
+    def _measure(self, sample: Any, kernel: Array) -> Array:
+        """For each pair of rows, the rate of agreement less the kernel."""
+        Z = used_columns(self.transform(sample))
+        return upper(Z @ Z.T) - kernel
+
+    def _most_measured(self, kernel: Array) -> Array:
+        if not self._is_approximate:
+            return super()._most_measured(kernel)
+        name = "distribution='rademacher'" if self.distribution else repr(self.kernel)
+        raise UnknownVarianceError(
+            f"the rate at which signs agree is the kernel only nearly for {name}; how nearly "
+            "depends on the rows: give X"
+        )
 
     @property
     def _width(self) -> int:

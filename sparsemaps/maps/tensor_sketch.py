@@ -14,6 +14,7 @@ from sparsemaps._loops import tensor_sketch as _kernel
 from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._typing import Array, Keys, Matrix, MatrixLike, RandomState
 from sparsemaps.maps._csr_output import make_csr
+from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
 
 _Factors: TypeAlias = tuple[Keys, float, float]
@@ -57,9 +58,9 @@ class TensorSketch(SparseMap):
         primes transforms faster. For rows of unit length, the error of a kernel value falls as
         ``1 / sqrt(n_components)``, and grows with the degree.
     method : {"auto", "fft", "direct"}, default="auto"
-        "fft" convolves the count sketches of the factors by Fourier transforms; "direct" sums
-        over tuples of entries or entry by entry. "auto" takes, for each row, the one that costs
-        less (see Notes). All give the same sketch, up to rounding.
+        How the sketch is computed. "fft" convolves the count sketches of the factors by Fourier
+        transforms; "direct" sums over tuples of entries or entry by entry. "auto" takes, for each
+        row, the one that costs less (see Notes). All give the same sketch, up to rounding.
     dense_output : bool, default=True
         Return an ndarray; otherwise CSR without zeros, which is smaller where rows are short and
         n_components is large: a row of m entries has at most ``m ** degree`` values.
@@ -131,6 +132,10 @@ class TensorSketch(SparseMap):
     True
     """
 
+    _summary = "polynomial", "dense or CSR"
+    _command = "tensor-sketch", "polynomial kernel, by sketches of tensor products"
+    _demo = "polynomial", {"degree": 3, "coef0": 1.0}
+
     _sparse_components = True
 
     def __init__(
@@ -198,6 +203,25 @@ class TensorSketch(SparseMap):
             coef0=self.coef0,
             n_jobs=self.n_jobs,
         )
+
+    def _moments(self, pairs: Pairs) -> Moments:
+        """The variance of the sketch by fully random hashes, up to terms of 1 / n_components^2.
+
+        In the second moment each factor contributes the same pair twice (`same`), or two different
+        columns of x with two of y in one of two ways (`straight`, `crossed`). Products in which all
+        factors are `same` always count; others if their one sum of hashes is 0.
+        """
+        gamma, coef0, degree = self.gamma, self.coef0, self.degree
+        inner = gamma * pairs.inner + coef0
+        lengths = (gamma * pairs.square_x + coef0) * (gamma * pairs.square_y + coef0)
+        overlap = gamma**2 * pairs.overlap + coef0**2
+        same, straight, crossed = inner**2, lengths - overlap, inner**2 - overlap
+        unit = (same + straight) ** degree + (same + crossed) ** degree - 2 * same**degree
+        # Two columns that meet in one factor change as much as in a count sketch, times what the
+        # other factors have.
+        longest = gamma * pairs.longest + coef0
+        jump = 2 * longest * np.sqrt(lengths) ** (degree - 1)
+        return Moments(pairs.kernel, unit, "jumps", jump=jump)
 
     def _max_entries(self, lengths: Array) -> Array:
         """The largest possible number of values of rows of so many entries."""

@@ -1,6 +1,6 @@
 """Consistent weighted sampling: the min-max kernel as collisions of samples."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,9 +11,13 @@ from sparsemaps._loops import weighted_sampling as _icws
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, Keys, MatrixLike, RandomState
+from sparsemaps.maps._moments import Pairs
 from sparsemaps.maps._sampled_map import SampledMap
 
 LARGEST_N_HASHES = 2**24
+
+_N_COMPARED = 2**20
+"""Samples of pairs of rows that are compared at once."""
 
 _CODES = {"icws": _icws.icws_codes, "dart": _darts.dart_codes}
 _SAMPLES = {"icws": _icws.icws_samples, "dart": _darts.dart_samples}
@@ -44,7 +48,8 @@ class ConsistentWeightedSampling(SampledMap):
         raises the kernel a little where rows have many entries (see Notes), and keeps the output
         narrow. Keep a few where rows have few columns, and with `signed` data.
     method : {"icws", "dart"}, default="icws"
-        "icws" is improved consistent weighted sampling [1]_, at a cost of O(entries * n_hashes);
+        How samples are drawn, "dart" for long rows that share few columns. "icws" is improved
+        consistent weighted sampling [1]_, at a cost of O(entries * n_hashes);
         rows that have columns in common share much of it. "dart" is dart minhash [4]_, at a cost of
         O(entries + n_hashes log n_hashes). Both have exactly the same kernel, but other samples.
         Take "dart" for long rows that share few columns (see Notes).
@@ -119,6 +124,9 @@ class ConsistentWeightedSampling(SampledMap):
     True
     """
 
+    _summary = "min-max, generalized min-max", "one-hot CSR, packed codes, samples"
+    _command = "minmax", "min-max kernel, by consistent weighted sampling; values >= 0, or --signed"
+
     def __init__(
         self,
         *,
@@ -192,6 +200,30 @@ class ConsistentWeightedSampling(SampledMap):
         if (signed := setting("signed", True)) is not None:
             rule += f"; {signed} takes both signs, by the generalized min-max kernel"
         return f"{rule}; HashingVectorizer gives no negative values with alternate_sign=False"
+
+    _samples_empty_rows = False
+    _needs_measuring = True
+
+    def _means(self, pairs: Pairs) -> list[Array]:
+        kernel, mean, *_ = super()._means(pairs)
+        chance = self._chance * (pairs.longest > 0)
+        with_zero_bit = mean + pairs.measured * (2.0**-self.t_bits - chance)
+        return [kernel, mean, with_zero_bit, with_zero_bit]
+
+    def _measure(self, sample: Any, kernel: Array) -> Array:
+        """For each pair of rows, the share of samples that agree in i* and not in t*."""
+        i, t = self.sample(sample)
+        first, second = np.triu_indices(len(i), 1)
+        total = np.zeros(len(first))
+        step = max(1, _N_COMPARED // len(first))
+        for start in range(0, i.shape[1], step):
+            columns, numbers = i[:, start : start + step], t[:, start : start + step]
+            same = columns[first] == columns[second]
+            total += (same & (numbers[first] != numbers[second])).sum(axis=1)
+        return total / i.shape[1]
+
+    def _most_measured(self, kernel: Array) -> Array:
+        return 1 - kernel  # rows of one column: i* is always the same
 
     @property
     def _code_bits(self) -> int:

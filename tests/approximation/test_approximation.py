@@ -24,11 +24,11 @@ from sparsemaps import (
 from sparsemaps.approximation import (
     KernelApproximationDisplay,
     _error,
-    _variance,
     kernel_error,
     min_components,
 )
 from sparsemaps.kernels import min_max_kernel
+from sparsemaps.maps._sparse_map import SparseMap
 
 N_STANDARD_ERRORS = theorems.N_STANDARD_ERRORS
 
@@ -295,7 +295,7 @@ def test_summary():
             lambda: min_components(RandomFourier(kernel="folded_rbf", gamma="scale"), 0.05),
             "the map must be fitted first, as its gamma is 'scale'",
         ),
-        (lambda: _variance.of_pairs(object(), None), "no variance formula for object"),
+        (lambda: SparseMap._moments(MinHash(), None), "no variance formula for MinHash"),
     ],
 )
 def test_errors(call, message):

@@ -23,7 +23,7 @@ from sparsemaps import (
 )
 from sparsemaps._loops import projection
 from sparsemaps._tools import _blocks, _seeding
-from sparsemaps.approximation import _error, _variance
+from sparsemaps.approximation import _error
 from sparsemaps.neighbors import KernelNeighbors, _search
 
 # ---- standard errors of estimates ----------------------------------------------------------------
@@ -110,7 +110,7 @@ def near_and_far():
 def unit_variances(random_map, X):
     fitted = random_map.fit(X)
     _, pairs = _error.exact_pairs(fitted, sp.csr_array(X))
-    return _variance.of_pairs(fitted, pairs).unit
+    return fitted._moments(pairs).unit
 
 
 INDEPENDENT = {

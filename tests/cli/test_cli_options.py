@@ -19,8 +19,13 @@ def test_options_are_the_parameters():
     """Every parameter that a file can use is an option, with the class's default."""
     left_out = {"random_state", "n_jobs", "dense_output", "pitch_density", "X", "Y"}
     for kind in [*MAPS.values(), *KERNELS.values()]:
-        parameters = inspect.signature(_commands._load(kind.make)).parameters
-        defaults = {name: one.default for name, one in parameters.items() if name not in left_out}
+        defaults = {}
+        for made in kind.factors or (kind.make,):
+            parameters = inspect.signature(_commands._load(made)).parameters
+            defaults |= {name: one.default for name, one in parameters.items()}
+        # A product has one size, which its second map takes too.
+        unused = left_out | ({"n_components"} if kind.factors else set())
+        defaults = {name: default for name, default in defaults.items() if name not in unused}
         assert {option.name: option.default for option in kind.options} == defaults, kind.make
 
 
@@ -43,7 +48,7 @@ def test_errors_are_one_line_that_speaks_of_options(tmp_path):
     for arguments, message in (
         (["minmax"], "in: line 2, index 3: the value -2 is negative; the min-max kernel takes "
          "values >= 0; --signed takes both signs"),
-        (["minmax-signs"], "the min-max kernel takes values >= 0; HashingVectorizer gives"),
+        (["minmax-signs"], "the min-max kernel takes values >= 0; --signed takes both signs"),
         (["minmax", "--n-hashes", 0], "--n-hashes must be from 1 to"),
         (["minmax", "--signed", "--zero-based", "--bits", 33], "--bits must be from"),
         (["count-sketch", "--ones"], "--ones is for maps with one-hot output"),

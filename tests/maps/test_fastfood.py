@@ -17,7 +17,7 @@ from sparsemaps import CountSketch, Fastfood
 from sparsemaps._input import _row_reader
 from sparsemaps._loops import fastfood as kernel
 from sparsemaps._tools import _portable_math, _seeding
-from sparsemaps.approximation import _error, _variance
+from sparsemaps.approximation import _error
 from sparsemaps.maps.fastfood import _lengths
 
 WIDTH = 8
@@ -101,7 +101,7 @@ def variance_by_formula(n_components):
     """The variance of the estimates for the pairs of rows, by the map's formula."""
     fitted = Fastfood(gamma=0.7, n_components=n_components, random_state=0).fit(rows())
     _, measured = _error.exact_pairs(fitted, sp.csr_array(rows()))
-    return _variance.of_pairs(fitted, measured).variance(n_components)
+    return fitted._moments(measured).variance(n_components)
 
 
 @pytest.mark.parametrize("transform_type", TRANSFORMS)

@@ -1,0 +1,54 @@
+"""How likely a map's estimate is within an error of the kernel, at a size of the map."""
+
+import numpy as np
+from scipy import special
+
+from sparsemaps._tools._typing import Array
+from sparsemaps.maps._moments import Moments
+
+
+def coverage(moments: Moments, size: int, error: float) -> Array:
+    """How likely the estimate is within `error` of the kernel, at a size."""
+    if moments.law == "binomial":
+        return _binomial_coverage(moments, size, error / moments.span)
+    variance = _largest_variance(moments, size)
+    if moments.law == "normal":
+        return _normal_coverage(variance, error)
+    if moments.law == "jumps":
+        # Of jumps of one size, the sum is normal after the correction for continuity. Where
+        # they are larger than the error, Chebyshev's inequality is the best that can be said.
+        by_chebyshev = 1 - np.minimum(variance / error**2, 1)
+        corrected = error - moments.jump / 2
+        by_jumps = _normal_coverage(variance, np.maximum(corrected, 0))
+        return np.where(moments.jump <= error, np.maximum(by_chebyshev, by_jumps), by_chebyshev)
+    # The cosine of close rows is nearly 1 - z^2 / 2, with z normal for "rbf", so that the mean
+    # of several z^2 / 2 is gamma distributed. Of rows that are far apart the gamma distribution
+    # is close to the normal one at all but the smallest sizes.
+    mean = np.maximum(1 - moments.kernel, 1e-300)
+    scale = np.maximum(variance, 1e-300) / mean
+    above = special.gammainc(mean / scale, (mean + error) / scale)
+    below = special.gammainc(mean / scale, np.maximum(mean - error, 0) / scale)
+    return np.asarray(above - below)
+
+
+def _largest_variance(moments: Moments, size: int) -> Array:
+    """An upper bound of the variance that falls with the size: blocks count as whole ones, and
+    components of negative covariance as independent."""
+    if not moments.paired:
+        return moments.variance(size)
+    others = np.minimum(size / 2, moments.block) - 1
+    return (moments.unit + 2 * others * np.maximum(moments.common, 0)) / size
+
+
+def _binomial_coverage(moments: Moments, size: int, error: float) -> Array:
+    kernel = 1 - (1 - moments.kernel) / moments.span
+    rate = np.clip(kernel + moments.bias / moments.span, 0, 1)
+    slack = 1e-9 * size  # an error that is exactly allowed counts as allowed
+    most = np.minimum(np.floor(size * (kernel + error) + slack), size)
+    least = np.ceil(size * (kernel - error) - slack)
+    below = np.where(least > 0, special.bdtr(np.maximum(least - 1, 0), size, rate), 0.0)
+    return np.asarray(special.bdtr(np.maximum(most, 0), size, rate) - below)
+
+
+def _normal_coverage(variance: Array, error: float | Array) -> Array:
+    return np.asarray(special.erf(error / np.sqrt(2 * np.maximum(variance, 1e-300))))

@@ -1,0 +1,60 @@
+"""The covariance of two features of one of Fastfood's blocks."""
+
+import numpy as np
+
+from sparsemaps._tools._typing import Array
+
+_N_TERMS = 200
+"""Terms of a series in x of at most `_LARGEST_EXPONENT`; the later ones are below 1e-30."""
+
+_LARGEST_EXPONENT = 50.0
+"""-log of the kernel. Kernels of rows that are farther apart are 0 up to 1e-21."""
+
+_N_ORDERS = 12
+
+
+def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
+    r"""Covariance of two cosines of one of Fastfood's blocks, for the Gaussian kernel.
+
+    Let v be the difference of the rows, times the root of 2 gamma, d the width, h = d / 2, and
+    x = |v|^2 / 2, so that the kernel is exp(-x). Two projections are the products of independent
+    lengths, chi distributed, with the inner products of a vector g, uniform on the sphere, and two
+    vectors of length |v| whose cosine r depends on the signs B and the permutation. Averaged over g
+    and the lengths, the product of their cosines is
+
+        sum over m = 0, 1, ... of (2 x r)^(2 m) (h)_m^2 / ((2 m)! (h)_2m)
+                                  * 1F1(2 h + 2 m, h + 2 m, -x),
+
+    with (h)_m the rising factorial. The mean of r^2 is s = (2 - 2 peak) / (d - 1). The higher
+    moments of r are taken as those of a normal number, at most s, as \|r\| <= 1. The covariance is
+    exact where the rows differ in one column, or d is 2 and the columns differ alike, and otherwise
+    too large by terms of order s^2.
+    """
+    x = -np.log(np.maximum(kernel, np.exp(-_LARGEST_EXPONENT)))
+    half = width / 2
+    square = (2 - 2 * np.maximum(peak, 1 / width)) / (width - 1)
+    covariance = _kummer(x, half, 0, less_kernel=True)
+    factor, normal_moment = np.ones_like(x), np.ones_like(x)
+    for m in range(1, _N_ORDERS + 1):
+        # (h)_m^2 / (h)_2m, (2 x)^2m / (2 m)! and the moment of r of order 2 m, from the last ones.
+        of_lengths = (half + m - 1) ** 2 / ((half + 2 * m - 2) * (half + 2 * m - 1))
+        factor = factor * of_lengths * (2 * x) ** 2 / ((2 * m - 1) * (2 * m))
+        normal_moment = normal_moment * (2 * m - 1) * square
+        term = factor * _kummer(x, half, m)
+        if m > 1:
+            term = np.maximum(term, 0)
+        covariance = covariance + term * np.minimum(normal_moment, square)
+    return covariance
+
+
+def _kummer(x: Array, half: float, m: int, less_kernel: bool = False) -> Array:
+    """1F1(2 h + 2 m, h + 2 m, -x); with `less_kernel`, less exp(-2 x), to full relative precision.
+
+    By Kummer's transformation it is exp(-x) 1F1(-h, h + 2 m, x).
+    """
+    term, ratio, total = np.exp(-x), 1.0, np.zeros_like(x)
+    for n in range(_N_TERMS):
+        total += term * (ratio - 1 if less_kernel else ratio)
+        ratio *= (half - n) / (half + 2 * m + n)
+        term = term * (-x) / (n + 1)
+    return total

@@ -1,0 +1,132 @@
+"""How far a map's estimates are from its kernel: what the formulas need, and what they say.
+
+`Pairs` describes pairs of rows. `Moments` has the variance of a map's estimates at each size of
+the map, which is its number of components, hashes or grids. Each map has its formula: `_moments`.
+"""
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._tools._typing import Array
+
+N_GRID = 1001
+"""Kernel values for which a map's error is computed where no rows are given."""
+
+_NONE = np.zeros(1)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What the formulas need of pairs (x, y) of rows: arrays of one shape."""
+
+    kernel: Array
+    """The exact kernel."""
+    doubled: Array = field(default_factory=_NONE.copy)
+    """The exact kernel of (2 x, 2 y)."""
+    inner: Array = field(default_factory=_NONE.copy)
+    """The inner product."""
+    square_x: Array = field(default_factory=_NONE.copy)
+    """The squared length of x."""
+    square_y: Array = field(default_factory=_NONE.copy)
+    """The squared length of y."""
+    overlap: Array = field(default_factory=_NONE.copy)
+    """The sum of x_i^2 y_i^2."""
+    peak: Array = field(default_factory=_NONE.copy)
+    """The sum of v_i^4 over the squared sum of v_i^2, with v = x - y: from 0, spread out, to 1."""
+    longest: Array = field(default_factory=lambda: np.full(1, np.inf))
+    """The largest |x_i| times the largest |y_i|."""
+    measured: Array = field(default_factory=_NONE.copy)
+    """What is known by measurement alone. Of ConsistentWeightedSampling, the rate at which i*
+    agrees and t* does not; of SignProjection, the rate of agreement less the kernel."""
+    factors: tuple["Pairs", ...] = ()
+    """For KernelProduct, the same for its two maps."""
+
+
+Law = Literal["binomial", "gamma", "normal", "jumps"]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The distribution of a map's estimates for pairs of rows: arrays of one shape, or numbers.
+
+    The estimate is a mean of components. Those of paired Fourier features are the cosines of
+    differences, of which ``size // 2`` count whole, and that of the last column, if it has no
+    partner, half.
+    """
+
+    kernel: Array
+    """The exact kernel."""
+    unit: Array
+    """The size times the variance, for independent components."""
+    law: Law
+    """The distribution of the estimate. "binomial": it is a mean of independent bits. "gamma": one
+    minus the estimate is gamma distributed. "normal": its error is normal. "jumps": its error is
+    the sum of one jump for each two columns that share a bucket, which may be few."""
+    bias: Array = field(default_factory=_NONE.copy)
+    """The mean error."""
+    span: float = 1.0
+    """For "binomial", the difference of the two values of a component: the larger one is 1."""
+    jump: Array = field(default_factory=lambda: np.full(1, np.inf))
+    """For "jumps", the size of the largest one; infinite where it is not known."""
+    paired: bool = False
+    """Whether components are cosines of differences."""
+    single: Array = field(default_factory=_NONE.copy)
+    """If `paired`, the variance of the last component of an odd number, as if it were whole."""
+    common: Array = field(default_factory=_NONE.copy)
+    """If `paired`, the covariance of two cosines of one block."""
+    block: Array = field(default_factory=_NONE.copy)
+    """If `common` is not 0, the cosines of a block."""
+
+    def variance(self, size: int) -> Array:
+        """The variance at a size."""
+        if not self.paired:
+            return self.unit / size
+        whole, odd = divmod(size, 2)
+        alone = (self.unit * 2 * whole + self.single * odd) / size**2
+        if not self.common.any():
+            return alone
+        # Ordered pairs of different cosines of one block. The last one of an odd number counts half
+        # in the mean, and so in the pairs that it is part of.
+        full, rest = np.divmod(whole + odd, self.block)
+        n_pairs = full * self.block * (self.block - 1) + rest * (rest - 1)
+        n_pairs = n_pairs - odd * (np.where(rest > 0, rest, self.block) - 1)
+        return alone + 4 * self.common * n_pairs / size**2
+
+
+class UnknownVarianceError(ValueError):
+    """There is no variance formula for a map with these parameters."""
+
+
+@dataclass(frozen=True)
+class Bias:
+    """The parts of the mean error whose causes are known."""
+
+    chance: Array
+    """Different samples whose codes are the same."""
+    zero_bit: Array
+    """Samples of the same i* and another t* whose codes are the same."""
+    approximate: Array
+    """Signs of vectors for which the kernel is an approximation."""
+
+
+def biases(means: list[Array]) -> Bias:
+    """The mean errors by their causes, from ``_means`` of a map."""
+    return Bias(*(after - before for before, after in itertools.pairwise(means)))
+
+
+def upper(gram: Any) -> Array:
+    """The values of all pairs of different rows."""
+    values: Any = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
+    return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
+
+
+def used_columns(Z: Any) -> Any:
+    """Sparse rows without the columns that no row has: products take memory and time for each."""
+    if not sp.issparse(Z):
+        return Z
+    used, indices = np.unique(Z.indices, return_inverse=True)
+    return sp.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], len(used)))
