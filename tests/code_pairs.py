@@ -3,7 +3,7 @@
 import numpy as np
 
 from sparsemaps import MinHash, codes
-from sparsemaps.neighbors import KernelNeighbors
+from sparsemaps.neighbors import KernelNeighbors, _search
 
 
 def random_codes(n_rows, n_bytes, seed=0, n_values=256):
@@ -17,6 +17,23 @@ def sorted_pairs(A, threshold, B=None):
     alike = (similarity >= threshold - 1e-12) & A.sampled[:, None] & other.sampled
     i, j = np.nonzero(np.triu(alike, 1) if B is None else alike)
     return i, j, similarity[i, j]
+
+
+def some_bands(codes, n_agreeing, recall):
+    """Bands of up to 12 codes, also where comparing all pairs would cost less."""
+    for length in range(12, 0, -1):
+        n_bands = _search._least_bands(length, codes.n_hashes, n_agreeing, recall)
+        if n_bands is not None:
+            return _search.Bands(length, n_bands)
+    raise AssertionError("no bands reach the recall")
+
+
+def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None):
+    """By hashing, also where comparing all pairs would cost less."""
+    n_agreeing = _search.least_agreeing(A, threshold)
+    bands = some_bands(A, n_agreeing, recall)
+    pairs = _search.banded_pairs(A, B, A.n_hashes - n_agreeing, bands, max_bucket, n_jobs)
+    return _search.estimated(A, B, threshold, *pairs)
 
 
 def index_of(X, **more):

@@ -16,7 +16,6 @@ from variants import MAPS
 import sparsemaps
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.neighbors import _search
 
 
 def pytest_configure():
@@ -123,20 +122,6 @@ def inputs(tmp_path_factory):
     (folder / "e.svm.bz2").write_bytes(bz2.compress(text))
     write(folder / "f.svm", 20, seed=2)
     return sorted(map(str, folder.iterdir()))
-
-
-@pytest.fixture(params=["chosen", "hashed"])
-def bands(request, monkeypatch):
-    """Rows are hashed where that costs less, and in any case."""
-
-    def hashed(n_rows, n_pairs, bits, n_hashes, n_agreeing, recall, rates):
-        for length in range(12, 0, -1):
-            n_bands = _search._least_bands(length, n_hashes, n_agreeing, recall)
-            if n_bands is not None:
-                return _search.Bands(length, n_bands)
-
-    if request.param == "hashed":
-        monkeypatch.setattr(_search, "cheapest_bands", hashed)
 
 
 def arrays_of(output):

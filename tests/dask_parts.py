@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from code_pairs import banded, some_bands
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -12,6 +13,7 @@ from sparsemaps import (
     RandomBinning,
     RandomFourier,
     SignProjection,
+    neighbors,
 )
 from sparsemaps.files import map_files
 
@@ -22,6 +24,7 @@ fsspec = pytest.importorskip("fsspec")
 import dask.array as da  # noqa: E402
 
 import sparsemaps.dask as sd  # noqa: E402
+from sparsemaps.dask import _similar_pairs  # noqa: E402
 
 CWS = ConsistentWeightedSampling(n_hashes=16, bits=4, random_state=0)
 
@@ -40,6 +43,23 @@ def in_blocks(codes, *chunks):
     array = da.from_array(codes.array, chunks=(chunks, codes.shape[1]))
     sampled = da.from_array(codes.sampled, chunks=(chunks,))
     return sd.PackedCodes(array, codes.bits, codes.config, sampled=sampled, **codes._facts())
+
+
+def pairs_in_parts(codes, threshold, *, hashed, part_rows=300, recall=0.95, **options):
+    """The pairs that Dask finds, by tasks that sort few keys. `hashed` rows are so also where
+    comparing all pairs would cost less."""
+    sets, plan = _similar_pairs.make_plan(codes, threshold, recall=recall, **options)
+    if hashed:
+        n_agreeing = plan.known.n_hashes - plan.max_differing
+        plan = plan._replace(bands=some_bands(plan.known, n_agreeing, recall))
+    return _similar_pairs.arrays_of(sets, plan._replace(part_rows=part_rows))
+
+
+def pairs_of_one_machine(A, threshold, *, hashed, recall=0.95, other=None, max_bucket=1000):
+    """What `pairs_in_parts` finds."""
+    if hashed:
+        return banded(A, threshold, recall, other, max_bucket)
+    return neighbors.similar_pairs(A, threshold, recall=recall, other=other, max_bucket=max_bucket)
 
 
 def assert_pairs(found, expected, scheduler="sync"):

@@ -53,6 +53,7 @@ class Plan(NamedTuple):
     starts: Array  # first rows of all blocks, and the end, of uint64
     n_own: int  # blocks of the first set; the others are those of the second
     hash_key: int  # of the hashes of bands, which nobody can foresee
+    part_rows: int = PART_ROWS
 
     @property
     def is_within(self) -> bool:
@@ -71,7 +72,7 @@ class Plan(NamedTuple):
 
     @property
     def n_parts(self) -> int:
-        return -(-int(self.starts[-1]) // PART_ROWS)
+        return -(-int(self.starts[-1]) // self.part_rows)
 
     def above(self, block: int) -> range:
         """The blocks that have larger rows of pairs whose smaller one is in `block`."""

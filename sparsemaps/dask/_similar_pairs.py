@@ -98,6 +98,19 @@ def similar_pairs(
     >>> i.tolist(), j.tolist(), similarity.tolist()
     ([3], [700], [1.0])
     """
+    return arrays_of(*make_plan(codes, threshold, bits, recall, other, n_hashes, max_bucket))
+
+
+def make_plan(
+    codes: Any,
+    threshold: float,
+    bits: int | None = None,
+    recall: float = 0.95,
+    other: Any = None,
+    n_hashes: int | None = None,
+    max_bucket: int = 1000,
+) -> tuple[list[tuple[Any, Any]], Plan]:
+    """One or two sets, each codes and which rows have samples, and how they are compared."""
     sets = [_check_codes("codes", codes)]
     nothing = _empty(codes)
     if other is None:
@@ -128,7 +141,7 @@ def similar_pairs(
         known, threshold, known.n_hashes - least, bands, max_bucket, starts,
         sets[0][0].numblocks[0], _search.draw_hash_key(),
     )  # fmt: skip
-    return _arrays(sets, plan)
+    return sets, plan
 
 
 def _check_codes(name: str, codes: Any) -> tuple[Any, Any]:
@@ -147,7 +160,7 @@ def _empty(codes: Any) -> Any:
     return codes._without_rows if isinstance(codes, PackedCodes) else without_rows(codes)
 
 
-def _arrays(sets: list[tuple[Any, Any]], plan: Plan) -> tuple[Any, Any, Any]:
+def arrays_of(sets: list[tuple[Any, Any]], plan: Plan) -> tuple[Any, Any, Any]:
     """What is found, as three Dask arrays."""
     name = "similar-pairs-" + dask.base.tokenize(sets, plan)
     used, codes, sampled = [], [], []

@@ -14,7 +14,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import families, write
-from dask_parts import CWS, SAMPLED_MAPS, assert_pairs, in_blocks, joined, on_one_machine
+from dask_parts import (
+    CWS,
+    SAMPLED_MAPS,
+    assert_pairs,
+    in_blocks,
+    joined,
+    on_one_machine,
+    pairs_in_parts,
+    pairs_of_one_machine,
+)
 from sklearn.base import clone
 
 import sparsemaps.dask as sd
@@ -126,17 +135,18 @@ def test_any_number_of_workers(inputs, expected, tmp_path, n_workers):
 
 
 @pytest.mark.cluster
-def test_pairs_on_a_cluster(bands):
+@pytest.mark.parametrize("hashed", [False, True])
+def test_pairs_on_a_cluster(hashed):
     X = families(400)
     with cluster(2) as workers, distributed.Client(workers) as client:
         for map in (SAMPLED_MAPS[0], SAMPLED_MAPS[3], SAMPLED_MAPS[6]):
             A = clone(map).fit(X).encode(X, packed=True)
             A = A[np.random.default_rng(0).integers(0, 400, 900)]
             codes, other = in_blocks(A, 300, 200, 400), in_blocks(A[:100], 50, 50)
-            expected = neighbors.similar_pairs(A, 0.8, max_bucket=3)
-            assert_pairs(sd.similar_pairs(codes, 0.8, max_bucket=3), expected, client)
-            expected = neighbors.similar_pairs(A, 0.8, other=A[:100])
-            assert_pairs(sd.similar_pairs(codes, 0.8, other=other), expected, client)
+            for options, more in (({"max_bucket": 3}, {}), ({"other": A[:100]}, {"other": other})):
+                expected = pairs_of_one_machine(A, 0.8, hashed=hashed, **options)
+                found = pairs_in_parts(codes, 0.8, hashed=hashed, **{**options, **more})
+                assert_pairs(found, expected, client)
 
 
 @pytest.mark.cluster

@@ -1,18 +1,27 @@
 """Packed codes and similar pairs on Dask: the same as on one machine."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import families, random_csr
-from dask_parts import CWS, SAMPLED_MAPS, assert_pairs, in_blocks
+from dask_parts import (
+    CWS,
+    SAMPLED_MAPS,
+    assert_pairs,
+    in_blocks,
+    pairs_in_parts,
+    pairs_of_one_machine,
+)
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
 import sparsemaps.dask as sd
 from sparsemaps import ConsistentWeightedSampling, MinHash, RandomFourier, neighbors
-from sparsemaps.dask import _pair_tasks
+from sparsemaps.codes import PackedCodes
+from sparsemaps.dask import _similar_pairs
 from sparsemaps.neighbors import _search
 
 da = pytest.importorskip("dask.array")
@@ -89,18 +98,21 @@ def codes_with_copies(n_rows=4000, n_bytes=32, seed=0):
 
 @pytest.mark.parametrize("chunks", [4000, 900, (0, 1000, 0, 3000)])
 @pytest.mark.parametrize(("bits", "recall"), [(8, 0.9), (4, 0.99), (8, 1.0)])
-def test_pairs_are_those_of_one_machine(monkeypatch, chunks, bits, recall):
-    monkeypatch.setattr(_pair_tasks, "PART_ROWS", 1700)
+def test_pairs_are_those_of_one_machine(chunks, bits, recall):
     codes = codes_with_copies()
-    expected = neighbors.similar_pairs(codes, 0.7, bits=bits, recall=recall)
+    options = {"bits": bits, "recall": recall}
+    expected = neighbors.similar_pairs(codes, 0.7, **options)
     chunked = da.from_array(codes, chunks=(chunks, 20))
-    assert_pairs(sd.similar_pairs(chunked, 0.7, bits=bits, recall=recall), expected)
+    assert_pairs(sd.similar_pairs(chunked, 0.7, **options), expected)
+    found = pairs_in_parts(chunked, 0.7, hashed=False, part_rows=1700, **options)
+    assert_pairs(found, expected)
 
 
+@pytest.mark.parametrize("hashed", [False, True])
 @pytest.mark.parametrize("map", SAMPLED_MAPS, ids=str)
-def test_pairs_of_each_map(monkeypatch, bands, map):
+def test_pairs_of_each_map(hashed, map):
     """Within a set and between two, from packed codes; the estimate is that of the map."""
-    monkeypatch.setattr(_pair_tasks, "PART_ROWS", 300)
+    pairs = partial(pairs_in_parts, hashed=hashed)
     X = families(700)
     fitted = clone(map).fit(X)
     A, B = fitted.encode(X[:500], packed=True), fitted.encode(X[400:], packed=True)
@@ -110,21 +122,22 @@ def test_pairs_of_each_map(monkeypatch, bands, map):
     ]
     codes = sd.encode(fitted, da.concatenate(rows[:3]), packed=True)
     other = sd.encode(fitted, da.concatenate(rows[2:]), packed=True)
-    expected = neighbors.similar_pairs(A, 0.8)
+    expected = pairs_of_one_machine(A, 0.8, hashed=hashed)
     assert len(expected[0]) > 20
-    assert_pairs(sd.similar_pairs(codes, 0.8), expected)
-    expected = neighbors.similar_pairs(A, 0.8, other=B, recall=0.8)
+    assert_pairs(pairs(codes, 0.8), expected)
+    expected = pairs_of_one_machine(A, 0.8, hashed=hashed, other=B, recall=0.8)
     assert len(expected[0]) > 20
-    assert_pairs(sd.similar_pairs(codes, 0.8, other=other, recall=0.8), expected)
+    assert_pairs(pairs(codes, 0.8, other=other, recall=0.8), expected)
     if map is SAMPLED_MAPS[0]:  # one of the two may be the plain array
-        assert_pairs(sd.similar_pairs(codes, 0.8, other=other.array, recall=0.8), expected)
-        assert_pairs(sd.similar_pairs(codes.array, 0.8, other=other, recall=0.8), expected)
+        assert_pairs(pairs(codes, 0.8, other=other.array, recall=0.8), expected)
+        assert_pairs(pairs(codes.array, 0.8, other=other, recall=0.8), expected)
 
 
+@pytest.mark.parametrize("hashed", [False, True])
 @pytest.mark.parametrize("max_bucket", [1, 3, 20, 1000])
-def test_copies_are_paired_as_on_one_machine(monkeypatch, bands, max_bucket):
+def test_copies_are_paired_as_on_one_machine(hashed, max_bucket):
     """Many rows with the same codes, in all blocks; empty ones are nobody's neighbours."""
-    monkeypatch.setattr(_pair_tasks, "PART_ROWS", 300)
+    options = {"hashed": hashed, "max_bucket": max_bucket}
     X = families(100)
     rng = np.random.default_rng(0)
     X = X[np.concatenate([rng.integers(0, 100, 900), np.full(200, 3), [4] * 40, [57] * 60])]
@@ -132,26 +145,21 @@ def test_copies_are_paired_as_on_one_machine(monkeypatch, bands, max_bucket):
     A = A[rng.permutation(len(A))]
     assert (~A.sampled).sum() > 60
     codes = in_blocks(A, 300, 1, 0, 500, 399)
-    expected = neighbors.similar_pairs(A, 0.7, max_bucket=max_bucket)
-    assert_pairs(sd.similar_pairs(codes, 0.7, max_bucket=max_bucket), expected)
-    expected = neighbors.similar_pairs(A[:700], 0.7, max_bucket=max_bucket, other=A[700:])
-    found = sd.similar_pairs(
-        in_blocks(A[:700], 300, 400), 0.7, max_bucket=max_bucket, other=in_blocks(A[700:], 499, 1)
+    expected = pairs_of_one_machine(A, 0.7, **options)
+    assert_pairs(pairs_in_parts(codes, 0.7, **options), expected)
+    expected = pairs_of_one_machine(A[:700], 0.7, other=A[700:], **options)
+    found = pairs_in_parts(
+        in_blocks(A[:700], 300, 400), 0.7, other=in_blocks(A[700:], 499, 1), **options
     )
     assert_pairs(found, expected)
 
 
-def test_bands_are_used_and_those_of_one_machine(monkeypatch):
-    used = []
-    choose = _search.cheapest_bands
-    monkeypatch.setattr(
-        _search, "cheapest_bands", lambda *args: used.append(choose(*args)) or used[-1]
-    )
+def test_bands_are_used_and_those_of_one_machine():
     codes = codes_with_copies()
-    neighbors.similar_pairs(codes, 0.7, bits=8)
-    sd.similar_pairs(da.from_array(codes, chunks=(900, 32)), 0.7, bits=8)
-    assert used[0] is not None
-    assert len(set(used)) == 1
+    _, plan = _similar_pairs.make_plan(da.from_array(codes, chunks=(900, 32)), 0.7, bits=8)
+    n_agreeing = plan.known.n_hashes - plan.max_differing
+    assert plan.bands is not None
+    assert plan.bands == _search.choose_bands(PackedCodes(codes, 8, {}), None, n_agreeing, 0.95)
 
 
 def test_pairs_of_few_rows():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import theorems
-from code_pairs import random_codes, sorted_pairs
+from code_pairs import banded, random_codes, sorted_pairs
 from conftest import families
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
@@ -52,23 +52,6 @@ def test_similar_pairs_of_recall_1_are_all_pairs(new_map, threshold):
     found = neighbors.similar_pairs(A[:100], threshold, recall=1, other=A[50:])
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other)
-
-
-def some_bands(codes, n_agreeing, recall):
-    """Bands of up to 12 codes, also where comparing all pairs would cost less."""
-    for length in range(12, 0, -1):
-        n_bands = _search._least_bands(length, codes.n_hashes, n_agreeing, recall)
-        if n_bands is not None:
-            return _search.Bands(length, n_bands)
-    raise AssertionError("no bands reach the recall")
-
-
-def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None):
-    """By hashing, also where comparing all pairs would cost less."""
-    n_agreeing = _search.least_agreeing(A, threshold)
-    bands = some_bands(A, n_agreeing, recall)
-    pairs = _search.banded_pairs(A, B, A.n_hashes - n_agreeing, bands, max_bucket, n_jobs)
-    return _search.estimated(A, B, threshold, *pairs)
 
 
 @pytest.mark.parametrize("recall", [0.5, 0.8, 0.95])
