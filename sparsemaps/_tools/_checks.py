@@ -12,6 +12,9 @@ import numpy as np
 
 from sparsemaps._tools._parameters import ParameterError
 
+LARGEST_INT = 2**63 - 1
+"""The largest integer of int64."""
+
 
 def check_int(name: str, value: Any, low: int, high: int) -> int:
     """`value` as an int from `low` to `high`."""

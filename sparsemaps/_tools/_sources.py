@@ -1,18 +1,16 @@
 """Inputs and outputs as they are given: files, directories, patterns, pipes."""
 
+import contextlib
 import glob
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
-RECORD = ".json"
-"""Ending of the file beside an output that records its map, options and input."""
+from sparsemaps._tools import _text_input
 
-LABELS, QIDS = ".labels.npy", ".qids.npy"
-"""Endings of the names of labels and query ids, which follow the name of the codes."""
-
-_BESIDE = (RECORD, LABELS, QIDS)
-"""Endings of files beside an output."""
+RECORD, LABELS, QIDS = ".json", ".labels.npy", ".qids.npy"
+"""Endings of the names of files beside an output: its record, labels and query ids."""
 
 
 def is_pipe(path: Any) -> bool:
@@ -20,13 +18,22 @@ def is_pipe(path: Any) -> bool:
     return isinstance(path, (str, os.PathLike)) and os.fspath(path) == "-"
 
 
-def source(path: Any) -> Any:
-    """What to read from."""
-    if not is_pipe(path):
-        return path
-    if sys.stdin is None:
+@contextlib.contextmanager
+def open_input(
+    given: Any, max_line_bytes: int = _text_input.MAX_LINE_BYTES
+) -> Iterator[_text_input.Text]:
+    """The text of an input: a path, "-", a file object, or what has a method ``open_text``."""
+    if hasattr(given, "open_text"):
+        with given.open_text(max_line_bytes) as text:
+            yield text
+    elif not is_pipe(given):
+        with _text_input.open_text(given, max_line_bytes) as text:
+            yield text
+    elif sys.stdin is None:
         raise ValueError("standard input is closed")
-    return sys.stdin.buffer
+    else:
+        file = sys.stdin.buffer
+        yield _text_input.Text(file, file, "standard input: ", max_line_bytes)
 
 
 def is_directory(output: Any) -> bool:
@@ -63,4 +70,8 @@ def expand(inputs: Any) -> list[Any]:
 
 
 def _is_input(entry: Any) -> bool:
-    return entry.is_file() and not entry.name.startswith(".") and not entry.name.endswith(_BESIDE)
+    return (
+        entry.is_file()
+        and not entry.name.startswith(".")
+        and not entry.name.endswith((RECORD, LABELS, QIDS))
+    )

@@ -49,15 +49,25 @@ def without_compression(name: str) -> str:
 
 
 @contextlib.contextmanager
-def open_text(f: Any, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator["Text"]:
-    """The `Text` of a path, a file object opened in binary mode, or a file descriptor."""
+def open_text(
+    f: Any, max_line_bytes: int = MAX_LINE_BYTES, *, offset: int = 0, length: int = -1
+) -> Iterator["Text"]:
+    """The `Text` of a path, a file object opened in binary mode, or a file descriptor.
+
+    A `Text` is returned as it is. The lines are those that begin after byte `offset` and, if
+    `length` is positive, up to byte ``offset + length``.
+    """
+    limits = max_line_bytes, offset, length
+    if isinstance(f, Text):
+        yield f
+        return
     if hasattr(f, "read"):
         name = getattr(f, "name", None)
-        yield Text(f, f, "", max_line_bytes, f"{name}: " if isinstance(name, str) else "")
+        yield Text(f, f, "", *limits, f"{name}: " if isinstance(name, str) else "")
         return
     if isinstance(f, numbers.Integral):
         with open(int(f), "rb", closefd=False) as file:
-            yield Text(file, file, "", max_line_bytes)
+            yield Text(file, file, "", *limits)
         return
     if not isinstance(f, (str, os.PathLike)):
         raise TypeError(f"expected a path, a file object or a file descriptor, got {type(f)}")
@@ -66,7 +76,7 @@ def open_text(f: Any, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator["Text"]:
         raw = stack.enter_context(open(path, "rb"))
         opener = _READERS.get(os.path.splitext(path)[1])
         text: Any = stack.enter_context(opener(raw, "rb")) if opener else raw
-        yield Text(text, raw, f"{path}: ", max_line_bytes)
+        yield Text(text, raw, f"{path}: ", *limits)
 
 
 class Text:
@@ -82,16 +92,27 @@ class Text:
         What errors begin with.
     max_line_bytes : int
         A longer line is an error.
+    offset, length : int
+        Which lines are read, as in `open_text`.
     own_name : str
         What errors of reading begin with, where they have no other name.
     """
 
     def __init__(
-        self, file: Any, raw: Any, name: str, max_line_bytes: int, own_name: str = ""
+        self,
+        file: Any,
+        raw: Any,
+        name: str,
+        max_line_bytes: int,
+        offset: int = 0,
+        length: int = -1,
+        own_name: str = "",
     ) -> None:
         self._file, self._raw, self.name = file, raw, name
         self._own_name = own_name
         self._max_line_bytes = max_line_bytes
+        self._offset, self._length = offset, length
+        self._first_byte = 0
         self._n_read = 0
 
     def position(self) -> int:
@@ -114,16 +135,29 @@ class Text:
                 self._raw.seek(here)
         except (AttributeError, OSError, ValueError):
             return None
-        return int(end - here)
+        size = int(end - max(here, self._offset))
+        return max(min(size, self._length) if self._length > 0 else size, 0)
 
-    def blocks(self, block_bytes: int, offset: int = 0, length: int = -1) -> Iterator[bytes]:
+    def lines_before(self) -> int:
+        """How many lines end before the first one that was read; reads the file again."""
+        if self._first_byte == 0:
+            return 0
+        self._file.seek(0)
+        n_lines, left = 0, self._first_byte
+        while left > 0 and (part := self._read_some(min(left, _READ_BYTES))):
+            n_lines += part.count(b"\n")
+            left -= len(part)
+        return n_lines
+
+    def blocks(self, block_bytes: int) -> Iterator[bytes]:
         """Blocks of about `block_bytes` bytes that end at line ends; the last may lack one."""
-        if offset > 0:
-            self._skip_to_line(offset)
+        if self._offset > 0:
+            self._skip_to_line(self._offset)
+            self._first_byte = self._file.tell()
         left = None
-        if length > 0:
+        if self._length > 0:
             # Lines that begin here or before are read, at least the first one.
-            left = offset + length - self._file.tell()
+            left = self._offset + self._length - self._file.tell()
         block_bytes = min(block_bytes, self._max_line_bytes)  # a longer line spans several
         carried: list[bytes] = []  # pieces of a line without its end
         n_carried = 0

@@ -9,13 +9,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps import libsvm
-from sparsemaps._tools._checks import check_bool, check_int
+from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_int
 from sparsemaps.dask._codes import like
 from sparsemaps.dask._graphs import for_each
-from sparsemaps.dask._ranges import ByteRange, blocks, cut, find_inputs, read_lines
+from sparsemaps.dask._ranges import ByteRange, cut, find_inputs
 from sparsemaps.maps._sparse_map import as_fitted
 
-_LARGEST = 2**63 - 1
+_READ_BYTES = 2**22
 
 _BLANK, _NEWLINE, _HASH = b" \t\r\v\f", ord("\n"), ord("#")
 
@@ -81,8 +81,8 @@ def read_svmlight(
     ...     print(X.chunks, X.compute().toarray().tolist(), y.compute())
     ((1, 1, 1), (3,)) [[0.5, 0.0, 2.0], [0.0, 7.0, 0.0], [1.0, 0.0, 0.0]] [ 1. -1.  1.]
     """
-    n_features = check_int("n_features", n_features, 1, _LARGEST)
-    check_int("partition_bytes", partition_bytes, 1, _LARGEST)
+    n_features = check_int("n_features", n_features, 1, LARGEST_INT)
+    check_int("partition_bytes", partition_bytes, 1, LARGEST_INT)
     check_bool("zero_based", zero_based)
     dtype = np.dtype(dtype)
     found = find_inputs(inputs, storage_options)
@@ -108,12 +108,10 @@ def _load(
     item: tuple[ByteRange, float], *, n_features: int, type_of_values: Any, zero_based: bool
 ) -> tuple[Any, Any]:
     part, n_rows = item
-    X, y = read_lines(
-        part,
-        lambda file: libsvm.load_svmlight_file(
-            file, n_features=n_features, dtype=type_of_values, zero_based=zero_based
-        ),
-    )
+    with part.open_text() as text:
+        X, y = libsvm.load_svmlight_file(
+            text, n_features=n_features, dtype=type_of_values, zero_based=zero_based
+        )
     if not np.isnan(n_rows) and len(y) != n_rows:
         raise ValueError(f"{part.path} has changed since its rows were counted")
     return X, y
@@ -129,7 +127,8 @@ def _second(pair: Any) -> Any:
 
 def _count_rows(part: ByteRange) -> int:
     """How many lines of a range are rows: neither empty nor a comment."""
-    return sum(map(_count_rows_of_text, blocks(part)))
+    with part.open_text() as text:
+        return sum(map(_count_rows_of_text, text.blocks(_READ_BYTES)))
 
 
 def _count_rows_of_text(text: bytes) -> int:

@@ -1,7 +1,6 @@
 """Files to files: each range of bytes of the inputs becomes one part in a directory."""
 
 import contextlib
-import io
 import json
 import os
 import tempfile
@@ -12,29 +11,22 @@ from typing import Any, NamedTuple
 import fsspec
 from dask.delayed import delayed
 
-from sparsemaps import files
-from sparsemaps._tools._checks import check_bool, check_choice, check_int
+from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, check_int
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import Progress
 from sparsemaps.dask._graphs import compute_each
-from sparsemaps.dask._ranges import ByteRange, cut, find_inputs, full_name, is_local, read_lines
-from sparsemaps.files._map import config_of
-from sparsemaps.maps._sparse_map import as_fitted
+from sparsemaps.dask._ranges import ByteRange, cut, find_inputs, full_name, is_local
+from sparsemaps.files._formats import FORMATS
+from sparsemaps.files._map import Job, make_job
+from sparsemaps.files._record import difference, read_record
 
 _RECORD = "_sparsemaps.json"
-_ENDINGS = {
-    "svmlight": (".svm",),
-    "npy": (".npy", ".npy.labels.npy", ".npy.qids.npy"),
-    "npz": (".npz",),
-}
-"""What the files of a part end with. The first appears last, and stands for the part."""
+_ENDINGS = {"svmlight": ".svm", "npy": ".npy", "npz": ".npz"}
 
 _TEMPORARY = (".part-", ".sparsemaps-", f".{_RECORD}")
 """What names of files begin with that are not complete."""
 
 _OPTIONS = ("zero_based", "ones", "comments", "max_line_bytes")
-
-_LARGEST = 2**63 - 1
 
 
 def map_files(
@@ -127,46 +119,40 @@ def map_files(
     part-000001.svm ['-1', '4:1', '5:1', '11:1']
     """
     check_choice("format", format, tuple(_ENDINGS))
-    check_int("partition_bytes", partition_bytes, 1, _LARGEST)
+    check_int("partition_bytes", partition_bytes, 1, LARGEST_INT)
     check_bool("resume", resume)
     if progress is not None:
         check_bool("progress", progress)
     for name in options:
         if name not in _OPTIONS:
             raise TypeError(f"map_files() got an unexpected keyword argument {name!r}")
-    map = as_fitted(map)
-    with tempfile.TemporaryDirectory() as folder:  # mapping an empty file checks the options
-        nothing = os.path.join(folder, "part" + _ENDINGS[format][0])
-        files.map_files(map, io.BytesIO(b""), nothing, format=format, progress=False, **options)
+    job = make_job(map, format=format, **options)
+    ending = _ENDINGS[format]
     found = find_inputs(inputs, storage_options)
     ranges = cut(found, partition_bytes, storage_options)
     parts = _Parts.at(directory, storage_options)
-    record = {
-        "map": config_of(map),
-        "options": {"format": format, "partition_bytes": partition_bytes, **options},
-        "n_parts": len(ranges),
-        "inputs": [list(about) for about in found],
-    }
+    record = job.record(partition_bytes=partition_bytes)
+    record["inputs"] = [list(about) for about in found]
     parts.refuse_inputs(path for path, _, _ in found)
-    done = parts.begin(record, resume, _ENDINGS[format])
-    names = [f"part-{number:06d}" for number in range(len(ranges))]
-    to_do = [
-        (part, name)
-        for part, name in zip(ranges, names, strict=True)
-        if name + _ENDINGS[format][0] not in done
-    ]
+    done = parts.begin(record, resume)
+    names = [f"part-{number:06d}{ending}" for number in range(len(ranges))]
+    to_do = [pair for pair in zip(ranges, names, strict=True) if pair[1] not in done]
     sizes = {path: size for path, size, _ in found}
 
     def n_bytes(part: ByteRange) -> int:
         return sizes[part.path] if part.length < 0 else part.length
 
-    job = delayed(_Job(map, parts, format, options), traverse=False)
+    shared = delayed((job, parts), traverse=False)
     with Progress(sum(n_bytes(part) for part, _ in to_do), progress) as bar:
         compute_each(
-            to_do, _run, lambda item, n_rows: bar.add(n_bytes(item[0]), n_rows), client, job=job
+            to_do,
+            _run,
+            lambda item, n_rows: bar.add(n_bytes(item[0]), n_rows),
+            client,
+            shared=shared,
         )
     parts.end()
-    return [parts.full_name(name + _ENDINGS[format][0]) for name in names]
+    return [parts.full_name(name) for name in names]
 
 
 class _Parts(NamedTuple):
@@ -187,22 +173,27 @@ class _Parts(NamedTuple):
     def full_name(self, name: str) -> str:
         return f"{self.url.rstrip('/')}/{name}"
 
-    def begin(self, record: dict[str, Any], resume: bool, endings: Iterable[str]) -> set[str]:
+    def begin(self, record: Mapping[str, Any], resume: bool) -> set[str]:
         """Make the directory ready for what `record` says; the names of the files it has."""
         fs, path = self._open()
         fs.makedirs(path, exist_ok=True)
         names = self._names()
         parts = {name for name in names if name.startswith("part-")}
         if _RECORD in names:
-            before = _read_record(fs.cat_file(f"{path}/{_RECORD}"), f"{path}/{_RECORD}", resume)
+            before = read_record(fs.cat_file(f"{path}/{_RECORD}"))
             if not resume:
                 fs.rm_file(f"{path}/{_RECORD}")  # first, as it speaks of all parts
                 for name in parts:
                     fs.rm_file(f"{path}/{name}")
                 parts = set()
-            elif before != json.loads(json.dumps(record)):
+            elif before is None:
                 raise ValueError(
-                    f"{self.url} has parts of another call: {_difference(before, record)}; take "
+                    f"{path}/{_RECORD} is damaged; take another directory, or "
+                    f"{setting('resume', False)}, which removes the parts"
+                )
+            elif (other := difference(before, record)) is not None:
+                raise ValueError(
+                    f"{self.url} has parts of another call, made with {other}; take "
                     f"another directory, or {setting('resume', False)}, which removes them"
                 )
             else:
@@ -258,66 +249,17 @@ class _Parts(NamedTuple):
         fs.mv(temporary, f"{path}/{name}")
 
 
-class _Job(NamedTuple):
-    """What is done to every range."""
-
-    map: Any
-    parts: _Parts
-    format: str
-    options: Mapping[str, Any]
-
-
-def _run(item: tuple[ByteRange, str], *, job: _Job) -> int:
+def _run(item: tuple[ByteRange, str], *, shared: tuple[Job, _Parts]) -> int:
     """Make a part of a range, with the same bytes each time; the number of rows."""
     part, name = item
-    first, *beside = _ENDINGS[job.format]
-    path = job.parts.local_path(name + first)
+    job, parts = shared
+    path = parts.local_path(name)
     if path is not None:
-        return _map_range(job, part, path)
+        return job.run([part], path)[0].n_rows
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, name + first)
-        n_rows = _map_range(job, part, path)
-        for ending in [*beside, first]:
-            if os.path.exists(os.path.join(folder, name + ending)):
-                job.parts.publish(os.path.join(folder, name + ending), name + ending)
-    return n_rows
-
-
-def _map_range(job: _Job, part: ByteRange, path: str) -> int:
-    def write(file: Any) -> int:
-        (done,) = files.map_files(
-            job.map, file, path, format=job.format, progress=False, **job.options
-        )
-        return done.n_rows
-
-    return read_lines(part, write)
-
-
-def _read_record(text: bytes, name: str, needed: bool) -> Mapping[str, Any]:
-    """What a run has said of its parts."""
-    try:
-        record = json.loads(text)
-    except (ValueError, RecursionError):
-        record = None
-    if not isinstance(record, dict):
-        if needed:
-            raise ValueError(
-                f"{name} is damaged; take another directory, or {setting('resume', False)}, which "
-                "removes the parts"
-            )
-        return {}
-    return record
-
-
-def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """In words, where two records differ first."""
-    for name, value in json.loads(json.dumps(now)).items():
-        found = before.get(name)
-        if found == value:
-            continue
-        if isinstance(value, dict) and isinstance(found, dict):
-            return _difference(found, value)
-        if name == "inputs":
-            return "its inputs are others, or have changed since"
-        return f"{name} was {found!r}, and is {value!r} now"
-    return "it had more options"
+        path = os.path.join(folder, name)
+        (done,) = job.run([part], path)
+        for ending in (*FORMATS[job.format].beside, ""):  # the part itself appears last
+            if os.path.exists(path + ending):
+                parts.publish(path + ending, name + ending)
+    return done.n_rows

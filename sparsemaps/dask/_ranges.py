@@ -5,8 +5,8 @@ import glob
 import io
 import itertools
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import fsspec
 import fsspec.compression
@@ -14,10 +14,6 @@ import fsspec.utils
 from fsspec.implementations.memory import MemoryFileSystem
 
 from sparsemaps._tools import _text_input
-
-_READ_BYTES = 2**22
-
-T = TypeVar("T")
 
 
 class Input(NamedTuple):
@@ -36,6 +32,16 @@ class ByteRange(NamedTuple):
     start: int
     length: int
     storage_options: Mapping[str, Any] | None
+
+    @contextlib.contextmanager
+    def open_text(
+        self, max_line_bytes: int = _text_input.MAX_LINE_BYTES
+    ) -> Iterator[_text_input.Text]:
+        """The text of the range; errors name the file, and count lines from its beginning."""
+        name = f"{self.path}: "
+        with _text_input.decompressing(name), _open(self) as file:
+            limits = max_line_bytes, self.start, self.length
+            yield _text_input.Text(file, file, name, *limits)
 
 
 def find_inputs(inputs: Any, storage_options: Mapping[str, Any] | None) -> list[Input]:
@@ -114,21 +120,6 @@ def cut(
     return ranges
 
 
-def blocks(range: ByteRange) -> Iterator[bytes]:
-    """The text of a range, in pieces of whole lines."""
-    try:
-        yield from _blocks(range)
-    except ValueError as error:
-        raise ValueError(f"{range.path}: {error}") from error
-
-
-def _blocks(range: ByteRange) -> Generator[bytes, None, None]:
-    """The same, where the caller names the file in errors."""
-    with _text_input.decompressing(), _open(range) as file:
-        text = _text_input.Text(file, file, "", _text_input.MAX_LINE_BYTES)
-        yield from text.blocks(_READ_BYTES, range.start, range.length)
-
-
 def _open(range: ByteRange) -> Any:
     """The file of a range, decompressed."""
     file = fsspec.open(
@@ -139,49 +130,3 @@ def _open(range: ByteRange) -> Any:
     # Its readers share one file object with one position, which threads would move.
     own = io.BytesIO(file.fs.cat_file(file.path))
     return fsspec.compression.compr[file.compression](own, mode="rb") if file.compression else own
-
-
-def read_lines(range: ByteRange, read: Callable[[Any], T]) -> T:
-    """``read(file)`` for a file object that has the lines of a range.
-
-    A ValueError of it counts lines from the beginning of the file, and names the file.
-    """
-    try:
-        with contextlib.closing(_blocks(range)) as texts:
-            return read(_Lines(texts))
-    except ValueError as error:
-        failure = error
-    if range.start > 0:
-        # The same again, after empty lines in place of those that come before.
-        before = range._replace(start=0, length=range.start)
-        n_before = sum(text.count(b"\n") for text in _blocks(before))
-        with contextlib.closing(_blocks(range)) as texts:
-            try:
-                read(_Lines(itertools.chain(_empty_lines(n_before), texts)))
-            except ValueError as error:
-                failure = error
-    raise ValueError(f"{range.path}: {failure}") from failure
-
-
-def _empty_lines(n: int) -> Iterator[bytes]:
-    while n > 0:
-        yield b"\n" * min(n, _READ_BYTES)
-        n -= _READ_BYTES
-
-
-class _Lines:
-    """Pieces of text as a file object."""
-
-    def __init__(self, texts: Iterator[bytes]) -> None:
-        self._texts, self._left = texts, memoryview(b"")
-
-    def read(self, size: int = -1) -> bytes:
-        if size < 0:
-            return b"".join([self._left, *self._texts])
-        while not self._left:
-            try:
-                self._left = memoryview(next(self._texts))
-            except StopIteration:
-                return b""
-        part, self._left = self._left[:size], self._left[size:]
-        return bytes(part)

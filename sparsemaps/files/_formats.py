@@ -13,19 +13,29 @@ from contextlib import ExitStack
 from typing import IO, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files
+from sparsemaps._tools._typing import Array
+from sparsemaps.files._rows import Block, apply, with_comments
 from sparsemaps._tools._sources import LABELS, QIDS
-from sparsemaps.files._blocks_of_map import Block, FittedMap, with_comments
-from sparsemaps.libsvm._parse import Array
 from sparsemaps.libsvm._write import format_codes, format_rows
+
+_LINES_BYTES = 2**22
+"""About how much text is made at a time: short lines can become long."""
+
+_VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
+
+
+def rows_at_once(n_values: int) -> int:
+    """How many rows of so many entries are made at a time."""
+    return max(1, _LINES_BYTES // (_VALUE_BYTES * n_values))
 
 
 class FormatOptions(NamedTuple):
     """What decides the content of an output, beside the map and the input."""
 
-    zero_based: bool
     ones: bool
     comments: bool
     header: str
@@ -37,10 +47,8 @@ class OutputFormat(ABC):
     beside: tuple[str, ...] = ()
     """What the names of files end with that are written beside an output."""
 
-    def __init__(
-        self, fitted: FittedMap, path: Any, options: FormatOptions, stack: ExitStack
-    ) -> None:
-        self._fitted, self._options, self._stack = fitted, options, stack
+    def __init__(self, map: Any, path: Any, options: FormatOptions, stack: ExitStack) -> None:
+        self._map, self._options, self._stack = map, options, stack
         self._begin(path)
 
     @abstractmethod
@@ -71,12 +79,12 @@ class SvmlightFormat(OutputFormat):
             self._file.write(b"# " + " ".join(self._options.header.split()).encode() + b"\n")
 
     def convert(self, block: Block) -> bytes:
-        fitted, zero_based = self._fitted, self._options.zero_based
-        if fitted.is_one_hot:
-            codes = fitted.codes(block, zero_based)
-            lines = format_codes(codes, fitted.bits, block.heads, ones=self._options.ones)
+        map = self._map
+        if map.is_one_hot:
+            codes = apply(map, map._codes_as_numbers, block)
+            lines = format_codes(codes, map._code_bits, block.heads, ones=self._options.ones)
         else:
-            lines = format_rows(fitted.features(block, zero_based), block.heads)
+            lines = format_rows(sp.csr_array(apply(map, map.transform, block)), block.heads)
         return with_comments(block.text, lines) if self._options.comments else lines
 
     def write(self, converted: bytes) -> None:
@@ -95,11 +103,11 @@ class NpyFormat(OutputFormat):
         self._labels = _GrowingNpy(path + LABELS, np.float64, self._stack)
         self._qids: _GrowingNpy | None = None
         self._qids_path = path + QIDS
-        self._row_bytes = self._fitted.code_bytes
+        self._row_bytes = self._map.encode(sp.csr_array((0, self._map._n_columns or 1))).shape[1]
 
     def convert(self, block: Block) -> tuple[Array, Array, Array]:
         _check_one_label(block)
-        codes = self._fitted.packed(block, self._options.zero_based)
+        codes = apply(self._map, self._map.encode, block)
         return codes, block.heads.labels, block.heads.qids
 
     def write(self, converted: tuple[Array, Array, Array]) -> None:
@@ -129,13 +137,13 @@ class NpzFormat(OutputFormat):
             name: self._stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
             for name in ("data", "indices", "indptr", "labels", "query_ids")
         }
-        self._index_type = _sparse.index_type(self._fitted.width)
+        self._index_type = _sparse.index_type(self._map._n_features_out)
         self._n_rows = self._n_stored = self._n_qids = 0
         self._parts["indptr"].write(np.zeros(1, np.int64).tobytes())
 
     def convert(self, block: Block) -> tuple[Any, Array, Array]:
         _check_one_label(block)
-        Z = self._fitted.features(block, self._options.zero_based)
+        Z = sp.csr_array(apply(self._map, self._map.transform, block))
         if self._options.ones:
             Z.data[:] = 1.0
         return Z, block.heads.labels, block.heads.qids
@@ -169,7 +177,7 @@ class NpzFormat(OutputFormat):
                     member.write(_npy_header(types[name], (lengths[name],)))
                     part.seek(0)
                     shutil.copyfileobj(part, member, 2**20)
-            shape = self._n_rows, self._fitted.width
+            shape = self._n_rows, self._map._n_features_out
             for name, array in (
                 ("shape", np.array(shape, np.int64)),
                 ("format", np.array(b"csr")),

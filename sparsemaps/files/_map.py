@@ -8,18 +8,14 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from sparsemaps._tools import _output_files, _text_input, _threads
-from sparsemaps._tools._checks import check_bool, check_choice, check_int
+from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, check_int
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import QIDS, RECORD, expand, is_directory, is_pipe, source
-from sparsemaps.files._blocks_of_map import FittedMap, read_block
-from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat
-from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
-
-_LINES_BYTES = 2**22
-"""About how much text is made of a block: short lines can become long."""
-
-_VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
+from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
+from sparsemaps.files._record import difference, make_record, read_record
+from sparsemaps.files._rows import Block, LibsvmRows, Source, read_rows
+from sparsemaps._tools._sources import QIDS, RECORD, expand, is_directory, is_pipe
+from sparsemaps.maps._sparse_map import as_fitted
 
 _SMALL_BYTES = 2**23
 """Threads divide a file of at least this size among them; smaller ones they take one each."""
@@ -133,29 +129,12 @@ def map_files(
     >>> file.getvalue()
     b'1 1:1 8:1 12:1\n-1 4:1 5:1 11:1\n'
     """
-    check_choice("format", format, tuple(FORMATS))
-    check_int("max_line_bytes", max_line_bytes, 1, 2**63 - 1)
-    _threads.resolve_n_jobs(n_jobs)
-    for name, value in (("comments", comments), ("resume", resume)):
-        check_bool(name, value)
-    fitted = FittedMap(map)
-    if ones and not fitted.is_one_hot:
-        raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
-    if ones and format == "npy":
-        raise ValueError(
-            f"{setting('ones', True)} is not for {setting('format', 'npy')}: packed codes have no "
-            "values"
-        )
-    if format == "npy" and not fitted.has_codes:
-        raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
-    if comments and format != "svmlight":
-        raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
-    title = " ".join(repr(map).split()) if header is True else header or ""
-    options = FormatOptions(
-        check_bool("zero_based", zero_based), check_bool("ones", ones), bool(comments), title
-    )
+    check_bool("resume", resume)
+    job = make_job(
+        map, zero_based=zero_based, ones=ones, format=format, header=header, n_jobs=n_jobs,
+        comments=comments, max_line_bytes=max_line_bytes,
+    )  # fmt: skip
     paths = expand(inputs)
-    job = _Job(fitted, options, format, n_jobs, max_line_bytes)
     if is_directory(output):
         return _map_each(job, paths, os.fspath(output), bool(resume), shard, progress)
     if resume or shard is not None:
@@ -186,64 +165,88 @@ def written(paths: list[Any], output: Any, format: str) -> list[tuple[Any, str]]
     return names
 
 
-class _Job(NamedTuple):
+class Job(NamedTuple):
     """What is done to each input."""
 
-    fitted: FittedMap
+    map: Any
+    source: Source
     options: FormatOptions
     format: str
     n_jobs: int | None
-    max_line_bytes: int
 
-    def run(self, paths: Sequence[Any], output: Any, bar: FileProgress) -> list[MappedFile]:
+    def run(
+        self, inputs: Sequence[Any], output: Any, bar: FileProgress | None = None
+    ) -> list[MappedFile]:
         """Map some inputs to one output."""
         with ExitStack() as stack:
-            target = FORMATS[self.format](self.fitted, output, self.options, stack)
-            done = [MappedFile(path, output, self._map(path, target, bar), False) for path in paths]
+            target = FORMATS[self.format](self.map, output, self.options, stack)
+            done = [MappedFile(one, output, self._map(one, target, bar), False) for one in inputs]
             target.finish()
         return done
 
-    def _map(self, path: Any, target: OutputFormat, bar: FileProgress) -> int:
+    def _map(self, given: Any, target: OutputFormat, bar: FileProgress | None) -> int:
         """Map an input; returns the number of rows."""
 
-        def convert(text: bytes) -> tuple[tuple[Any, int], int]:
-            block, n_lines = read_block(text, self.options.zero_based)
-            n_rows = len(block.heads.label_ends)
-            return (target.convert(block), n_rows), n_lines
+        def convert(block: Block) -> tuple[Any, int]:
+            return target.convert(block), block.n_rows
 
-        max_lines = max(1, _LINES_BYTES // (_VALUE_BYTES * self.fitted.n_values))
         n_rows = 0
-        with _text_input.open_text(source(path), self.max_line_bytes) as text:
-            text.name = text.name or ("standard input: " if is_pipe(path) else "")
-            update = bar.reading(text)
-            blocks = (
-                part
-                for block in blocks_of(text, self.n_jobs)
-                for part in cut_lines(block, max_lines)
-            )
-            for converted, n_more in in_order(convert, blocks, self.n_jobs, text.name):
-                target.write(converted)
-                n_rows += n_more
-                update(n_more)
+        max_rows = rows_at_once(self.map._size)
+        for converted, n_more in read_rows(
+            self.source, given, convert, n_jobs=self.n_jobs, bar=bar, max_rows=max_rows
+        ):
+            target.write(converted)
+            n_rows += n_more
         return n_rows
 
+    def record(self, **more: Any) -> dict[str, Any]:
+        """What outputs are made of, for resuming."""
+        source, output = self.source.options(), self.options._asdict()
+        options = {"format": self.format, **source, **output, **more}
+        return make_record(self.map, options)
 
-def config_of(map: Any) -> dict[str, Any]:
-    """A fitted map for JSON; by the text of its parameters where one is no JSON."""
-    try:
-        config: dict[str, Any] = map.to_config()
-    except ValueError:  # a function, such as a density
-        parameters = {name: repr(value) for name, value in map.get_params(deep=False).items()}
-        del parameters["n_jobs"], parameters["random_state"]
-        config = {"class": type(map).__name__, "parameters": parameters, "seed": map.seed_}
-    return config
+
+def make_job(
+    map: Any,
+    *,
+    zero_based: bool = False,
+    ones: bool = False,
+    format: str = "svmlight",
+    header: bool | str = False,
+    n_jobs: int | None = None,
+    comments: bool = False,
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+) -> Job:
+    """A job of the options of `map_files`, which are checked."""
+    check_choice("format", format, tuple(FORMATS))
+    check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT)
+    _threads.resolve_n_jobs(n_jobs)
+    check_bool("comments", comments)
+    check_bool("zero_based", zero_based)
+    check_bool("ones", ones)
+    fitted = as_fitted(map)
+    if ones and not fitted.is_one_hot:
+        raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
+    if ones and format == "npy":
+        raise ValueError(
+            f"{setting('ones', True)} is not for {setting('format', 'npy')}: packed codes have no "
+            "values"
+        )
+    if format == "npy" and not fitted.has_codes:
+        raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
+    if comments and format != "svmlight":
+        raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
+    title = " ".join(repr(map).split()) if header is True else header or ""
+    options = FormatOptions(bool(ones), bool(comments), title)
+    source = LibsvmRows(bool(zero_based), int(max_line_bytes))
+    return Job(fitted, source, options, format, n_jobs)
 
 
 # ---- a directory of outputs ----------------------------------------------------------------------
 
 
 def _map_each(
-    job: _Job,
+    job: Job,
     paths: list[Any],
     directory: str,
     resume: bool,
@@ -257,11 +260,7 @@ def _map_each(
         pairs = pairs[i - 1 :: n]
     _output_files.refuse_clashes(paths, written(paths, directory, job.format))
     os.makedirs(directory, exist_ok=True)
-    record = {
-        "map": config_of(job.fitted.map),
-        "options": {"format": job.format, **job.options._asdict()},
-    }
-    record = json.loads(json.dumps(record))  # as it is read back
+    record = job.record()
     done: dict[str, MappedFile] = {}
     if resume:
         for path, output in pairs:
@@ -288,7 +287,7 @@ def _is_small(pair: tuple[str, str]) -> bool:
 
 
 def _map_to(
-    job: _Job, record: dict[str, Any], path: str, output: str, bar: FileProgress
+    job: Job, record: dict[str, Any], path: str, output: str, bar: FileProgress
 ) -> MappedFile:
     """Map an input to an output of its own, and write a record of both beside it."""
     about_input = _about_input(path)  # before the input is read, which may change
@@ -316,35 +315,22 @@ def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
     """How many rows an output has that is complete, or None; an error if it is of another map."""
     try:
         with open(output + RECORD, "rb") as file:
-            found = json.load(file)
+            found = read_record(file.read())
         size = os.path.getsize(output)
-    except (FileNotFoundError, ValueError, RecursionError):  # or damaged, as by a loss of power
+    except FileNotFoundError:
         return None
-    if not isinstance(found, dict) or not isinstance(found.get("n_rows"), int):
+    if found is None or not isinstance(found.get("n_rows"), int):
         return None
-    for part, wanted in record.items():
-        if found.get(part) != wanted:
-            raise ValueError(
-                f"{output} is of another {part[:3] if part == 'map' else 'command'}: made with "
-                f"{_difference(found.get(part), wanted)}; write to another directory, or "
-                "remove it"
-            )
+    other = difference({name: found.get(name) for name in record}, record)
+    if other is not None:
+        raise ValueError(
+            f"{output} is of another map or command: made with {other}; write to another "
+            "directory, or remove it"
+        )
     if found.get("input") != _about_input(path) or found.get("output_size") != size:
         return None
     n_rows: int = found["n_rows"]
     return n_rows if n_rows >= 0 else None
-
-
-def _difference(found: Any, wanted: dict[str, Any]) -> str:
-    """In words, where two records differ first."""
-    if not isinstance(found, dict) or found.keys() != wanted.keys():
-        return "other options"
-    for name, value in wanted.items():
-        if found[name] != value:
-            if isinstance(value, dict):
-                return _difference(found[name], value)
-            return f"{name} {found[name]}, now {value}"
-    return "other options"
 
 
 def _outputs(paths: list[Any], directory: str, format: str) -> dict[str, Any]:

@@ -1,19 +1,16 @@
 """``sparsemaps pairs``: near-duplicates among the rows of a LIBSVM file."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
-
-import scipy.sparse as sp
 
 from sparsemaps import neighbors
 from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import source
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._blocks_of_map import Block, FittedMap, read_block
-from sparsemaps.libsvm._pipeline import blocks_of, in_order
+from sparsemaps.files._rows import Block, LibsvmRows, apply, comments_of, read_rows, stacked
+from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._exact import exact_pairs
 
@@ -44,37 +41,26 @@ def write_pairs(
     _search.check_share("recall", recall)
     _threads.resolve_n_jobs(n_jobs)
     _output_files.refuse_clashes([input], [(output, _output_files.OUTPUT)])
-    fitted = FittedMap(map)
+    map = as_fitted(map)
     blocks: list[PackedCodes] = []
     matrices: list[Any] = []
     comments: dict[int, str] = {}
     n_rows = 0
-    convert = partial(_encode, fitted, zero_based=zero_based, keep=exact)
     with (
         _output_files.atomic_output(output) as out,
         FileProgress([input], progress) as bar,
-        _text_input.open_text(source(input), max_line_bytes) as text,
     ):
-        text.name = text.name or "standard input: "
-        update = bar.reading(text)
-        for codes, X, found in in_order(convert, blocks_of(text, n_jobs), n_jobs, text.name):
+        convert = partial(_encode, map, keep=exact)
+        source = LibsvmRows(zero_based, max_line_bytes)
+        for codes, X, found in read_rows(source, input, convert, n_jobs=n_jobs, bar=bar):
             blocks.append(codes)
             if exact:
                 matrices.append(X)
             comments.update((n_rows + row, comment) for row, comment in found)
             n_rows += len(codes)
-            update(len(codes))
         if not n_rows:
             return 0, 0
-        i, j, similarity = _find(
-            fitted.map,
-            PackedCodes.concatenate(blocks),
-            matrices,
-            threshold,
-            exact,
-            recall,
-            n_jobs,
-        )
+        i, j, similarity = _find(map, PackedCodes.concatenate(blocks), matrices, threshold, exact, recall, n_jobs)
         for start in range(0, len(i), _LINES):
             some = slice(start, start + _LINES)
             columns = i[some].tolist(), j[some].tolist(), similarity[some].tolist()
@@ -84,26 +70,17 @@ def write_pairs(
 
 
 def _encode(
-    fitted: FittedMap, text: bytes, *, zero_based: bool, keep: bool
-) -> tuple[tuple[PackedCodes, Any, list[tuple[int, str]]], int]:
-    block, n_lines = read_block(text, zero_based)
-    encode: Callable[[Any], Any] = partial(fitted.map.encode, packed=True)
-    codes: PackedCodes = fitted._checked(encode, block, zero_based)
-    return (codes, block.X if keep else None, list(_comments(block))), n_lines
+    map: Any, block: Block, *, keep: bool
+) -> tuple[PackedCodes, Any, list[tuple[int, str]]]:
+    codes: PackedCodes = apply(map, partial(map.encode, packed=True), block)
+    return codes, block.X if keep else None, list(_comments(block.text))
 
 
-def _comments(block: Block) -> Any:
+def _comments(text: bytes) -> Iterator[tuple[int, str]]:
     """The numbers of rows that have a comment, and the comments."""
-    if b"#" not in block.text:
-        return
-    row = 0
-    for line in block.text.split(b"\n"):
-        content, hash_sign, comment = line.partition(b"#")
-        if content.strip():
-            if hash_sign:
-                text = comment.decode("utf-8", "surrogateescape")
-                yield row, " ".join(text.split())
-            row += 1
+    for row, comment in comments_of(text) if b"#" in text else ():
+        if row is not None and comment is not None:
+            yield row, " ".join(comment.decode("utf-8", "surrogateescape").split())
 
 
 def _find(
@@ -118,11 +95,7 @@ def _find(
     if not exact:
         return neighbors.similar_pairs(codes, threshold, recall=recall, n_jobs=n_jobs)
     i, j = _search.candidates(codes, None, threshold, recall, n_jobs)
-    width = max(1, *(X.shape[1] for X in matrices))
-    rows = sp.csr_array(
-        sp.vstack([sp.csr_array((X.data, X.indices, X.indptr), (X.shape[0], width))
-                   for X in matrices])
-    )  # fmt: skip
+    rows = stacked(matrices, max(1, *(X.shape[1] for X in matrices)))
     similarity = exact_pairs(map, rows, rows, i, j)
     kept = similarity >= threshold - 1e-12
     return i[kept], j[kept], similarity[kept]

@@ -8,10 +8,9 @@ import numpy as np
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import is_pipe, source
-from sparsemaps.files._blocks_of_map import read_block
-from sparsemaps.libsvm._parse import Array
-from sparsemaps.libsvm._pipeline import blocks_of, in_order
+from sparsemaps._tools._typing import Array
+from sparsemaps.files._rows import LibsvmRows, read_rows
+from sparsemaps._tools._sources import LABELS, QIDS, is_pipe
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 
@@ -68,19 +67,14 @@ def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = N
 
 
 def _of_text(path: Any, n_jobs: int | None, progress: bool | None) -> Iterator[str]:
-    def read(text: bytes) -> tuple[Any, int]:
-        return read_block(text, zero_based=True)
-
     summary = Summary()
-    with FileProgress([path], progress) as bar, _text_input.open_text(source(path)) as text:
-        text.name = text.name or "standard input: "
-        update = bar.reading(text)
-        for block in in_order(read, blocks_of(text, n_jobs), n_jobs, text.name):
-            summary.n_rows += block.X.shape[0]
+    with FileProgress([path], progress) as bar:
+        source = LibsvmRows(zero_based=True)
+        for block in read_rows(source, path, lambda block: block, n_jobs=n_jobs, bar=bar):
+            summary.n_rows += block.n_rows
             summary.n_qids += len(block.heads.qids)
             summary.add_entries(block.X.indices, block.X.data)
             summary.add_labels(block.heads.labels)
-            update(block.X.shape[0])
     return summary.lines()
 
 
@@ -91,13 +85,13 @@ def _of_npy(path: str) -> Iterator[str]:
             f"expected packed codes, two dimensions of uint8; found {codes.ndim} of {codes.dtype}"
         )
     summary = Summary()
-    if os.path.exists(path + ".labels.npy"):
-        summary.add_labels(np.load(path + ".labels.npy"))
+    if os.path.exists(path + LABELS):
+        summary.add_labels(np.load(path + LABELS))
     yield f"rows     {len(codes)}"
     yield f"codes    {codes.shape[1]} bytes a row"
     yield from (line for line in summary.lines() if line.startswith("labels"))
-    if os.path.exists(path + ".qids.npy"):
-        yield f"qids     {len(np.load(path + '.qids.npy', mmap_mode='r'))}"
+    if os.path.exists(path + QIDS):
+        yield f"qids     {len(np.load(path + QIDS, mmap_mode='r'))}"
 
 
 def _of_npz(path: str) -> Iterator[str]:

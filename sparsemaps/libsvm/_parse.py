@@ -12,12 +12,11 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._loops import libsvm as _kernel
 from sparsemaps._tools import _sklearn
+from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._growing_array import GrowingArray
 from sparsemaps._tools._parameters import setting
 
 Array = npt.NDArray[Any]
-
-_LARGEST = np.iinfo(np.int64).max
 
 _COMPRESSED = "compressed by {0}: decompress it, or give it as a file whose name ends in {1}"
 
@@ -146,7 +145,7 @@ class RowsRead:
         self._values, self._indices = GrowingArray(dtype), GrowingArray(np.int32)
         self._labels, self._qids = GrowingArray(np.float64), GrowingArray(np.int64)
         self._entry_ends, self._label_ends = GrowingArray(np.int64), GrowingArray(np.int64)
-        self.smallest, self.largest = _LARGEST, -1
+        self.smallest, self.largest = LARGEST_INT, -1
 
     def append(self, part: Part, growth: float) -> None:
         """Append a part; `growth` is a guess at the final size by that of now."""
@@ -200,7 +199,7 @@ def check_width(n_features: int, width: int) -> None:
 def width_of(largest: int, one_based: bool) -> int:
     """How many columns there are, if the largest index is `largest`."""
     width = max(largest + 1 - one_based, 0)
-    if width > _LARGEST:
+    if width > LARGEST_INT:
         raise ValueError(
             f"index {largest} counted from 0 needs {width} columns; a matrix has at most 2**63 - 1"
         )

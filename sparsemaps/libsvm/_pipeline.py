@@ -14,52 +14,53 @@ BLOCK_BYTES = 2**19
 
 _SMALLEST_BLOCK_BYTES = 2**16  # what is done for each block beside parsing it counts below that
 
+P = TypeVar("P")
 T = TypeVar("T")
 
 
-def blocks_of(
-    text: _text_input.Text, n_jobs: int | None, offset: int = 0, length: int = -1
-) -> Iterator[bytes]:
+def blocks_of(text: _text_input.Text, n_jobs: int | None) -> Iterator[bytes]:
     """A file in blocks; short files in smaller ones, so that all threads have some, and so that the
     memory of a block, which is new to the first ones only, is small beside the result."""
     size, block_bytes = text.length(), BLOCK_BYTES
     if size is not None:
         share = size // (_blocks.BLOCKS_A_THREAD * _threads.resolve_n_jobs(n_jobs))
         block_bytes = min(block_bytes, max(share, _SMALLEST_BLOCK_BYTES))
-    return text.blocks(block_bytes, offset, length)
+    return text.blocks(block_bytes)
 
 
 def in_order(
-    convert: Callable[[bytes], tuple[T, int]],
-    texts: Iterable[bytes],
+    convert: Callable[[P], tuple[T, int]],
+    pieces: Iterable[P],
     n_jobs: int | None,
-    name: str = "",
+    text: _text_input.Text,
 ) -> Iterator[T]:
-    """The results of ``convert(text)`` for consecutive pieces of a file, in order.
+    """The results of ``convert(piece)`` for consecutive pieces of a text, in order.
 
     ``convert`` returns its result and the number of line ends, or raises a `LineError` that counts
     lines from the beginning of its piece. Errors raised here count them from that of the file,
-    which is known once all pieces before are done, and begin with `name`.
+    which is known once all pieces before are done, and begin with the file's name.
     """
 
-    def attempt(text: bytes) -> tuple[T, int] | ValueError:
+    def attempt(piece: P) -> tuple[T, int] | ValueError:
         try:
-            return convert(text)
+            return convert(piece)
         except ValueError as error:
             return error
 
     n_lines = 0
     try:
-        for done in _threads.stream(attempt, ((text,) for text in texts), n_jobs):
+        for done in _threads.stream(attempt, ((piece,) for piece in pieces), n_jobs):
             if isinstance(done, LineError):
-                raise ValueError(f"{name}{done.after(n_lines)}") from done
+                line = done.after(text.lines_before() + n_lines)
+                raise ValueError(f"{text.name}{line}") from done
             if isinstance(done, ValueError):
-                raise ValueError(f"{name}{done}") from done
+                raise ValueError(f"{text.name}{done}") from done
             result, n_more = done
             n_lines += n_more
             yield result
     except _text_input.LineTooLong as error:
-        raise ValueError(f"{name}line {n_lines + 1} is {error}") from error
+        line = f"line {text.lines_before() + n_lines + 1}"
+        raise ValueError(f"{text.name}{line} is {error}") from error
 
 
 def cut_lines(text: bytes, max_lines: int) -> Iterator[bytes]:

@@ -8,12 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sparsemaps._tools import _text_input
-from sparsemaps._tools._checks import check_bool, check_int
+from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.libsvm import _parse
 from sparsemaps.libsvm._pipeline import blocks_of, in_order
-
-LARGEST = np.iinfo(np.int64).max
 
 _MARGIN = 1.1
 """How much more is expected than the part of a file that has been read lets expect: more memory
@@ -75,8 +73,8 @@ def load_svmlight_file(
     ------
     ValueError
         At the first line that is not of the format, with the number of the line (counted from the
-        first line read), the column of the token, the token and what was expected; and if a
-        parameter is not allowed.
+        first line read, or with `offset` from that of the file), the column of the token, the token
+        and what was expected; and if a parameter is not allowed.
     OSError
         If the file cannot be read.
 
@@ -210,12 +208,12 @@ def check_options(
     ):
         raise ParameterError("zero_based", repr(zero_based), "True, False or 'auto'")
     return Options(
-        None if n_features is None else check_int("n_features", n_features, 1, LARGEST),
+        None if n_features is None else check_int("n_features", n_features, 1, LARGEST_INT),
         check_bool("multilabel", multilabel),
         check_bool("query_id", query_id),
-        check_int("offset", offset, 0, LARGEST),
-        check_int("length", length, -LARGEST, LARGEST),
-        check_int("max_line_bytes", max_line_bytes, 1, LARGEST),
+        check_int("offset", offset, 0, LARGEST_INT),
+        check_int("length", length, -LARGEST_INT, LARGEST_INT),
+        check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT),
     )
 
 
@@ -236,10 +234,11 @@ def _load(
         return (part, len(text)), part.n_lines
 
     rows = _parse.RowsRead(dtype)
-    with _text_input.open_text(f, options.max_line_bytes) as text:
+    with _text_input.open_text(
+        f, options.max_line_bytes, offset=options.offset, length=options.length
+    ) as text:
         size, n_read = text.length(), 0
-        blocks = blocks_of(text, n_jobs, options.offset, options.length)
-        for part, n_bytes in in_order(parse, blocks, n_jobs, text.name):
+        for part, n_bytes in in_order(parse, blocks_of(text, n_jobs), n_jobs, text):
             n_read += n_bytes
             rows.append(part, _MARGIN * size / n_read if size else 2)
             free.append(part.arrays)

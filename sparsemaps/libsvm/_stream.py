@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sparsemaps._tools import _text_input, _threads
-from sparsemaps._tools._checks import check_int
+from sparsemaps._tools._checks import LARGEST_INT, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.libsvm import _parse
 from sparsemaps.libsvm._pipeline import in_order
-from sparsemaps.libsvm._read import LARGEST, Options, check_options
+from sparsemaps.libsvm._read import Options, check_options
 
 
 def iter_svmlight_file(
@@ -87,7 +87,7 @@ def iter_svmlight_file(
     )
     if isinstance(zero_based, str):
         raise ParameterError("zero_based", "'auto'", "True or False for a stream")
-    block_bytes = check_int("block_bytes", block_bytes, 1, LARGEST)
+    block_bytes = check_int("block_bytes", block_bytes, 1, LARGEST_INT)
     _threads.resolve_n_jobs(n_jobs)
     return _iterate(path, block_bytes, options, np.dtype(dtype), bool(zero_based), n_jobs)
 
@@ -113,6 +113,6 @@ def _iterate(
         return block, part.n_lines
 
     with _text_input.open_text(path, options.max_line_bytes) as text:
-        for block in in_order(read, text.blocks(block_bytes), n_jobs, text.name):
+        for block in in_order(read, text.blocks(block_bytes), n_jobs, text):
             if block[0].shape[0]:
                 yield tuple(block)

@@ -12,14 +12,12 @@ from sparsemaps._input import _row_reader, _sparse
 from sparsemaps._input._sparse import Csr
 from sparsemaps._loops import libsvm as _kernel
 from sparsemaps._tools import _blocks, _output_files, _sklearn, _threads
-from sparsemaps._tools._checks import check_bool
+from sparsemaps._tools._checks import LARGEST_INT, check_bool
 
 Array = npt.NDArray[Any]
 
 _BLOCK_ENTRIES = 2**14
 """How many entries are written at a time: their text stays in the cache while it is copied."""
-
-_LARGEST = 2**63 - 1
 
 _no_qids = np.empty(0, np.int64)
 
@@ -233,7 +231,9 @@ def _check_query_id(query_id: Any, n_rows: int) -> Array:
         whole = np.isfinite(given) & (np.floor(given) == given)
         whole &= (given >= -(2.0**63)) & (given < 2.0**63)
     elif given.dtype.kind in "iub":
-        whole = np.ones(n_rows, bool) if given.dtype != np.uint64 else given <= np.uint64(_LARGEST)
+        whole = (
+            np.ones(n_rows, bool) if given.dtype != np.uint64 else given <= np.uint64(LARGEST_INT)
+        )
     else:
         raise ValueError(f"query_id must be integers in int64, got {given.dtype}")
     if not whole.all():
@@ -247,7 +247,7 @@ def _check_query_id(query_id: Any, n_rows: int) -> Array:
 
 def _check_integers(name: str, values: Array) -> None:
     """Refuse unsigned integers beyond int64."""
-    if values.dtype == np.uint64 and values.size and int(values.max()) > _LARGEST:
+    if values.dtype == np.uint64 and values.size and int(values.max()) > LARGEST_INT:
         raise ValueError(f"{name} must have integers of at most 2**63 - 1, got {values.max()}")
 
 

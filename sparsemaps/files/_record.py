@@ -1,0 +1,48 @@
+"""Records of what outputs are made of, as JSON: another run resumes where they are equal."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def make_record(map: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of a fitted map and of the options of a job, as it is read back."""
+    record: dict[str, Any] = json.loads(
+        json.dumps({"map": _config_of(map), "options": dict(options)})
+    )
+    return record
+
+
+def _config_of(map: Any) -> dict[str, Any]:
+    """A fitted map for JSON; by the text of its parameters where one is no JSON."""
+    try:
+        config: dict[str, Any] = map.to_config()
+    except ValueError:  # a function, such as a density
+        parameters = {name: repr(value) for name, value in map.get_params(deep=False).items()}
+        del parameters["n_jobs"], parameters["random_state"]
+        config = {"class": type(map).__name__, "parameters": parameters, "seed": map.seed_}
+    return config
+
+
+def read_record(text: bytes) -> dict[str, Any] | None:
+    """A record, or None if it is damaged, as by a loss of power."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def difference(before: Any, now: Mapping[str, Any]) -> str | None:
+    """In words, where an earlier record differs first from that of now; None if it does not."""
+    if not isinstance(before, dict):
+        return "other options"
+    for name, value in now.items():
+        if name not in before or before[name] == value:
+            continue
+        if isinstance(value, dict):
+            return difference(before[name], value)
+        if isinstance(value, list):
+            return f"{name} are others, or have changed since"
+        return f"{name} {before[name]}, now {value}"
+    return None if before.keys() == now.keys() else "other options"

@@ -1,0 +1,211 @@
+"""Blocks of rows: of LIBSVM files, through threads, in order."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._input._row_reader import EntryError
+from sparsemaps._tools import _text_input
+from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._sources import open_input
+from sparsemaps.libsvm._parse import (
+    LineError,
+    Part,
+    RowsRead,
+    line_of_row,
+    parse,
+    rows_of,
+    width_of,
+)
+from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
+from sparsemaps.libsvm._write import Heads
+
+T = TypeVar("T")
+
+
+class Block(NamedTuple):
+    """Some lines of an input, and the rows that they hold."""
+
+    X: Any
+    heads: Heads
+    text: bytes
+    n_lines: int
+    one_based: bool
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.heads.label_ends)
+
+    def error(self, row: int, column: int, message: str) -> LineError:
+        """An error that names the line and the index as they are in the input."""
+        index = column + self.one_based
+        return LineError(line_of_row(self.text, row), message.format(index=index))
+
+
+class Source(Protocol):
+    """A kind of inputs: how they are cut into pieces, and what rows a piece has."""
+
+    @property
+    def max_line_bytes(self) -> int:
+        """A longer line is an error."""
+
+    def pieces(
+        self, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
+    ) -> Iterator[Any]:
+        """Pieces of at most so many rows, if that is given."""
+
+    def block(self, piece: Any) -> Block:
+        """The rows of a piece; a `LineError` counts lines from the beginning of the piece."""
+
+    def options(self) -> dict[str, Any]:
+        """What decides the rows, for a record."""
+
+
+def read_rows(
+    source: Source,
+    given: Any,
+    convert: Callable[[Block], T],
+    *,
+    n_jobs: int | None,
+    bar: FileProgress | None = None,
+    max_rows: int | None = None,
+) -> Iterator[T]:
+    """What `convert` makes of each block of rows of an input, in their order.
+
+    Threads read and convert blocks; errors name the input and the line.
+    """
+
+    def step(piece: Any) -> tuple[tuple[T, int], int]:
+        block = source.block(piece)
+        return (convert(block), block.n_rows), block.n_lines
+
+    with open_input(given, source.max_line_bytes) as text:
+        update = None if bar is None else bar.reading(text)
+        pieces = source.pieces(text, n_jobs, max_rows)
+        for converted, n_rows in in_order(step, pieces, n_jobs, text):
+            yield converted
+            if update is not None:
+                update(n_rows)
+
+
+def apply(map: Any, function: Callable[[Any], T], block: Block) -> T:
+    """``function(X)`` for the rows of a block, such as a method of `map`, which is fitted.
+
+    Errors name the line and the index as they are in the input.
+    """
+    X = block.X
+    n_columns = map._n_columns
+    if n_columns is not None and X.shape[1] > n_columns:
+        entry = int(np.argmax(X.indices >= n_columns))
+        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
+        rule = f": index {{index}}, but the map was fitted to {n_columns} columns"
+        raise block.error(row, int(X.indices[entry]), rule)
+    return of_rows(function, block, X.shape[1] if n_columns is None else n_columns)
+
+
+def of_rows(function: Callable[[Any], T], block: Block, width: int) -> T:
+    """``function(X)`` for the rows of a block with so many columns, and at least one."""
+    X = with_width(block.X, max(width, 1))
+    try:
+        return function(X)
+    except EntryError as error:
+        message = f", index {{index}}: {error.found}; {error.rule}"
+        raise block.error(error.row, error.column, message) from error
+
+
+def with_width(X: Any, width: int) -> Any:
+    """Rows with another number of columns, which is at least that of their entries."""
+    return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+
+
+def stacked(matrices: list[Any], width: int) -> Any:
+    """The rows of several matrices as one of so many columns."""
+    return sp.csr_array(sp.vstack([with_width(X, width) for X in matrices], format="csr"))
+
+
+class LibsvmRows(NamedTuple):
+    """The rows of LIBSVM files."""
+
+    zero_based: bool = False
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES
+    multilabel: bool = True
+
+    def pieces(
+        self, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
+    ) -> Iterator[bytes]:
+        for lines in blocks_of(text, n_jobs):
+            if max_rows is None:
+                yield lines
+            else:
+                yield from cut_lines(lines, max_rows)
+
+    def block(self, piece: bytes) -> Block:
+        """Some lines, with one label a row, or several if that is allowed."""
+        one_based = not self.zero_based
+        try:
+            part = parse(piece, one_based=one_based)
+        except LineError:
+            if not self.multilabel:
+                raise
+            part = parse(piece, one_based=one_based, multilabel=True)
+            _check_labels(piece, part)
+        if len(part.qids) not in (0, part.n_rows):
+            _raise_mixed_qids(piece)
+        rows = RowsRead(np.float64)
+        rows.append(part, 1)
+        width = width_of(part.largest, one_based)
+        X, _ = rows.finish(width, one_based, multilabel=False, query_id=False)
+        heads = Heads(part.labels, part.label_ends, part.qids)
+        return Block(X, heads, piece, part.n_lines, one_based)
+
+    def options(self) -> dict[str, Any]:
+        return {"zero_based": self.zero_based}
+
+
+def _check_labels(text: bytes, part: Part) -> None:
+    """A row without labels begins with a blank; in any other, the label has been forgotten."""
+    unlabelled = np.diff(part.label_ends, prepend=0) == 0
+    if not unlabelled.any():
+        return
+    for is_without, (number, line) in zip(unlabelled, rows_of(text), strict=True):
+        if is_without and not line[:1].isspace():
+            token = line.split()[0].decode("ascii", "backslashreplace")
+            raise LineError(number, f", column 1: expected a number as label; found '{token}'")
+
+
+def _raise_mixed_qids(text: bytes) -> None:
+    is_first_with = None
+    for number, line in rows_of(text):
+        is_with = any(token.startswith(b"qid:") for token in line.split(None, 2)[:2])
+        if is_first_with is None:
+            is_first_with = is_with
+        elif is_with != is_first_with:
+            found = "has a qid" if is_with else "has no qid"
+            raise LineError(number, f" {found}, unlike the lines before; all or none must have one")
+
+
+def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:
+    """The row and the comment of each line that has one of them; rows count from 0."""
+    row = 0
+    for line in text.split(b"\n"):
+        content, hash_sign, comment = line.partition(b"#")
+        is_row = bool(content.strip())
+        if is_row or hash_sign:
+            yield row if is_row else None, comment.rstrip(b"\r") if hash_sign else None
+        row += is_row
+
+
+def with_comments(text: bytes, lines: bytes) -> bytes:
+    """The output `lines` of the rows of `text`, with the comments of `text` in their places."""
+    rows = lines.split(b"\n")
+    joined = []
+    for row, comment in comments_of(text):
+        if row is None:
+            joined.append(b"#" + (comment or b""))
+        elif comment is None:
+            joined.append(rows[row])
+        else:
+            joined.append(rows[row].rstrip(b" ") + b" #" + comment)
+    return b"".join(line + b"\n" for line in joined)
