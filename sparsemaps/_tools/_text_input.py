@@ -38,6 +38,21 @@ _NO_BZIP2 = "Invalid data stream"
 """What the error of bz2 says, which has no type of its own."""
 
 
+class LineError(ValueError):
+    """An error in a line, which is counted from 1 at the beginning of some text."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(line, message)
+        self.line, self.message = line, message
+
+    def __str__(self) -> str:
+        return self.after(0)
+
+    def after(self, n_lines: int) -> str:
+        """The message, where so many lines are before the text."""
+        return f"line {n_lines + self.line}{self.message}"
+
+
 class LineTooLong(ValueError):
     """A line is longer than is allowed; the caller, which counts lines, says which one."""
 

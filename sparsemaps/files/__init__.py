@@ -1,8 +1,9 @@
 """Jobs over files: sources, blocks of rows, a map, sinks.
 
-- ``_blocks_of_map``: a block of lines becomes rows, and rows become the output of a map.
+- ``_rows``: blocks of rows of a source, through threads, in order; errors name file and line.
+- ``_record``: what an output was made of, for resuming.
 - ``_formats``: sinks: LIBSVM text, packed codes as .npy, CSR as .npz.
-- ``_map``: `map_files`, with records for resuming and shards.
+- ``_map``: `map_files`: inputs to one output, or one each, in shards and resumed.
 - ``_pairs``: similar rows of a file, for ``sparsemaps pairs``.
 - ``_kernel_matrix``: a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary``: what a file holds, for ``sparsemaps info``.

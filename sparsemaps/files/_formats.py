@@ -17,9 +17,9 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files
+from sparsemaps._tools._sources import LABELS, QIDS
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import Block, apply, with_comments
-from sparsemaps._tools._sources import LABELS, QIDS
 from sparsemaps.libsvm._write import format_codes, format_rows
 
 _LINES_BYTES = 2**22

@@ -11,10 +11,10 @@ from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, check_int
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._sources import QIDS, RECORD, expand, is_directory, is_pipe
 from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._record import difference, make_record, read_record
 from sparsemaps.files._rows import Block, LibsvmRows, Source, read_rows
-from sparsemaps._tools._sources import QIDS, RECORD, expand, is_directory, is_pipe
 from sparsemaps.maps._sparse_map import as_fitted
 
 _SMALL_BYTES = 2**23

@@ -10,8 +10,8 @@ from sparsemaps._input._row_reader import EntryError
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import open_input
+from sparsemaps._tools._text_input import LineError
 from sparsemaps.libsvm._parse import (
-    LineError,
     Part,
     RowsRead,
     line_of_row,

@@ -8,9 +8,9 @@ import numpy as np
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._sources import LABELS, QIDS, is_pipe
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import LibsvmRows, read_rows
-from sparsemaps._tools._sources import LABELS, QIDS, is_pipe
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 

@@ -15,6 +15,7 @@ from sparsemaps._tools import _sklearn
 from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._growing_array import GrowingArray
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._text_input import LineError
 
 Array = npt.NDArray[Any]
 
@@ -29,21 +30,6 @@ _BEGINNINGS = {
     b"\xfe\xff": "the text is UTF-16: save it as ASCII or UTF-8",
 }
 """What files that are no LIBSVM text often begin with."""
-
-
-class LineError(ValueError):
-    """An error in a line, which is counted from 1 at the beginning of some text."""
-
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(line, message)
-        self.line, self.message = line, message
-
-    def __str__(self) -> str:
-        return self.after(0)
-
-    def after(self, n_lines: int) -> str:
-        """The message, where so many lines are before the text."""
-        return f"line {n_lines + self.line}{self.message}"
 
 
 class Part:

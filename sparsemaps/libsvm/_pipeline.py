@@ -7,7 +7,6 @@ import numpy as np
 
 from sparsemaps._loops import libsvm as _kernel
 from sparsemaps._tools import _blocks, _text_input, _threads
-from sparsemaps.libsvm._parse import LineError
 
 BLOCK_BYTES = 2**19
 """About how much text is parsed at a time: it stays in the cache, and its arrays too."""
@@ -50,7 +49,7 @@ def in_order(
     n_lines = 0
     try:
         for done in _threads.stream(attempt, ((piece,) for piece in pieces), n_jobs):
-            if isinstance(done, LineError):
+            if isinstance(done, _text_input.LineError):
                 line = done.after(text.lines_before() + n_lines)
                 raise ValueError(f"{text.name}{line}") from done
             if isinstance(done, ValueError):

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparsemaps._tools import _checks, _text_input
 from sparsemaps._tools._extras import library
-from sparsemaps._tools._sources import expand, is_pipe, source
+from sparsemaps._tools._sources import expand, is_pipe, open_input
 
 FORMATS = ("txt", "jsonl", "parquet")
 
@@ -264,9 +264,8 @@ def _of_lines(
     """Batches of a file of lines."""
     read = _read_txt if format == "txt" else _json_reader()
     n_lines, batch = 0, _Lists()
-    with _text_input.open_text(source(path), max_line_bytes) as text:
-        position = text.position()
-        name = text.name or ("standard input: " if is_pipe(path) else "")
+    with open_input(path, max_line_bytes) as text:
+        position, name = text.position(), text.name
         try:
             for piece in _pieces(text, min(batch_bytes, _PIECE_BYTES)):
                 n_more = piece.count(b"\n")
