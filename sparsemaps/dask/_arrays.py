@@ -108,10 +108,14 @@ def _load(
     item: tuple[ByteRange, float], *, n_features: int, type_of_values: Any, zero_based: bool
 ) -> tuple[Any, Any]:
     part, n_rows = item
-    with part.open_text() as text:
-        X, y = libsvm.load_svmlight_file(
-            text, n_features=n_features, dtype=type_of_values, zero_based=zero_based
-        )
+    try:
+        with part.open_text() as text:
+            X, y = libsvm.load_svmlight_file(
+                text, n_features=n_features, dtype=type_of_values, zero_based=zero_based
+            )
+    except ValueError as error:  # that of the width names no file
+        name = f"{part.path}: "
+        raise ValueError(name + str(error).removeprefix(name)) from error
     if not np.isnan(n_rows) and len(y) != n_rows:
         raise ValueError(f"{part.path} has changed since its rows were counted")
     return X, y

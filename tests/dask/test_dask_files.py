@@ -196,11 +196,11 @@ def test_another_call_is_an_error_and_not_a_mix(inputs, expected, tmp_path):
     parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
     other = ConsistentWeightedSampling(n_hashes=16, bits=4, random_state=1)
     for arguments, options, reason in [
-        ((other, inputs), {}, "seed was 0, and is 1 now"),
+        ((other, inputs), {}, "seed 0, now 1"),
         ((CWS, inputs[:-1]), {}, "n_parts|inputs"),
-        ((CWS, inputs), {"partition_bytes": 501}, "partition_bytes was 500, and is 501 now"),
+        ((CWS, inputs), {"partition_bytes": 501}, "partition_bytes 500, now 501"),
         ((CWS, inputs), {"ones": True}, "ones"),
-        ((CWS, inputs), {"format": "npy"}, "format was 'svmlight', and is 'npy' now"),
+        ((CWS, inputs), {"format": "npy"}, "format svmlight, now npy"),
     ]:
         with pytest.raises(ValueError, match=f"parts of another call.*{reason}"):
             sd.map_files(*arguments, out, **{"partition_bytes": 500, **options})

@@ -243,3 +243,10 @@ def test_a_compressed_file_is_decompressed_once(tmp_path):
     with gzip.open(path) as file:
         file.seek = lambda *arguments: pytest.fail("it is read to the end")
         assert load_svmlight_file(file)[0].shape == (1, 1)
+
+
+def test_a_line_of_a_part_is_counted_from_that_of_the_file(tmp_path):
+    path = tmp_path / "in"
+    path.write_bytes(b"1 1:1\n" * 50 + b"1 x:1\n")
+    with pytest.raises(ValueError, match=r"in: line 51, column 3: "):
+        load_svmlight_file(path, offset=200, length=100, n_features=1)

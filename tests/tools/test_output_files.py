@@ -4,21 +4,13 @@ import os
 import stat
 import time
 
-import numpy as np
 import pytest
 from programs import posix
 
 from sparsemaps._tools import _output_files
 
 
-@pytest.fixture(params=["unnamed", "named"])
-def each_way(request, monkeypatch):
-    """With and without files that have no name."""
-    if request.param == "named":
-        monkeypatch.setattr(_output_files, "_open_unnamed", lambda folder: None)
-
-
-def test_nothing_is_there_before_the_end(tmp_path, each_way):
+def test_nothing_is_there_before_the_end(tmp_path):
     path = tmp_path / "out"
     with _output_files.atomic_output(path) as file:
         file.write(b"content")
@@ -32,33 +24,21 @@ def test_nothing_is_there_before_the_end(tmp_path, each_way):
 
 
 def test_a_signal_while_the_file_is_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(_output_files, "_open_unnamed", lambda folder: None)
-    make = os.open
+    make = open
 
-    def interrupted(path, flags, *mode):
-        os.close(make(path, flags, *mode))
+    def interrupted(path, mode):
+        make(path, mode).close()
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "open", interrupted)
+        patch.setattr("builtins.open", interrupted)
         with pytest.raises(KeyboardInterrupt), _output_files.atomic_output(tmp_path / "out"):
             pass
     assert os.listdir(tmp_path) == []
 
 
-def test_a_file_system_that_cannot_name_a_file_later(tmp_path, monkeypatch):
-    def refuse(*arguments, **options):
-        raise OSError(95, "Operation not supported")
-
-    monkeypatch.setattr(os, "link", refuse)
-    with _output_files.atomic_output(tmp_path / "out") as file:
-        file.write(b"x" * 10**6)
-    assert (tmp_path / "out").read_bytes() == b"x" * 10**6
-    assert os.listdir(tmp_path) == ["out"]
-
-
 @posix
-def test_the_umask_is_kept(tmp_path, each_way):
+def test_the_umask_is_kept(tmp_path):
     """It decides the permissions, and is never changed, not even for a moment."""
     before = os.umask(0o027)
     try:
@@ -70,13 +50,13 @@ def test_the_umask_is_kept(tmp_path, each_way):
         os.umask(before)
 
 
-def test_umask_is_not_called(tmp_path, monkeypatch, each_way):
+def test_umask_is_not_called(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("umask is the whole process'"))
     with _output_files.atomic_output(tmp_path / "out"):
         pass
 
 
-def test_the_longest_name(tmp_path, each_way):
+def test_the_longest_name(tmp_path):
     for name in ("x" * 250 + ".svm", "x" * 255):
         with _output_files.atomic_output(tmp_path / name) as file:
             file.write(b"1")
@@ -88,7 +68,7 @@ def test_no_name():
         pass
 
 
-def test_synced_before_it_has_its_name(tmp_path, monkeypatch, each_way):
+def test_synced_before_it_has_its_name(tmp_path, monkeypatch):
     calls = []
 
     def noting(name, call):
@@ -98,50 +78,12 @@ def test_synced_before_it_has_its_name(tmp_path, monkeypatch, each_way):
 
         return noted
 
-    for name in ("fsync", "link", "replace"):
+    for name in ("fsync", "replace"):
         monkeypatch.setattr(os, name, noting(name, getattr(os, name)))
-    for _ in range(2):
+    for _ in range(2):  # the second time there is a file to replace
         with _output_files.atomic_output(tmp_path / "out"):
             pass
-    named, unnamed = ["fsync", "replace"], ["fsync", "link"]
-    # The second time there is a file to replace.
-    assert calls in (named * 2, unnamed * 2 + ["link", "replace"])
-
-
-@pytest.mark.parametrize("error", [None, OSError(22, "Invalid argument")])
-def test_the_disk_writes_while_more_is_made(tmp_path, monkeypatch, each_way, error):
-    asked = []
-
-    def advise(descriptor, offset, length, advice):
-        asked.append((offset, length))
-        if error is not None:
-            raise error
-
-    monkeypatch.setattr(_output_files, "_BEGUN_BYTES", 1000)
-    # A system that has no such function gets it here.
-    monkeypatch.setattr(os, "posix_fadvise", advise, raising=False)
-    monkeypatch.setattr(os, "POSIX_FADV_DONTNEED", 4, raising=False)
-    pieces = [bytes([i]) * (100 * i) for i in range(100)]
-    with _output_files.atomic_output(tmp_path / "out") as file:
-        file.writelines(pieces)
-    content = b"".join(pieces)
-    assert (tmp_path / "out").read_bytes() == content
-    ends = np.cumsum([length for _, length in asked])
-    assert [offset for offset, _ in asked] == [0, *ends[:-1]]
-    assert len(content) - 1000 < ends[-1] <= len(content)
-    asked.clear()
-    with _output_files.atomic_output(tmp_path / "out", synced=False) as file:
-        file.writelines(pieces)
-    assert not asked
-
-
-def test_a_system_without_advice_on_files(tmp_path, monkeypatch, each_way):
-    monkeypatch.setattr(_output_files, "_BEGUN_BYTES", 1000)
-    monkeypatch.delattr(os, "posix_fadvise", raising=False)
-    with _output_files.atomic_output(tmp_path / "out") as file:
-        file.write(b"x" * 10**4)
-        file.write(b"y" * 10**4)
-    assert (tmp_path / "out").read_bytes() == b"x" * 10**4 + b"y" * 10**4
+    assert calls == ["fsync", "replace"] * 2
 
 
 def test_the_same_content_is_the_same_file(tmp_path):
