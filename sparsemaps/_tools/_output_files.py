@@ -41,8 +41,8 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
             sys.stdout.buffer.flush()
         return
     if os.path.exists(path) and not os.path.isfile(path):
-        with blaming(path), open(path, "wb") as file:
-            yield file
+        with blaming(path), open(path, "wb") as device:
+            yield device
         return
     with (
         blaming(path),
