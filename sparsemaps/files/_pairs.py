@@ -60,7 +60,9 @@ def write_pairs(
             n_rows += len(codes)
         if not n_rows:
             return 0, 0
-        i, j, similarity = _find(map, PackedCodes.concatenate(blocks), matrices, threshold, exact, recall, n_jobs)
+        i, j, similarity = _find(
+            map, PackedCodes.concatenate(blocks), matrices, threshold, exact, recall, n_jobs
+        )
         for start in range(0, len(i), _LINES):
             some = slice(start, start + _LINES)
             columns = i[some].tolist(), j[some].tolist(), similarity[some].tolist()
