@@ -13,6 +13,9 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _estimates, _file
 
+TEXTS = "texts"
+"""Key of a config under which codes of texts have the vectorizer that made their rows."""
+
 LARGEST_N_BITS = 2**31 - 1
 """Bits of the codes of a row: how many differ is a number of 32 bits."""
 
@@ -29,7 +32,8 @@ class PackedCodes:
 
     ``encode(X, packed=True)`` of a map returns them. All functions of `sparsemaps.codes` and
     `sparsemaps.neighbors` take them, need no parameters then, and refuse to compare codes of maps
-    that differ in class, parameters, seed or scheme of random numbers.
+    that differ in class, parameters, seed or scheme of random numbers, and codes of texts whose
+    vectorizers differ. Codes of a matrix do not know how it was made, and compare to both.
 
     Parameters
     ----------
@@ -38,8 +42,9 @@ class PackedCodes:
     bits : int
         Bits of a code, 1 to 24, and at most as many as a row has.
     config : dict
-        ``to_config()`` of the map. It is compared, saved and shown; the numbers below alone decide
-        what is computed.
+        ``to_config()`` of the map; of codes of texts, also "texts", the class of the vectorizer and
+        those of its parameters that decide the rows. It is compared, saved and shown; the numbers
+        below alone decide what is computed.
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     sampled : array-like of bool, shape (n_rows,), or None, default=None
@@ -175,11 +180,14 @@ class PackedCodes:
         blocks = list(blocks)
         if not blocks:
             raise ValueError("blocks must have at least one PackedCodes, got none")
-        for number, codes in enumerate(blocks):
+        for codes in blocks:
             if not isinstance(codes, PackedCodes):
                 raise ValueError(f"blocks must be PackedCodes, got {type(codes).__name__}")
-            refuse_different(f"block 0 and block {number}", blocks[0], codes)
-        return blocks[0]._with_rows(
+        # One that knows its vectorizer, if any does.
+        known = next((n for n, codes in enumerate(blocks) if TEXTS in codes.config), 0)
+        for number, codes in enumerate(blocks):
+            refuse_different(f"block {known} and block {number}", blocks[known], codes)
+        return blocks[known]._with_rows(
             np.concatenate([np.asarray(codes.array) for codes in blocks]),
             np.concatenate([codes.sampled for codes in blocks]),
         )
@@ -490,7 +498,8 @@ def refuse_different(names: str, A: PackedCodes, B: PackedCodes) -> None:
     """Raise where codes of the two do not compare."""
 
     def about(codes: PackedCodes) -> dict[str, Any]:
-        parts = {key: value for key, value in codes.config.items() if key != "n_features"}
+        left_out = ("n_features", TEXTS)
+        parts = {key: value for key, value in codes.config.items() if key not in left_out}
         return {**parts, "bits": codes.bits, **codes._facts()}
 
     one, other = about(A), about(B)
@@ -499,4 +508,24 @@ def refuse_different(names: str, A: PackedCodes, B: PackedCodes) -> None:
             raise ValueError(
                 f"{names} must be codes of the same map: their {key} are {one.get(key)} and "
                 f"{other.get(key)}"
+            )
+    _refuse_different_texts(names, A.config.get(TEXTS), B.config.get(TEXTS))
+
+
+def _refuse_different_texts(names: str, one: Any, other: Any) -> None:
+    """Raise where the rows of two sets of codes are of texts, by vectorizers that differ.
+
+    Of rows that were given as a matrix nobody knows what they are of.
+    """
+    if one is None or other is None or one == other:
+        return
+    for about in (one, other):
+        if not isinstance(about, dict) or not isinstance(about.get("parameters"), dict):
+            raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
+    one, other = ({**about, **about["parameters"]} for about in (one, other))
+    for key in {**one, **other}:
+        if key != "parameters" and one.get(key) != other.get(key):
+            raise ValueError(
+                f"{names} must be codes of texts that were vectorized alike: their {key} are "
+                f"{one.get(key)!r} and {other.get(key)!r}"
             )

@@ -6,6 +6,7 @@ number of threads, on any machine.
 
 - ``_sparse_map``: scikit-learn's estimator API, checks of input, blocks and threads.
 - ``_sampled_map``: what maps have that draw codes: packed codes and one-hot features.
+- ``_texts``: codes of raw texts, some at a time.
 - ``_csr_output``: output as CSR whose size is not known beforehand.
 - ``_moments``: what the formulas for the error of a map need, and what they give.
 - ``_bandwidth``: `gamma` from the data, for the maps that have it.

@@ -15,6 +15,7 @@ from sparsemaps._tools._typing import Array, Matrix, MatrixLike
 from sparsemaps.codes._packed import PackedCodes, rows_with_bits
 from sparsemaps.maps._moments import Moments, Pairs, biases
 from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._texts import encode_texts
 
 
 class SampledMap(SparseMap):
@@ -182,7 +183,9 @@ class SampledMap(SparseMap):
         Returns
         -------
         codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
-            As in `encode`.
+            As in `encode`. The config of `PackedCodes` has the class of the vectorizer and those of
+            its parameters that decide the rows, so that codes of other vectorizers are refused
+            beside these.
 
         Raises
         ------
@@ -198,26 +201,7 @@ class SampledMap(SparseMap):
         >>> minhash.encode_texts(words, ["one text", "and another one"]).shape
         (2, 64)
         """
-        from sparsemaps.text._csr import for_each_block  # slow, as it imports scikit-learn's
-
-        _checks.check_bool("packed", packed)
-        fitted = self._fitted()
-        if isinstance(texts, (str, bytes)):
-            raise ValueError(
-                f"texts must be an iterable of texts, got a single {type(texts).__name__}"
-            )
-        parts = for_each_block(
-            lambda rows: self.encode(rows, packed=True), vectorizer, texts, self.n_jobs
-        )
-        if not parts:
-            raise ValueError("texts must have at least one text, got none")
-        codes = np.concatenate([part.array for part in parts])
-        if not packed:
-            return codes
-        sampled = np.concatenate([part.sampled for part in parts])
-        return PackedCodes(
-            codes, fitted._code_bits, self.to_config(), n_hashes=fitted.n_hashes, sampled=sampled
-        )
+        return encode_texts(self, vectorizer, texts, packed)
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
         """Which rows of a block have samples: of rows whose codes are all 0, their numbers tell."""

@@ -43,7 +43,7 @@ class SparseMap(
       parameters, and those that depend on the data;
     - ``_learned_parameters``, those that ``fit`` took from the data;
     - ``_nonnegative_rule``, ``_size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
-      ``_has_components``, which say what the map is.
+      ``_has_components``, ``_values_matter``, which say what the map is.
 
     These methods see the frozen copy as ``self``.
     """
@@ -57,6 +57,9 @@ class SparseMap(
     def _nonnegative_rule(self) -> str | None:
         """How the error for negative values ends: what is allowed. None if they are allowed."""
         return None
+
+    _values_matter = True
+    """Whether rows are more than the sets of the columns that are not 0."""
 
     @property
     def has_codes(self) -> bool:
@@ -425,15 +428,26 @@ class SparseMap(
             rows = _row_reader.open_matrix(X, rule)
             self._check_shape(X, reset)
             return rows
-        X = _sklearn.validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",  # data frames of sparse columns become that
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,  # RowReader does, and names the row
-            ensure_min_samples=1 if reset else 0,
-        )
+        try:
+            X = _sklearn.validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",  # data frames of sparse columns become that
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,  # RowReader does, and names the row
+                ensure_min_samples=1 if reset else 0,
+            )
+        except (TypeError, ValueError) as error:
+            what = _texts_or_tokens(X)
+            if not what:
+                raise
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(
+                f"{type(self).__name__} takes a matrix, got {what}: "
+                "sparsemaps.text.HashingVectorizer makes rows of texts, and with analyzer=list of "
+                "sets or lists of tokens"
+            ) from error
         return _row_reader.open_matrix(X, rule)
 
     def _check_shape(self, X: Any, reset: bool) -> None:
@@ -483,3 +497,24 @@ def as_fitted(given: Any) -> SparseMap:
     if not isinstance(given, SparseMap):
         raise ValueError(f"map must be a map of sparsemaps, got {given!r}")
     return given if given.__sklearn_is_fitted__() else _sklearn.clone(given).fit_any_width()
+
+
+def _texts_or_tokens(X: Any) -> str:
+    """What `X` is if it holds texts or tokens, "" if it does not."""
+    if isinstance(X, (str, bytes)):
+        return "a text"
+    try:
+        is_table = len(getattr(X, "shape", ())) == 2  # a data frame iterates over names
+        first = next(np.asarray(X[:1]).flat if is_table else iter(X))
+    except (TypeError, ValueError, StopIteration):
+        return ""
+    if isinstance(first, (str, bytes)):
+        return "texts"
+    if isinstance(first, (set, frozenset)):
+        return "sets"
+    if isinstance(X, (list, tuple)) and isinstance(first, (list, tuple, np.ndarray)):
+        if len(first) and isinstance(first[0], (str, bytes)):
+            return "lists of tokens"
+        if len({len(row) for row in X if hasattr(row, "__len__")}) > 1:
+            return "lists of different lengths"
+    return ""

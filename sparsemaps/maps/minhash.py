@@ -99,6 +99,7 @@ class MinHash(SampledMap):
     _summary = "Jaccard of sets of columns", "one-hot CSR, packed codes, samples"
     _command = "minhash", "Jaccard kernel of the sets of non-zero columns, by minhash"
     _demo = "", {}
+    _values_matter = False
 
     def __init__(
         self,

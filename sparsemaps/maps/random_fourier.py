@@ -1,5 +1,6 @@
 """Random Fourier features: Gaussian, Laplacian, Cauchy and Matern kernels, and the folded RBF."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from sparsemaps.kernels._matern import check_nu
 from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._texts import encode_texts
 
 _SPECTRA = {
     "rbf": _projection.NORMAL,
@@ -308,6 +310,36 @@ class RandomFourier(SparseMap):
             sampled=np.ones(len(out), bool),
             estimator=fitted._estimator,
         )
+
+    @_sklearn.available_if(lambda self: self.has_codes)
+    def encode_texts(self, vectorizer: Any, texts: Iterable[Any], *, packed: bool = False) -> Any:
+        """Map raw texts to packed codes, some texts at a time.
+
+        The result is that of ``encode(vectorizer.transform(texts))``, without the sparse matrix of
+        all texts.
+
+        Parameters
+        ----------
+        vectorizer : object with ``transform``
+            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other whose
+            rows depend on their texts alone.
+        texts : iterable of texts
+            Whatever the vectorizers of `sparsemaps.text` take.
+        packed : bool, default=False
+            As in `encode`.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_texts, ceil(n_components / 8)), or PackedCodes
+            As in `encode`. The config of `PackedCodes` describes the vectorizer too, and codes of
+            other vectorizers are refused beside these.
+
+        Raises
+        ------
+        ValueError
+            If there is no text, and as in ``transform`` of the vectorizer and of the map.
+        """
+        return encode_texts(self, vectorizer, texts, packed)
 
     @property
     def _estimator(self) -> str:

@@ -1,0 +1,34 @@
+"""Codes of raw texts."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._tools import _checks
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import TEXTS, PackedCodes
+
+
+def encode_texts(
+    map: Any, vectorizer: Any, texts: Iterable[Any], packed: bool
+) -> Array | PackedCodes:
+    """What the methods of this name do, for a map with ``encode``."""
+    # They are slow to import, as scikit-learn's are.
+    from sparsemaps.text._analyzers import vectorizer_config
+    from sparsemaps.text._csr import for_each_block
+
+    _checks.check_bool("packed", packed)
+    fitted = map._fitted()
+    if isinstance(texts, (str, bytes)):
+        raise ValueError(f"texts must be an iterable of texts, got a single {type(texts).__name__}")
+    parts = for_each_block(
+        lambda rows: map.encode(rows, packed=True), vectorizer, texts, map.n_jobs
+    )
+    if not parts:
+        raise ValueError("texts must have at least one text, got none")
+    if not packed:
+        return np.concatenate([part.array for part in parts])
+    found = PackedCodes.concatenate(parts)
+    found.config[TEXTS] = vectorizer_config(vectorizer, values=fitted._values_matter)
+    return found
