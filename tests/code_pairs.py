@@ -28,11 +28,12 @@ def some_bands(codes, n_agreeing, recall):
     raise AssertionError("no bands reach the recall")
 
 
-def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None):
+def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None, sizes=_search.SIZES):
     """By hashing, also where comparing all pairs would cost less."""
     n_agreeing = _search.least_agreeing(A, threshold)
     bands = some_bands(A, n_agreeing, recall)
-    pairs = _search.banded_pairs(A, B, A.n_hashes - n_agreeing, bands, max_bucket, n_jobs)
+    max_differing = A.n_hashes - n_agreeing
+    pairs = _search.banded_pairs(A, B, max_differing, bands, max_bucket, n_jobs, sizes)
     return _search.estimated(A, B, threshold, *pairs)
 
 

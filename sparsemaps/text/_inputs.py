@@ -14,8 +14,8 @@ BLOCK_CHARACTERS = 2**17
 _AT_ONCE = 1024  # texts of an array that become Python's at the same time
 
 
-def blocks(texts: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Blocks of texts, each with the number of its first text.
+def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterator[tuple[int, Any]]:
+    """Blocks of about so many characters of texts, each with the number of its first text.
 
     A block is a list of what `texts` has, or ``(chunk, start, stop)`` where Arrow has strings.
     """
@@ -25,13 +25,13 @@ def blocks(texts: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         for chunk in chunks:
             start = 0
             while start < len(chunk):
-                stop = chunk.stop(start, BLOCK_CHARACTERS)
+                stop = chunk.stop(start, n_characters)
                 yield first, (chunk, start, stop)
                 first += stop - start
                 start = stop
         return
     iterator = _of_array(texts) if isinstance(texts, np.ndarray) else iter(texts)
-    while block := _text.take_block(iterator, BLOCK_CHARACTERS):
+    while block := _text.take_block(iterator, n_characters):
         yield first, block
         first += len(block)
 

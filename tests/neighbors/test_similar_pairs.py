@@ -97,7 +97,7 @@ def test_pairs_that_hashing_finds_are_compared_by_all_codes(bits):
     np.testing.assert_array_equal(differing, n_codes - agreeing[i, j])
 
 
-def test_hashing_by_parts_by_threads_and_of_two_sets(monkeypatch):
+def test_hashing_by_parts_by_threads_and_of_two_sets():
     X = families()
     A = MinHash(n_hashes=128, random_state=0).fit(X).encode(X, packed=True)
     B = A[::2]
@@ -105,16 +105,12 @@ def test_hashing_by_parts_by_threads_and_of_two_sets(monkeypatch):
     all_of_two = dict.fromkeys(zip(*sorted_pairs(A, 0.6, B)[:2], strict=True))
     assert set(zip(*expected[1][:2], strict=True)) <= set(all_of_two)
     assert len(expected[1][0]) > 0.9 * len(all_of_two)
-    monkeypatch.setattr(_search, "_KEYS", 100)
-    monkeypatch.setattr(_search, "_PAIRS", 7)
+    sizes = _search.Sizes(keys=100, pairs=7)
     for n_jobs in (1, 3):
-        for found, before in zip(
-            (banded(A, 0.6, 0.9, n_jobs=n_jobs), banded(A, 0.6, 0.9, B, n_jobs=n_jobs)),
-            expected,
-            strict=True,
-        ):
-            for one, other in zip(found, before, strict=True):
-                np.testing.assert_array_equal(one, other)
+        for other, before in zip((None, B), expected, strict=True):
+            found = banded(A, 0.6, 0.9, other, n_jobs=n_jobs, sizes=sizes)
+            for one, two in zip(found, before, strict=True):
+                np.testing.assert_array_equal(one, two)
 
 
 def test_a_text_that_stands_thousands_of_times():
@@ -207,20 +203,16 @@ def test_buckets_are_of_equal_bits(max_rows):
     assert len(by_number) == len({tuple(bits) for bits in band.tolist()})
 
 
-def test_the_answer_does_not_depend_on_the_key(monkeypatch):
+def test_the_answer_does_not_depend_on_the_key():
     """Which each call draws."""
     A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
     A = A[np.random.default_rng(0).integers(0, 400, 3000)]
     expected = banded(A, 0.7, 0.9, max_bucket=4), banded(A, 0.7, 0.9, A[::3], max_bucket=4)
-    drawn = []
-    for number in range(10):
-        monkeypatch.setattr(_search, "draw_hash_key", lambda n=number: drawn.append(n) or n)
+    for _ in range(10):
         found = banded(A, 0.7, 0.9, max_bucket=4), banded(A, 0.7, 0.9, A[::3], max_bucket=4)
         for one, other in zip(found, expected, strict=True):
             for a, b in zip(one, other, strict=True):
                 np.testing.assert_array_equal(a, b)
-    assert len(set(drawn)) == 10
-    monkeypatch.undo()
     assert len({_search.draw_hash_key() for _ in range(20)}) == 20
 
 
@@ -252,27 +244,27 @@ def test_a_call_compares_few_pairs(monkeypatch):
     A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
     A = A[np.random.default_rng(0).integers(0, 400, 1000)]
 
-    def answers(n_jobs):
+    def answers(n_jobs, sizes=_search.SIZES):
         for other in (None, A[::2]):
-            yield from banded(A, 0.7, 0.9, other, n_jobs=n_jobs)
+            yield from banded(A, 0.7, 0.9, other, n_jobs=n_jobs, sizes=sizes)
             yield from neighbors.similar_pairs(A, 0.7, recall=1, other=other, n_jobs=n_jobs)
         yield from neighbors.top_k(A[:300], A, 5, n_jobs=n_jobs)
 
     expected = list(answers(None))
-    monkeypatch.setattr(_search, "_CALL_BYTES", 1000)
+    sizes = _search.Sizes(call_bytes=1000)
     monkeypatch.setattr(_packed, "_CALL_BITS", 10**6)
     for n_jobs in (None, 2, 3):
-        for one, two in zip(answers(n_jobs), expected, strict=True):
+        for one, two in zip(answers(n_jobs, sizes), expected, strict=True):
             np.testing.assert_array_equal(one, two)
 
 
-def test_pairs_do_not_depend_on_how_many_keys_are_held(monkeypatch):
+def test_pairs_do_not_depend_on_how_many_keys_are_held():
     A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
     A = A[np.random.default_rng(0).integers(0, 400, 3000)]
     expected = banded(A, 0.7, 0.9, max_bucket=4)
     for n_keys in (100, 999):
-        monkeypatch.setattr(_search, "_KEYS", n_keys)
-        for one, other in zip(banded(A, 0.7, 0.9, max_bucket=4), expected, strict=True):
+        found = banded(A, 0.7, 0.9, max_bucket=4, sizes=_search.Sizes(keys=n_keys))
+        for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)
 
 

@@ -20,7 +20,7 @@ from sklearn.utils import murmurhash3_32
 from strange_texts import strange_texts
 
 from sparsemaps._loops import text as kernel
-from sparsemaps.text import HashingVectorizer
+from sparsemaps.text import HashingVectorizer, _inputs
 
 TEXTS = strange_texts(150)
 DEFAULT = r"(?u)\b\w\w+\b"
@@ -219,14 +219,17 @@ def test_bits_of_any_text(texts, analyzer, ngram_range, pattern, strip_accents, 
 
 
 @pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
-def test_blocks_and_threads_change_nothing(analyzer, monkeypatch):
+def test_blocks_and_threads_change_nothing(analyzer):
     expected = Theirs(analyzer=analyzer, ngram_range=(1, 3)).transform(TEXTS)
     for characters in (1, 100, 2**17):
-        monkeypatch.setattr("sparsemaps.text._inputs.BLOCK_CHARACTERS", characters)
         for n_jobs in (None, 2, 3, -1):
-            ours = HashingVectorizer(analyzer=analyzer, ngram_range=(1, 3), n_jobs=n_jobs)
-            assert_equal(ours.transform(TEXTS), expected)
-            assert_equal(ours.fit_transform(text for text in TEXTS), expected)
+            ours = HashingVectorizer(analyzer=analyzer, ngram_range=(1, 3))
+            for texts in (TEXTS, iter(TEXTS)):
+                blocks = _inputs.blocks(texts, characters)
+                assert_equal(ours._transform_blocks(blocks, 0, n_jobs), expected)
+    ours = HashingVectorizer(analyzer=analyzer, ngram_range=(1, 3), n_jobs=2)
+    found = ours.transform(text for _ in range(30) for text in TEXTS)
+    assert (found != sp.vstack([expected] * 30)).nnz == 0
 
 
 def test_more_ngrams_than_int32(monkeypatch):

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from strange_texts import strange_texts
 
 from sparsemaps import MinHash
-from sparsemaps.text import ByteNgrams
+from sparsemaps.text import ByteNgrams, _inputs
 
 TEXTS = [*strange_texts(15), *(text.encode("utf-16") for text in strange_texts(6, seed=1))]
 SIZES = [(1, 1), (2, 2), (3, 3), (4, 4), (7, 7), (1, 3), (2, 5), (1, 7)]
@@ -63,11 +63,11 @@ def test_counts_of_any_bytes(texts, ngram_range):
     check(ByteNgrams(ngram_range=ngram_range).transform(texts), texts, *ngram_range)
 
 
-def test_blocks_and_threads_change_nothing(monkeypatch):
-    expected = ByteNgrams(ngram_range=(1, 3)).transform(TEXTS)
-    monkeypatch.setattr("sparsemaps.text._inputs.BLOCK_CHARACTERS", 500)
+def test_blocks_and_threads_change_nothing():
+    ngrams = ByteNgrams(ngram_range=(1, 3))
+    expected = ngrams.transform(TEXTS)
     for n_jobs in (None, 2, 3):
-        found = ByteNgrams(ngram_range=(1, 3), n_jobs=n_jobs).transform(iter(TEXTS))
+        found = ngrams._transform_blocks(_inputs.blocks(iter(TEXTS), 500), 0, n_jobs)
         assert (found != expected).nnz == 0
 
 

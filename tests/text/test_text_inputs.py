@@ -12,7 +12,7 @@ from strange_texts import strange_texts
 from test_text import assert_equal
 
 from sparsemaps import MinHash
-from sparsemaps.text import ByteNgrams, HashingVectorizer
+from sparsemaps.text import ByteNgrams, HashingVectorizer, _inputs
 
 pa = pytest.importorskip("pyarrow")
 
@@ -211,29 +211,29 @@ def test_memory_of_arrow_is_released():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_codes_of_texts(n_jobs, monkeypatch):
-    monkeypatch.setattr("sparsemaps.text._inputs.BLOCK_CHARACTERS", 500)
+def test_codes_of_texts(n_jobs):
+    many = TEXTS * 40
+    assert len(list(_inputs.blocks(many))) > 2
     sets = {"binary": True, "norm": None, "alternate_sign": False}
     for vectorizer in (HashingVectorizer(**sets), ByteNgrams(binary=True), Theirs(**sets)):
         X = vectorizer.transform(TEXTS)
         minhash = MinHash(n_hashes=16, random_state=0, n_jobs=n_jobs).fit(X)
         expected = minhash.encode(X, packed=True)
-        for texts in (TEXTS, iter(TEXTS), pa.array(TEXTS)):
+        for texts in (many, iter(many), pa.array(many)):
             found = minhash.encode_texts(vectorizer, texts, packed=True)
-            np.testing.assert_array_equal(found.array, expected.array)
-            np.testing.assert_array_equal(found.sampled, expected.sampled)
+            np.testing.assert_array_equal(found.array, np.tile(expected.array, (40, 1)))
+            np.testing.assert_array_equal(found.sampled, np.tile(expected.sampled, 40))
             config = {**found.config, "n_features": X.shape[1]}
             assert config.pop("texts")["class"] == type(vectorizer).__name__
             assert config == expected.config
         np.testing.assert_array_equal(minhash.encode_texts(vectorizer, TEXTS), expected.array)
 
 
-def test_codes_of_what_are_no_texts(monkeypatch):
-    monkeypatch.setattr("sparsemaps.text._inputs.BLOCK_CHARACTERS", 2)
+def test_codes_of_what_are_no_texts():
     for vectorizer in (HashingVectorizer(), ByteNgrams()):
         minhash = MinHash(random_state=0).fit(vectorizer.transform(["any"]))
         with pytest.raises((ValueError, AttributeError), match=r"\(text 3\)"):
-            minhash.encode_texts(vectorizer, ["some", "text", "", None])
+            minhash.encode_texts(vectorizer, ["some", "text" * 50_000, "", None])
         with pytest.raises(ValueError, match="got a single str"):
             minhash.encode_texts(vectorizer, "text")
         with pytest.raises(ValueError, match="got none"):
