@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sparsemaps._input._sparse import Csr, as_float, check_indices, native, open_sparse
 from sparsemaps._loops import rows as _rows
 from sparsemaps._tools import _blocks, _sklearn
-from sparsemaps._tools._typing import Array, MatrixLike
+from sparsemaps._tools._typing import Array
 
 ROW_WORK = 8
 """What a row costs beside its entries, in entries."""
@@ -158,7 +158,7 @@ class RowReader:
         raise EntryError(message, row, column, f"the value {value:g} is negative", rule)
 
 
-def open_rows(X: MatrixLike, nonnegative_rule: str | None = None) -> RowReader:
+def open_rows(X: Any, nonnegative_rule: str | None = None) -> RowReader:
     """Read a sparse matrix of any format and type as float32 or float64."""
     csr = open_sparse(X, "X")
     if csr.values.dtype.kind in "biu":
@@ -169,7 +169,7 @@ def open_rows(X: MatrixLike, nonnegative_rule: str | None = None) -> RowReader:
     return RowReader(csr._replace(values=native(as_float(csr.values))), nonnegative_rule, container)
 
 
-def open_matrix(X: MatrixLike, nonnegative_rule: str | None = None) -> RowReader:
+def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:
     """Read a sparse matrix, or an array of float32 or float64."""
     return (open_rows if sp.issparse(X) else open_dense)(X, nonnegative_rule)
 

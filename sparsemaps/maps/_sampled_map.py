@@ -11,14 +11,14 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
 from sparsemaps._tools import _checks
 from sparsemaps._tools._growing_array import keep_rows
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike
+from sparsemaps._tools._typing import Array, Matrix, MatrixLike, Output
 from sparsemaps.codes._packed import PackedCodes, rows_with_bits
 from sparsemaps.maps._moments import Moments, Pairs, biases
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import encode_texts
 
 
-class SampledMap(SparseMap):
+class SampledMap(SparseMap[Output]):
     """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
     rows' codes agree is the kernel.
 

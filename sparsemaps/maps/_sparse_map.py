@@ -3,7 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _row_reader, _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike
+from sparsemaps._tools._typing import Array, Matrix, MatrixLike, Output
 from sparsemaps.maps._moments import N_GRID, Moments, Pairs, UnknownVarianceError
 
 T = TypeVar("T")
@@ -25,6 +25,7 @@ class SparseMap(
     _sklearn.TransformerMixin,
     _sklearn.BaseEstimator,
     ABC,
+    Generic[Output],
 ):
     """A random feature map: a pure function of (seed, row), the same for every row.
 
@@ -171,7 +172,7 @@ class SparseMap(
             vars(self).pop(name, None)
         return self._finish_fit(None, None)
 
-    def transform(self, X: MatrixLike) -> Matrix:
+    def transform(self, X: MatrixLike) -> Output:
         """Map each row of `X`.
 
         Parameters
@@ -192,7 +193,12 @@ class SparseMap(
             As in ``fit``, and if the number of columns is not that of ``fit``.
         """
         fitted = self._fitted()
-        return fitted._transform(self._read_input(X, reset=False))
+        made: Output = fitted._transform(self._read_input(X, reset=False))
+        return made
+
+    if TYPE_CHECKING:
+
+        def fit_transform(self, X: MatrixLike, y: Any = None) -> Output: ...
 
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None = None) -> Array:
         """The exact kernel that the fitted map approximates, for all pairs of rows.
@@ -283,7 +289,7 @@ class SparseMap(
         """Output for `rows`: an ndarray, or CSR of ``rows.container``."""
 
     @abstractmethod
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         """The kernel of the rows of `X` and `Y`, None for `X` again; sparse matrices are sound."""
 
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
@@ -418,7 +424,7 @@ class SparseMap(
 
     # ---- reading ---------------------------------------------------------------------------------
 
-    def _read_input(self, X: MatrixLike, *, reset: bool) -> RowReader:
+    def _read_input(self, X: Any, *, reset: bool) -> RowReader:
         """`X`, with the checks of scikit-learn; its entries are checked when they are read."""
         # What is read by a fitted map must suit the map as it was at ``fit``.
         rule = (self if reset else self._frozen)._nonnegative_rule

@@ -1,5 +1,7 @@
 """Count sketch: the linear kernel, in a chosen number of columns."""
 
+from typing import Any, Literal, overload
+
 import numpy as np
 
 from sparsemaps import kernels
@@ -7,13 +9,13 @@ from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._loops import count_sketch as _kernel
 from sparsemaps._tools import _checks, _seeding
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
 
 
-class CountSketch(SparseMap):
+class CountSketch(SparseMap[Output]):
     r"""Count sketch of each row: inner products are kept on average.
 
     Column :math:`i` is hashed to one of `n_components` buckets :math:`h(i)` and to a sign
@@ -87,6 +89,36 @@ class CountSketch(SparseMap):
 
     _sparse_components = True
 
+    @overload
+    def __init__(
+        self: "CountSketch[Array]",
+        *,
+        n_components: int = ...,
+        dense_output: Literal[True],
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "CountSketch[CsrMatrix]",
+        *,
+        n_components: int = ...,
+        dense_output: Literal[False] = ...,
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "CountSketch[Array | CsrMatrix]",
+        *,
+        n_components: int = ...,
+        dense_output: bool,
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
     def __init__(
         self,
         *,
@@ -130,7 +162,7 @@ class CountSketch(SparseMap):
         )
         return sketches
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)
 
     def _moments(self, pairs: Pairs) -> Moments:

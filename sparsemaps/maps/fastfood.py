@@ -16,7 +16,7 @@ from sparsemaps._loops import fourier as _fourier
 from sparsemaps._loops import projection as _projection
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, Matrix, RandomState
 from sparsemaps.kernels._distance import squared_distances
 from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._block_covariance import covariance_in_block
@@ -31,7 +31,7 @@ DEFAULT_HASH_DIM = 2**14
 LARGEST_DEGREE = 64
 
 
-class Fastfood(SparseMap):
+class Fastfood(SparseMap[Array]):
     r"""Fastfood features of each row: Gaussian and Matern kernels, on average.
 
     Random Fourier features whose random matrix is a product of diagonals, a permutation and two
@@ -239,7 +239,7 @@ class Fastfood(SparseMap):
         self._for_each_block(rows, write)
         return out
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         if self.kernel == "rbf":
             return kernels.rbf_kernel(X, Y, gamma=self.gamma_, n_jobs=self.n_jobs)
         # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from sparsemaps._loops.code_output import NUMBERS
 from sparsemaps._tools import _blocks, _seeding, _sklearn
 from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, MatrixLike, Output, RandomState
 from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import SparseMap
@@ -29,7 +29,7 @@ _Maps: TypeAlias = (
 )
 
 
-class KernelProduct(SampledMap):
+class KernelProduct(SampledMap[Output]):
     r"""Product of two kernels: sparse features from a sampled map and another map.
 
     Let sample j of two rows agree at the rate of the kernel K. If the other map is sampled too, the
@@ -131,6 +131,24 @@ class KernelProduct(SampledMap):
     )
     """Products that are commands: the name, one line about it, and the classes of the two maps."""
     _demo = "min-max times acos", {}
+
+    @overload
+    def __init__(
+        self: "KernelProduct[CsrMatrix]",
+        *,
+        maps: None = ...,
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "KernelProduct[Array | CsrMatrix]",
+        *,
+        maps: _Maps | None = ...,
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
 
     def __init__(
         self,
@@ -396,7 +414,7 @@ class KernelProduct(SampledMap):
         values = keep_rows(other._transform(rows), filled).reshape(-1)
         return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         sampled, other = self._fitted_maps()
         product = sampled._exact_kernel(X, Y)
         product *= other._exact_kernel(X, Y)

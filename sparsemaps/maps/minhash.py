@@ -9,13 +9,13 @@ from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import minhash as _kernel
 from sparsemaps._tools import _checks, _seeding, _sklearn
-from sparsemaps._tools._typing import Array, Keys, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.maps._sampled_map import SampledMap
 
 LARGEST_N_HASHES = 2**24
 
 
-class MinHash(SampledMap):
+class MinHash(SampledMap[CsrMatrix]):
     r"""MinHash of each row's set of columns: one-hot features of the Jaccard similarity.
 
     A row is the set of the columns in which it is not 0. Each of `n_hashes` samples picks one
@@ -158,7 +158,7 @@ class MinHash(SampledMap):
     def _keys(self) -> Keys:
         return _seeding.keys(self.seed_, "minhash", 2)
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         return kernels.min_max_kernel(
             _members(X), None if Y is None else _members(Y), n_jobs=self.n_jobs
         )

@@ -11,7 +11,7 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import random_binning as _kernel
 from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike, RandomState
 from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._sampled_map import SampledMap
 
@@ -19,7 +19,7 @@ LARGEST_N_GRIDS = 2**24
 LARGEST_N_BINS = 2**24
 
 
-class RandomBinning(SampledMap):
+class RandomBinning(SampledMap[CsrMatrix]):
     r"""Random binning of each row: one-hot features of the Laplacian kernel.
 
     A random grid cuts the space into boxes; its pitch and shift in each dimension are drawn such
@@ -170,7 +170,7 @@ class RandomBinning(SampledMap):
         grids = key, self.gamma_, self._inverse_pitches, self.n_grids, self._code_bits
         _kernel.bin_rows(*block, *grids, layout, out)
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         if self._inverse_pitches is None:
             return kernels.laplacian_kernel(X, Y, gamma=self.gamma_, n_jobs=self.n_jobs)
         logarithm = _hat_mixture(self._inverse_pitches, self.gamma_)

@@ -38,7 +38,7 @@ _DISTANCES: dict[str, _bandwidth.Of] = {
 }
 
 
-class RandomFourier(SparseMap):
+class RandomFourier(SparseMap[Array]):
     r"""Random Fourier features of each row: kernels of the difference of two rows, on average.
 
     A kernel :math:`k(x - y)` is the mean of :math:`\cos \langle \omega, x - y \rangle` over vectors
@@ -363,7 +363,7 @@ class RandomFourier(SparseMap):
             _kernel.features(features, *parameters, features)
             out[start:stop] = np.packbits(features >= 0, axis=1, bitorder="little")
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         gamma = self.gamma_
         if self.kernel == "laplacian":
             return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)

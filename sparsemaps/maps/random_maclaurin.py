@@ -14,7 +14,7 @@ from sparsemaps._loops import projection as _projection
 from sparsemaps._loops import random_maclaurin as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._typing import Array, Keys, Matrix, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
@@ -28,7 +28,7 @@ _TERMS_OF_EXP = 64
 """Degrees of the exponential kernel: higher ones would be drawn with probability 2^-64."""
 
 
-class RandomMaclaurin(SparseMap):
+class RandomMaclaurin(SparseMap[Array]):
     r"""Random Maclaurin features of each row: dot-product kernels, on average.
 
     For a kernel :math:`f(\langle x, y \rangle) = \sum_n a_n \langle x, y \rangle^n` with
@@ -256,7 +256,7 @@ class RandomMaclaurin(SparseMap):
         self._for_each_block(rows, write)
         return out
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         if self.kernel == "poly":
             return kernels.polynomial_kernel(
                 X,

@@ -1,6 +1,6 @@
 """Sign projections: the acos and acos-chi-square kernels as collisions of bits."""
 
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import projection as _kernel
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.maps._moments import Pairs, UnknownVarianceError, upper, used_columns
 from sparsemaps.maps._sampled_map import SampledMap
 
@@ -23,7 +23,7 @@ _VECTORS = {
 """The distribution of the random vectors."""
 
 
-class SignProjection(SampledMap):
+class SignProjection(SampledMap[Output]):
     r"""Signs of random projections of each row: features of the acos and acos-chi-square kernels.
 
     Each of `n_hashes` bits is 1 if the inner product of the row with a random vector is not
@@ -128,6 +128,42 @@ class SignProjection(SampledMap):
     _command = "signs", "acos or acos-chi-square kernel, by signs of random projections"
     _demo = "acos", {}
 
+    @overload
+    def __init__(
+        self: "SignProjection[Array]",
+        *,
+        kernel: Literal["acos", "acos_chi2"] = ...,
+        n_hashes: int = ...,
+        distribution: Literal["rademacher"] | None = ...,
+        dense_output: Literal[True],
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "SignProjection[CsrMatrix]",
+        *,
+        kernel: Literal["acos", "acos_chi2"] = ...,
+        n_hashes: int = ...,
+        distribution: Literal["rademacher"] | None = ...,
+        dense_output: Literal[False] = ...,
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "SignProjection[Array | CsrMatrix]",
+        *,
+        kernel: Literal["acos", "acos_chi2"] = ...,
+        n_hashes: int = ...,
+        distribution: Literal["rademacher"] | None = ...,
+        dense_output: bool,
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
     def __init__(
         self,
         *,
@@ -230,7 +266,7 @@ class SignProjection(SampledMap):
         )
         return out
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         kernel = kernels.acos_kernel if self.kernel == "acos" else kernels.acos_chi2_kernel
         agreement = kernel(X, Y, n_jobs=self.n_jobs)
         return 2 * agreement - 1 if self.dense_output else agreement

@@ -1,7 +1,7 @@
 """Tensor sketch: polynomial kernels, in a chosen number of columns."""
 
 import functools
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import tensor_sketch as _kernel
 from sparsemaps._tools import _checks, _portable_math, _seeding
-from sparsemaps._tools._typing import Array, Keys, Matrix, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, Keys, Matrix, Output, RandomState
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
@@ -32,7 +32,7 @@ _BUTTERFLY_BYTES_PER_TUPLE = 12
 """The same for the n log2(2 n) steps of a Fourier transform."""
 
 
-class TensorSketch(SparseMap):
+class TensorSketch(SparseMap[Output]):
     r"""Tensor sketch of each row: the polynomial kernel, on average.
 
     The sketch is the count sketch of all products of `degree` entries of a row, by hashes that are
@@ -138,6 +138,48 @@ class TensorSketch(SparseMap):
 
     _sparse_components = True
 
+    @overload
+    def __init__(
+        self: "TensorSketch[Array]",
+        *,
+        degree: int = ...,
+        gamma: float = ...,
+        coef0: float = ...,
+        n_components: int = ...,
+        method: Literal["auto", "fft", "direct"] = ...,
+        dense_output: Literal[True] = ...,
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "TensorSketch[CsrMatrix]",
+        *,
+        degree: int = ...,
+        gamma: float = ...,
+        coef0: float = ...,
+        n_components: int = ...,
+        method: Literal["auto", "fft", "direct"] = ...,
+        dense_output: Literal[False],
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "TensorSketch[Array | CsrMatrix]",
+        *,
+        degree: int = ...,
+        gamma: float = ...,
+        coef0: float = ...,
+        n_components: int = ...,
+        method: Literal["auto", "fft", "direct"] = ...,
+        dense_output: bool,
+        random_state: RandomState = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+
     def __init__(
         self,
         *,
@@ -194,7 +236,7 @@ class TensorSketch(SparseMap):
         )
         return out
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         return kernels.polynomial_kernel(
             X,
             Y,

@@ -10,7 +10,7 @@ from sparsemaps._loops import dart_minhash as _darts
 from sparsemaps._loops import weighted_sampling as _icws
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._typing import Array, Keys, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.maps._moments import Pairs
 from sparsemaps.maps._sampled_map import SampledMap
 
@@ -23,7 +23,7 @@ _CODES = {"icws": _icws.icws_codes, "dart": _darts.dart_codes}
 _SAMPLES = {"icws": _icws.icws_samples, "dart": _darts.dart_samples}
 
 
-class ConsistentWeightedSampling(SampledMap):
+class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     r"""Consistent weighted sampling of each row: one-hot features of the min-max kernel.
 
     Each of `n_hashes` samples picks one entry of a row, the column :math:`i^*` and a number
@@ -234,7 +234,7 @@ class ConsistentWeightedSampling(SampledMap):
         """The keys of the samples and of their codes."""
         return _seeding.keys(self.seed_, "weighted_sampling", 2, self.method)
 
-    def _exact_kernel(self, X: MatrixLike, Y: MatrixLike | None) -> Array:
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
         kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
         return kernel(X, Y, n_jobs=self.n_jobs)
 
