@@ -17,11 +17,12 @@ from tqdm import tqdm
 import sparsemaps
 from sparsemaps import neighbors
 from sparsemaps._tools import _sklearn
-from sparsemaps.cli._demo_data import Task, Text, digits, texts, trigrams
+from sparsemaps.cli._demo_data import Task, Text, digits, texts
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
+from sparsemaps.text import ByteNgrams
 
 N_HASHES = (64, 256, 1024)
 BITS = 8
@@ -220,7 +221,8 @@ def draw(tables: list[tuple[Task, list[Result]]], path: str) -> None:
 def near_duplicates(texts: list[Text]) -> Iterator[str]:
     """Pairs of texts of nearly the same trigrams, as lines."""
     yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
-    X = trigrams([text for _, _, text in texts])
+    trigrams = ByteNgrams(binary=True, lowercase=True, n_jobs=-1)
+    X = trigrams.transform([text for _, _, text in texts])
     minhash = sparsemaps.MinHash(n_hashes=N_SET_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
     codes, encode_seconds = timed(lambda: minhash.encode(X, packed=True))
     (first, second, similarity), seconds = timed(

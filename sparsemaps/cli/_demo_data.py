@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array
+from sparsemaps.text import ByteNgrams
 
 PACKAGES = ("numpy", "scipy", "sklearn")
 TEXTS_EACH = 1200
@@ -65,11 +66,6 @@ def docstrings(path: Path) -> Iterator[bytes]:
             yield text[:LONGEST_TEXT].encode(errors="replace")
 
 
-def byte_counts(text: bytes) -> Array:
-    """How often each of the 256 bytes occurs in a text."""
-    return np.bincount(np.frombuffer(text, np.uint8), minlength=256)
-
-
 def sources() -> Iterator[tuple[str, list[Path]]]:
     """(name, files) of the standard library and of each package that is installed."""
     library = Path(sysconfig.get_paths()["stdlib"])
@@ -91,7 +87,6 @@ def sources() -> Iterator[tuple[str, list[Path]]]:
 
 def texts() -> Task:
     """Documentation strings by package; whole files are for training or for the test."""
-    rows: list[Array] = []
     labels: list[int] = []
     is_test: list[bool] = []
     read: list[Text] = []
@@ -107,7 +102,6 @@ def texts() -> Task:
                     if text in seen or found == TEXTS_EACH:
                         continue
                     seen.add(text)
-                    rows.append(byte_counts(text))
                     read.append((name, f"{path.parent.name}/{path.name}", text))
                     labels.append(label)
                     is_test.append(number % 3 == 2)
@@ -115,20 +109,9 @@ def texts() -> Task:
                     bar.update()
                 if found == TEXTS_EACH:
                     break
-    X = sp.csr_array(np.array(rows, float))
+    X = ByteNgrams(ngram_range=(1, 1)).transform([text for _, _, text in read])
     y, for_test = np.array(labels), np.array(is_test)
     names = ", ".join(source for source, _ in all_sources)
     title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
     parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
     return Task(title, "texts by their bytes", *parts, all_maps=False, texts=read)
-
-
-def trigrams(texts: list[bytes]) -> Any:
-    """The sets of the texts' trigrams as rows of 2**24 columns."""
-    columns = []
-    for text in texts:
-        letters = np.frombuffer(text.lower(), np.uint8).astype(np.int32)
-        columns.append(np.unique((letters[:-2] << 16) | (letters[1:-1] << 8) | letters[2:]))
-    indptr = np.cumsum([0] + [len(found) for found in columns])
-    indices = np.concatenate(columns)
-    return sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(texts), 2**24))
