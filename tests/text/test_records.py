@@ -85,7 +85,10 @@ def test_parquet(tmp_path, type, batch_bytes):
     column = column.dictionary_encode() if type == "dictionary" else column.cast(type)
     columns = {"body": column, "label": np.arange(len(TEXTS)), "id": [f"t{i}" for i in TEXTS]}
     table = pa.table({**columns, "other": [[1.5, 2]] * len(TEXTS)})
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=7)
+    try:
+        pq.write_table(table, tmp_path / "a.parquet", row_group_size=7)
+    except pa.ArrowNotImplementedError:
+        pytest.skip("this pyarrow writes no views")
     names = {"field": "body", "label_field": "label", "id_field": "id", "batch_bytes": batch_bytes}
     texts, labels, _, ids = read(tmp_path / "a.parquet", **names)
     assert texts == TEXTS
