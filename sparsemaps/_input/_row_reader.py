@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._input._sparse import Csr, as_float, check_indices, native, open_sparse
+from sparsemaps._input._sparse import Csr, as_float, native, open_sparse, with_sound_indices
 from sparsemaps._loops import rows as _rows
 from sparsemaps._tools import _blocks, _sklearn
 from sparsemaps._tools._typing import Array
@@ -202,10 +202,8 @@ def _found_in(block: Block, n_columns: int) -> int:
 
 def _without_duplicates(csr: Csr) -> Csr:
     """A private copy with ascending columns and without duplicates."""
-    n_stored = csr.indptr[-1]
-    values, indices = csr.values[:n_stored].copy(), csr.indices[:n_stored].copy()
-    check_indices(indices, csr.shape[1], csr.indptr, "X")
-    copy = sp.csr_array((values, indices, csr.indptr), shape=csr.shape)
+    values, indices, indptr, shape = with_sound_indices(csr, "X")
+    copy = sp.csr_array((values.copy(), indices, indptr), shape=shape)
     copy.sum_duplicates()
     return Csr(copy.data, native(copy.indices), copy.indptr.astype(np.int64), csr.shape)
 

@@ -35,19 +35,27 @@ class Csr(NamedTuple):
 def sound_csr(X: Any, name: str = "X") -> Csr:
     """A sparse matrix of any format as sound CSR arrays, all columns within the width.
 
-    Values keep their type. Neither SciPy nor scikit-learn sees an index array of `X`, as their
-    compiled code trusts index arrays and would read and write anywhere: `indices` are copied first
-    and checked then, so that no other thread can change what has been checked.
+    Values keep their type. `indices` is a copy, as is `indptr`.
     """
-    csr = open_sparse(X, name)
+    return with_sound_indices(open_sparse(X, name), name)
+
+
+def with_sound_indices(csr: Csr, name: str) -> Csr:
+    """`csr` with a copy of its `indices`, all of them within the width.
+
+    The compiled code of SciPy and scikit-learn trusts index arrays. Another thread may change the
+    caller's arrays at any time, so that the copy is made first and then checked.
+    """
     indices = csr.indices[: csr.indptr[-1]].copy()
     check_indices(indices, csr.shape[1], csr.indptr, name)
     return csr._replace(values=csr.values[: csr.indptr[-1]], indices=indices)
 
 
 def sound_matrix(X: Any, name: str = "X") -> Any:
-    """A sparse matrix as a sound ``csr_array``, for functions of SciPy and scikit-learn, whose
-    index arrays nobody else holds; what is not sparse, as it is."""
+    """Make a sparse matrix a ``csr_array`` that SciPy and scikit-learn may compute with.
+
+    Its index arrays are checked copies of those of `X`. `X` is returned if it is not sparse.
+    """
     if not sp.issparse(X):
         return X
     values, indices, indptr, shape = sound_csr(X, name)
@@ -57,7 +65,7 @@ def sound_matrix(X: Any, name: str = "X") -> Any:
 
 
 def own_rows(X: Any, name: str = "X") -> Any:
-    """A matrix of any kind as a sound ``csr_array`` all of whose arrays are copies, to be kept."""
+    """Make a matrix of any kind a sound ``csr_array`` all of whose arrays are copies."""
     return sp.csr_array(sound_matrix(X, name), copy=True)
 
 

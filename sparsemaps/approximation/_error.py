@@ -118,8 +118,6 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
     places = np.concatenate([np.arange(csr.indptr[r], csr.indptr[r + 1]) for r in chosen])
     indptr = np.concatenate([[0], np.cumsum(np.diff(csr.indptr)[chosen])])
     values, indices = np.asarray(csr.values[places], float), csr.indices[places].astype(np.int64)
-    # The caller's array may have changed since it was checked: the copy has not.
-    _sparse.check_indices(indices, n_columns, indptr, "X")
     sample = sp.csr_array((values, indices, indptr), shape=(n_rows, n_columns))
     sample.sum_duplicates()
     return fitted, sample
