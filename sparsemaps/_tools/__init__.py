@@ -2,6 +2,7 @@
 
 - ``_checks``: checks of parameters. ``_parameters``: their errors, which carry the name of the
   parameter, what was found, and the rule.
+- ``_docstrings``: parts that several docstrings share.
 - ``_seeding``: the seed of a map, and the keys of its random numbers.
 - ``_blocks``: ranges of rows of about equal work.
 - ``_threads``: what `n_jobs` means; calls that are run by threads, with results in order.

@@ -11,6 +11,7 @@ from sparsemaps._tools._portable_math import exp, log_one_plus_square
 from sparsemaps._tools._typing import Array
 from sparsemaps.kernels._gram import (
     GramKernel,
+    documented,
     gram,
     gram_of_rows,
     of_cosines,
@@ -22,6 +23,7 @@ from sparsemaps.kernels._matern import check_nu, matern
 _LARGEST_SCALED = 1e300  # so that differences of two such values are finite
 
 
+@documented
 def rbf_kernel(
     X: Any, Y: Any = None, gamma: float | None = None, *, n_jobs: int | None = None
 ) -> Array:
@@ -33,25 +35,10 @@ def rbf_kernel(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
+    [X, Y]
     gamma : float or None, default=None
         Factor of the squared distance, above 0; None is ``1 / n_features``.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
-        are so large that a sum over them is beyond float64.
+    [n_jobs, the matrix and errors]
 
     Examples
     --------
@@ -74,6 +61,7 @@ def rbf_kernel(
     return gram_of_rows(rows, others, n_jobs, kernel)
 
 
+@documented
 def normalized_rbf_kernel(
     X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
@@ -85,25 +73,10 @@ def normalized_rbf_kernel(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
+    [X, Y]
     gamma : float, default=1.0
         Above 0.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
-        are so large that a sum over them is beyond float64.
+    [n_jobs, the matrix and errors]
 
     Examples
     --------
@@ -118,6 +91,7 @@ def normalized_rbf_kernel(
     return of_cosines(X, Y, n_jobs, lambda rho: exp(gamma * (rho - 1)), one_of_itself=True)
 
 
+@documented
 def folded_rbf_kernel(
     X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
@@ -128,25 +102,10 @@ def folded_rbf_kernel(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
+    [X, Y]
     gamma : float, default=1.0
         Above 0.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
-        are so large that a sum over them is beyond float64.
+    [n_jobs, the matrix and errors]
 
     Examples
     --------
@@ -163,6 +122,7 @@ def folded_rbf_kernel(
     )
 
 
+@documented
 def laplacian_kernel(
     X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
@@ -172,25 +132,10 @@ def laplacian_kernel(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
+    [X, Y]
     gamma : float, default=1.0
         Above 0. scikit-learn's default is ``1 / n_features``.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
-        are so large that a sum over them is beyond float64.
+    [n_jobs, the matrix and errors]
 
     Examples
     --------
@@ -212,30 +157,16 @@ def laplacian_kernel(
     return gram(X, Y, n_jobs, kernel)
 
 
+@documented
 def cauchy_kernel(X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None) -> Array:
     r""":math:`\prod_i 1 / (1 + \gamma^2 (u_i - v_i)^2)`.
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
+    [X, Y]
     gamma : float, default=1.0
         Above 0.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
-        are so large that a sum over them is beyond float64.
+    [n_jobs, the matrix and errors]
 
     Examples
     --------
@@ -257,6 +188,7 @@ def cauchy_kernel(X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | No
     return gram(X, Y, n_jobs, kernel)
 
 
+@documented
 def matern_kernel(
     X: Any, Y: Any = None, *, gamma: float = 1.0, nu: float = 1.5, n_jobs: int | None = None
 ) -> Array:
@@ -268,27 +200,12 @@ def matern_kernel(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
+    [X, Y]
     gamma : float, default=1.0
         Above 0.
     nu : float, default=1.5
         Smoothness, above 0, at most 10,000. 0.5, 1.5 and 2.5 cost least.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
-        are so large that a sum over them is beyond float64.
+    [n_jobs, the matrix and errors]
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._input._sparse import check_indices
 from sparsemaps._loops import gram as _kernel
 from sparsemaps._tools import _blocks, _sklearn, _threads
+from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array
 
 _BLOCK = 2**14, 512
@@ -24,6 +25,38 @@ holds the sums of all pairs of two blocks."""
 
 _LARGEST_LOOKUP = 2**20
 _LARGEST_SUM = np.finfo(float).max / 8
+
+_SHARED = {
+    "X, Y": """\
+X : {array-like, sparse matrix} of shape (n_X, n_features)
+    Rows. CSR is read in place; other formats are converted.
+Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
+    The other rows; None is `X` itself, at half the cost.""",
+    "n_jobs, the matrix and errors": """\
+n_jobs : int or None, default=None
+    Threads; None is 1, -1 all processors. The result does not depend on it.
+
+Returns
+-------
+K : ndarray of shape (n_X, n_Y)
+    float32 if both matrices are, otherwise float64.
+
+Raises
+------
+ValueError
+    If a parameter is not allowed; if a matrix is not sound or not finite, or has negative values
+    that the kernel does not take; or if the values of a row are so large that a sum over them, or
+    over their squares, is beyond float64.""",
+}
+"""What the docstrings of all kernels share."""
+
+Function = TypeVar("Function", bound=Callable[..., Array])
+
+
+def documented(function: Function) -> Function:
+    """Complete the docstring of a kernel."""
+    function.__doc__ = filled(function.__doc__ or "", _SHARED)
+    return function
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from sparsemaps._loops import gram as _common
 from sparsemaps._tools import _checks
 from sparsemaps._tools._portable_math import power
 from sparsemaps._tools._typing import Array
-from sparsemaps.kernels._gram import GramKernel, gram_of_rows, open_pair
+from sparsemaps.kernels._gram import GramKernel, documented, gram_of_rows, open_pair
 
 _LARGEST_DEGREE = 2**31 - 1
 
 
+@documented
 def polynomial_kernel(
     X: Any,
     Y: Any = None,
@@ -25,33 +26,19 @@ def polynomial_kernel(
     r"""Polynomial kernel :math:`(\gamma \langle u, v \rangle + c)^{degree}`, c being `coef0`.
 
     The parameters and their defaults are those of scikit-learn's function of this name. With
-    ``degree=1, gamma=1, coef0=0`` it is the inner product.
+    ``degree=1, gamma=1, coef0=0`` it is the inner product. A kernel beyond the range of the
+    result's type is infinite.
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
+    [X, Y]
     degree : int, default=3
         The exponent, at least 1.
     gamma : float or None, default=None
         Factor of the inner product, above 0; None is ``1 / n_features``.
     coef0 : float, default=1
         What is added to the inner product; it may be negative.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64. A kernel beyond that type is infinite.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, a matrix is not sound or not finite, or the squares of the
-        values of a row are so large that a sum over them is beyond float64.
+    [n_jobs, the matrix and errors]
 
     Examples
     --------

@@ -7,11 +7,12 @@ import numpy as np
 from sparsemaps._loops import gram as _common
 from sparsemaps._tools._portable_math import acos
 from sparsemaps._tools._typing import Array
-from sparsemaps.kernels._gram import GramKernel, gram, of_cosines, scaled_to_sum_one
+from sparsemaps.kernels._gram import GramKernel, documented, gram, of_cosines, scaled_to_sum_one
 
 _NONNEGATIVE = "this kernel takes values >= 0"
 
 
+@documented
 def min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     r"""Min-max kernel :math:`\sum_i \min(u_i, v_i) / \sum_i \max(u_i, v_i)` of rows >= 0.
 
@@ -19,23 +20,8 @@ def min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows, all values >= 0. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a matrix is not sound or not finite, or has negative values, or if a row's values are
-        so large that a sum over them is beyond float64.
+    [X, Y]
+    [n_jobs, the matrix and errors]
 
     Examples
     --------
@@ -52,6 +38,7 @@ def min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array
     return gram(X, Y, n_jobs, kernel)
 
 
+@documented
 def generalized_min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     r"""Min-max kernel of rows of both signs.
 
@@ -60,23 +47,8 @@ def generalized_min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = No
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
-        are so large that a sum over them is beyond float64.
+    [X, Y]
+    [n_jobs, the matrix and errors]
 
     Examples
     --------
@@ -91,6 +63,7 @@ def generalized_min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = No
     return gram(X, Y, n_jobs, kernel)
 
 
+@documented
 def chi2_similarity(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     r"""Chi-square similarity :math:`\sum_i 2 u_i v_i / (u_i + v_i)` of rows >= 0.
 
@@ -98,23 +71,8 @@ def chi2_similarity(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Arra
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows, all values >= 0. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a matrix is not sound or not finite, or has negative values, or if a row's values are
-        so large that a sum over them is beyond float64.
+    [X, Y]
+    [n_jobs, the matrix and errors]
 
     Examples
     --------
@@ -131,6 +89,7 @@ def chi2_similarity(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Arra
     return gram(X, Y, n_jobs, kernel)
 
 
+@documented
 def acos_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     r""":math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the cosine of the angle between two rows.
 
@@ -138,23 +97,8 @@ def acos_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, a matrix is not sound or not finite, or the values of a row
-        are so large that a sum over them is beyond float64.
+    [X, Y]
+    [n_jobs, the matrix and errors]
 
     Examples
     --------
@@ -168,6 +112,7 @@ def acos_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     return of_cosines(X, Y, n_jobs, _acos, one_of_itself=True)
 
 
+@documented
 def acos_chi2_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
     r""":math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the chi-square similarity of scaled rows.
 
@@ -175,23 +120,8 @@ def acos_chi2_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Arr
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_X, n_features)
-        Rows, all values >= 0. CSR is read in place; other formats are converted.
-    Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-        None is `X` itself, at half the cost.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The result does not depend on it.
-
-    Returns
-    -------
-    K : ndarray of shape (n_X, n_Y)
-        float32 if both matrices are, otherwise float64.
-
-    Raises
-    ------
-    ValueError
-        If a matrix is not sound or not finite, or has negative values, or if a row's values are
-        so large that a sum over them is beyond float64.
+    [X, Y]
+    [n_jobs, the matrix and errors]
 
     Examples
     --------

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _row_reader, _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
+from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array, Matrix, MatrixLike, Output
 from sparsemaps.maps._moments import N_GRID, Moments, Pairs, UnknownVarianceError
 
@@ -18,6 +19,23 @@ T = TypeVar("T")
 
 _NOT_IN_CONFIG = ("random_state", "n_jobs")
 """Parameters that `to_config` leaves out: the seed has an entry of its own."""
+
+_SHARED = {
+    "random_state, n_jobs": """\
+random_state : int, Generator, RandomState or None, default=None
+    The seed, or where to draw it from. The same seed gives the same output on every platform, but
+    for the last bits of Fourier transforms (:doc:`/promise`).
+n_jobs : int or None, default=None
+    Threads; None is 1, -1 all processors. The output does not depend on it.""",
+    "n_features_in_, feature_names_in_, seed_": """\
+n_features_in_ : int
+    Number of columns seen in ``fit``.
+feature_names_in_ : ndarray of str
+    Names of the columns, where ``fit`` saw names.
+seed_ : int
+    The seed in use; as `random_state` it gives this map again.""",
+}
+"""What the docstrings of all maps share."""
 
 
 class SparseMap(
@@ -113,6 +131,10 @@ class SparseMap(
         """The parameters; those that ``fit`` took from the data as it found them."""
         learned = self._learned_parameters if "seed_" in vars(self) else {}
         return self.get_params(deep=False) | learned
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = filled(cls.__doc__ or "", _SHARED)
 
     # ---- for users -------------------------------------------------------------------------------
 

@@ -35,20 +35,11 @@ class CountSketch(SparseMap[Output]):
     dense_output : bool, default=False
         Return an ndarray. By default the output is CSR, which is never denser than the input and
         holds no zeros; choose dense where `n_components` is of the size of a row's entries.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same output on every
-        platform (:doc:`/promise`).
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+    [random_state, n_jobs]
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     See Also
     --------

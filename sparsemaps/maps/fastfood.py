@@ -77,11 +77,7 @@ class Fastfood(SparseMap[Array]):
         with a variance of about ``|x|**2 |y|**2 / hash_dim``, and so adds noise to the kernel. None
         leaves rows as they are up to 131,072 columns; wider ones are sketched to 16,384, with a
         warning. `sparsemaps map`, which cannot know the width beforehand, needs a number.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same output on every
-        platform, but for the last bits of ``transform_type="fft"`` (:doc:`/promise`).
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+    [random_state, n_jobs]
 
     Attributes
     ----------
@@ -89,12 +85,7 @@ class Fastfood(SparseMap[Array]):
         The value of `gamma` in use.
     hash_dim_ : int or None
         The width that rows are sketched to; None if they are not.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     Warns
     -----

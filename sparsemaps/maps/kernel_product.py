@@ -43,26 +43,17 @@ class KernelProduct(SampledMap[Output]):
         A sampled map (`ConsistentWeightedSampling`, `SignProjection`, ...), and any map whose
         ``n_hashes`` or dense ``n_components`` is the same number. None stands for
         ``(ConsistentWeightedSampling(), SignProjection())``, the min-max times the acos kernel.
-        The maps are not fitted themselves; copies with seeds of their own are. Their parameters
-        are reached as ``name__parameter`` by ``set_params`` and so by a grid search; maps without
-        names have their class name in lower case, with "-1" and "-2" behind it where both are of
-        one class, as from scikit-learn's ``make_union``.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from; the two maps' seeds are drawn from it, whatever
-        `random_state` they have.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+        The maps are not fitted themselves; copies are, with seeds drawn from `random_state`,
+        whatever theirs. Their parameters are reached as ``name__parameter`` by ``set_params`` and
+        so by a grid search; maps without names have their class name in lower case, with "-1" and
+        "-2" behind it where both are of one class, as from scikit-learn's ``make_union``.
+    [random_state, n_jobs]
 
     Attributes
     ----------
     maps_ : tuple of two maps
         The fitted copies, the sampled map first.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     See Also
     --------

@@ -38,20 +38,11 @@ class MinHash(SampledMap[CsrMatrix]):
         them with probability ``2**-bits``, so that the output's inner product is
         ``J + (1 - J) / 2**bits`` on average; ``sparsemaps.codes.kernel_from_collisions`` corrects
         this, and gives the standard error.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same samples on every
-        platform (:doc:`/promise`).
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+    [random_state, n_jobs]
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     See Also
     --------

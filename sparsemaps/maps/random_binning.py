@@ -51,22 +51,13 @@ class RandomBinning(SampledMap[CsrMatrix]):
         :math:`k(0) = 1`. The pitches are then 65,536 equally likely ones, which costs an error of
         the kernel of about 1e-5. None is the Laplacian's density :math:`\delta e^{-\delta}`.
         Maps of two densities and one seed share their random numbers: give them two seeds.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same bins on every
-        platform (:doc:`/promise`).
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+    [random_state, n_jobs]
 
     Attributes
     ----------
     gamma_ : float
         The value of `gamma` in use.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     See Also
     --------

@@ -79,22 +79,13 @@ class RandomFourier(SparseMap[Array]):
         ``cos(<omega, x> + b)`` of `n_components` vectors, b uniform in a whole turn; its error is
         larger where ``2 * k(Delta)**2 > k(2 * Delta)``, for "rbf" everywhere. "folded_rbf" has
         cosines without b in both forms.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same output on every
-        platform (:doc:`/promise`).
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+    [random_state, n_jobs]
 
     Attributes
     ----------
     gamma_ : float
         The value of `gamma` in use.
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     See Also
     --------

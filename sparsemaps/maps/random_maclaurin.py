@@ -60,20 +60,11 @@ class RandomMaclaurin(SparseMap[Array]):
         ``1 + n_components + n_features``, with the root of ``a_0`` in the first column, the random
         features of the degrees from 2 on, and the row itself times the root of ``a_1``. It is
         worth it where those terms are large; the output is then wider than the input.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same output on every
-        platform (:doc:`/promise`).
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+    [random_state, n_jobs]
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     See Also
     --------

@@ -51,20 +51,11 @@ class SignProjection(SampledMap[Output]):
     dense_output : bool, default=False
         Return an ndarray of ``-1 / sqrt(n_hashes)`` and ``1 / sqrt(n_hashes)``, whose inner
         products estimate 2 K - 1; otherwise one-hot CSR, whose inner products estimate K.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same bits on every
-        platform (:doc:`/promise`).
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+    [random_state, n_jobs]
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     See Also
     --------

@@ -64,21 +64,11 @@ class TensorSketch(SparseMap[Output]):
     dense_output : bool, default=True
         Return an ndarray; otherwise CSR without zeros, which is smaller where rows are short and
         n_components is large: a row of m entries has at most ``m ** degree`` values.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same hashes on every
-        platform; rows that are convolved by scipy.fft may differ in the last bits
-        (:doc:`/promise`).
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+    [random_state, n_jobs]
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     See Also
     --------

@@ -56,20 +56,11 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     signed : bool, default=False
         Allow values of both signs, for the generalized min-max kernel [3]_: column i becomes column
         2 i for its positive values, and column 2 i + 1 for its negative ones.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed, or where to draw it from. The same seed gives the same samples on every
-        platform (:doc:`/promise`).
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
+    [random_state, n_jobs]
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns seen in ``fit``.
-    feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
-    seed_ : int
-        The seed in use; as `random_state` it gives this map again.
+    [n_features_in_, feature_names_in_, seed_]
 
     See Also
     --------

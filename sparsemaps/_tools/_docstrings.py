@@ -1,0 +1,13 @@
+"""Parts that several docstrings share."""
+
+import textwrap
+
+
+def filled(docstring: str, parts: dict[str, str]) -> str:
+    """Put each part in the place of its mark, a line such as ``[n_jobs]``."""
+    lines = []
+    for line in docstring.split("\n"):
+        part = parts.get(line.strip().removeprefix("[").removesuffix("]"))
+        indent = line[: len(line) - len(line.lstrip())]
+        lines.append(line if part is None else textwrap.indent(part, indent))
+    return "\n".join(lines)
