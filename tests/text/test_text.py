@@ -48,7 +48,7 @@ def compare(texts, n_jobs=None, **parameters):
 @pytest.mark.parametrize("ngram_range", SIZES, ids=str)
 @pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
 def test_bits_of_analyzers(analyzer, ngram_range):
-    patterns = [DEFAULT, r"(?u)\b\w+\b", r"\S+", r"\w+", r"[a-z]+", r"(\w)\w"]
+    patterns = [DEFAULT, r"(?u)\b\w+\b", r"\S+", r"\w+", r"\w\w+", r"[a-z]+", r"(\w)\w"]
     for pattern in patterns if analyzer == "word" else [DEFAULT]:
         for lowercase in (True, False):
             compare(

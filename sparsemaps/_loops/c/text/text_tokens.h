@@ -208,11 +208,10 @@ INLINE uint64_t within_words(const uint64_t *blanks, int64_t i, int64_t n, int64
 {
     const int64_t n_starts =
         n - (size > 2 ? size : 2) + 1 - 64 * i; /* the last blank starts none */
-    uint64_t crossed = 0, here = blanks[i], next = blanks[i + 1];
+    uint64_t crossed = 0;
     for (int64_t k = 1; k <= size - 2 && ~crossed; k++) {
-        here = here >> 1 | next << 63;
-        next = next >> 1 | (k < 64 ? 0 : blanks[i + 2 + (k - 64) / 64] >> k % 64 << 63);
-        crossed |= here;
+        const uint64_t *from = blanks + i + k / 64; /* the 64 characters k behind these */
+        crossed |= from[0] >> k % 64 | from[1] << (63 - k % 64) << 1;
     }
     return n_starts >= 64  ? ~crossed
            : n_starts <= 0 ? 0
