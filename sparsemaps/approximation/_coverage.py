@@ -9,6 +9,11 @@ from sparsemaps.maps._moments import Moments
 
 def coverage(moments: Moments, size: int, error: float) -> Array:
     """How likely the estimate is within `error` of the kernel, at a size."""
+    with np.errstate(over="ignore"):  # an error of infinitely many deviations is never exceeded
+        return _coverage(moments, size, error)
+
+
+def _coverage(moments: Moments, size: int, error: float) -> Array:
     if moments.law == "binomial":
         return _binomial_coverage(moments, size, error / moments.span)
     variance = _largest_variance(moments, size)
@@ -17,7 +22,7 @@ def coverage(moments: Moments, size: int, error: float) -> Array:
     if moments.law == "jumps":
         # Of jumps of one size, the sum is normal after the correction for continuity. Where
         # they are larger than the error, Chebyshev's inequality is the best that can be said.
-        by_chebyshev = 1 - np.minimum(variance / error**2, 1)
+        by_chebyshev = 1 - np.minimum(np.sqrt(variance) / error, 1) ** 2
         corrected = error - moments.jump / 2
         by_jumps = _normal_coverage(variance, np.maximum(corrected, 0))
         return np.where(moments.jump <= error, np.maximum(by_chebyshev, by_jumps), by_chebyshev)

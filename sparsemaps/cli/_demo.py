@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 import sparsemaps
 from sparsemaps import neighbors
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _output_files, _sklearn
 from sparsemaps.cli._demo_data import Task, Text, digits, texts
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sampled_map import SampledMap
@@ -254,7 +254,7 @@ def write(task: Task, directory: Path) -> Iterator[str]:
     """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
     cws = weighted_sampling(N_HASHES[1]).fit(task.X_train)
     directory.mkdir(parents=True, exist_ok=True)
-    train, test, model = (directory / f"texts.{part}" for part in ("train", "test", "model"))
+    (train, test), model = written_to(directory), directory / "texts.model"
     for X, y, path in ((task.X_train, task.y_train, train), (task.X_test, task.y_test, test)):
         dump_svmlight_file(cws.transform(X), y, path, zero_based=False)
     yield f"Written: {train} and {test}, the texts under the map with k = {N_HASHES[1]}."
@@ -263,8 +263,17 @@ def write(task: Task, directory: Path) -> Iterator[str]:
     yield f"  predict {test} {model} {directory / 'texts.predicted'}"
 
 
+def written_to(directory: Path) -> list[Path]:
+    """The files of the texts to train with and to test with."""
+    return [directory / "texts.train", directory / "texts.test"]
+
+
 def run(directory: str | Path, plot: str | None = None, say: Callable[[str], None] = print) -> None:
     """Run the demonstration; LIBSVM files go to `directory`, a picture to `plot`."""
+    outputs = [(str(path), "a file of the texts") for path in written_to(Path(directory))]
+    if plot is not None:
+        outputs.append((plot, "the picture of --plot"))
+    _output_files.refuse_clashes([], outputs)
     tables = []
     for make in (digits, texts):
         task = make()

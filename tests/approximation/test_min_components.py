@@ -175,6 +175,29 @@ def test_a_size_that_no_map_takes_is_refused():
         min_components(SignProjection(), 1e-5)
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize(
+    "random_map", [CountSketch(), TensorSketch(), RandomMaclaurin(), RandomFourier(),
+                   RandomFourier(form="offset"), SignProjection()], ids=case_id,
+)  # fmt: skip
+def test_errors_and_confidences_of_every_size(random_map, scale):
+    """A greater error and a smaller confidence never need more; nothing warns."""
+    X = scale * rows(6)
+
+    def size(error, confidence):
+        try:
+            return min_components(random_map, error, confidence=confidence, X=X, n_pairs=9)
+        except ValueError:  # no map is that large
+            return np.inf
+
+    errors = (5e-324, 1e-200, 1e-160, 0.5, 1.7e308)
+    confidences = (5e-324, 0.5, 1 - 2**-53)
+    sizes = np.array([[size(error, level) for level in confidences] for error in errors])
+    assert (sizes[1:] <= sizes[:-1]).all()
+    assert (sizes[:, 1:] >= sizes[:, :-1]).all()
+    assert (sizes[-1] <= 2).all()
+
+
 def pair(cosine):
     """Two rows of unit length and many entries."""
     rng = np.random.default_rng(0)

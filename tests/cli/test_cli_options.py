@@ -229,3 +229,16 @@ def test_completion():
     done = command("--print-completion", "bash")
     assert done.returncode == 0
     assert b"--n-hashes" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["texts.train", "texts.test", "link"])
+def test_the_picture_of_the_demo_is_none_of_its_files(tmp_path, capsys, name):
+    """It is refused before anything is made."""
+    (tmp_path / "link").symlink_to(tmp_path / "made" / "texts.test")
+    directory = tmp_path / "made"
+    plot = tmp_path / name if name == "link" else directory / ".." / "made" / name
+    assert cli.main(["demo", "-o", str(directory), "--plot", str(plot)]) == 2
+    told = capsys.readouterr()
+    assert "the picture of --plot and a file of the texts" in told.err
+    assert not told.out
+    assert not directory.exists()

@@ -77,6 +77,7 @@ def serve():
     """Run pytest with the arguments of each line of standard input; print how it ended."""
     import resource  # which Windows does not have
 
+    import hypothesis  # noqa: F401
     import pytest
     import scipy.sparse
     import scipy.stats  # noqa: F401
