@@ -8,10 +8,11 @@ head of a module says Input, Output, Cost and Reference. What a loop may be give
 - ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``, ``projection``, ``fourier``,
   ``fastfood``, ``random_binning``, ``weighted_sampling``, ``dart_minhash``, ``minhash``: the maps.
 - ``codes``, ``code_output``: packed codes are compared, and written. ``neighbors``: search.
+  ``band_tables``: hash tables that grow with the rows.
 - ``libsvm``: text of numbers is read and written. ``text``, ``text_tables``, ``text_bytes``,
   ``arrow``: n-grams of raw text. ``functions``: elementary functions.
 - ``levels``: which instruction set is in use. ``scratch``: memory that a thread keeps.
-- ``*.pxd``: what several modules share: ``hashing``, ``groups``, ``emit``, ``sort``, ``signed``.
+- ``*.pxd``: what several modules share: ``hashing``, ``bands``, ``groups``, ``emit``, ``sort``.
 
 In ``c/``: ``text``, ``random``, ``rows``, ``codes`` and ``maps`` hold the inner loops by what they
 work on; ``base`` holds vectors, memory and the choice of the instruction set.

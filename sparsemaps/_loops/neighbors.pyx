@@ -10,24 +10,14 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from sparsemaps._loops.codes cimport (close_tiles, count_tile, counts_of, lanes_u64, loops,
-                                      next_tile, open_tiles, tiles_t, widen_row)
+from sparsemaps._loops.bands cimport (close_pair, compared_t, differing_codes, hash_bits, open_pair,
+                                      same_bits)
+from sparsemaps._loops.codes cimport (close_tiles, count_tile, counts_of, loops, next_tile,
+                                      open_tiles, tiles_t, widen_row)
 from sparsemaps._loops.sort cimport pair_t, sort_pairs
 
-cdef extern from "c/base/aligned.h" nogil:
-    void *aligned(size_t size)
-    void release_aligned(void *memory)
-
 cdef extern from "c/codes/codes.h" nogil:
-    enum:
-        CODES_LANES
-    int field_width(int bits)
-    Py_ssize_t words_of_row(Py_ssize_t n_codes, int bits)
-    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
     void prefetch_row(const uint8_t *row, Py_ssize_t n_bytes)
-
-cdef extern from "c/random/random.h" nogil:
-    uint64_t mix64(uint64_t x)
 
 # A key of the nearest rows has the number of codes that differ above the number of the row, so that
 # keys are in the order of the answer.
@@ -129,42 +119,6 @@ cdef inline Py_ssize_t row_of(uint64_t key) noexcept nogil:
     return <Py_ssize_t>(key & <uint64_t>0xffffffffU)
 
 
-cdef inline uint64_t bits_at(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
-    """At most 56 bits of a row, from `bit` on."""
-    cdef uint64_t word = load_word(row + bit // 8, (bit % 8 + n_bits + 7) // 8)
-    return word >> bit % 8 & ((<uint64_t>1 << n_bits) - 1)
-
-
-cdef inline bint same_bits(const uint8_t *a, const uint8_t *b, Py_ssize_t bit,
-                           Py_ssize_t n_bits) noexcept nogil:
-    cdef Py_ssize_t last = bit + n_bits, some
-    while bit < last:
-        some = min(last - bit, <Py_ssize_t>56)
-        if bits_at(a, bit, some) != bits_at(b, bit, some):
-            return False
-        bit += some
-    return True
-
-
-# Words that are 0 change a hash too.
-cdef uint64_t BAND_STEP = 0x9e3779b97f4a7c15U
-
-
-cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits,
-                               uint64_t key) noexcept nogil:
-    cdef uint64_t hashed = key
-    cdef Py_ssize_t done = 0, some
-    if bit % 8 == 0:
-        while done + 64 <= n_bits:
-            hashed = mix64(hashed ^ load_word(row + (bit + done) // 8, 8)) + BAND_STEP
-            done += 64
-    while done < n_bits:
-        some = min(n_bits - done, <Py_ssize_t>56)
-        hashed = mix64(hashed ^ bits_at(row, bit + done, some)) + BAND_STEP
-        done += some
-    return hashed
-
-
 def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t bit,
               Py_ssize_t n_bits, uint64_t hash_key, uint64_t first_row, uint32_t part,
               uint32_t n_parts, uint64_t[::1] keys):
@@ -258,37 +212,6 @@ cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
     return number + 1
 
 
-cdef struct compared_t:
-    int width
-    int bits
-    Py_ssize_t n_codes
-    Py_ssize_t n_vectors
-    uint64_t *a
-    uint64_t *b
-
-
-cdef int open_pair(compared_t *pair, Py_ssize_t n_codes, int bits) except -1:
-    cdef Py_ssize_t n_bytes
-    pair.width = field_width(bits)
-    pair.bits = bits
-    pair.n_codes = n_codes
-    pair.n_vectors = (words_of_row(n_codes, bits) + CODES_LANES - 1) // CODES_LANES
-    n_bytes = pair.n_vectors * CODES_LANES * sizeof(uint64_t)
-    pair.a = <uint64_t *>aligned(n_bytes)
-    pair.b = <uint64_t *>aligned(n_bytes)
-    if pair.a == NULL or pair.b == NULL:
-        raise MemoryError
-    memset(pair.a, 0, n_bytes)
-    memset(pair.b, 0, n_bytes)
-    return 0
-
-
-cdef inline uint32_t differing_codes(compared_t *pair, const uint8_t *b) noexcept nogil:
-    """How many codes of the row in `a` differ from those of the row `b`."""
-    widen_row(b, pair.n_codes, pair.bits, 1, pair.b)
-    return loops.count_pair(pair.width, <lanes_u64 *>pair.a, <lanes_u64 *>pair.b, pair.n_vectors)
-
-
 cdef inline void prefetch_key(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
                               uint64_t key) noexcept nogil:
     prefetch_row(codes_of(codes, others, key), codes.shape[1])
@@ -351,8 +274,7 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
                     prefetch_key(codes, others, keys[p + AHEAD - 1])
                     prefetch_key(codes, others, keys[p + AHEAD])
     finally:
-        release_aligned(pair.a)
-        release_aligned(pair.b)
+        close_pair(&pair)
     state[0] = bucket
     state[1] = p
     state[2] = q
@@ -394,5 +316,4 @@ def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
                     widen_row(&codes[before, 0], n_codes, bits, 1, pair.a)
                 out[i] = differing_codes(&pair, codes_of(codes, others, pairs[i]))
     finally:
-        release_aligned(pair.a)
-        release_aligned(pair.b)
+        close_pair(&pair)

@@ -1,15 +1,17 @@
 """Files of packed codes.
 
-A NumPy file comes first, then one bit a row for which rows have samples, then the rest as JSON,
-then the length of that and eight bytes that mark such files.
+A NumPy file comes first, then one bit a row for which rows have samples, then further arrays if
+there are any, then the rest as JSON, then the length of that and eight bytes that mark such files.
 """
 
+import io
 import json
+import math
 import os
 import struct
 import tokenize
-from collections.abc import Mapping
-from typing import Any, BinaryIO
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -23,17 +25,65 @@ _MAX_HEADER_BYTES = 2**12
 """Of a NumPy file's header; it has about a hundred."""
 
 
-def write(path: Any, array: Array, sampled: Array, about: Mapping[str, Any]) -> None:
-    """Write a file; it appears only when it is complete."""
-    text = json.dumps({**about, "shape": list(array.shape)}).encode()
+_ALIGNED = 64
+"""Further arrays begin at multiples of so many bytes."""
+
+_WRITTEN_BYTES = 2**24
+"""Bytes of an array that are written at a time: signals are taken between them."""
+
+
+class Contents(NamedTuple):
+    """What a file holds."""
+
+    array: Array
+    sampled: Array
+    about: dict[str, Any]
+    further: dict[str, Array]
+
+
+def write(
+    path: Any,
+    blocks: Sequence[Array],
+    sampled: Array,
+    about: Mapping[str, Any],
+    further: Mapping[str, Array],
+) -> None:
+    """Write a file, of codes in blocks; it appears only when it is complete."""
+    shape = [sum(len(block) for block in blocks), blocks[0].shape[1]]
+    header = io.BytesIO()
+    header_of = {"descr": "|u1", "fortran_order": False, "shape": tuple(shape)}
+    np.lib.format.write_array_header_1_0(header, header_of)
+    mask = np.packbits(sampled, bitorder="little")
+    end = header.tell() + math.prod(shape) + len(mask)
+    about = {**about, "shape": shape}
+    if further:
+        places, place = {}, end
+        for name, array in further.items():
+            place = -(-place // _ALIGNED) * _ALIGNED
+            places[name] = [array.dtype.str, list(array.shape), place]
+            place += array.nbytes
+        about |= {"end": end, "further": places}
+    text = json.dumps(about).encode()
     with _output_files.atomic_output(path) as file:
-        np.lib.format.write_array(file, array, allow_pickle=False)
-        file.write(np.packbits(sampled, bitorder="little").tobytes())
+        file.write(header.getvalue())
+        for block in blocks:
+            _write_array(file, block)
+        file.write(mask.data)
+        for array in further.values():
+            file.write(b"\0" * (-end % _ALIGNED))
+            _write_array(file, array)
+            end += -end % _ALIGNED + array.nbytes
         file.write(text)
         file.write(_FOOTER.pack(len(text), _MAGIC))
 
 
-def read(path: str, mmap_mode: Any) -> tuple[Array, Array, dict[str, Any]]:
+def _write_array(file: Any, array: Array) -> None:
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for start in range(0, len(data), _WRITTEN_BYTES):
+        file.write(data[start : start + _WRITTEN_BYTES].data)
+
+
+def read(path: str, mmap_mode: Any) -> Contents:
     """The codes, which rows have samples, and what was written beside them.
 
     All sizes are checked by the size of the file before memory is taken for them.
@@ -58,18 +108,45 @@ def read(path: str, mmap_mode: Any) -> tuple[Array, Array, dict[str, Any]]:
                 f"{path} holds codes of scheme {scheme} of random numbers; this version of "
                 f"sparsemaps has scheme {_seeding.SCHEME}"
             )
-        mask_start = text_start - (n_rows + 7) // 8
+        mask_end = text_start
+        if "further" in about:
+            mask_end = about.get("end")
+            if not isinstance(mask_end, int) or not 0 < mask_end <= text_start:
+                raise ValueError(f"{path} is damaged: its arrays overlap")
+        mask_start = mask_end - (n_rows + 7) // 8
         offset = mask_start - n_rows * n_bytes
         if not _has_header(file, (n_rows, n_bytes), offset):
             raise ValueError(f"{path} is damaged: its array is not of shape ({n_rows}, {n_bytes})")
         file.seek(mask_start)
-        mask = np.frombuffer(file.read(text_start - mask_start), np.uint8)
+        mask = np.frombuffer(file.read(mask_end - mask_start), np.uint8)
         if mmap_mode is None:
             file.seek(offset)
             array: Array = np.fromfile(file, np.uint8, n_rows * n_bytes).reshape(n_rows, n_bytes)
         else:
             array = np.memmap(path, np.uint8, mmap_mode, offset, (n_rows, n_bytes))
-    return array, np.unpackbits(mask, count=n_rows, bitorder="little").astype(bool), about
+    sampled = np.unpackbits(mask, count=n_rows, bitorder="little").view(bool)
+    return Contents(array, sampled, about, _read_further(path, mmap_mode, about, text_start))
+
+
+def _read_further(
+    path: str, mmap_mode: Any, about: Mapping[str, Any], text_start: int
+) -> dict[str, Array]:
+    """The further arrays, which lie between the codes and the description."""
+    further: dict[str, Array] = {}
+    try:
+        for name, (kind, shape, start) in about.get("further", {}).items():
+            dtype = np.dtype({"<u4": "<u4"}[kind])
+            lengths = tuple(_checks.check_int("length", n, 0, text_start) for n in shape)
+            n_bytes = math.prod(lengths) * dtype.itemsize
+            start = _checks.check_int("start", start, about["end"], text_start - n_bytes)
+            if n_bytes == 0 or mmap_mode is None:
+                array = np.fromfile(path, dtype, math.prod(lengths), offset=start)
+                further[name] = array.reshape(lengths)
+            else:
+                further[name] = np.memmap(path, dtype, mmap_mode, start, lengths)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ValueError(f"{path} is damaged: its arrays cannot be read") from None
+    return further
 
 
 def _read_description(file: BinaryIO, start: int, n_bytes: int) -> tuple[dict[str, Any], int, int]:

@@ -261,8 +261,12 @@ class PackedCodes:
         about : dict or None, default=None
             Further data to keep in the file, which ``json.dumps`` takes.
         """
-        own = {"bits": self.bits, "config": self.config, **self._facts()}
-        _file.write(path, self.array, self.sampled, {**(about or {}), **own})
+        own = self._description()
+        _file.write(path, [self.array], self.sampled, {**(about or {}), **own}, {})
+
+    def _description(self) -> dict[str, Any]:
+        """What a file says of codes of this map."""
+        return {"bits": self.bits, "config": self.config, **self._facts()}
 
     @classmethod
     def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> "PackedCodes":
@@ -288,15 +292,16 @@ class PackedCodes:
         return cls._open(os.fspath(path), mmap_mode)[0]
 
     @classmethod
-    def _open(cls, path: str, mmap_mode: Any) -> "tuple[PackedCodes, dict[str, Any]]":
-        """The codes of a file, and all that is kept beside them."""
-        array, sampled, about = _file.read(path, mmap_mode)
+    def _open(cls, path: str, mmap_mode: Any) -> "tuple[PackedCodes, _file.Contents]":
+        """The codes of a file, and all that it holds."""
+        contents = _file.read(path, mmap_mode)
+        array, sampled, about, _ = contents
         try:
             names = ("bits", "config", "n_hashes", "chance", "estimator", "parts")
             own = {name: about[name] for name in names}
             if own["n_hashes"] is None or own["chance"] is None:
                 raise ValueError("n_hashes and chance must be numbers")
-            return cls(array, sampled=sampled, **own), about
+            return cls(array, sampled=sampled, **own), contents
         except KeyError as error:
             raise ValueError(f"{path} is damaged: its description has no {error}") from None
         except ValueError as error:

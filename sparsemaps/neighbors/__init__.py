@@ -8,7 +8,7 @@ which all bits are 0, if rows have at least 64 bits.
 - ``_clusters``: `clusters`, the connected components of pairs.
 - ``_search``: bands, candidates, and what recall they give.
 - ``_exact``: the exact kernel of pairs.
-- ``_index``: `KernelNeighbors`.
+- ``_index``: `KernelNeighbors`; ``_kept``: its rows, with tables of their bands, as they come.
 
 ``files`` and ``dask`` search by these modules.
 

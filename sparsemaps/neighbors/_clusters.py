@@ -65,9 +65,14 @@ def clusters(i: Any, j: Any, n: int) -> Array:
     i, j = _check_rows("i", i, n), _check_rows("j", j, n)
     if len(i) != len(j):
         raise ValueError(f"i and j must have one length, got {len(i)} and {len(j)}")
+    return numbered_components(i, j, n)
+
+
+def numbered_components(i: Array, j: Array, n: int, max_pairs: int = _PAIRS) -> Array:
+    """As `clusters`, of sound rows, so many pairs at a time."""
     numbers = np.arange(n)
-    for start in range(0, len(i), _PAIRS):
-        some = slice(start, start + _PAIRS)
+    for start in range(0, len(i), max_pairs):
+        some = slice(start, start + max_pairs)
         numbers = _components(numbers[i[some]], numbers[j[some]], n)[numbers]
     first = np.empty(n, np.int64)
     first[numbers[::-1]] = np.arange(n)[::-1]  # of rows of one number, the first is written last

@@ -1,10 +1,12 @@
 """An index of rows by their packed codes, with the methods of scikit-learn's NearestNeighbors."""
 
 import os
+import secrets
 from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy import stats
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _checks, _output_files, _sklearn, _text_input, _threads
@@ -15,16 +17,17 @@ from sparsemaps.maps import _config
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._exact import exact_pairs
+from sparsemaps.neighbors._kept import MAX_BUCKET, KeptRows, State, Target
 
 _SAVED_PARAMETERS = ("n_neighbors", "radius", "algorithm", "recall", "rerank")
+
+_VERSION = 1
+"""Of the files of an index."""
 
 _ROWS_ENDING = ".rows.npz"
 
 _CANDIDATES = 2**22
 """Candidates that are held at a time."""
-
-_MAX_BUCKET = 1000
-"""As in `sparsemaps.neighbors.similar_pairs`."""
 
 _SIMILAR = 0.5
 """The least similarity of the rows that "lsh" looks at before all rows."""
@@ -41,12 +44,17 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     n_neighbors : int, default=5
         How many neighbours ``kneighbors`` returns.
     radius : float or None, default=None
-        The distance up to which ``radius_neighbors`` returns neighbours. Where it is given,
-        ``transform`` returns the graph of radius neighbours, otherwise that of nearest ones.
+        The distance up to which ``radius_neighbors`` returns neighbours, and for which tables are
+        made. Where it is given, ``transform`` returns the graph of radius neighbours, otherwise
+        that of nearest ones.
     algorithm : {"auto", "brute", "lsh"}, default="auto"
-        "brute" compares all codes, and finds all neighbours: its recall is 1. "lsh" hashes bands of
-        codes and finds a neighbour with probability `recall` at least. "auto" compares all codes
-        for nearest neighbours, and takes what costs less for radius neighbours and pairs.
+        "brute" compares all codes, and finds all neighbours: its recall is 1. "auto" compares all
+        codes for nearest neighbours, and for radius neighbours and pairs takes what costs less:
+        that, or tables of bands of codes, which find a neighbour with probability `recall` at
+        least. "lsh" takes tables for nearest neighbours too: of a query that has `n_neighbors` rows
+        within `radius` (of a similarity of 0.5 where it is None), it returns the nearest that the
+        tables find; other queries are compared with all rows. ``recall_at`` says how probable it is
+        that a row is found.
     recall : float, default=0.95
         The least probability that a neighbour is found: above 0, at most 1. See Notes.
     rerank : bool, default=False
@@ -73,6 +81,17 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     added; removing rows does not change the numbers of others. Rows without samples are not
     neighbours of any row and have no neighbours. Where there are fewer neighbours than were asked
     for, the index is -1 and the distance infinite.
+
+    Tables of bands are made when ``radius_neighbors`` or ``insert_new`` first needs them, and kept:
+    they grow as rows come, and are saved with the index. They are made for one similarity, serve
+    higher ones too, and are made anew for a lower one; at 1,024 rows and whenever there are four
+    times as many, bands are chosen anew. They take some 8 to 12 bytes a row and band. Where more
+    than 1,000 rows share a bucket, a query is compared with the last 1,000 of them. Hashes have a
+    key that each index draws, so that nobody can choose rows which share buckets without sharing
+    codes; answers do not depend on it.
+
+    Threads may share an index: an answer is that of the rows of one moment, while one thread after
+    the other adds or removes rows. ``fit`` alone must not run beside other calls.
 
     Without `rerank`, neighbours are those by the estimate, and the recall is that of hashing. With
     `rerank`, neighbours are those by the exact kernel, and the estimate of one may be too low. So
@@ -124,6 +143,9 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self.rerank = rerank
         self.n_jobs = n_jobs
 
+    _kept: KeptRows
+    _saved: tuple[str, Any] = ("", None)  # the file that holds it, and which save that was
+
     # ---- rows ------------------------------------------------------------------------------------
 
     def fit(self, X: MatrixLike, y: Any = None) -> Self:
@@ -140,15 +162,13 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         -------
         self : object
         """
-        self._check_parameters()
-        rows = _sparse.own_rows(X) if self.rerank else None
-        fitted = _sklearn.clone(self.map).fit(X)
-        self.codes_ = fitted.encode(X, packed=True)
-        self.map_, self._rows = fitted, rows
-        return self._count()
+        self._begin(X, None)
+        return self
 
     def partial_fit(self, X: MatrixLike, y: Any = None) -> Self:
         """Add the rows of `X`, whose numbers follow those of the rows before.
+
+        Tables that are kept grow with the rows: the cost does not depend on how many there are.
 
         Parameters
         ----------
@@ -160,14 +180,76 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        ValueError
+            If there are more rows than an index can number, 2**32 - 1.
         """
-        if not hasattr(self, "codes_"):
+        if not hasattr(self, "map_"):
             return self.fit(X)
-        rows = None if self._rows is None else _sparse.own_rows(X)
-        self.codes_ = PackedCodes.concatenate([self.codes_, self.map_.encode(X, packed=True)])
-        if self._rows is not None:
-            self._rows = sp.csr_array(sp.vstack([self._rows, rows]))
-        return self._count()
+        codes, rows = self._encoded(X)
+        self._kept.append(codes, rows)
+        return self
+
+    def insert_new(self, X: MatrixLike, *, threshold: float) -> Array:
+        """Add those rows of `X` that are similar to no row before.
+
+        Row by row, a row is added where no row of the index, earlier rows of `X` that were added
+        among them, has a similarity of `threshold` or more. How the rows are divided among calls
+        does not matter.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        threshold : float
+            The similarity, above 0, at most 1: the estimate, or with `rerank` the exact kernel.
+
+        Returns
+        -------
+        new : ndarray of bool, shape (n_samples,)
+            Which rows were added; they are numbered in their order. Rows without samples are.
+
+        Raises
+        ------
+        ValueError
+            If `threshold` is outside its range, or there are more rows than an index can number.
+
+        Notes
+        -----
+        A similar row is found with probability `recall` at least: where there are several, one of
+        them is found more often. One that is missed lets a copy in.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sparsemaps import MinHash
+        >>> from sparsemaps.neighbors import KernelNeighbors
+        >>> index = KernelNeighbors(MinHash(random_state=0))
+        >>> X = np.array([[1, 1, 1, 1, 1], [1, 0, 0, 0, 0], [1, 1, 1, 1, 0]])
+        >>> index.insert_new(X, threshold=0.7)
+        array([ True,  True, False])
+        >>> index.insert_new(X[1:], threshold=0.9), index.n_samples_fit_
+        (array([False,  True]), 3)
+        """
+        threshold = _search.check_share("threshold", threshold)
+        self._check_parameters()
+        if hasattr(self, "map_"):
+            codes, rows = self._encoded(X)
+        else:
+            codes, rows = self._begin(X, 0)
+        if rows is None and not codes._takes_parts:
+            return self._kept.insert_new(codes, self._target(codes, threshold))
+        new = np.zeros(len(codes), bool)
+        with self._kept.lock:
+            for row in range(len(codes)):
+                some = slice(row, row + 1)
+                one = None if rows is None else rows[some]
+                new[row] = not len(self._similar_to(codes[some], one, threshold)[0])
+                if new[row]:
+                    self._kept.append(codes[some], one)
+        return new
 
     def remove(self, ids: Array) -> Self:
         """Remove rows by their numbers: they are no longer found.
@@ -186,15 +268,14 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         ValueError
             If there is no such row.
         """
-        _sklearn.check_is_fitted(self, "codes_")
+        _sklearn.check_is_fitted(self, "map_")
         ids = np.atleast_1d(np.asarray(ids))
         if ids.size and ids.dtype.kind not in "iu":
             raise ValueError(f"ids must be integers, got an array of {ids.dtype}")
         wrong = ids[(ids < 0) | (ids >= self.n_samples_fit_)] if ids.size else ids
         if wrong.size:
             raise ValueError(f"ids must be from 0 to {self.n_samples_fit_ - 1}, got {wrong[0]}")
-        self.codes_.sampled = self.codes_.sampled.copy()
-        self.codes_.sampled[ids.astype(np.int64)] = False
+        self._kept.remove(ids.astype(np.int64))
         return self
 
     # ---- neighbours ------------------------------------------------------------------------------
@@ -234,7 +315,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         k = _checks.check_int("n_neighbors", k, 1, max(n_rows, 1))
         wanted = k + (X is None)
         if self.rerank:
-            indices, distances = self._nearest_by_kernel(X, queries, wanted)
+            indices, distances = self._nearest_by_kernel(self._rows_of(X), queries, wanted)
         else:
             indices, distances = self._nearest_by_estimate(queries, wanted)
         if X is None:
@@ -327,8 +408,10 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         _checks.check_choice("mode", mode, ("connectivity", "distance"))
         queries = self._queries(X)
         radius = self._radius(radius)
-        i, j, similarity = self._similar(X, queries, 1 - radius)
-        if X is None:
+        if X is not None:
+            i, j, similarity = self._similar_to(queries, self._rows_of(X), 1 - radius)
+        else:
+            i, j, similarity = self.similar_pairs(1 - radius)
             i, j = np.concatenate([i, j]), np.concatenate([j, i])
             similarity = np.concatenate([similarity, similarity])
         distances = np.maximum(1 - similarity, 0)
@@ -353,7 +436,57 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             The estimate. With `rerank` the exact kernel, which is then at least `threshold` as
             well.
         """
-        return self._similar(None, self._queries(None), threshold)
+        codes = self._queries(None)
+        if not self.rerank:
+            recall, n_jobs = self._recall, self.n_jobs
+            return _search.similar(codes, None, threshold, recall, MAX_BUCKET, n_jobs)
+        i, j = _search.candidates(codes, None, threshold, self._recall, self.n_jobs)
+        rows = self._rows_of(None)
+        return self._exactly(i, j, rows, rows, threshold)
+
+    def recall_at(self, similarity: float) -> float:
+        """The probability with which a row of this similarity to a query is found by hashing.
+
+        Parameters
+        ----------
+        similarity : float
+            Above 0, at most 1: the estimate, or with `rerank` the exact kernel.
+
+        Returns
+        -------
+        recall : float
+            What ``radius_neighbors`` reaches, and ``kneighbors`` with algorithm="lsh" for queries
+            that have ``n_neighbors`` rows within `radius` (of a similarity of 0.5, where it is
+            None), by the tables as they are now; 1 where all rows are compared. It is at least
+            `recall` down to that similarity.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> from sparsemaps import MinHash
+        >>> from sparsemaps.neighbors import KernelNeighbors
+        >>> X = sp.random_array((5000, 1000), density=0.01, rng=0, format="csr")
+        >>> index = KernelNeighbors(MinHash(random_state=0), radius=0.3).fit(X)
+        >>> [round(index.recall_at(similarity), 2) for similarity in (0.5, 0.7, 0.9)]
+        [0.77, 0.97, 1.0]
+        """
+        _sklearn.check_is_fitted(self, "map_")
+        self._check_parameters()
+        codes = self._kept.like
+        target = self._target(codes, self._least_similarity)
+        asked = self._target(codes, _search.check_share("similarity", similarity))
+        state = self._kept.serving(target)
+        n_hashes = codes.n_hashes
+        if not self.rerank:
+            if state is None or state.bands is None:
+                return 1.0
+            return _search.recall_of(state.bands, n_hashes, asked.least)
+        counts = np.arange(target.least, n_hashes + 1)
+        shares = stats.binom.pmf(counts, n_hashes, float(codes._least_rate(similarity)))
+        if state is None or state.bands is None:
+            return float(shares.sum())
+        found = [_search.recall_of(state.bands, n_hashes, int(count)) for count in counts]
+        return float(shares @ found)
 
     def transform(self, X: MatrixLike) -> Matrix:
         """The graph of distances from the rows of `X`, for estimators with metric="precomputed".
@@ -379,31 +512,67 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     def save(self, path: Any) -> None:
         """Write the index to a file for `load`; with `rerank`, its rows to ``path + ".rows.npz"``.
 
+        The index is that of one moment, also while other threads add rows. Its tables are saved
+        too: those for `radius`, and any that were made for a lower similarity.
+
         Parameters
         ----------
         path : str or path-like
             The file; its name usually ends in ".npy".
+
+        Raises
+        ------
+        ValueError
+            If the index was loaded from this file, or saved to it, and another index has been
+            written there since.
+        OSError
+            If the file cannot be written. The file before is then still there.
         """
-        _sklearn.check_is_fitted(self, "codes_")
+        _sklearn.check_is_fitted(self, "map_")
+        self._check_parameters()
         path = os.fspath(path)
-        about = {"index": {name: getattr(self, name) for name in _SAVED_PARAMETERS}}
-        if self._rows is None:
-            self.codes_.save(path, about)
+        if self.radius is not None:
+            self._kept.serving(self._target(self._kept.like, 1 - self._radius(self.radius)))
+        with self._kept.lock:
+            self._refuse_overwriting(path)
+            own = secrets.token_hex(8)
+            about = {
+                "index": {name: getattr(self, name) for name in _SAVED_PARAMETERS},
+                "index_version": _VERSION,
+                "saved": own,
+            }
+            rows = self._kept.state.rows
+            if rows is None:
+                self._kept.save(path, about)
+            else:
+                with _output_files.atomic_output(path + _ROWS_ENDING) as file:
+                    sp.save_npz(file, rows.joined(), compressed=False)
+                    self._kept.save(path, about)  # the rows appear after the codes
+            self._saved = os.path.realpath(path), own
+
+    def _refuse_overwriting(self, path: str) -> None:
+        """Raise where another writer would lose what it has written."""
+        before, own = self._saved
+        if before != os.path.realpath(path) or not os.path.exists(path):
             return
-        with _output_files.atomic_output(path + _ROWS_ENDING) as file:  # appears after the codes
-            sp.save_npz(file, self._rows, compressed=False)
-            self.codes_.save(path, about)
+        there = PackedCodes._open(path, "r")[1].about.get("saved")
+        if there != own:
+            raise ValueError(
+                f"{path} has another index than the one that was opened: save under another name"
+            )
 
     @classmethod
-    def load(cls, path: Any, *, mmap_mode: str | None = "r") -> Self:
-        """Open an index that was saved; its codes are mapped into memory.
+    def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> Self:
+        """Open an index that was saved; its codes and tables are mapped into memory.
+
+        Rows that are added to it stay in memory until it is saved again: the file is not changed.
 
         Parameters
         ----------
         path : str or path-like
             The file.
         mmap_mode : {"r", "c"} or None, default="r"
-            As in ``numpy.load``; None reads the codes.
+            As in ``numpy.load``; None reads the codes and tables.
 
         Returns
         -------
@@ -412,13 +581,20 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Raises
         ------
         ValueError
-            If the file does not hold an index, is cut short, or has another scheme of random
-            numbers.
+            If the file does not hold an index, is cut short, or is of another version or scheme of
+            random numbers.
         """
         path = os.fspath(path)
-        codes, about = PackedCodes._open(path, mmap_mode)
+        codes, contents = PackedCodes._open(path, mmap_mode)
+        about = contents.about
         if "index" not in about:
             raise ValueError(f"{path} holds packed codes and no index: use PackedCodes.load")
+        version = about.get("index_version")
+        if version != _VERSION:
+            raise ValueError(
+                f"{path} holds an index of version {version}; this version of sparsemaps reads "
+                f"version {_VERSION}"
+            )
         parameters = about["index"]
         if not isinstance(parameters, dict) or set(parameters) != set(_SAVED_PARAMETERS):
             raise ValueError(f"{path} is damaged: its parameters cannot be read")
@@ -427,11 +603,13 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             index._check_parameters()
         except (ValueError, OverflowError, RecursionError) as error:
             raise ValueError(f"{path} is damaged: {error}") from None
-        index.map_, index.codes_ = index.map, codes
-        if not _are_codes_of(codes, index.map_):
+        if not _are_codes_of(codes, index.map):
             raise ValueError(f"{path} is damaged: its codes are not those of its map")
-        index._rows = _load_rows(path + _ROWS_ENDING, len(codes)) if index.rerank else None
-        return index._count()
+        rows = _load_rows(path + _ROWS_ENDING, len(codes)) if index.rerank else None
+        index._kept = KeptRows.opened(path, codes, rows, contents)
+        index.map_ = index.map
+        index._saved = os.path.realpath(path), about.get("saved")
+        return index
 
     # ---- parts -----------------------------------------------------------------------------------
 
@@ -446,13 +624,39 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         _checks.check_bool("rerank", self.rerank)
         _threads.resolve_n_jobs(self.n_jobs)
 
-    def _count(self) -> Self:
-        self.n_samples_fit_ = len(self.codes_)
-        self.n_features_in_ = self.map_._n_columns
-        return self
+    def _begin(self, X: MatrixLike, n_rows: int | None) -> tuple[PackedCodes, Any]:
+        """Fit the map; the index has the first `n_rows` rows of `X`. Codes and rows of all."""
+        self._check_parameters()
+        fitted = _sklearn.clone(self.map).fit(X)
+        codes, rows = fitted.encode(X, packed=True), None
+        if self.rerank:
+            rows = _sparse.own_rows(X)
+        self._kept = KeptRows(codes[:n_rows], None if rows is None else rows[:n_rows])
+        self.map_ = fitted
+        return codes, rows
+
+    def _encoded(self, X: MatrixLike) -> tuple[PackedCodes, Any]:
+        """The codes of rows that are to be added, and the rows themselves if they are kept."""
+        rows = None if self._kept.state.rows is None else _sparse.own_rows(X)
+        return self.map_.encode(X, packed=True), rows
+
+    @property
+    def codes_(self) -> PackedCodes:
+        try:
+            return self._kept.all_codes()
+        except AttributeError:
+            raise AttributeError("codes_ is there after fit") from None
+
+    @property
+    def n_samples_fit_(self) -> int:
+        return self._kept.state.n_rows
+
+    @property
+    def n_features_in_(self) -> int | None:
+        return self.map_._n_columns
 
     def _queries(self, X: MatrixLike | None) -> PackedCodes:
-        _sklearn.check_is_fitted(self, "codes_")
+        _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
         if X is None:
             return self.codes_
@@ -471,34 +675,49 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return 1.0 if self.algorithm == "brute" else self.recall
 
     def _rows_of(self, X: MatrixLike | None) -> Any:
-        """The queries as CSR."""
-        return self._rows if X is None else _sparse.own_rows(X)
+        """The queries as CSR, if the rows are kept."""
+        rows = self._kept.state.rows
+        if rows is None:
+            return None
+        return rows.joined() if X is None else _sparse.own_rows(X)
 
-    def _similar(
-        self, X: MatrixLike | None, queries: PackedCodes, threshold: float
+    def _target(self, codes: PackedCodes, threshold: float) -> Target:
+        """What tables must find for a similarity."""
+        if self.rerank:
+            return Target(*_search.for_candidates(codes, threshold, self._recall))
+        return Target(_search.least_agreeing(codes, threshold), self._recall)
+
+    def _similar_to(
+        self, queries: PackedCodes, rows: Any, threshold: float
     ) -> tuple[Array, Array, Array]:
-        """Pairs of a query and a row whose similarity is at least `threshold`; if `X` is None, of
-        two rows."""
-        other = None if X is None else self.codes_
-        if not self.rerank:
-            return _search.similar(
-                queries, other, threshold, self._recall, _MAX_BUCKET, self.n_jobs
-            )
-        i, j = _search.candidates(queries, other, threshold, self._recall, self.n_jobs)
-        rows = self._rows_of(X)
-        similarity = exact_pairs(self.map_, rows, self._rows, i, j)
-        kept = similarity >= threshold - 1e-12
-        return i[kept], j[kept], similarity[kept]
+        """Pairs of a query and a row whose similarity is at least `threshold`."""
+        target = self._target(queries, _search.check_share("threshold", threshold))
+        state, i, j, differing = self._kept.similar(queries, target, self.n_jobs)
+        if state.rows is not None:
+            return self._exactly(i, j, rows, state.rows, threshold)
+        return _at_least(threshold, i, j, self._estimates(queries, state, i, j, differing))
 
-    def _nearest(self, queries: PackedCodes, k: int) -> tuple[Array, Array]:
+    def _exactly(
+        self, i: Array, j: Array, X: Any, Y: Any, threshold: float
+    ) -> tuple[Array, Array, Array]:
+        """Those of the pairs whose exact kernel is at least `threshold`."""
+        return _at_least(threshold, i, j, exact_pairs(self.map_, X, Y, i, j))
+
+    def _estimates(
+        self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
+    ) -> Array:
+        """The estimates of pairs of a query and a row, of which so many codes differ."""
+        if not queries._takes_parts:
+            return _search.estimates(queries, queries, i, j, differing)
+        numbers, place = np.unique(j, return_inverse=True)
+        return _search.estimates(queries, self._kept.gathered(state, numbers), i, place, differing)
+
+    def _nearest(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
         """As `_search.nearest`; by "lsh", of queries with enough similar rows, these."""
-        codes, n_hashes = self.codes_, queries.n_hashes
         if self.algorithm != "lsh":
-            return _search.nearest(queries, codes, k, self.n_jobs)
-        least = _search.least_agreeing(queries, _SIMILAR)
-        i, j, differing = _search.pairs_of(
-            queries, codes, least, self.recall, _MAX_BUCKET, self.n_jobs
-        )
+            return self._kept.nearest(queries, k, self.n_jobs)
+        target = Target(_search.least_agreeing(queries, self._least_similarity), self.recall)
+        state, i, j, differing = self._kept.similar(queries, target, self.n_jobs)
         n_found = np.bincount(i, minlength=len(queries))
         indices = np.full((len(queries), k), -1, np.int64)
         agreements = np.zeros((len(queries), k), np.int32)
@@ -506,31 +725,34 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         first = np.concatenate([[0], np.cumsum(n_found)])[:-1]
         complete = np.flatnonzero(n_found >= k)
         places = order[first[complete, None] + np.arange(k)]
-        indices[complete], agreements[complete] = j[places], n_hashes - differing[places]
+        indices[complete], agreements[complete] = j[places], queries.n_hashes - differing[places]
         few = np.flatnonzero(n_found < k)
-        indices[few], agreements[few] = _search.nearest(queries[few], codes, k, self.n_jobs)
-        return indices, agreements
+        if len(few):
+            state, indices[few], agreements[few] = self._kept.nearest(queries[few], k, self.n_jobs)
+        return state, indices, agreements
+
+    @property
+    def _least_similarity(self) -> float:
+        """That of the rows which "lsh" looks for before all rows."""
+        return _SIMILAR if self.radius is None else 1 - self._radius(self.radius)
 
     def _nearest_by_estimate(self, queries: PackedCodes, k: int) -> tuple[Array, Array]:
         """Of each query, the k nearest rows and their distances, ascending."""
-        indices, agreements = self._nearest(queries, k)
+        state, indices, agreements = self._nearest(queries, k)
         distances = np.full(indices.shape, np.inf)
         row, place = np.nonzero(indices >= 0)
         differing = queries.n_hashes - agreements[row, place].astype(np.int64)
-        distances[row, place] = 1 - _search.estimates(
-            queries, self.codes_, row, indices[row, place], differing
+        distances[row, place] = 1 - self._estimates(
+            queries, state, row, indices[row, place], differing
         )
         return _by_distance(indices, distances, k)
 
-    def _nearest_by_kernel(
-        self, X: MatrixLike | None, queries: PackedCodes, k: int
-    ) -> tuple[Array, Array]:
+    def _nearest_by_kernel(self, rows: Any, queries: PackedCodes, k: int) -> tuple[Array, Array]:
         """The same by the exact kernel of candidates, which are taken by the codes.
 
         Of queries that may have nearer rows beyond their candidates, four times as many are taken,
         until the recall is reached.
         """
-        rows = self._rows_of(X)
         indices = np.full((len(queries), k), -1, np.int64)
         distances = np.full((len(queries), k), np.inf)
         left, n = np.arange(len(queries)), 4 * k + 16
@@ -539,11 +761,11 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             incomplete = []
             step = max(1, _CANDIDATES // n)
             for some in np.split(left, range(step, len(left), step)):
-                found, agreements = self._nearest(queries[some], n)
+                state, found, agreements = self._nearest(queries[some], n)
                 exact = np.full(found.shape, np.inf)
                 row, place = np.nonzero(found >= 0)
                 exact[row, place] = 1 - exact_pairs(
-                    self.map_, rows[some], self._rows, row, found[row, place]
+                    self.map_, rows[some], state.rows, row, found[row, place]
                 )
                 indices[some], distances[some] = _by_distance(found, exact, k)
                 missing = (found[:, -1] >= 0) & _search.may_be_missing(
@@ -554,6 +776,13 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
                 break
             left, n = np.concatenate(incomplete), 4 * n
         return indices, distances
+
+
+def _at_least(
+    threshold: float, i: Array, j: Array, similarity: Array
+) -> tuple[Array, Array, Array]:
+    kept = similarity >= threshold - 1e-12
+    return i[kept], j[kept], similarity[kept]
 
 
 def _by_distance(indices: Array, distances: Array, k: int) -> tuple[Array, Array]:

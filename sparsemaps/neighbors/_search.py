@@ -143,6 +143,14 @@ def candidates(
     that agree is a binomial one at the rate of the kernel; the other half is what hashing may
     miss.
     """
+    least, recall = for_candidates(codes, threshold, recall)
+    i, j, _ = pairs_of(codes, other, least, recall, max_bucket, n_jobs)
+    return i, j
+
+
+def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple[int, float]:
+    """How many codes of candidates agree at least, and the probability with which hashing must find
+    such rows, by the rule of `candidates`."""
     check_share("threshold", threshold)
     miss = (1 - check_share("recall", recall)) / 2
     n_hashes, rate = codes.n_hashes, float(codes._least_rate(threshold))
@@ -151,8 +159,7 @@ def candidates(
         max(miss, LEAST_MISS),
         key=lambda count: float(special.bdtr(count, n_hashes, rate)),
     )
-    i, j, _ = pairs_of(codes, other, least, 1 - miss, max_bucket, n_jobs)
-    return i, j
+    return least, 1 - miss
 
 
 def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall: float) -> Array:

@@ -27,8 +27,7 @@ def test_against_the_definition(n_pairs, seed):
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_only_the_set_of_pairs_matters(size, monkeypatch):
-    monkeypatch.setattr(_clusters, "_PAIRS", size)
+def test_only_the_set_of_pairs_matters(size):
     rng = np.random.default_rng(0)
     i, j = rng.integers(0, 200, (2, 130))
     expected = by_merging(i, j, 200)
@@ -40,7 +39,7 @@ def test_only_the_set_of_pairs_matters(size, monkeypatch):
         (np.where(swapped, i, j), np.where(swapped, j, i)),
         (np.concatenate([i, j, i]), np.concatenate([j, i, j])),
     ):
-        np.testing.assert_array_equal(neighbors.clusters(*pairs, 200), expected)
+        np.testing.assert_array_equal(_clusters.numbered_components(*pairs, 200, size), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.uint64, list])

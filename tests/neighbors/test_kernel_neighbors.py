@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 from sparsemaps import KernelProduct, MinHash, RandomFourier, SignProjection, codes
 from sparsemaps.codes import PackedCodes
-from sparsemaps.neighbors import KernelNeighbors, _exact, _index
+from sparsemaps.neighbors import KernelNeighbors, _exact, _index, _kept
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "brute", "lsh"])
@@ -216,9 +216,9 @@ def test_rows_are_added_and_removed():
 
 def with_about(path, change):
     """Write the codes of an index again, with another description."""
-    packed, about = PackedCodes._open(path, None)
-    change(about, packed)
-    packed.save(path, {"index": about["index"]})
+    packed, contents = PackedCodes._open(path, None)
+    change(contents.about, packed)
+    packed.save(path, {key: contents.about[key] for key in ("index", "index_version")})
 
 
 def with_rows(path, **arrays):
@@ -318,7 +318,7 @@ def test_rows_appear_with_their_codes(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(PackedCodes, "save", fail)
+    monkeypatch.setattr(_kept.KeptRows, "save", fail)
     with pytest.raises(OSError, match="full"):
         index_of(X[:9], rerank=True).save(path)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before

@@ -1,0 +1,297 @@
+# Hash tables of the bands of rows of packed codes, which grow with the rows.
+#
+# Input: packed codes (codes.pyx) of `n_codes` codes of `bits` bits a row; which rows count. Band b
+# is the `band_bits` bits from b * band_bits on.
+# Output: of each band, the last row of each slot (`heads`, bands by slots, a power of two of them),
+# and of each row the row before it in its slot (`links`, rows by bands). A slot is a keyed hash, so
+# that nobody can choose rows that share slots without sharing bands.
+# Cost: O(bands) to insert a row; a query visits the rows of its slots, and compares its codes with
+# those of rows of equal bands, at most `max_bucket` of each.
+# Reference: Indyk & Motwani, "Approximate nearest neighbors", STOC 1998.
+#
+# One thread may insert while others search: links of a row are written before it becomes a head,
+# and a search passes over rows from its `n_rows` on. Rows of a slot are in descending order, which
+# every step checks: also in tables of a damaged file, a search ends and reads no other memory.
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from sparsemaps._loops.bands cimport (close_pair, compared_t, differing_codes, hash_bits, open_pair,
+                                      same_bits)
+from sparsemaps._loops.codes cimport widen_row
+
+cdef extern from "c/codes/codes.h" nogil:
+    void prefetch_row(const uint8_t *row, Py_ssize_t n_bytes)
+
+cdef extern from * nogil:
+    """
+    static inline uint32_t head_at(const uint32_t *head)
+    {
+        return __atomic_load_n(head, __ATOMIC_ACQUIRE);
+    }
+    static inline void set_head(uint32_t *head, uint32_t row)
+    {
+        __atomic_store_n(head, row, __ATOMIC_RELEASE);
+    }
+    """
+    uint32_t head_at(const uint32_t *head)
+    void set_head(uint32_t *head, uint32_t row)
+
+# No row.
+NONE = 0xffffffff
+
+cdef enum:
+    BLOCK = 64  # rows that are hashed before their slots are read
+
+cdef uint32_t NO_ROW = 0xffffffffU
+
+
+cdef struct table_t:
+    const uint32_t *heads
+    const uint32_t *links
+    const uint8_t *codes
+    const uint8_t *sampled
+    Py_ssize_t n_rows     # which a search sees
+    Py_ssize_t capacity   # rows of `links`
+    Py_ssize_t n_bytes    # of a row of codes
+    Py_ssize_t n_bands
+    Py_ssize_t band_bits
+    Py_ssize_t n_slots
+    int shift             # of a hash, to the number of a slot
+    uint64_t hash_key
+
+
+cdef table_t table_of(const uint32_t[:, ::1] heads, const uint32_t[:, ::1] links,
+                      const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_rows,
+                      Py_ssize_t band_bits, uint64_t hash_key):
+    cdef table_t table
+    cdef Py_ssize_t slots = heads.shape[1]
+    memset(&table, 0, sizeof(table))
+    table.n_bands = heads.shape[0]
+    table.n_slots = slots
+    table.shift = 64
+    while slots > 1:
+        slots >>= 1
+        table.shift -= 1
+    table.n_bytes = codes.shape[1]
+    table.capacity = links.shape[0]
+    table.n_rows = n_rows
+    table.band_bits = band_bits
+    table.hash_key = hash_key
+    if heads.shape[0] and links.shape[0]:
+        table.heads = &heads[0, 0]
+        table.links = &links[0, 0]
+        table.codes = &codes[0, 0]
+        table.sampled = &sampled[0]
+    return table
+
+
+cdef inline Py_ssize_t slot_of(const table_t *table, const uint8_t *row,
+                               Py_ssize_t band) noexcept nogil:
+    cdef uint64_t hashed = hash_bits(row, band * table.band_bits, table.band_bits,
+                                     table.hash_key ^ <uint64_t>band)
+    return band * table.n_slots + <Py_ssize_t>(hashed >> table.shift)
+
+
+cdef inline void link_row(const table_t *table, Py_ssize_t row, Py_ssize_t band,
+                          Py_ssize_t slot) noexcept nogil:
+    cdef uint32_t *head = <uint32_t *>&table.heads[slot]
+    (<uint32_t *>table.links)[row * table.n_bands + band] = head[0]
+    set_head(head, <uint32_t>row)
+
+
+def insert(uint32_t[:, ::1] heads, uint32_t[:, ::1] links, const uint8_t[:, ::1] codes,
+           const uint8_t[::1] sampled, Py_ssize_t band_bits, uint64_t hash_key, Py_ssize_t first,
+           Py_ssize_t last):
+    """Insert rows, from `first` to `last`, that count; the others are in no slot."""
+    cdef table_t table = table_of(heads, links, codes, sampled, last, band_bits, hash_key)
+    cdef Py_ssize_t start = first, stop, row, band
+    cdef Py_ssize_t slots[BLOCK]
+    with nogil:
+        while start < last:
+            stop = min(start + BLOCK, last)
+            for band in range(table.n_bands):
+                for row in range(start, stop):
+                    slots[row - start] = slot_of(&table, table.codes + row * table.n_bytes, band)
+                    prefetch_row(<const uint8_t *>&table.heads[slots[row - start]], 1)
+                for row in range(start, stop):
+                    if sampled[row]:
+                        link_row(&table, row, band, slots[row - start])
+                    else:
+                        links[row, band] = NO_ROW
+            start = stop
+
+
+# A search for the rows that share a bucket with a query, band by band.
+cdef struct search_t:
+    const table_t *table
+    const uint8_t *query
+    Py_ssize_t *slots          # of each band, that of the query
+    Py_ssize_t band
+    uint32_t row               # the next to be visited
+    Py_ssize_t n_same          # rows of this band's bucket that were compared
+    Py_ssize_t max_bucket
+    Py_ssize_t n_left          # rows that may be visited
+    uint32_t max_differing
+    uint32_t differing         # codes of the row that was found
+    compared_t pair
+
+
+cdef int open_search(search_t *search, const table_t *table, Py_ssize_t n_codes, int bits,
+                     uint32_t max_differing, Py_ssize_t max_bucket) except -1:
+    memset(search, 0, sizeof(search_t))
+    search.table = table
+    search.max_differing = max_differing
+    search.max_bucket = max_bucket
+    search.slots = <Py_ssize_t *>malloc((table.n_bands + 1) * sizeof(Py_ssize_t))
+    if search.slots == NULL:
+        raise MemoryError
+    open_pair(&search.pair, n_codes, bits)
+    return 0
+
+
+cdef void close_search(search_t *search) noexcept nogil:
+    free(search.slots)
+    close_pair(&search.pair)
+
+
+cdef inline uint32_t first_row(search_t *search) noexcept nogil:
+    """The last row of the query's slot of this band."""
+    cdef uint32_t row = head_at(&search.table.heads[search.slots[search.band]])
+    return row if row < search.table.capacity else NO_ROW
+
+
+cdef void begin(search_t *search, const uint8_t *query) noexcept nogil:
+    cdef const table_t *table = search.table
+    cdef Py_ssize_t band
+    cdef uint32_t row
+    search.query = query
+    for band in range(table.n_bands):
+        search.slots[band] = slot_of(table, query, band)
+        prefetch_row(<const uint8_t *>&table.heads[search.slots[band]], 1)
+    for band in range(table.n_bands):
+        row = table.heads[search.slots[band]]
+        if row < table.n_rows:
+            prefetch_row(table.codes + row * table.n_bytes, table.n_bytes)
+            prefetch_row(<const uint8_t *>&table.links[row * table.n_bands + band], 1)
+    widen_row(query, search.pair.n_codes, search.pair.bits, 1, search.pair.a)
+    search.band = 0
+    search.n_same = 0
+    search.row = first_row(search)
+
+
+cdef uint32_t next_row(search_t *search) noexcept nogil:
+    """The next row of which few enough codes differ; NO_ROW at the end, where `band` is the number
+    of bands, or if no more rows may be visited."""
+    cdef const table_t *table = search.table
+    cdef uint32_t row, before
+    cdef const uint8_t *codes
+    while True:
+        while search.row == NO_ROW or search.n_same >= search.max_bucket:
+            search.band += 1
+            search.n_same = 0
+            if search.band >= table.n_bands:
+                return NO_ROW
+            search.row = first_row(search)
+        if search.n_left <= 0:
+            return NO_ROW
+        search.n_left -= 1
+        row = search.row
+        before = table.links[row * table.n_bands + search.band]
+        search.row = before if before < row else NO_ROW
+        codes = table.codes + row * table.n_bytes
+        if (row < table.n_rows and table.sampled[row]
+                and same_bits(codes, search.query, search.band * table.band_bits,
+                              table.band_bits)):
+            search.n_same += 1
+            search.differing = differing_codes(&search.pair, codes)
+            if search.differing <= search.max_differing:
+                return row
+
+
+def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_t[:, ::1] heads,
+         const uint32_t[:, ::1] links, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
+         Py_ssize_t n_rows, int bits, Py_ssize_t n_codes, Py_ssize_t band_bits, uint64_t hash_key,
+         uint32_t max_differing, Py_ssize_t max_bucket, Py_ssize_t max_visited, bint any_row,
+         int64_t[::1] state, uint32_t[:, ::1] found):
+    """Pairs of a query that is wanted and a row that share a bucket, of which at most so many codes
+    differ: query, row, and how many differ, in `found`; how many there are. With `any_row`, at most
+    one of each query. A row that shares several buckets with a query is found several times.
+
+    If `found` is full, or `max_visited` rows were visited, the next call goes on where `state`
+    says, (query, band, row, rows of the bucket that were compared); it is done when state[0] =
+    len(queries).
+    """
+    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key)
+    cdef Py_ssize_t q = state[0], n = 0
+    cdef uint32_t row
+    cdef search_t search
+    try:
+        open_search(&search, &table, n_codes, bits, max_differing, max_bucket)
+        search.n_left = max_visited
+        with nogil:
+            while q < queries.shape[0]:
+                if wanted[q]:
+                    begin(&search, &queries[q, 0])
+                    if state[1] >= 0:
+                        search.band = state[1]
+                        search.row = <uint32_t>min(<uint64_t>state[2], <uint64_t>NO_ROW)
+                        search.n_same = state[3]
+                        state[1] = -1
+                    while n < found.shape[1]:
+                        row = next_row(&search)
+                        if row == NO_ROW:
+                            break
+                        found[0, n] = <uint32_t>q
+                        found[1, n] = row
+                        found[2, n] = search.differing
+                        n += 1
+                        if any_row:
+                            search.band = table.n_bands
+                            break
+                    if search.band < table.n_bands:
+                        state[1] = search.band
+                        state[2] = search.row
+                        state[3] = search.n_same
+                        break
+                q += 1
+    finally:
+        close_search(&search)
+    state[0] = q
+    return n
+
+
+def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted,
+               const uint8_t[::1] known, uint32_t[:, ::1] heads, uint32_t[:, ::1] links,
+               uint8_t[:, ::1] codes, uint8_t[::1] sampled, Py_ssize_t n_rows,
+               Py_ssize_t max_rows, int bits, Py_ssize_t n_codes, Py_ssize_t band_bits,
+               uint64_t hash_key, uint32_t max_differing, Py_ssize_t max_bucket, uint8_t[::1] new):
+    """Insert each query that is not `known` and shares no bucket with a row of which so few codes
+    differ, as row `n_rows` and so on; `new` says which. One that is not `wanted` is new, and in no
+    slot. How many queries were looked at: all, or those until there were `max_rows` rows."""
+    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key)
+    cdef Py_ssize_t q = 0, band
+    cdef search_t search
+    try:
+        open_search(&search, &table, n_codes, bits, max_differing, max_bucket)
+        with nogil:
+            while q < queries.shape[0] and table.n_rows < max_rows:
+                new[q] = not known[q]
+                if new[q]:
+                    if wanted[q]:
+                        begin(&search, &queries[q, 0])
+                        search.n_left = table.n_rows * table.n_bands
+                        new[q] = next_row(&search) == NO_ROW
+                    if new[q]:
+                        memcpy(&codes[table.n_rows, 0], &queries[q, 0], table.n_bytes)
+                        sampled[table.n_rows] = wanted[q]
+                        for band in range(table.n_bands):
+                            if wanted[q]:
+                                link_row(&table, table.n_rows, band, search.slots[band])
+                            else:
+                                links[table.n_rows, band] = NO_ROW
+                        table.n_rows += 1
+                q += 1
+    finally:
+        close_search(&search)
+    return q

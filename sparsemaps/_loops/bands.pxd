@@ -1,0 +1,89 @@
+# Bands of rows of packed codes: their hashes, and comparing two rows (c/codes/codes.h).
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from sparsemaps._loops.codes cimport lanes_u64, loops, widen_row
+
+cdef extern from "c/base/aligned.h" nogil:
+    void *aligned(size_t size)
+    void release_aligned(void *memory)
+
+cdef extern from "c/codes/codes.h" nogil:
+    enum:
+        CODES_LANES
+    int field_width(int bits)
+    Py_ssize_t words_of_row(Py_ssize_t n_codes, int bits)
+    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
+
+cdef extern from "c/random/random.h" nogil:
+    uint64_t mix64(uint64_t x)
+
+
+cdef inline uint64_t bits_at(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
+    """At most 56 bits of a row, from `bit` on."""
+    cdef uint64_t word = load_word(row + bit // 8, (bit % 8 + n_bits + 7) // 8)
+    return word >> bit % 8 & ((<uint64_t>1 << n_bits) - 1)
+
+
+cdef inline bint same_bits(const uint8_t *a, const uint8_t *b, Py_ssize_t bit,
+                           Py_ssize_t n_bits) noexcept nogil:
+    cdef Py_ssize_t last = bit + n_bits, some
+    while bit < last:
+        some = min(last - bit, <Py_ssize_t>56)
+        if bits_at(a, bit, some) != bits_at(b, bit, some):
+            return False
+        bit += some
+    return True
+
+
+cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits,
+                               uint64_t key) noexcept nogil:
+    cdef uint64_t hashed = key
+    cdef uint64_t step = 0x9e3779b97f4a7c15U  # words that are 0 change a hash too
+    cdef Py_ssize_t done = 0, some
+    if bit % 8 == 0:
+        while done + 64 <= n_bits:
+            hashed = mix64(hashed ^ load_word(row + (bit + done) // 8, 8)) + step
+            done += 64
+    while done < n_bits:
+        some = min(n_bits - done, <Py_ssize_t>56)
+        hashed = mix64(hashed ^ bits_at(row, bit + done, some)) + step
+        done += some
+    return hashed
+
+
+# Two rows of codes as words.
+cdef struct compared_t:
+    int width
+    int bits
+    Py_ssize_t n_codes
+    Py_ssize_t n_vectors
+    uint64_t *a
+    uint64_t *b
+
+
+cdef inline int open_pair(compared_t *pair, Py_ssize_t n_codes, int bits) except -1:
+    cdef Py_ssize_t n_bytes
+    pair.width = field_width(bits)
+    pair.bits = bits
+    pair.n_codes = n_codes
+    pair.n_vectors = (words_of_row(n_codes, bits) + CODES_LANES - 1) // CODES_LANES
+    n_bytes = pair.n_vectors * CODES_LANES * sizeof(uint64_t)
+    pair.a = <uint64_t *>aligned(n_bytes)
+    pair.b = <uint64_t *>aligned(n_bytes)
+    if pair.a == NULL or pair.b == NULL:
+        raise MemoryError
+    memset(pair.a, 0, n_bytes)
+    memset(pair.b, 0, n_bytes)
+    return 0
+
+
+cdef inline void close_pair(compared_t *pair) noexcept nogil:
+    release_aligned(pair.a)
+    release_aligned(pair.b)
+
+
+cdef inline uint32_t differing_codes(compared_t *pair, const uint8_t *b) noexcept nogil:
+    """How many codes of the row in `a` differ from those of the row `b`."""
+    widen_row(b, pair.n_codes, pair.bits, 1, pair.b)
+    return loops.count_pair(pair.width, <lanes_u64 *>pair.a, <lanes_u64 *>pair.b, pair.n_vectors)

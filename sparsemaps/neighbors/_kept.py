@@ -1,0 +1,504 @@
+"""Rows that an index keeps by their codes, with tables of their bands, while rows come and go.
+
+`KeptRows` is one writer at a time and any number of readers. A writer publishes a `State` when all
+of it is there; a reader takes one state and uses nothing else, so that its answer is that of the
+rows of one moment. Rows stand in two blocks at most: those that the index began with (which may be
+mapped from a file, and are not written to), and those that came later, in buffers that are
+doubled when they are full.
+"""
+
+import threading
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._loops import band_tables as _kernel
+from sparsemaps._tools import _checks, _threads
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes import _file
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.neighbors import _search
+from sparsemaps.neighbors._search import Bands
+
+MAX_BUCKET = 1000
+"""As in `sparsemaps.neighbors.similar_pairs`."""
+
+_SMALLEST = 1024
+"""Below so many rows, all are compared; and rows for which there is room at first."""
+
+_BLOCK = 1024
+"""Rows that a call of a kernel inserts, or searches for."""
+
+_FOUND = 2**15
+"""Pairs that a call of a kernel finds."""
+
+_VISITED = 2**22
+"""Rows that it visits: signals are taken between calls."""
+
+_NO_KEY = np.iinfo(np.uint64).max
+
+_LOOKUP_COST = 4
+"""To look a row up in a table, in the cost of hashing it once (`_search.cheapest_bands`)."""
+
+
+class Target(NamedTuple):
+    """What tables are made for: rows of which `least` codes agree are found with probability
+    `recall`."""
+
+    least: int
+    recall: float
+
+
+class Tables(NamedTuple):
+    """Tables of the bands of a block of rows (`_loops.band_tables`)."""
+
+    heads: Array
+    links: Array
+
+    def are_of(self, n_rows: int, bands: Bands, n_hashes: int) -> bool:
+        """Whether they have the form of tables of so many rows."""
+        if self.heads.ndim != 2 or bands.length * bands.n_bands > n_hashes:
+            return False
+        n_bands, n_slots = self.heads.shape
+        is_power = n_slots >= 2 and n_slots & (n_slots - 1) == 0
+        return n_bands == bands.n_bands and is_power and self.links.shape == (n_rows, n_bands)
+
+
+class Block(NamedTuple):
+    """Rows of an index: the first `n_rows` of arrays, which have room for more if it `grows`."""
+
+    array: Array
+    sampled: Array
+    n_rows: int
+    tables: Tables | None
+    grows: bool = False
+
+
+class State(NamedTuple):
+    """What readers see."""
+
+    blocks: tuple[Block, ...]
+    n_rows: int
+    rows: "RowBlocks | None"  # the rows themselves, if they are kept
+    target: Target | None  # the tables', if there are any
+    bands: Bands | None
+
+
+class RowBlocks:
+    """Rows as CSR in blocks, each at least twice as long as the next one: a row is copied as often
+    as there are blocks."""
+
+    def __init__(self, blocks: list[Any]) -> None:
+        self._blocks = blocks
+        self._ends = np.cumsum([block.shape[0] for block in blocks])
+
+    def followed_by(self, rows: Any) -> "RowBlocks":
+        blocks = [*self._blocks, rows]
+        while len(blocks) > 1 and blocks[-2].shape[0] < 2 * blocks[-1].shape[0]:
+            blocks[-2:] = [sp.csr_array(sp.vstack(blocks[-2:]))]
+        return RowBlocks(blocks)
+
+    def joined(self) -> Any:
+        return sp.csr_array(sp.vstack(self._blocks))
+
+    def __getitem__(self, numbers: Array) -> Any:
+        """Rows by their numbers, which ascend."""
+        ends = np.searchsorted(numbers, self._ends)
+        parts = [
+            block[numbers[start:stop] - (end - block.shape[0])]
+            for block, end, start, stop in zip(
+                self._blocks, self._ends, [0, *ends[:-1]], ends, strict=True
+            )
+            if stop > start
+        ]
+        return sp.csr_array(sp.vstack(parts)) if len(parts) != 1 else parts[0]
+
+
+class KeptRows:
+    """The rows of an index.
+
+    Parameters
+    ----------
+    codes : PackedCodes
+        The first rows.
+    rows : csr_array or None
+        The same rows, where they are to be kept.
+    tables, target, bands, hash_key
+        Tables of these rows, if there are any.
+    """
+
+    def __init__(
+        self,
+        codes: PackedCodes,
+        rows: Any = None,
+        tables: Tables | None = None,
+        target: Target | None = None,
+        bands: Bands | None = None,
+        hash_key: int | None = None,
+    ) -> None:
+        self.like = codes[:0]
+        self.lock = threading.RLock()
+        self.hash_key = _search.draw_hash_key() if hash_key is None else hash_key
+        block = Block(codes.array, codes.sampled, len(codes), tables)
+        kept = None if rows is None else RowBlocks([rows])
+        self.state = State((block,), len(codes), kept, target, bands)
+        self._n_removed = 0
+        self._rates: tuple[int, Array] = (0, np.zeros(1))
+
+    # ---- what is there ---------------------------------------------------------------------------
+
+    def codes(self, state: State) -> list[PackedCodes]:
+        """The codes of each block."""
+        return [
+            self.like._with_rows(block.array[: block.n_rows], block.sampled[: block.n_rows])
+            for block in state.blocks
+        ]
+
+    def all_codes(self) -> PackedCodes:
+        """The codes of all rows, which are copied if rows were added."""
+        codes = self.codes(self.state)
+        return codes[0] if len(codes) == 1 else PackedCodes.concatenate(codes)
+
+    def tables(self) -> Tables | None:
+        """Tables of all rows, in one piece, if there are tables."""
+        state = self.state
+        if state.bands is None or len(state.blocks) == 1:
+            return state.blocks[0].tables
+        codes = self.all_codes()
+        block = Block(codes.array, codes.sampled, len(codes), None)
+        return self._made(block, state.bands).tables
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles have no tables: they are made again when they are needed."""
+        state = self.state
+        return KeptRows, (self.all_codes(), None if state.rows is None else state.rows.joined())
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str, about: dict[str, Any]) -> None:
+        """Write the codes and tables, with what else is known."""
+        state, tables = self.state, self.tables()
+        further: dict[str, Array] = {}
+        if tables is not None and state.bands is not None and state.target is not None:
+            n_links = state.n_rows
+            further = {"heads": tables.heads, "links": tables.links[:n_links]}
+            about = {**about, "bands": [*state.bands, *state.target, self.hash_key]}
+        codes = self.codes(state)
+        _file.write(
+            path,
+            [block.array for block in codes],
+            np.concatenate([block.sampled for block in codes]),
+            {**about, **self.like._description()},
+            further,
+        )
+
+    @classmethod
+    def opened(
+        cls, path: str, codes: PackedCodes, rows: Any, contents: _file.Contents
+    ) -> "KeptRows":
+        """The rows of a file."""
+        if "bands" not in contents.about:
+            return cls(codes, rows)
+        try:
+            *bands, least, recall, hash_key = contents.about["bands"]
+            bands = Bands(*(_checks.check_int("bands", n, 1, codes.n_hashes) for n in bands))
+            least = _checks.check_int("least", least, 1, codes.n_hashes)
+            target = Target(least, _search.check_share("recall", recall))
+            hash_key = _checks.check_int("hash_key", hash_key, 0, 2**64 - 1)
+            tables = Tables(contents.further["heads"], contents.further["links"])
+            if not tables.are_of(len(codes), bands, codes.n_hashes):
+                raise ValueError
+        except (ValueError, TypeError, KeyError):
+            raise ValueError(f"{path} is damaged: its tables cannot be read") from None
+        return cls(codes, rows, tables, target, bands, hash_key)
+
+    # ---- rows come and go ------------------------------------------------------------------------
+
+    def append(self, codes: PackedCodes, rows: Any = None) -> None:
+        """Add rows, whose numbers follow those of the rows before."""
+        with self.lock:
+            _search.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
+            state, tail = self._with_room(len(codes))
+            first, last = tail.n_rows, tail.n_rows + len(codes)
+            tail.array[first:last] = codes.array
+            tail.sampled[first:last] = codes.sampled
+            if state.bands is not None and tail.tables is not None:
+                self._insert(tail, state.bands, first, last)
+            self._publish(state, tail, last, rows)
+
+    def insert_new(self, codes: PackedCodes, target: Target) -> Array:
+        """Add those rows of which fewer than `target.least` codes agree with those of each row
+        before, as far as these are found; say which."""
+        new = np.zeros(len(codes), bool)
+        with self.lock:
+            _search.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
+            start = 0
+            while start < len(codes):
+                some = codes[start : start + _BLOCK] if start or len(codes) > _BLOCK else codes
+                state = self.serving(target)
+                insert = self._insert_unlike_all if state is None else self._insert_unlike_found
+                done = insert(some, codes.n_hashes - target.least)
+                new[start : start + len(done)] = done
+                start += len(done)
+        return new
+
+    def _insert_unlike_all(self, codes: PackedCodes, max_differing: int) -> Array:
+        """Add new rows, by comparing all; which of the first rows were, until tables may be made
+        for the number of rows."""
+        codes = codes[:256]
+        new = np.ones(len(codes), bool)
+        for others in self.codes(self.state):
+            new[_search.all_pairs(codes, others, max_differing, None)[0]] = False
+        i, j, _ = _search.all_pairs(codes, None, max_differing, None)
+        for one, other in zip(i.tolist(), j.tolist(), strict=True):  # i ascends: new[i] is final
+            if new[one]:
+                new[other] = False
+        room = _next_choice(self.state.n_rows) - self.state.n_rows
+        done = int(np.searchsorted(np.cumsum(new), room)) + 1
+        new = new[:done]
+        self.append(codes[: len(new)][new])
+        return new
+
+    def _insert_unlike_found(self, codes: PackedCodes, max_differing: int) -> Array:
+        """The same by tables."""
+        state, tail = self._with_room(len(codes))
+        bands, tables = state.bands, tail.tables
+        assert bands is not None and tables is not None  # noqa: PT018
+        known = np.zeros(len(codes), np.uint8)
+        if len(state.blocks) == 2:
+            known[self._found(codes, state.blocks[0], bands, max_differing, True)[0]] = True
+        new = np.zeros(len(codes), np.uint8)
+        before = state.n_rows - tail.n_rows
+        n_done = _kernel.insert_new(
+            codes.array, codes.sampled.view(np.uint8), known, tables.heads, tables.links,
+            tail.array, tail.sampled.view(np.uint8), tail.n_rows,
+            _next_choice(state.n_rows) - before, codes.bits, codes.n_hashes,
+            bands.length * codes.bits, self.hash_key, max_differing, MAX_BUCKET, new,
+        )  # fmt: skip
+        self._publish(state, tail, tail.n_rows + int(new[:n_done].sum()), None)
+        return new[:n_done].astype(bool)
+
+    def remove(self, numbers: Array) -> None:
+        """Rows are no longer found."""
+        with self.lock:
+            first = 0
+            for block in self.state.blocks:
+                some = numbers[(numbers >= first) & (numbers < first + block.n_rows)] - first
+                self._n_removed += int(np.count_nonzero(block.sampled[some]))
+                block.sampled[some] = False
+                first += block.n_rows
+            if 2 * self._n_removed > self.state.n_rows and self.state.bands is not None:
+                self._make_tables(self.state.target, self.state.bands)
+
+    def _with_room(self, n: int) -> tuple[State, Block]:
+        """The state, and its last block, which has room for n more rows."""
+        state = self.state
+        others, tail = state.blocks[:-1], state.blocks[-1]
+        if tail.grows and tail.n_rows + n <= len(tail.array):
+            return state, tail
+        if not tail.grows:
+            others = tuple(block for block in state.blocks if block.n_rows)
+            tail = Block(tail.array[:0], tail.sampled[:0], 0, None, True)
+        n_tail = tail.n_rows
+        capacity = max(_SMALLEST, 2 * n_tail, n_tail + n)
+        array = np.empty((capacity, self.like.shape[1]), np.uint8)
+        sampled = np.zeros(capacity, bool)
+        array[:n_tail] = tail.array[:n_tail]
+        sampled[:n_tail] = tail.sampled[:n_tail]
+        tail = Block(array, sampled, n_tail, None, True)
+        if state.bands is not None:
+            tail = self._made(tail, state.bands)
+        return state._replace(blocks=(*others, tail)), tail
+
+    def _publish(self, state: State, tail: Block, n_tail: int, rows: Any) -> None:
+        """Let readers see the rows that were added to the last block."""
+        kept = state.rows
+        if kept is not None and rows is not None:
+            kept = kept.followed_by(rows)
+        blocks = (*state.blocks[:-1], tail._replace(n_rows=n_tail))
+        n_rows = sum(block.n_rows for block in blocks)
+        self.state = state._replace(blocks=blocks, n_rows=n_rows, rows=kept)
+        if state.target is not None and _rows_of_choice(n_rows) != _rows_of_choice(state.n_rows):
+            bands = self._choice(state.target)
+            if bands is not None and bands != state.bands:
+                self._make_tables(state.target, bands)
+
+    # ---- tables ----------------------------------------------------------------------------------
+
+    def serving(self, target: Target) -> State | None:
+        """A state whose tables find what the target asks for; they are made if there are none, or
+        none for so low a similarity. None where comparing all rows costs less."""
+        state = self.state
+        if target.recall >= 1 or target.least == 0:
+            return None
+        if state.bands is not None and _reaches(state.bands, self.like.n_hashes, target):
+            return state
+        with self.lock:
+            bands = self._choice(target)
+            if bands is None:
+                return None
+            self._make_tables(target, bands)
+            return self.state
+
+    def _choice(self, target: Target) -> Bands | None:
+        """The bands of least cost for a query. They depend on the first rows of the index only, 4
+        times as many each time they are chosen: not on how rows were divided among calls."""
+        n_rows = _rows_of_choice(self.state.n_rows)
+        if n_rows == 0:
+            return None
+        if self._rates[0] != n_rows:
+            numbers = (np.arange(n_rows)[part] for part in _search.sample(n_rows))
+            one, other = (self.gathered(self.state, part) for part in numbers)
+            self._rates = n_rows, _search.rates_of(one, other)
+        codes = self.like
+        return _search.cheapest_bands(
+            _LOOKUP_COST, n_rows, codes.bits, codes.n_hashes, *target, self._rates[1]
+        )
+
+    def gathered(self, state: State, numbers: Array) -> PackedCodes:
+        """The codes of some rows, whose numbers ascend; all count."""
+        parts, first = [], 0
+        for block in state.blocks:
+            some = numbers[(numbers >= first) & (numbers < first + block.n_rows)] - first
+            parts.append(block.array[some])
+            first += block.n_rows
+        array = np.concatenate(parts)
+        return self.like._with_rows(array, np.ones(len(array), bool))
+
+    def _make_tables(self, target: Target | None, bands: Bands) -> None:
+        blocks = tuple(self._made(block, bands) for block in self.state.blocks)
+        self.state = self.state._replace(blocks=blocks, target=target, bands=bands)
+        self._n_removed = 0
+
+    def _made(self, block: Block, bands: Bands) -> Block:
+        """The block with new tables, of its rows that are not removed."""
+        capacity = len(block.array)
+        n_slots = 1 << max(1, capacity.bit_length() - 1)
+        heads = np.full((bands.n_bands, n_slots), _kernel.NONE, np.uint32)
+        links = np.empty((capacity, bands.n_bands), np.uint32)
+        block = block._replace(tables=Tables(heads, links))
+        self._insert(block, bands, 0, block.n_rows)
+        return block
+
+    def _insert(self, block: Block, bands: Bands, first: int, last: int) -> None:
+        assert block.tables is not None
+        for start in range(first, last, 2**16):
+            _kernel.insert(
+                *block.tables, block.array, block.sampled.view(np.uint8),
+                bands.length * self.like.bits, self.hash_key, start, min(start + 2**16, last),
+            )  # fmt: skip
+
+    # ---- search ----------------------------------------------------------------------------------
+
+    def similar(
+        self, queries: PackedCodes, target: Target, n_jobs: int | None
+    ) -> tuple[State, Array, Array, Array]:
+        """Pairs of a query and a row of which at least `target.least` codes agree, in ascending
+        order, how many differ, and the state that they are of."""
+        max_differing = queries.n_hashes - target.least
+        state = self.serving(target)
+        found, first = [], 0
+        if state is None or state.bands is None:
+            state = self.state
+            for codes in self.codes(state):
+                i, j, differing = _search.all_pairs(queries, codes, max_differing, n_jobs)
+                found.append((i, j + first, differing))
+                first += len(codes)
+        else:
+            for block in state.blocks:
+                i, j, differing = self._by_tables(
+                    queries, block, state.bands, max_differing, n_jobs
+                )
+                found.append((i, j + first, differing))
+                first += block.n_rows
+        if len(found) == 1:
+            return state, *found[0]
+        i, j, differing = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.argsort(i, kind="stable")
+        return state, i[order], j[order], differing[order]
+
+    def _by_tables(
+        self,
+        queries: PackedCodes,
+        block: Block,
+        bands: Bands,
+        max_differing: int,
+        n_jobs: int | None,
+    ) -> tuple[Array, Array, Array]:
+        def search(start: int, stop: int) -> tuple[Array, Array, Array]:
+            i, j, differing = self._found(queries[start:stop], block, bands, max_differing, False)
+            return i + start, j, differing
+
+        blocks = [
+            (start, min(start + _BLOCK, len(queries))) for start in range(0, len(queries), _BLOCK)
+        ]
+        found = _threads.run(search, blocks, n_jobs)
+        if len(found) == 1:
+            return found[0]
+        none = np.empty(0, np.int64)
+        i, j, differing = (np.concatenate([none, *(part[c] for part in found)]) for c in range(3))
+        return i, j, differing
+
+    def _found(
+        self,
+        queries: PackedCodes,
+        block: Block,
+        bands: Bands,
+        max_differing: int,
+        any_row: bool,
+        max_found: int = _FOUND,
+        max_visited: int = _VISITED,
+    ) -> tuple[Array, Array, Array]:
+        """Pairs of few queries and rows of a block, by its tables."""
+        assert block.tables is not None
+        state = np.array([0, -1, 0, 0])
+        space = np.empty((3, max_found), np.uint32)
+        parts = []
+        while state[0] < len(queries):
+            n = _kernel.find(
+                queries.array, queries.sampled.view(np.uint8), *block.tables, block.array,
+                block.sampled.view(np.uint8), block.n_rows, queries.bits, queries.n_hashes,
+                bands.length * queries.bits, self.hash_key, max_differing, MAX_BUCKET, max_visited,
+                any_row, state, space,
+            )  # fmt: skip
+            parts.append(space[:, :n].astype(np.int64))
+        found = parts[0] if len(parts) == 1 else np.concatenate([space[:, :0], *parts], axis=1)
+        pairs, places = np.unique(found[0] << 32 | found[1], return_index=True)
+        return pairs >> 32, pairs & (2**32 - 1), found[2][places]
+
+    def nearest(
+        self, queries: PackedCodes, k: int, n_jobs: int | None
+    ) -> tuple[State, Array, Array]:
+        """As `_search.nearest`, of the rows of all blocks; and the state that they are of."""
+        state, parts, first = self.state, [], 0
+        for codes in self.codes(state):
+            indices, agreements = _search.nearest(queries, codes, k, n_jobs)
+            if len(state.blocks) == 1:
+                return state, indices, agreements
+            differing = queries.n_hashes - agreements.astype(np.uint64)
+            keys = differing << np.uint64(32) | (indices + first).astype(np.uint64)
+            parts.append(np.where(indices < 0, _NO_KEY, keys))
+            first += len(codes)
+        keys = np.sort(np.concatenate(parts, axis=1), axis=1)[:, :k]
+        indices = (keys & np.uint64(2**32 - 1)).astype(np.int64)
+        agreements = (queries.n_hashes - (keys >> np.uint64(32)).astype(np.int64)).astype(np.int32)
+        none = keys == _NO_KEY
+        indices[none], agreements[none] = -1, 0
+        return state, indices, agreements
+
+
+@lru_cache(maxsize=256)
+def _reaches(bands: Bands, n_hashes: int, target: Target) -> bool:
+    return _search.recall_of(bands, n_hashes, target.least) >= target.recall
+
+
+def _rows_of_choice(n_rows: int) -> int:
+    """The largest power of 4 that is not above the number of rows; 0 where rows are few."""
+    return 1 << (n_rows.bit_length() - 1) // 2 * 2 if n_rows >= _SMALLEST else 0
+
+
+def _next_choice(n_rows: int) -> int:
+    """At how many rows bands are chosen again."""
+    return 4 * _rows_of_choice(n_rows) or _SMALLEST

@@ -1,0 +1,244 @@
+"""Files of an index with tables: damaged ones, other versions, two writers, a full disk."""
+
+import re
+import threading
+
+import numpy as np
+import pytest
+from kept_rows import THRESHOLD, A, X, has_tables, new_index, pairs_of
+
+from sparsemaps.codes import PackedCodes, _file
+from sparsemaps.neighbors import KernelNeighbors, _kept
+
+
+@pytest.fixture
+def index():
+    index = new_index(radius=1 - THRESHOLD).fit(X[:2000])
+    index.radius_neighbors(X[:1])
+    return index
+
+
+@pytest.fixture
+def path(index, tmp_path):
+    index.save(tmp_path / "index.npy")
+    return tmp_path / "index.npy"
+
+
+def rewrite(path, change, **more):
+    """Write a file again, with another description and further arrays."""
+    packed, contents = PackedCodes._open(str(path), None)
+    about, further = dict(contents.about), dict(contents.further)
+    for name in ("end", "further", "shape"):
+        about.pop(name)
+    change(about, further)
+    _file.write(path, [packed.array], packed.sampled, about, further)
+
+
+@pytest.mark.parametrize("mmap_mode", ["r", "c", None])
+@pytest.mark.parametrize("grown", [False, True])
+def test_tables_are_saved(index, tmp_path, mmap_mode, grown):
+    """A loaded index answers as the one that was saved, and makes no tables anew."""
+    if grown:
+        index.partial_fit(X[2000:3000]).remove([5, 2100])
+    index.save(tmp_path / "index.npy")
+    loaded = KernelNeighbors.load(tmp_path / "index.npy", mmap_mode=mmap_mode)
+    before = loaded._kept.state
+    assert before.bands == index._kept.state.bands
+    assert isinstance(before.blocks[0].tables.links, np.memmap) == (mmap_mode is not None)
+    expected = pairs_of(index.radius_neighbors_graph(X, mode="distance"))
+    assert pairs_of(loaded.radius_neighbors_graph(X, mode="distance")) == expected
+    assert loaded._kept.state is before
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "index.npy"), index.codes_.array
+    )  # a file of codes is still a NumPy file
+    packed = PackedCodes.load(tmp_path / "index.npy")
+    np.testing.assert_array_equal(packed.sampled, index.codes_.sampled)
+
+
+def test_a_loaded_index_grows_and_the_file_stays(path, index):
+    content = path.read_bytes()
+    loaded = KernelNeighbors.load(path)
+    table = loaded._kept.state.blocks[0].tables
+    new = loaded.insert_new(X[2000:4000], threshold=THRESHOLD)
+    np.testing.assert_array_equal(new, index.insert_new(X[2000:4000], threshold=THRESHOLD))
+    loaded.remove([3, 2001])
+    index.remove([3, 2001])
+    assert loaded._kept.state.blocks[0].tables is table
+    found, expected = (
+        pairs_of(one.radius_neighbors_graph(X, mode="distance")) for one in (loaded, index)
+    )
+    assert found == expected
+    assert path.read_bytes() == content
+    loaded.save(path)
+    again = KernelNeighbors.load(path)
+    assert again.n_samples_fit_ == loaded.n_samples_fit_
+    assert pairs_of(again.radius_neighbors_graph(X, mode="distance")) == expected
+
+
+def test_an_index_without_rows(tmp_path):
+    index = new_index(radius=0.2).fit(X[:1]).remove(0)
+    index.save(tmp_path / "index.npy")
+    loaded = KernelNeighbors.load(tmp_path / "index.npy")
+    assert loaded.insert_new(X[:2], threshold=0.8).all()
+    assert not has_tables(loaded)
+
+
+def test_saved_beside_a_writer(tmp_path):
+    """What is saved is the index of one moment."""
+    index = new_index(radius=1 - THRESHOLD).fit(X[:1100])
+    index.radius_neighbors(X[:1])
+
+    def write():
+        for start in range(1100, 4000, 7):
+            index.partial_fit(X[start : start + 7])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    for _ in range(10):
+        index.save(tmp_path / "index.npy")
+        loaded = KernelNeighbors.load(tmp_path / "index.npy")
+        n = loaded.n_samples_fit_
+        assert (n - 1100) % 7 == 0 or n == 4000
+        np.testing.assert_array_equal(loaded.codes_.array, A.array[:n])
+        found = loaded.radius_neighbors(X[:n], 1e-9, return_distance=False)
+        assert all(row in one for row, one in enumerate(found) if A.sampled[row])
+    writer.join()
+
+
+def test_rows_of_two_writers_are_not_lost(path):
+    one, two = KernelNeighbors.load(path), KernelNeighbors.load(path)
+    one.partial_fit(X[:3])
+    two.partial_fit(X[:5])
+    two.save(path)
+    with pytest.raises(ValueError, match=r"index\.npy has another index than the one that was op"):
+        one.save(path)
+    assert KernelNeighbors.load(path).n_samples_fit_ == 2005
+    two.partial_fit(X[:1]).save(path)
+    assert KernelNeighbors.load(path).n_samples_fit_ == 2006
+    one.save(path.with_name("other.npy"))
+    path.unlink()
+    two.save(path)
+
+
+def test_a_full_disk(path, index, monkeypatch):
+    """Leaves the file as it was, and nothing beside it."""
+    content = path.read_bytes()
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    index.partial_fit(X[:10])
+    with monkeypatch.context() as patch:
+        patch.setattr(_file, "_write_array", fail)
+        with pytest.raises(OSError, match="No space left on device"):
+            index.save(path)
+    assert path.read_bytes() == content
+    assert [file.name for file in path.parent.iterdir()] == ["index.npy"]
+    index.save(path)
+    assert KernelNeighbors.load(path).n_samples_fit_ == 2010
+
+
+def test_every_file_that_is_cut_short_is_refused(path):
+    whole = path.read_bytes()
+    for size in [*range(0, len(whole), 9973), *range(len(whole) - 600, len(whole), 29)]:
+        path.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"cut short|damaged"):
+            KernelNeighbors.load(path)
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None])
+def test_another_version(path, version):
+    rewrite(path, lambda about, _: about.update(index_version=version))
+    message = f"holds an index of version {version}; this version of sparsemaps reads version 1"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        KernelNeighbors.load(path)
+
+
+def test_another_map(path):
+    rewrite(path, lambda about, _: about["config"].update({"class": "RandomBinning"}))
+    with pytest.raises(ValueError, match="is damaged"):
+        KernelNeighbors.load(path)
+
+
+def bands(number, value):
+    def change(about, _):
+        about["bands"][number] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        bands(0, 33),
+        bands(0, 0),
+        bands(1, 3),
+        bands(1, "x"),
+        bands(2, 10**9),
+        bands(3, 1.5),
+        bands(4, -1),
+        bands(4, 2**64),
+        lambda about, _: about.update(bands=3),
+        lambda about, _: about["bands"].pop(),
+        lambda _, further: further.pop("heads"),
+        lambda _, further: further.update(links=further["links"][:-1]),
+        lambda _, further: further.update(links=further["links"][:, :-1].copy()),
+        lambda _, further: further.update(heads=further["heads"][:, :-1].copy()),
+        lambda _, further: further.update(heads=further["heads"][:-1]),
+        lambda _, further: further.update(heads=further["heads"].ravel()),
+        lambda _, further: further.update(heads=further["heads"].astype(np.int64)),
+    ],
+)
+def test_tables_that_are_damaged(path, change):
+    rewrite(path, change)
+    with pytest.raises(ValueError, match=r"is damaged: its (tables|arrays) cannot be read"):
+        KernelNeighbors.load(path)
+
+
+@pytest.mark.parametrize("name", ["heads", "links"])
+@pytest.mark.parametrize("row", [0, 7, 1999, 2000, 2**31, 2**32 - 2])
+def test_tables_with_wrong_rows(path, name, row):
+    """A search ends, and reads no other memory; what it finds is compared all the same."""
+    rewrite(path, lambda _, further: further[name].fill(row))
+    loaded = KernelNeighbors.load(path)
+    found = pairs_of(loaded.radius_neighbors_graph(X[:300], mode="distance"))
+    index = new_index(radius=1 - THRESHOLD, algorithm="brute").fit(X[:2000])
+    expected = pairs_of(index.radius_neighbors_graph(X[:300], mode="distance"))
+    assert found.items() <= expected.items()
+    loaded.insert_new(X[:300], threshold=THRESHOLD)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda about: about["further"].update(heads=["<u4", [2**60, 2**60], about["end"]]),
+        lambda about: about["further"].update(heads=["<u4", [1], -4]),
+        lambda about: about["further"].update(heads=["<u4", [1], 10**9]),
+        lambda about: about["further"].update(heads=["|O", [1], about["end"]]),
+        lambda about: about["further"].update(heads=[["<u4"], [1], about["end"]]),
+        lambda about: about["further"].update(heads=["<u4", 1, about["end"]]),
+        lambda about: about["further"].update(heads=["<u4"]),
+        lambda about: about.update(further=3),
+        lambda about: about.update(end="x"),
+        lambda about: about.update(end=-5),
+        lambda about: about.update(end=10**12),
+        lambda about: about.pop("end"),
+    ],
+)
+def test_descriptions_of_arrays_that_are_wrong(path, change):
+    """Whatever they say, no memory is taken for it."""
+    whole = path.read_bytes()
+    n_text, _ = _file._FOOTER.unpack(whole[-16:])
+    about = _file.json.loads(whole[-16 - n_text : -16])
+    change(about)
+    text = _file.json.dumps(about).encode()
+    end = _file._FOOTER.pack(len(text), _file._MAGIC)
+    path.write_bytes(whole[: -16 - n_text] + text + end)
+    with pytest.raises(ValueError, match="is damaged"):
+        KernelNeighbors.load(path)
+
+
+def test_pickles_have_no_tables(index):
+    kept = _kept.KeptRows.__reduce__(index._kept)
+    assert kept[0] is _kept.KeptRows
+    assert len(kept[1][0]) == 2000

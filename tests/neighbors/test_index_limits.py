@@ -1,0 +1,191 @@
+"""An index that is kept: threads that share it, bounds, and what its tables hold."""
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import families
+from kept_rows import (
+    N_HASHES,
+    THRESHOLD,
+    A,
+    X,
+    all_within,
+    has_tables,
+    new_index,
+    pairs_of,
+    sets,
+)
+
+from sparsemaps import ConsistentWeightedSampling
+from sparsemaps.neighbors import KernelNeighbors, _kept, _search
+
+# ---- threads -------------------------------------------------------------------------------------
+
+
+def test_readers_beside_a_writer():
+    """A row that was there before a query began is found; none is that was not there at its end."""
+    index = new_index(radius=1 - THRESHOLD, recall=0.999).fit(X[:1100])
+    index.radius_neighbors(X[:1])
+    stop, errors = threading.Event(), []
+
+    def read():
+        try:
+            while not stop.is_set():
+                n_before = index.n_samples_fit_
+                own = np.random.default_rng(n_before).integers(0, n_before, 50)
+                graph = index.radius_neighbors_graph(X[own])
+                n_after = index.n_samples_fit_
+                found = pairs_of(graph)
+                for query, row in enumerate(own.tolist()):
+                    assert (query, row) in found or not A.sampled[row]
+                assert max(j for _, j in found) < n_after
+                nearest = index.kneighbors(X[own], 2, return_distance=False)
+                assert nearest.max() < index.n_samples_fit_
+        except BaseException as error:
+            errors.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for start in range(1100, 6000, 49):
+        index.partial_fit(X[start : start + 49])
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert not errors
+    assert index.n_samples_fit_ == 6000
+
+
+def test_several_writers():
+    index = new_index(radius=0.2).fit(X[:1100])
+    index.radius_neighbors(X[:1])
+    parts = [X[start : start + 300] for start in range(1100, 5900, 300)]
+    threads = [threading.Thread(target=index.partial_fit, args=(part,)) for part in parts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert index.n_samples_fit_ == 5900
+    rows, expected = (np.unique(codes.array, axis=0) for codes in (index.codes_, A[:5900]))
+    np.testing.assert_array_equal(rows, expected)
+    found = index.radius_neighbors(X[:5900], return_distance=False)
+    assert all(len(one) for one, sampled in zip(found, A.sampled, strict=False) if sampled)
+
+
+# ---- limits --------------------------------------------------------------------------------------
+
+
+def test_a_bucket_is_compared_no_further_than_its_bound():
+    """Rows of one band that differ elsewhere; the last ones are compared."""
+    rng = np.random.default_rng(0)
+    array = rng.integers(0, 256, (5000, N_HASHES), dtype=np.uint8)
+    array[:, :2] = 7
+    kept = _kept.KeptRows(A._with_rows(array, None))
+    state = kept.serving(_kept.Target(40, 0.5))
+    kept._make_tables(_kept.Target(2, 0.9), _search.Bands(2, 1))
+    state = kept.state
+    found = kept._found(A._with_rows(array[:1], None), state.blocks[0], state.bands, 64, False)
+    np.testing.assert_array_equal(found[1], np.arange(4000, 5000))
+
+
+@pytest.mark.parametrize("sizes", [(3, 10**6), (1, 1), (10**5, 2)])
+def test_an_answer_that_takes_several_calls(sizes):
+    kept = _kept.KeptRows(A)
+    kept._make_tables(_kept.Target(20, 0.95), _search.Bands(2, 32))
+    state = kept.state
+    search = A[:300], state.blocks[0], state.bands, N_HASHES - 20, False
+    expected = kept._found(*search)
+    assert len(expected[0]) > 300
+    np.testing.assert_array_equal(kept._found(*search, *sizes), expected)
+
+
+def test_more_rows_than_can_be_numbered(monkeypatch):
+    monkeypatch.setattr(_search, "LARGEST_N_ROWS", 2000)
+    index = new_index(radius=0.2).fit(X[:1990])
+    for add in (index.partial_fit, lambda rows: index.insert_new(rows, threshold=0.8)):
+        with pytest.raises(ValueError, match="at most 2000 rows are searched, got 2001"):
+            add(X[:11])
+        assert index.n_samples_fit_ == 1990
+    index.partial_fit(X[:10])
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 1.5, np.nan, "x", True, None])
+def test_thresholds_outside_their_range(threshold):
+    index = new_index()
+    with pytest.raises(ValueError, match=r"threshold must be"):
+        index.insert_new(X[:3], threshold=threshold)
+    assert not hasattr(index, "map_")
+
+
+def test_weighted_rows():
+    Y = families(1500)
+    Y.data += np.arange(len(Y.data)) % 3
+    new_map = ConsistentWeightedSampling(n_hashes=128, random_state=0)
+    index = KernelNeighbors(new_map, radius=0.4, recall=0.999).fit(Y)
+    B = index.codes_
+    expected = all_within(B, B, 0.4)
+    found = pairs_of(index.radius_neighbors_graph(Y, mode="distance"))
+    assert set(found) <= set(expected)
+    assert len(found) > 0.99 * len(expected)
+
+
+def test_slots_depend_on_the_key():
+    """Which each index draws: nobody can choose rows that share slots without sharing bands."""
+    heads = []
+    for _ in range(2):
+        kept = _kept.KeptRows(A)
+        kept._make_tables(_kept.Target(40, 0.9), _search.Bands(2, 1))
+        heads.append(kept.state.blocks[0].tables.heads)
+    assert (heads[0] != heads[1]).any()
+
+
+def test_rows_without_samples_are_in_no_slot():
+    index = new_index()
+    index.insert_new(X[:2000], threshold=THRESHOLD)
+
+    empty = sp.csr_array((50, X.shape[1]))
+    n_before = index.n_samples_fit_
+    assert has_tables(index)
+    assert index.insert_new(empty, threshold=THRESHOLD).all()
+    assert index.n_samples_fit_ == n_before + 50
+    heads = index._kept.state.blocks[-1].tables.heads
+    assert heads[heads != _kept._kernel.NONE].max() < n_before
+
+
+def test_a_state_has_no_later_rows():
+    """A reader that took a state finds its rows only, whatever a writer adds meanwhile."""
+    index = new_index(radius=1 - THRESHOLD)
+    index.insert_new(X[:1], threshold=1)
+    index.partial_fit(X[1:1100]).radius_neighbors(X[:1])
+    kept = index._kept
+    index.partial_fit(X[1100:1110])
+    before = kept.state
+    n_before = before.blocks[-1].n_rows
+    queries = A[1100:1400]
+    expected = kept._found(queries, before.blocks[-1], before.bands, 16, False)
+    index.partial_fit(X[1110:1500])
+    assert kept.state.blocks[-1].array is before.blocks[-1].array
+    found = kept._found(queries, before.blocks[-1], before.bands, 16, False)
+    np.testing.assert_array_equal(found, expected)
+    assert found[1].max() < n_before
+    now = kept._found(queries, kept.state.blocks[-1], before.bands, 16, False)
+    assert now[1].max() >= n_before
+
+
+def test_bands_are_chosen_between_rows():
+    """At 1,024 rows and then at 4 times as many, also in the middle of a call."""
+    index = new_index()
+    index.insert_new(sets(1024, seed=5)[np.zeros(1, int)], threshold=THRESHOLD)
+    Y = sp.random_array((4500, 10**6), density=30 / 10**6, rng=0, format="csr")
+    chosen = []
+    choose = index._kept._choice
+
+    def watched(target):
+        chosen.append(index.n_samples_fit_)
+        return choose(target)
+
+    index._kept._choice = watched
+    assert index.insert_new(Y, threshold=THRESHOLD).mean() > 0.99
+    assert {1024, 4096} <= set(chosen)

@@ -1,0 +1,278 @@
+"""An index that is kept: what it answers while rows come, go, are saved and opened."""
+
+import numpy as np
+import pytest
+from kept_rows import (
+    MAP,
+    N_HASHES,
+    THRESHOLD,
+    A,
+    X,
+    all_within,
+    first_unlike,
+    has_tables,
+    new_index,
+    pairs_of,
+)
+
+from sparsemaps import KernelProduct, MinHash, SignProjection, codes
+from sparsemaps.neighbors import KernelNeighbors, _kept, _search
+
+# ---- insert_new ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000, 6000])
+def test_insert_new_by_comparing_all(step):
+    index = new_index(algorithm="brute")
+    n_rows = 280 if step < 100 else 2000
+    new = [
+        index.insert_new(X[start : start + step], threshold=THRESHOLD)
+        for start in range(0, n_rows, step)
+    ]
+    new = np.concatenate(new)[:n_rows]
+    expected = first_unlike(A[:n_rows], THRESHOLD)
+    assert new.dtype == bool
+    np.testing.assert_array_equal(new, expected)
+    if step <= 1000:
+        np.testing.assert_array_equal(index.codes_.array, A.array[:n_rows][new])
+        assert index.n_samples_fit_ == new.sum()
+
+
+@pytest.mark.parametrize("first", [0, 700, 1500])
+def test_insert_new_does_not_depend_on_the_calls(first, tmp_path):
+    """Nor on what was saved in between. Tables are made on the way, where rows are 1,024."""
+    answers = []
+    for step in (37, 1000, 2500):
+        index = new_index()
+        if first:
+            index.fit(X[:first])
+        new = []
+        for start in range(first, 2500, step):
+            new.append(index.insert_new(X[start : min(start + step, 2500)], threshold=THRESHOLD))
+            if step == 1000:
+                index.save(tmp_path / "index.npy")
+                index = KernelNeighbors.load(tmp_path / "index.npy")
+        answers.append(np.concatenate(new))
+        assert has_tables(index)
+    np.testing.assert_array_equal(answers[0], answers[1])
+    np.testing.assert_array_equal(answers[0], answers[2])
+    if not first:
+        expected = first_unlike(A[:2500], THRESHOLD)
+        assert (answers[0] | ~expected).all()  # what is missed is added too
+        assert (answers[0] & ~expected).sum() < 0.05 * (~expected).sum()
+
+
+@pytest.mark.parametrize("rerank", [False, True])
+def test_insert_new_of_kernels_that_counts_do_not_give(rerank):
+    """Row by row, by the exact kernel, or by the parts of a product."""
+    if rerank:
+        index = new_index(rerank=True, recall=1.0)
+        K = MAP.exact_kernel(X[:200])
+    else:
+        parts = MinHash(n_hashes=64, bits=2), SignProjection(n_hashes=64)
+        index = KernelNeighbors(KernelProduct(maps=parts, random_state=0), recall=1.0)
+    new = index.insert_new(X[:200], threshold=THRESHOLD)
+    if not rerank:
+        B = index.map_.encode(X[:200], packed=True)
+        counts = codes.collisions(B, B)
+        both = (codes.collisions(B.part(k), B.part(k)) for k in (0, 1))
+        K = B.kernel(counts, **dict(zip(("first", "second"), both, strict=True)))
+    K[~A.sampled[:200]] = 0
+    expected = []
+    for row in range(200):
+        alike = K[row, :row] >= THRESHOLD - 1e-12
+        expected.append(not (alike & np.array(expected, bool)).any())
+    assert 0 < np.sum(expected) < 200
+    np.testing.assert_array_equal(new, expected)
+    assert index.n_samples_fit_ == new.sum()
+
+
+# ---- what is found -------------------------------------------------------------------------------
+
+
+def test_tables_find_what_is_within_the_radius():
+    """Those of one block, and of two."""
+    Y, B = X[:3000], A[:3000]
+    expected = all_within(B, B, 1 - THRESHOLD)
+    whole = new_index(radius=1 - THRESHOLD).fit(Y)
+    grown = new_index(radius=1 - THRESHOLD).fit(Y[:1100])
+    grown.radius_neighbors(Y[:1])
+    for start in range(1100, 3000, 900):
+        grown.partial_fit(Y[start : start + 900])
+    for index in (whole, grown):
+        found = pairs_of(index.radius_neighbors_graph(Y, mode="distance"))
+        assert has_tables(index)
+        assert set(found) <= set(expected)
+        assert len(found) >= 0.97 * len(expected)  # 0.95 at the threshold, more above it
+        np.testing.assert_allclose(list(found.values()), [expected[pair] for pair in found])
+        for n_jobs in (2, -1):
+            index.set_params(n_jobs=n_jobs)
+            again = index.radius_neighbors_graph(Y, mode="distance")
+            assert pairs_of(again) == found
+    assert whole._kept.state.bands == grown._kept.state.bands
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_recall_at_the_threshold(seed):
+    """Pairs of just that similarity, in an index whose bands were chosen with others in it."""
+    rng = np.random.default_rng(seed)
+    B = A[:4096]
+    n_agreeing = _search.least_agreeing(B, THRESHOLD)
+    rows = B.array.copy()
+    partners = rows.copy()
+    for row in range(len(rows)):
+        changed = rng.permutation(N_HASHES)[: N_HASHES - n_agreeing]
+        partners[row, changed] += rng.integers(1, 256, len(changed)).astype(np.uint8)
+    kept = _kept.KeptRows(B)
+    target = _kept.Target(n_agreeing, 0.9)
+    state, i, j, differing = kept.similar(B._with_rows(partners, B.sampled), target, None)
+    assert state.bands is not None
+    own = i == j
+    assert (differing[own] == N_HASHES - n_agreeing).all()
+    n, share = B.sampled.sum(), _search.recall_of(state.bands, N_HASHES, n_agreeing)
+    assert share >= 0.9
+    assert abs(own.sum() - share * n) <= 5 * np.sqrt(share * (1 - share) * n)
+
+
+def test_higher_thresholds_use_the_tables_and_lower_ones_make_others():
+    index = new_index(radius=0.2).fit(X)
+    assert not has_tables(index)
+    index.radius_neighbors(X[:3])
+    made = index._kept.state
+    index.radius_neighbors(X[:3], radius=0.1)
+    index.insert_new(X[:3], threshold=0.9)
+    assert index._kept.state.bands == made.bands
+    assert index._kept.state.blocks[0].tables is made.blocks[0].tables
+    index.radius_neighbors(X[:3], radius=0.5)
+    lower = index._kept.state
+    assert lower.target.least < made.target.least
+    index.radius_neighbors(X[:3], radius=0.2)
+    assert index._kept.state is lower
+
+
+def test_recall_that_is_stated():
+    index = new_index(radius=0.25, algorithm="lsh").fit(X)
+    assert index.recall_at(0.75) >= 0.95
+    assert index.recall_at(0.75) > index.recall_at(0.6) > index.recall_at(0.3)
+    assert index.recall_at(1) == 1
+    assert new_index(radius=0.25).fit(X[:100]).recall_at(0.5) == 1  # few rows are all compared
+    reranked = new_index(radius=0.25, rerank=True).fit(X)
+    assert 0.95 <= reranked.recall_at(0.75) < reranked.recall_at(0.8) <= 1
+    brute = new_index(radius=0.25, algorithm="brute", rerank=True).fit(X)
+    assert 1 - 1e-8 < brute.recall_at(0.75) <= 1
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "lsh"])
+def test_nearest_rows_of_a_grown_index(algorithm):
+    grown = new_index(radius=0.25, algorithm=algorithm, recall=0.999)
+    for start in range(0, 6000, 1500):
+        grown.partial_fit(X[start : start + 1500])
+    whole = new_index(algorithm="brute").fit(X)
+    for k in (1, 5):
+        for one, other in zip(
+            grown.kneighbors(X[:500], k), whole.kneighbors(X[:500], k), strict=True
+        ):
+            same = np.isclose(one, other) | (one == other)
+            assert same.all() if algorithm == "auto" else same.mean() > 0.99
+    few = new_index().fit(X[:3]).partial_fit(X[3:5])
+    assert sorted(few.kneighbors(X[10:11], 5, return_distance=False)[0]) == [0, 1, 2, 3, 4]
+
+
+# ---- any order of operations ---------------------------------------------------------------------
+
+
+class Model:
+    """An index, and the rows that it must have."""
+
+    def __init__(self, rng, rerank):
+        self.rng, self.rerank = rng, rerank
+        self.index = new_index(recall=1.0, rerank=rerank)
+        self.rows, self.removed = [], set()
+        self.place = 0
+
+    def some(self):
+        start, self.place = self.place, self.place + int(self.rng.integers(1, 80))
+        if self.rng.random() < 0.5 and self.rows:  # rows that were there already
+            return np.array(self.rows)[self.rng.integers(0, len(self.rows), 5)]
+        return np.arange(start, self.place) % 6000
+
+    def kept(self):
+        return np.array([row for row in range(len(self.rows)) if row not in self.removed], int)
+
+    def partial_fit(self):
+        rows = self.some()
+        self.index.partial_fit(X[rows])
+        self.rows += rows.tolist()
+
+    def similarity(self, some, others):
+        """With rerank the exact kernel, at a threshold that estimates of copies reach."""
+        if self.rerank:
+            K = MAP.exact_kernel(X[some], X[others])
+        else:
+            K = codes.kernel_from_collisions(codes.collisions(A[some], A[others]), A)
+        return np.where(A.sampled[some][:, None] & A.sampled[others], K, -1)
+
+    def insert_new(self):
+        rows = self.some()
+        found = self.index.insert_new(X[rows], threshold=THRESHOLD)
+        for row, is_new in zip(rows.tolist(), found.tolist(), strict=True):
+            others = np.array(self.rows, int)[self.kept()]
+            alike = self.similarity(np.array([row]), others) >= THRESHOLD - 1e-12
+            assert is_new == (not alike.any())
+            if is_new:
+                self.rows.append(row)
+
+    def remove(self):
+        ids = self.rng.integers(0, len(self.rows), 9)
+        self.index.remove(ids)
+        self.removed |= set(ids.tolist())
+
+    def query(self):
+        queries = self.rng.integers(0, 6000, 20)
+        found = pairs_of(self.index.radius_neighbors_graph(X[queries], radius=1 - THRESHOLD))
+        kept = self.kept()
+        alike = self.similarity(queries, np.array(self.rows)[kept]) >= THRESHOLD - 1e-12
+        i, j = np.nonzero(alike)
+        assert set(found) == set(zip(i.tolist(), kept[j].tolist(), strict=True))
+        nearest = self.index.kneighbors(X[queries], 1, return_distance=False)[:, 0]
+        assert not set(nearest.tolist()) & self.removed
+
+
+@pytest.mark.parametrize("rerank", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_any_order_of_operations(seed, rerank, tmp_path, monkeypatch):
+    """Recall 1 compares all; or, by tables of single codes of which every pair shares one."""
+    rng = np.random.default_rng(seed)
+    model = Model(rng, rerank)
+    if seed % 2:
+        monkeypatch.setattr(_kept, "_SMALLEST", 4)
+        bands = _search.Bands(1, N_HASHES)
+        monkeypatch.setattr(_search, "cheapest_bands", lambda *_: bands)
+        model.index.set_params(recall=1 - 1e-12)
+    model.partial_fit()
+    for _ in range(25 if rerank else 60):
+        name = rng.choice(["partial_fit", "insert_new", "remove", "query", "save"])
+        if name != "save":
+            getattr(model, name)()
+            continue
+        model.index.save(tmp_path / "index.npy")
+        model.index = KernelNeighbors.load(tmp_path / "index.npy")
+    model.query()
+    assert has_tables(model.index) == bool(seed % 2)
+    assert model.index.n_samples_fit_ == len(model.rows)
+
+
+def test_removed_rows_leave_the_tables():
+    """So that many rows that came and went cost nothing."""
+    index = new_index(radius=0.2).fit(X[:3000])
+    index.radius_neighbors(X[:1])
+    before = index._kept.state.blocks[0].tables
+    index.remove(np.arange(1400))
+    assert index._kept.state.blocks[0].tables is before
+    index.remove(np.arange(1600))
+    tables = index._kept.state.blocks[0].tables
+    assert tables is not before
+    linked = np.concatenate([tables.heads.ravel(), tables.links.ravel()])
+    linked = linked[linked != _kept._kernel.NONE]
+    assert linked.min() >= 1600
+    assert len(index.radius_neighbors(X[2000:2001])[1][0]) >= 1
