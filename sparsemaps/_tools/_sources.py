@@ -9,8 +9,11 @@ from typing import Any
 
 from sparsemaps._tools import _text_input
 
-RECORD, LABELS, QIDS = ".json", ".labels.npy", ".qids.npy"
-"""Endings of the names of files beside an output: its record, labels and query ids."""
+RECORD, LABELS, QIDS, CLASSES, IDS = (
+    ".json", ".labels.npy", ".qids.npy", ".classes.tsv", ".ids.txt",
+)  # fmt: skip
+"""Endings of the names of files beside an output: its record, labels, query ids, the table of the
+numbers of labels, and ids."""
 
 
 def is_pipe(path: Any) -> bool:
@@ -73,5 +76,5 @@ def _is_input(entry: Any) -> bool:
     return (
         entry.is_file()
         and not entry.name.startswith(".")
-        and not entry.name.endswith((RECORD, LABELS, QIDS))
+        and not entry.name.endswith((RECORD, LABELS, QIDS, CLASSES, IDS))
     )

@@ -129,13 +129,30 @@ class Text:
         self._offset, self._length = offset, length
         self._first_byte = 0
         self._n_read = 0
+        self._advanced: int | None = None
 
     def position(self) -> int:
         """How many bytes have been read, before they were decompressed."""
+        if self._advanced is not None:
+            return self._advanced
         try:
             return int(self._raw.tell())
         except (AttributeError, OSError, ValueError):  # a pipe
             return self._n_read
+
+    def advance(self, n_bytes: int) -> None:
+        """Say that so many more bytes have been read, of a file that is not read from the front."""
+        self._advanced = (self._advanced or 0) + n_bytes
+
+    @property
+    def file(self) -> Any:
+        """The file object, decompressed."""
+        return self._file
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether the first line is that of the file."""
+        return self._offset <= 0
 
     def length(self) -> int | None:
         """How many bytes of text there are to read, where that can be known beforehand."""

@@ -110,18 +110,69 @@ def map(options: argparse.Namespace) -> None:
         resume=options.resume,
         shard=options.shard,
         max_line_bytes=options.max_line_bytes,
+        **_text_options(options),
     )
+    _tell_of_nothing(mapped)
+
+
+def _tell_of_nothing(mapped: list[files.MappedFile]) -> None:
     for file in mapped:
         if not file.n_rows and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
             print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
 
 
+def _text_options(options: argparse.Namespace) -> dict[str, Any]:
+    """What --texts and the options that go with it are, for `map_files`."""
+    names = ("texts", "label_field", "id_field", "token_pattern", "text_format")
+    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if options.field is not None:
+        if options.texts is None:
+            raise ValueError("--field is for texts; give --texts")
+        given["field"] = options.field
+    return given
+
+
+def text(options: argparse.Namespace) -> None:
+    """``sparsemaps text``."""
+    from sparsemaps.text import ByteNgrams, HashingVectorizer
+
+    given = {"ngram_range": options.ngram_range, "n_features": options.n_features}
+    given |= {"token_pattern": options.token_pattern}
+    given = {name: value for name, value in given.items() if value is not None}
+    if options.analyzer != "word" and options.token_pattern is not None:
+        raise ValueError("--token-pattern is for --analyzer word")
+    make: Callable[..., Any] = partial(HashingVectorizer, analyzer=options.analyzer)
+    if options.analyzer == "byte":
+        make = ByteNgrams
+        if options.n_features is not None:
+            raise ValueError("--n-features is not for --analyzer byte, whose columns are exact")
+    vectorizer = make(binary=options.binary, **given)
+    vectorizer.fit(["any"])  # bad parameters end it here
+    mapped = _files_of_map.text_files(
+        vectorizer,
+        options.inputs,
+        options.output,
+        field=options.field or "text",
+        label_field=options.label_field,
+        id_field=options.id_field,
+        text_format=options.text_format,
+        resume=options.resume,
+        shard=options.shard,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+        max_line_bytes=options.max_line_bytes,
+    )
+    _tell_of_nothing(mapped)
+
+
 def _check_names(options: argparse.Namespace) -> None:
     """Raise an error if the files of --config and --save-config are inputs or outputs."""
     if options.dask is None:
         paths = expand(options.inputs)
-        written = _files_of_map.written(paths, options.output, options.format)
+        given = options.texts is not None, options.label_field is not None
+        names = _files_of_map.Names(options.format, *given)
+        written = _files_of_map.written(paths, options.output, names)
     else:  # they may be URLs
         paths, written = options.inputs, []
     read = [*paths, *([] if options.config is None else [options.config])]
@@ -146,7 +197,7 @@ def _map_on_dask(options: argparse.Namespace, made: Any) -> None:
         options.output,
         options.dask,
         options.n_jobs,
-        {name: getattr(options, name) for name in names},
+        {**{name: getattr(options, name) for name in names}, **_text_options(options)},
     )
 
 
@@ -174,7 +225,7 @@ def pairs(options: argparse.Namespace) -> None:
     made = make_map(options)
     n_rows, _ = _pairs.write_pairs(
         made,
-        options.input,
+        options.inputs,
         options.output,
         options.threshold,
         exact=options.exact,
@@ -183,9 +234,10 @@ def pairs(options: argparse.Namespace) -> None:
         n_jobs=options.n_jobs,
         progress=options.progress,
         max_line_bytes=options.max_line_bytes,
+        **_text_options(options),
     )
     if not n_rows:
-        print(f"sparsemaps: {options.input}: there are no rows", file=sys.stderr)
+        print(f"sparsemaps: {', '.join(options.inputs)}: there are no rows", file=sys.stderr)
 
 
 def info(options: argparse.Namespace) -> None:

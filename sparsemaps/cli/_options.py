@@ -156,7 +156,9 @@ def _read(name: str) -> dict[str, Any]:
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 body[node.targets[0].id] = ast.literal_eval(node.value)
         body["__doc__"] = ast.get_docstring(cls) or ""
-        body["is_sampled"] = any(ast.unparse(base) == "SampledMap" for base in cls.bases)
+        body["is_sampled"] = any(
+            ast.unparse(base).partition("[")[0] == "SampledMap" for base in cls.bases
+        )
         if body["is_sampled"]:
             body.setdefault("encode", None)  # inherited
     return body
@@ -228,6 +230,14 @@ examples:
       one output for each input, for an eighth of the inputs; finished outputs are skipped
   sparsemaps map {name} parts/ -o mapped/ --resume --dask tcp://scheduler:8786
       on a Dask cluster; workers may fail meanwhile
+  sparsemaps map {name} --texts word:3 texts.jsonl -o texts.mapped
+      the sets or counts of three words in a row
+"""
+
+TEXT_EXAMPLES = """\
+examples:
+  sparsemaps text pages.jsonl.xz -o pages.svm --label-field language --ngram-range 1 2
+  sparsemaps text texts/ -o rows/ --analyzer byte --resume
 """
 
 KERNEL_EXAMPLES = """\

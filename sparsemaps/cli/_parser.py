@@ -16,6 +16,7 @@ from sparsemaps.cli._options import (
     PAIR_EXAMPLES,
     PAIR_MAPS,
     SAVED,
+    TEXT_EXAMPLES,
     Kind,
     Option,
     integer,
@@ -78,7 +79,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="print a completion script for a shell and exit; needs the package shtab",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_demo, _add_maps, _add_kernels, _add_pairs, _add_info):
+    for add in (_add_demo, _add_maps, _add_text, _add_kernels, _add_pairs, _add_info):
         add(commands)
     return parser
 
@@ -135,8 +136,9 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
     """Options of every map."""
     inputs = parser.add_argument(
         "inputs", nargs="+", metavar="INPUT",
-        help="LIBSVM file (.gz, .bz2, .xz), directory, pattern such as 'parts/*.svm', or - for "
-        "standard input; labels and qid: are copied to the output, comments are not",
+        help="LIBSVM file (.gz, .bz2, .xz, .zst), directory, pattern such as 'parts/*.svm', or - "
+        "for standard input; labels and qid: are copied to the output, comments are not; with "
+        "--texts, raw texts",
     )  # fmt: skip
     inputs.complete = _FILE  # type: ignore[attr-defined]
     _add_output(
@@ -145,6 +147,7 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
         "standard output",
     )
     _add_reading(parser)
+    _add_texts(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format", choices=("svmlight", "npy", "npz"), default="svmlight",
@@ -163,6 +166,17 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--save-config", metavar="FILE", help="write the map to FILE, which --config reads"
     )
+    group = _add_many(parser)
+    group.add_argument(
+        "--dask", nargs="?", const="", metavar="SCHEDULER",
+        help="use a Dask cluster, and write one part for each 64 MB of input; SCHEDULER is the "
+        "scheduler's address or file; without it, --n-jobs processes of this machine. The option "
+        "must be the last one, or stand before another option",
+    )  # fmt: skip
+
+
+def _add_many(parser: argparse.ArgumentParser) -> Any:
+    """Options of commands that can write one output for each input."""
     group = parser.add_argument_group("many files, where OUTPUT is a directory")
     group.add_argument(
         "--resume",
@@ -170,14 +184,81 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
         help="skip outputs that an earlier run of the same command finished",
     )
     group.add_argument(
-        "--shard", type=_shard, metavar="I/N", help="map every N-th input, starting with the I-th"
+        "--shard", type=_shard, metavar="I/N", help="take every N-th input, starting with the I-th"
     )
+    return group
+
+
+def _add_texts(parser: argparse.ArgumentParser, has_labels: bool = True) -> None:
+    """Options of commands that take raw texts too."""
+    group = parser.add_argument_group("raw texts: .txt, .jsonl, .parquet (.gz, .bz2, .xz, .zst)")
     group.add_argument(
-        "--dask", nargs="?", const="", metavar="SCHEDULER",
-        help="use a Dask cluster, and write one part for each 64 MB of input; SCHEDULER is the "
-        "scheduler's address or file; without it, --n-jobs processes of this machine. The option "
-        "must be the last one, or stand before another option",
+        "--texts", metavar="ANALYZER:N[-M]",
+        help="the inputs are raw texts, and rows are their n-grams: word:5, char:3-5, char_wb:3, "
+        "byte:3; as sets for minhash, counts otherwise; lower case, but not for byte",
     )  # fmt: skip
+    _add_fields(group, has_labels)
+
+
+def _add_fields(group: Any, has_labels: bool = True) -> None:
+    group.add_argument("--field", help="field or column of the text (default: text)")
+    if has_labels:
+        group.add_argument(
+            "--label-field", metavar="FIELD",
+            help="field or column of the label; strings are numbered in sorted order, and the "
+            "table is OUTPUT.classes.tsv",
+        )  # fmt: skip
+    group.add_argument("--id-field", metavar="FIELD", help="field or column of the id")
+    group.add_argument(
+        "--token-pattern", metavar="REGEX",
+        help="what a word is, a regular expression (of --texts: by default, what stands between "
+        "blanks)",
+    )  # fmt: skip
+    group.add_argument(
+        "--text-format", choices=("txt", "jsonl", "parquet"),
+        help="format of all inputs, where their names do not tell, as for pipes",
+    )  # fmt: skip
+
+
+def _add_text(commands: Any) -> None:
+    text = commands.add_parser(
+        "text",
+        help="write hashed n-grams of raw texts as LIBSVM files",
+        description="Write the rows of scikit-learn's HashingVectorizer, with its defaults, as "
+        "LIBSVM files; or counts of byte n-grams.",
+        epilog=TEXT_EXAMPLES,
+    )
+    inputs = text.add_argument(
+        "inputs", nargs="+", metavar="INPUT",
+        help="file of texts: a text a line (.txt), JSON Lines (.jsonl), .parquet; the first two "
+        "plain or compressed (.gz, .bz2, .xz, .zst); directory, pattern, or - for standard input",
+    )  # fmt: skip
+    inputs.complete = _FILE
+    _add_output(text, "file to write; or directory, for one output for each input; or -")
+    text.add_argument(
+        "--analyzer", choices=("word", "char", "char_wb", "byte"), default="word",
+        help="what n-grams are made of (default: word)",
+    )  # fmt: skip
+    text.add_argument(
+        "--ngram-range", nargs=2, type=integer, metavar=("LOW", "HIGH"), action=_Pair,
+        help="least and greatest size of n-grams (default: 1 1; for byte 3 3)",
+    )  # fmt: skip
+    text.add_argument(
+        "--n-features", type=integer, metavar="N", help="number of columns (default: 2**20)"
+    )
+    text.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
+    _add_fields(text)
+    _add_n_jobs(text)
+    _add_max_line_bytes(text)
+    _add_many(text)
+    text.set_defaults(run="text")
+
+
+class _Pair(argparse.Action):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, *rest: Any
+    ) -> None:
+        setattr(namespace, self.dest, tuple(values))
 
 
 def _add_kernels(commands: Any) -> None:
@@ -207,20 +288,20 @@ def _add_kernels(commands: Any) -> None:
 def _add_pairs(commands: Any) -> None:
     pairs = commands.add_parser(
         "pairs",
-        help="find near-duplicates among the rows of a LIBSVM file",
-        description="Find near-duplicates: pairs of rows of a LIBSVM file whose kernel is at least "
-        "a threshold.\nEach line of the output has the numbers of two rows, which count from 1, "
-        "and their similarity,\nseparated by tabs; and the comments of the two rows, if the input "
-        "has comments.",
+        help="find near-duplicates among the rows of LIBSVM files, or among texts",
+        description="Find near-duplicates: pairs of rows of LIBSVM files, or of texts, whose "
+        "kernel is at\nleast a threshold. Each line of the output has the numbers of two rows, "
+        "which count from 1,\nor their ids, and their similarity, separated by tabs; and the "
+        "comments of the two rows, if\nthe inputs have comments.",
     )
     kinds = pairs.add_subparsers(required=True, metavar="MAP")
     for name in PAIR_MAPS:
         parser = _add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES)
         file = parser.add_argument(
-            "input",
-            metavar="INPUT",
-            help="LIBSVM file (.gz, .bz2, .xz), or - for standard input",
-        )
+            "inputs", nargs="+", metavar="INPUT",
+            help="LIBSVM file (.gz, .bz2, .xz, .zst), directory, pattern, or - for standard input; "
+            "with --texts, raw texts",
+        )  # fmt: skip
         file.complete = _FILE  # type: ignore[attr-defined]
         _add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
         parser.add_argument(
@@ -241,6 +322,7 @@ def _add_pairs(commands: Any) -> None:
             "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"
         )
         _add_reading(parser)
+        _add_texts(parser, has_labels=False)
         parser.set_defaults(run="pairs", map_name=name)
 
 
@@ -303,6 +385,10 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--zero-based", action="store_true", help="indices of the input count from 0, not from 1"
     )
+    _add_max_line_bytes(parser)
+
+
+def _add_max_line_bytes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-line-bytes", type=integer, default=2**30, metavar="N",
         help="longest line of an input; a longer one is an error (default: 2**30)",

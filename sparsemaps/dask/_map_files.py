@@ -16,9 +16,10 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import Progress
 from sparsemaps.dask._graphs import compute_each
 from sparsemaps.dask._ranges import ByteRange, cut, find_inputs, full_name, is_local
-from sparsemaps.files._formats import FORMATS
 from sparsemaps.files._map import Job, make_job
 from sparsemaps.files._record import difference, read_record
+from sparsemaps.files._rows import read_pieces
+from sparsemaps.files._text_rows import TextRows, with_classes
 
 _RECORD = "_sparsemaps.json"
 _ENDINGS = {"svmlight": ".svm", "npy": ".npy", "npz": ".npz"}
@@ -26,7 +27,10 @@ _ENDINGS = {"svmlight": ".svm", "npy": ".npy", "npz": ".npz"}
 _TEMPORARY = (".part-", ".sparsemaps-", f".{_RECORD}")
 """What names of files begin with that are not complete."""
 
-_OPTIONS = ("zero_based", "ones", "comments", "max_line_bytes")
+_OPTIONS = (
+    *("zero_based", "ones", "comments", "max_line_bytes"),
+    *("texts", "field", "label_field", "id_field", "token_pattern", "text_format"),
+)
 
 
 def map_files(
@@ -79,8 +83,10 @@ def map_files(
     storage_options : mapping or None, default=None
         What fsspec needs to reach `inputs` and `directory`, such as keys.
     **options
-        `zero_based`, `ones`, `comments` and `max_line_bytes`, as in
-        `sparsemaps.files.map_files`.
+        `zero_based`, `ones`, `comments`, `max_line_bytes`, and `texts`, `field`, `label_field`,
+        `id_field`, `token_pattern` and `text_format`, as in `sparsemaps.files.map_files`. A Parquet
+        file is one part. Labels that are strings have the same numbers in all parts: tasks read
+        the labels of all inputs first.
 
     Returns
     -------
@@ -129,7 +135,8 @@ def map_files(
     job = make_job(map, format=format, **options)
     ending = _ENDINGS[format]
     found = find_inputs(inputs, storage_options)
-    ranges = cut(found, partition_bytes, storage_options)
+    ranges = cut(found, partition_bytes, storage_options, job.is_cut)
+    job = _with_classes(job, ranges, client)
     parts = _Parts.at(directory, storage_options)
     record = job.record(partition_bytes=partition_bytes)
     record["inputs"] = [list(about) for about in found]
@@ -153,6 +160,24 @@ def map_files(
         )
     parts.end()
     return [parts.full_name(name) for name in names]
+
+
+def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:
+    """The job with the numbers of labels that are strings, in any range."""
+    if not isinstance(job.source, TextRows) or job.source.label_field is None:
+        return job
+    labels: set[Any] = set()
+    source = delayed(job.source, traverse=False)
+    compute_each(ranges, _labels_of, lambda _, found: labels.update(found), client, source=source)
+    return job._replace(source=with_classes(job.source, labels))
+
+
+def _labels_of(part: ByteRange, *, source: TextRows) -> set[Any]:
+    found = read_pieces(source, part, source.distinct_labels, None)
+    labels: set[Any] = set().union(*found)
+    # One number tells that labels are no strings.
+    numbers = [label for label in labels if isinstance(label, float)]
+    return {*numbers[:1], *(label for label in labels if isinstance(label, str))}
 
 
 class _Parts(NamedTuple):
@@ -259,7 +284,7 @@ def _run(item: tuple[ByteRange, str], *, shared: tuple[Job, _Parts]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name)
         (done,) = job.run([part], path)
-        for ending in (*FORMATS[job.format].beside, ""):  # the part itself appears last
+        for ending in (*job.names().beside, ""):  # the part itself appears last
             if os.path.exists(path + ending):
                 parts.publish(path + ending, name + ending)
     return done.n_rows

@@ -5,7 +5,7 @@ import glob
 import io
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import fsspec
@@ -99,16 +99,20 @@ def is_local(fs: Any) -> bool:
 
 
 def cut(
-    inputs: Iterable[Input], partition_bytes: int, storage_options: Mapping[str, Any] | None
+    inputs: Iterable[Input],
+    partition_bytes: int,
+    storage_options: Mapping[str, Any] | None,
+    is_cut: Callable[[str], bool] = lambda path: True,
 ) -> list[ByteRange]:
     """Ranges that together have each line once, in order.
 
     Ranges of a file differ in length by one byte at most. A compressed file is one range, as it
-    can be read from its beginning only.
+    can be read from its beginning only, and so is one that has no lines, which `is_cut` tells.
     """
     ranges = []
     for path, size, _ in inputs:
-        if size <= partition_bytes or fsspec.utils.infer_compression(path):
+        is_compressed = _text_input.without_compression(path) != path
+        if size <= partition_bytes or is_compressed or not is_cut(path):
             ranges.append(ByteRange(path, 0, -1, storage_options))
             continue
         n = -(-size // partition_bytes)

@@ -1,6 +1,7 @@
 """Jobs over files: sources, blocks of rows, a map, sinks.
 
 - ``_rows``: blocks of rows of a source, through threads, in order; errors name file and line.
+- ``_text_rows``: rows of raw texts; the numbers of labels that are strings.
 - ``_record``: what an output was made of, for resuming.
 - ``_formats``: sinks: LIBSVM text, packed codes as .npy, CSR as .npz.
 - ``_map``: `map_files`: inputs to one output, or one each, in shards and resumed.

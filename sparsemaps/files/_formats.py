@@ -9,7 +9,9 @@ import shutil
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -17,8 +19,9 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files
-from sparsemaps._tools._sources import LABELS, QIDS
+from sparsemaps._tools._sources import IDS, LABELS, QIDS
 from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import TEXTS, PackedCodes
 from sparsemaps.files._rows import Block, apply, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
 
@@ -39,6 +42,10 @@ class FormatOptions(NamedTuple):
     ones: bool
     comments: bool
     header: str
+    texts: dict[str, Any] | None = None
+    """Of rows of texts, the vectorizer that makes them."""
+    ids: bool = False
+    """Whether the rows have ids."""
 
 
 class OutputFormat(ABC):
@@ -66,6 +73,18 @@ class OutputFormat(ABC):
     def finish(self) -> None:  # noqa: B027 (most formats need nothing here)
         """End the file, after all blocks."""
 
+    def _open_ids(self, path: Any) -> None:
+        """Open the file of ids beside an output, if there are ids."""
+        self._ids: IO[bytes] | None = None
+        if self._options.ids:
+            self._ids = self._stack.enter_context(
+                _output_files.atomic_output(os.fspath(path) + IDS)
+            )
+
+    def _write_ids(self, block: Block) -> None:
+        if self._ids is not None and block.ids:
+            self._ids.write("".join(f"{id}\n" for id in block.ids).encode())
+
 
 class SvmlightFormat(OutputFormat):
     """LIBSVM text, which counts from 1."""
@@ -80,11 +99,16 @@ class SvmlightFormat(OutputFormat):
 
     def convert(self, block: Block) -> bytes:
         map = self._map
-        if map.is_one_hot:
+        if map is None:
+            lines = format_rows(block.X, block.heads)
+        elif map.is_one_hot:
             codes = apply(map, map._codes_as_numbers, block)
             lines = format_codes(codes, map._code_bits, block.heads, ones=self._options.ones)
         else:
             lines = format_rows(sp.csr_array(apply(map, map.transform, block)), block.heads)
+        if block.ids is not None:
+            pairs = zip(lines.splitlines(), block.ids, strict=True)
+            return b"".join(b"%s # %s\n" % (line.rstrip(), id.encode()) for line, id in pairs)
         return with_comments(block.text, lines) if self._options.comments else lines
 
     def write(self, converted: bytes) -> None:
@@ -92,35 +116,55 @@ class SvmlightFormat(OutputFormat):
 
 
 class NpyFormat(OutputFormat):
-    """Packed codes as a .npy file that can be memory-mapped; labels and query ids beside it."""
+    """Packed codes for `PackedCodes.load`; labels, query ids and ids beside them."""
 
-    beside = LABELS, QIDS
+    beside = LABELS, QIDS, IDS
 
     def _begin(self, path: Any) -> None:
         path = os.fspath(path)
         # The last to be entered is the first to appear: the codes come after what belongs to them.
-        self._codes = _GrowingNpy(path, np.uint8, self._stack)
+        self._spool = self._stack.enter_context(self._saving(path))
         self._labels = _GrowingNpy(path + LABELS, np.float64, self._stack)
         self._qids: _GrowingNpy | None = None
         self._qids_path = path + QIDS
-        self._row_bytes = self._map.encode(sp.csr_array((0, self._map._n_columns or 1))).shape[1]
+        self._open_ids(path)
+        empty = sp.csr_array((0, self._map._n_columns or 1))
+        self._codes: PackedCodes = self._map.encode(empty, packed=True)
+        if self._options.texts is not None:
+            self._codes.config[TEXTS] = self._options.texts
+        self._sampled = [self._codes.sampled]
 
-    def convert(self, block: Block) -> tuple[Array, Array, Array]:
+    @contextmanager
+    def _saving(self, path: str) -> Iterator[IO[bytes]]:
+        """A file for codes, which are saved at the end."""
+        folder = os.path.dirname(os.path.realpath(path))
+        with _output_files.blaming(path), tempfile.TemporaryFile(dir=folder) as spool:
+            yield spool
+            spool.flush()
+            sampled = np.concatenate(self._sampled)
+            shape = len(sampled), self._codes.shape[1]
+            array = np.memmap(spool, np.uint8, "r", shape=shape) if len(sampled) else None
+            codes = self._codes if array is None else self._codes._with_rows(array, sampled)
+            codes.save(path)
+
+    def convert(self, block: Block) -> tuple[PackedCodes, Block]:
         _check_one_label(block)
-        codes = apply(self._map, self._map.encode, block)
-        return codes, block.heads.labels, block.heads.qids
+        return apply(self._map, partial(self._map.encode, packed=True), block), block._replace(
+            X=None, text=b""
+        )
 
-    def write(self, converted: tuple[Array, Array, Array]) -> None:
-        codes, labels, qids = converted
-        self._codes.append(codes)
-        self._labels.append(labels)
-        if len(qids):
+    def write(self, converted: tuple[PackedCodes, Block]) -> None:
+        codes, block = converted
+        self._spool.write(codes.array.data)
+        self._sampled.append(codes.sampled)
+        self._labels.append(block.heads.labels)
+        self._write_ids(block)
+        if len(block.heads.qids):
             if self._qids is None:
                 self._qids = _GrowingNpy(self._qids_path, np.int64, self._stack)
-            self._qids.append(qids)
+            self._qids.append(block.heads.qids)
 
     def finish(self) -> None:
-        self._codes.finish(self._row_bytes)
         self._labels.finish()
         if self._qids is not None:
             _check_qids(self._qids.n, self._labels.n)
@@ -130,8 +174,11 @@ class NpyFormat(OutputFormat):
 class NpzFormat(OutputFormat):
     """A CSR matrix as ``scipy.sparse.load_npz`` reads it, with the labels and query ids."""
 
+    beside = (IDS,)
+
     def _begin(self, path: Any) -> None:
         self._file = self._stack.enter_context(_output_files.atomic_output(path))
+        self._open_ids(path)
         folder = os.path.dirname(os.path.realpath(path))
         self._parts = {
             name: self._stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
@@ -141,15 +188,17 @@ class NpzFormat(OutputFormat):
         self._n_rows = self._n_stored = self._n_qids = 0
         self._parts["indptr"].write(np.zeros(1, np.int64).tobytes())
 
-    def convert(self, block: Block) -> tuple[Any, Array, Array]:
+    def convert(self, block: Block) -> tuple[Any, Block]:
         _check_one_label(block)
         Z = sp.csr_array(apply(self._map, self._map.transform, block))
         if self._options.ones:
             Z.data[:] = 1.0
-        return Z, block.heads.labels, block.heads.qids
+        return Z, block._replace(X=None, text=b"")
 
-    def write(self, converted: tuple[Any, Array, Array]) -> None:
-        Z, labels, qids = converted
+    def write(self, converted: tuple[Any, Block]) -> None:
+        Z, block = converted
+        labels, qids = block.heads.labels, block.heads.qids
+        self._write_ids(block)
         ends = Z.indptr[1:].astype(np.int64) + self._n_stored
         for name, array in (
             ("data", Z.data.astype(np.float64, copy=False)),
@@ -207,10 +256,10 @@ class _GrowingNpy:
             self._file.write(np.ascontiguousarray(array, self._dtype).data)
         self.n += len(array)
 
-    def finish(self, *row_shape: int) -> None:
+    def finish(self) -> None:
         with _output_files.blaming(self._path):
             self._file.seek(0)
-            self._file.write(_npy_header(self._dtype, (self.n, *row_shape)))
+            self._file.write(_npy_header(self._dtype, (self.n,)))
 
 
 _HEADER_BYTES = 128

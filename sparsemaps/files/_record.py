@@ -7,9 +7,8 @@ from typing import Any
 
 def make_record(map: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """A record of a fitted map and of the options of a job, as it is read back."""
-    record: dict[str, Any] = json.loads(
-        json.dumps({"map": _config_of(map), "options": dict(options)})
-    )
+    config = None if map is None else _config_of(map)
+    record: dict[str, Any] = json.loads(json.dumps({"map": config, "options": dict(options)}))
     return record
 
 

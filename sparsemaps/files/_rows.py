@@ -1,6 +1,7 @@
 """Blocks of rows: of LIBSVM files, through threads, in order."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -33,6 +34,8 @@ class Block(NamedTuple):
     text: bytes
     n_lines: int
     one_based: bool
+    line_of: Callable[[int], int]
+    ids: list[str] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -41,7 +44,7 @@ class Block(NamedTuple):
     def error(self, row: int, column: int, message: str) -> LineError:
         """An error that names the line and the index as they are in the input."""
         index = column + self.one_based
-        return LineError(line_of_row(self.text, row), message.format(index=index))
+        return LineError(self.line_of(row), message.format(index=index))
 
 
 class Source(Protocol):
@@ -51,8 +54,15 @@ class Source(Protocol):
     def max_line_bytes(self) -> int:
         """A longer line is an error."""
 
+    @property
+    def label_field(self) -> str | None:
+        """The field of labels that may be strings."""
+
+    def classes_table(self) -> bytes | None:
+        """The numbers of labels that are strings, as a table."""
+
     def pieces(
-        self, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
+        self, given: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
     ) -> Iterator[Any]:
         """Pieces of at most so many rows, if that is given."""
 
@@ -81,13 +91,32 @@ def read_rows(
         block = source.block(piece)
         return (convert(block), block.n_rows), block.n_lines
 
-    with open_input(given, source.max_line_bytes) as text:
+    update: Callable[[int], None] | None = None
+
+    def begin(text: _text_input.Text) -> None:
+        nonlocal update
         update = None if bar is None else bar.reading(text)
-        pieces = source.pieces(text, n_jobs, max_rows)
-        for converted, n_rows in in_order(step, pieces, n_jobs, text):
-            yield converted
-            if update is not None:
-                update(n_rows)
+
+    for converted, n_rows in read_pieces(source, given, step, n_jobs, max_rows, begin):
+        yield converted
+        if update is not None:
+            update(n_rows)
+
+
+def read_pieces(
+    source: Source,
+    given: Any,
+    step: Callable[[Any], tuple[T, int]],
+    n_jobs: int | None,
+    max_rows: int | None = None,
+    begin: Callable[[_text_input.Text], None] | None = None,
+) -> Generator[T, None, None]:
+    """What `step` makes of each piece of an input, in their order; it also counts line ends."""
+    with open_input(given, source.max_line_bytes) as text:
+        if begin is not None:
+            begin(text)
+        pieces = source.pieces(given, text, n_jobs, max_rows)
+        yield from in_order(step, pieces, n_jobs, text)
 
 
 def apply(map: Any, function: Callable[[Any], T], block: Block) -> T:
@@ -133,7 +162,7 @@ class LibsvmRows(NamedTuple):
     multilabel: bool = True
 
     def pieces(
-        self, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
+        self, given: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
     ) -> Iterator[bytes]:
         for lines in blocks_of(text, n_jobs):
             if max_rows is None:
@@ -158,10 +187,17 @@ class LibsvmRows(NamedTuple):
         width = width_of(part.largest, one_based)
         X, _ = rows.finish(width, one_based, multilabel=False, query_id=False)
         heads = Heads(part.labels, part.label_ends, part.qids)
-        return Block(X, heads, piece, part.n_lines, one_based)
+        return Block(X, heads, piece, part.n_lines, one_based, partial(line_of_row, piece))
 
     def options(self) -> dict[str, Any]:
         return {"zero_based": self.zero_based}
+
+    def classes_table(self) -> None:
+        """There is none: labels are numbers."""
+
+    @property
+    def label_field(self) -> None:
+        """Labels have no field."""
 
 
 def _check_labels(text: bytes, part: Part) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from sparsemaps._tools import _checks, _text_input
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._sources import expand, is_pipe, open_input
+from sparsemaps._tools._text_input import LineError
 
 FORMATS = ("txt", "jsonl", "parquet")
 
@@ -48,6 +49,14 @@ class Records(_Batch):
     ids: Any = None
     input: Any = None
     n_bytes: int = 0
+
+    def rows(self, start: int, stop: int) -> "Records":
+        """Some of the records."""
+        some = slice(start, stop)
+        texts, labels, records = (part if part is None else part[some] for part in self)
+        found = Records(texts, labels, records)
+        found.ids = None if self.ids is None else self.ids[some]
+        return found
 
 
 def iter_records(
@@ -134,18 +143,18 @@ def iter_records(
         _checks.check_choice("format", format, FORMATS)
     batch_bytes = _checks.check_int("batch_bytes", batch_bytes, 1, 2**63 - 1)
     _checks.check_int("max_line_bytes", max_line_bytes, 1, 2**63 - 1)
-    fields = _Fields(field, label_field, id_field, _checks.check_bool("records", records))
+    fields = Fields(field, label_field, id_field, _checks.check_bool("records", records))
     paths = expand(inputs)
-    formats = [_format_of(path, format, fields) for path in paths]
+    formats = [format_of(path, format, fields) for path in paths]
     return _iterate(paths, formats, fields, batch_bytes, max_line_bytes)
 
 
 def _iterate(
-    paths: list[Any], formats: list[str], fields: "_Fields", batch_bytes: int, max_line_bytes: int
+    paths: list[Any], formats: list[str], fields: "Fields", batch_bytes: int, max_line_bytes: int
 ) -> Iterator[Records]:
     for path, format in zip(paths, formats, strict=True):
         if format == "parquet":
-            found = _of_parquet(path, fields, batch_bytes)
+            found = of_parquet(path, fields, batch_bytes)
         else:
             found = _of_lines(path, format, fields, batch_bytes, max_line_bytes)
         for batch in found:
@@ -153,7 +162,7 @@ def _iterate(
             yield batch
 
 
-def _format_of(path: Any, format: str | None, fields: "_Fields") -> str:
+def format_of(path: Any, format: str | None, fields: "Fields") -> str:
     """The format of an input, given or by its name."""
     is_path = isinstance(path, (str, os.PathLike)) and not is_pipe(path)
     name = os.fspath(path) if is_path else "standard input" if is_pipe(path) else "a file object"
@@ -180,7 +189,7 @@ class _BadRecord(ValueError):
         super().__init__(f"expected {expected}; found {found}")
 
 
-class _Fields:
+class Fields:
     """What is taken from each record."""
 
     def __init__(self, text: str, label: str | None, id: str | None, records: bool) -> None:
@@ -247,7 +256,7 @@ class _Lists:
         self.records: list[bytes] = []
         self.n_bytes = 0
 
-    def finish(self, fields: _Fields, n_bytes: int) -> Records:
+    def finish(self, fields: Fields, n_bytes: int) -> Records:
         labels = None if fields.label is None else self.labels
         found = Records(self.texts, labels, self.records if fields.records else None)
         found.ids = None if fields.id is None else self.ids
@@ -259,7 +268,7 @@ class _Lists:
 
 
 def _of_lines(
-    path: Any, format: str, fields: _Fields, batch_bytes: int, max_line_bytes: int
+    path: Any, format: str, fields: Fields, batch_bytes: int, max_line_bytes: int
 ) -> Iterator[Records]:
     """Batches of a file of lines."""
     read = _read_txt if format == "txt" else _json_reader()
@@ -274,13 +283,13 @@ def _of_lines(
                     before, position = position, text.position()
                     yield batch.finish(fields, position - before)
                     batch = _Lists()
-                read(piece, n_lines, fields, batch)
+                read(piece, n_lines == 0, fields, batch)
                 batch.n_bytes += n_bytes
                 n_lines += n_more
         except _text_input.LineTooLong as error:
             raise ValueError(f"{name}line {n_lines + 1} is {error}") from error
-        except _BadLine as error:
-            raise ValueError(f"{name}{error}") from error.__cause__
+        except LineError as error:
+            raise ValueError(f"{name}{error.after(n_lines)}") from error.__cause__
         if batch.texts:
             yield batch.finish(fields, text.position() - position)
 
@@ -295,20 +304,24 @@ def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
         yield block
 
 
-class _BadLine(ValueError):
-    """A bad line of a file, with its number."""
-
-
 _MARK = b"\xef\xbb\xbf"
 """A byte order mark in UTF-8."""
 
 
-def _read_txt(piece: bytes, n_lines: int, fields: _Fields, into: _Lists) -> None:
-    content = piece.removeprefix(_MARK) if n_lines == 0 else piece
+def read_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
+    """The records of some lines; a `LineError` counts from the beginning of the piece."""
+    batch = _Lists()
+    read = _read_txt if format == "txt" else _json_reader()
+    read(piece, is_first, fields, batch)
+    return batch.finish(fields, len(piece))
+
+
+def _read_txt(piece: bytes, is_first: bool, fields: Fields, into: _Lists) -> None:
+    content = piece.removeprefix(_MARK) if is_first else piece
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
-        raise _not_utf8(error, n_lines) from None
+        raise _not_utf8(error, 0) from None
     if not text:
         return
     if "\r" in text:
@@ -318,24 +331,24 @@ def _read_txt(piece: bytes, n_lines: int, fields: _Fields, into: _Lists) -> None
         into.records += io.BytesIO(piece)
 
 
-def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> _BadLine:
+def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> LineError:
     before = error.object[: error.start]
     number = n_lines + before.count(b"\n") + 1
     column = error.start - before.rfind(b"\n")
     found = f"byte 0x{error.object[error.start]:02x} as byte {column} of the line"
-    return _BadLine(f"line {number}: expected UTF-8; found {found}")
+    return LineError(number, f": expected UTF-8; found {found}")
 
 
-def _json_reader() -> Callable[[bytes, int, _Fields, _Lists], None]:
+def _json_reader() -> Callable[[bytes, bool, Fields, _Lists], None]:
     loads = library("orjson", "reading JSON Lines", "text").loads
 
-    def read(piece: bytes, n_lines: int, fields: _Fields, into: _Lists) -> None:
-        for number, line in enumerate(io.BytesIO(piece), n_lines):
-            content = line.removeprefix(_MARK) if number == 0 else line
+    def read(piece: bytes, is_first: bool, fields: Fields, into: _Lists) -> None:
+        for number, line in enumerate(io.BytesIO(piece)):
+            content = line.removeprefix(_MARK) if is_first and number == 0 else line
             try:
                 fields.take(loads(content), into)
             except _BadRecord as error:
-                raise _BadLine(f"line {number + 1}: {error}") from None
+                raise LineError(number + 1, f": {error}") from None
             except ValueError as error:
                 if content.isspace() or not content:
                     continue
@@ -346,23 +359,25 @@ def _json_reader() -> Callable[[bytes, int, _Fields, _Lists], None]:
     return read
 
 
-def _no_json(error: Any, line: bytes, n_lines: int) -> _BadLine:
+def _no_json(error: Any, line: bytes, n_lines: int) -> LineError:
     try:
         line.decode()
     except UnicodeDecodeError as undecoded:
         return _not_utf8(undecoded, n_lines)
     found = f"{error.msg}, at character {error.pos + 1}"
-    return _BadLine(f"line {n_lines + 1}: expected a JSON object; found no JSON: {found}")
+    return LineError(n_lines + 1, f": expected a JSON object; found no JSON: {found}")
 
 
 # ---- Parquet -------------------------------------------------------------------------------------
 
 
-def _of_parquet(path: Any, fields: _Fields, batch_bytes: int) -> Iterator[Records]:
+def of_parquet(
+    path: Any, fields: Fields, batch_bytes: int, file_name: str = ""
+) -> Iterator[Records]:
     """Batches of a Parquet file."""
     parquet = library("pyarrow.parquet", "reading Parquet", "text")
     is_path = isinstance(path, (str, os.PathLike))
-    name = os.fspath(path) if is_path else "a file object"
+    name = file_name.removesuffix(": ") or (os.fspath(path) if is_path else "a file object")
     with _text_input.arrays_of(name):
         file = parquet.ParquetFile(path, buffer_size=2**20)
     with file:
@@ -373,7 +388,7 @@ def _of_parquet(path: Any, fields: _Fields, batch_bytes: int) -> Iterator[Record
             max(1, min(batch_bytes // a_row, _MOST_ROWS)),
             columns=None if fields.records else wanted,
         )
-        size = os.stat(path).st_size if is_path else 0
+        size = os.stat(path).st_size if is_path else path.seek(0, os.SEEK_END)
         n_rows = position = 0
         while True:
             with _text_input.arrays_of(name):
@@ -406,7 +421,7 @@ def _content_bytes(about: Any) -> int:
     return sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
 
 
-def _check_columns(schema: Any, fields: _Fields, name: str) -> list[str]:
+def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
     """The columns to read, which are there and of the right types."""
     types = library("pyarrow", "reading Parquet", "text").types
     wanted = [n for n in (fields.text, fields.label, fields.id) if n is not None]
@@ -425,7 +440,7 @@ def _check_columns(schema: Any, fields: _Fields, name: str) -> list[str]:
     return wanted
 
 
-def _of_rows(rows: Any, fields: _Fields, batch_bytes: int) -> Iterator[Records]:
+def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
     """Some rows, in batches of about `batch_bytes`; they are checked before the first of these."""
     texts = _strings(rows.column(fields.text), fields.text)
     labels = ids = None

@@ -1,0 +1,220 @@
+"""Rows of raw texts: of lines, JSON Lines and Parquet."""
+
+import contextlib
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._tools import _text_input
+from sparsemaps._tools._checks import LARGEST_INT, check_choice, check_int
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._sources import is_pipe, open_input
+from sparsemaps._tools._text_input import LineError
+from sparsemaps._tools._typing import Array
+from sparsemaps.files._rows import Block, read_pieces
+from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
+from sparsemaps.libsvm._write import one_label_each
+from sparsemaps.text import _records
+from sparsemaps.text._records import Fields, Records
+
+_BATCH_BYTES = 2**20  # of rows of Parquet that are vectorized at a time
+
+
+class TextRows(NamedTuple):
+    """The rows that a vectorizer makes of texts.
+
+    Labels that are strings have their numbers by `classes`, the sorted labels of all inputs.
+    """
+
+    vectorizer: Any
+    field: str = "text"
+    label_field: str | None = None
+    id_field: str | None = None
+    format: str | None = None
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES
+    classes: dict[str, int] | None = None
+
+    @property
+    def has_ids(self) -> bool:
+        return self.id_field is not None
+
+    def format_of(self, given: Any) -> str:
+        """The format of an input; an error if its name does not tell."""
+        return _records.format_of(getattr(given, "path", given), self.format, self._taken())
+
+    def pieces(
+        self, given: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
+    ) -> Iterator[Any]:
+        format = self.format_of(given)
+        if format == "parquet":
+            for batch in _records.of_parquet(text.file, self._taken(), _BATCH_BYTES, text.name):
+                text.advance(batch.n_bytes)
+                for start in range(0, len(batch.texts), max_rows or len(batch.texts)):
+                    yield batch.rows(start, start + (max_rows or len(batch.texts)))
+            return
+        is_first = text.is_beginning
+        for lines in blocks_of(text, n_jobs):
+            for some in [lines] if max_rows is None else cut_lines(lines, max_rows):
+                yield _Lines(some, format, is_first)
+                is_first = False
+
+    def block(self, piece: Any) -> Block:
+        batch, n_lines = self._records(piece)
+        labels = self._labels(batch, piece)
+        if len(batch.texts):
+            X = sp.csr_array(self.vectorizer.transform(batch.texts))
+        else:
+            X = sp.csr_array((0, width_of(self.vectorizer)))
+        ids = None if batch.ids is None else [" ".join(str(id).split()) for id in batch.ids]
+        heads = one_label_each(labels)
+        return Block(X, heads, b"", n_lines, True, partial(_line_of, piece), ids)
+
+    def options(self) -> dict[str, Any]:
+        fields = {"field": self.field, "label_field": self.label_field, "id_field": self.id_field}
+        return {**fields, "labels": self.classes and _digest(self.classes)}
+
+    def classes_table(self) -> bytes | None:
+        """The numbers of labels and the labels, if these are strings."""
+        if self.classes is None:
+            return None
+        escaped = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+        lines = (f"{number}\t{name.translate(escaped)}\n" for name, number in self.classes.items())
+        return "".join(lines).encode("utf-8", "surrogatepass")
+
+    def _taken(self) -> Fields:
+        return Fields(self.field, self.label_field, self.id_field, records=False)
+
+    def _records(self, piece: Any) -> tuple[Records, int]:
+        if isinstance(piece, Records):
+            return piece, len(piece.texts)
+        records = _records.read_lines(piece.text, piece.format, self._taken(), piece.is_first)
+        return records, piece.text.count(b"\n")
+
+    def _labels(self, batch: Records, piece: Any) -> Array:
+        """Numbers of labels; 0 without labels."""
+        if batch.labels is None:
+            return np.zeros(len(batch.texts))
+        wanted = float if self.classes is None else str
+        for row, label in enumerate(batch.labels):
+            if not isinstance(label, wanted):
+                kind = {float: "a number", str: "a string"}
+                found = f": expected {kind[wanted]} as label, as in the first record; found"
+                raise LineError(_line_of(piece, row), f"{found} {kind[type(label)]}")
+            if self.classes is not None and label not in self.classes:
+                raise LineError(_line_of(piece, row), f": the label {label!r} is new: has the "
+                                "input changed?")  # fmt: skip
+        numbers = batch.labels if self.classes is None else map(self.classes.get, batch.labels)
+        return np.fromiter(numbers, np.float64, len(batch.texts))
+
+    def distinct_labels(self, piece: Any) -> tuple[set[Any], int]:
+        batch, n_lines = self._records(piece)
+        return set(batch.labels or ()), n_lines
+
+
+def text_rows(
+    vectorizer: Any,
+    *,
+    field: str = "text",
+    label_field: str | None = None,
+    id_field: str | None = None,
+    text_format: str | None = None,
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+) -> TextRows:
+    """A source of options that are checked."""
+    for name, value in (("field", field), ("label_field", label_field), ("id_field", id_field)):
+        if not isinstance(value, str) and (value is not None or name == "field"):
+            raise ParameterError(name, repr(value), "a string")
+    if text_format is not None:
+        check_choice("text_format", text_format, _records.FORMATS)
+    check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT)
+    return TextRows(vectorizer, field, label_field, id_field, text_format, int(max_line_bytes))
+
+
+class _Lines(NamedTuple):
+    """Some lines of a text."""
+
+    text: bytes
+    format: str
+    is_first: bool
+
+
+def _line_of(piece: Any, row: int) -> int:
+    """The line of a record; records count from 0, lines from 1."""
+    if isinstance(piece, _Lines) and piece.format == "jsonl":
+        lines = (n for n, line in enumerate(piece.text.split(b"\n"), 1) if line.strip())
+        return next(n for found, n in enumerate(lines) if found == row)
+    return row + 1
+
+
+def width_of(vectorizer: Any) -> int:
+    """How many columns the rows of a vectorizer have."""
+    width = getattr(vectorizer, "n_features_out", None)
+    return int(vectorizer.n_features if width is None else width)
+
+
+def _digest(classes: Iterable[str]) -> str:
+    text = "\n".join(classes).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
+# ---- labels that are strings ---------------------------------------------------------------------
+
+
+class _Kept:
+    """What came from a pipe, kept in a temporary file, as it is read twice."""
+
+    def __init__(self, given: Any, stack: contextlib.ExitStack) -> None:
+        self.path = given
+        self._name = "standard input: " if is_pipe(given) else ""
+        self._file = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        with open_input(given) as text:
+            shutil.copyfileobj(text.file, self._file, 2**20)
+
+    @contextlib.contextmanager
+    def open_text(self, max_line_bytes: int) -> Iterator[_text_input.Text]:
+        self._file.seek(0)
+        yield _text_input.Text(self._file, self._file, self._name, max_line_bytes)
+
+
+def number_labels(
+    source: TextRows, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
+) -> tuple[TextRows, list[Any]]:
+    """The source with the classes of labels that are strings, and the inputs to read.
+
+    Numbers follow from the sorted labels of all inputs, so these are read once more; what comes
+    from a pipe is kept for it, as long as `stack` is open.
+    """
+    if source.label_field is None:
+        return source, inputs
+    inputs = [_Kept(one, stack) if hasattr(one, "read") or is_pipe(one) else one for one in inputs]
+    labels: set[Any] = set()
+    for given in inputs:
+        with contextlib.closing(
+            read_pieces(source, given, source.distinct_labels, n_jobs)
+        ) as pieces:
+            for found in pieces:
+                labels |= found
+                if any(isinstance(label, float) for label in found):
+                    return source, inputs
+    return with_classes(source, labels), inputs
+
+
+def with_classes(source: TextRows, labels: set[Any]) -> TextRows:
+    """The source with the classes of these labels, if they are strings."""
+    names = sorted(label for label in labels if isinstance(label, str))
+    return source._replace(classes={name: n for n, name in enumerate(names)}) if names else source
+
+
+def refuse_pipe(source: TextRows, output: Any) -> None:
+    """Raise a ValueError if there is a table to be written, and no name for it."""
+    if source.classes is not None and (hasattr(output, "write") or is_pipe(output)):
+        raise ValueError(
+            f"the labels in {source.label_field!r} are strings, whose numbers go to a table beside "
+            "the output; write to a file"
+        )

@@ -1,0 +1,153 @@
+"""The command on raw texts."""
+
+import numpy as np
+import pytest
+from commands import command
+from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import HashingVectorizer
+from text_files import LABELS, TEXTS, write_jsonl
+
+from sparsemaps import MinHash, libsvm, neighbors
+from sparsemaps.codes import PackedCodes
+from sparsemaps.text import ByteNgrams
+from sparsemaps.text._analyzers import vectorizer_of
+
+NUMBERS = [sorted(set(LABELS)).index(label) for label in LABELS]
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write_jsonl(tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("options", "vectorizer"),
+    [
+        ((), HashingVectorizer()),
+        (
+            ("--ngram-range", 1, 2, "--n-features", 999),
+            HashingVectorizer(ngram_range=(1, 2), n_features=999),
+        ),
+        (
+            ("--analyzer", "char", "--ngram-range", 2, 3),
+            HashingVectorizer(analyzer="char", ngram_range=(2, 3)),
+        ),
+        (("--analyzer", "char_wb", "--binary"), HashingVectorizer(analyzer="char_wb", binary=True)),
+        (("--token-pattern", r"\S+"), HashingVectorizer(token_pattern=r"\S+")),
+        (("--analyzer", "byte"), ByteNgrams()),
+    ],
+)
+def test_rows_are_those_of_scikit_learn(file, tmp_path, options, vectorizer):
+    """Byte for byte what scikit-learn dumps, where it writes as many digits."""
+    done = command("text", file, "-o", tmp_path / "out", "--label-field", "label", *options)
+    assert (done.returncode, done.stderr) == (0, b"")
+    X = vectorizer.transform(TEXTS).astype(np.float64)
+    libsvm.dump_svmlight_file(X, NUMBERS, tmp_path / "expected", zero_based=False)
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+    if (X.data == X.data.round()).all():  # scikit-learn writes 16 digits
+        dump_svmlight_file(X, NUMBERS, str(tmp_path / "expected"), zero_based=False)
+        assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+def test_pipes(file, tmp_path):
+    content = file.read_bytes()
+    options = ["--text-format", "jsonl", "--id-field", "id"]
+    command("text", file, "-o", tmp_path / "one", "--label-field", "label", *options)
+    piped = command("text", "-", "-o", tmp_path / "two", "--label-field", "label", *options,
+                    stdin=content)  # fmt: skip
+    assert piped.returncode == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    without = command("text", "-", "-o", "-", *options, stdin=content)
+    assert without.stdout.count(b"\n") == len(TEXTS)
+    lines = command("map", "minhash", "--texts", "word:1", "-", "-o", "-", "--text-format", "txt",
+                    stdin=b"one two\nthree\n")  # fmt: skip
+    assert lines.stdout.count(b"\n") == 2
+
+
+def test_codes_are_those_of_python(file, tmp_path):
+    arguments = "map", "minhash", "--texts", "word:3", file, "-o", tmp_path / "codes.npy"
+    assert command(*arguments, "--format", "npy", "--n-jobs", 2).returncode == 0
+    minhash = MinHash(random_state=0).fit_any_width()
+    expected = minhash.encode_texts(vectorizer_of("word:3", binary=True), TEXTS)
+    np.testing.assert_array_equal(PackedCodes.load(tmp_path / "codes.npy").array, expected)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_pairs(tmp_path, exact):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(list("abcdefghij"), 40)) for _ in range(30)]
+    texts[20], texts[29] = texts[3], texts[7] + " z"
+    ids = [f"doc {i}" for i in range(30)]
+    one = write_jsonl(tmp_path / "1.jsonl", texts[:15], [0] * 15, ids[:15])
+    two = write_jsonl(tmp_path / "2.jsonl", texts[15:], [0] * 15, ids[15:])
+    words = vectorizer_of("word:2", binary=True).transform(texts)
+    codes = MinHash(random_state=0).fit_any_width().encode(words, packed=True)
+    i, j, similarity = neighbors.similar_pairs(codes, 0.6)
+    assert {(3, 20), (7, 29)} <= set(zip(i.tolist(), j.tolist(), strict=True))
+    arguments = ["pairs", "minhash", "--texts", "word:2", "--threshold", 0.6]
+    arguments += ["--exact"] if exact else []
+    rows = command(*arguments, one, two, "-o", "-").stdout.decode().splitlines()
+    named = command(*arguments, tmp_path, "--id-field", "id", "-o", "-").stdout.decode()
+    found = {tuple(row.split("\t")[:2]) for row in rows}
+    assert found >= {("4", "21"), ("8", "30")}
+    with_ids = {tuple(row.split("\t")[:2]) for row in named.splitlines()}
+    assert with_ids == {(ids[int(a) - 1], ids[int(b) - 1]) for a, b in found}
+    if not exact:
+        expected = {(str(a + 1), str(b + 1)) for a, b in zip(i, j, strict=True)}
+        assert found == expected
+        values = sorted(float(row.split("\t")[2]) for row in rows)
+        np.testing.assert_allclose(values, np.sort(similarity), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["map", "minhash", "--texts", "words", "a.jsonl", "-o", "out"], "the analyzer must be"),
+        (["map", "minhash", "--texts", "word:1", "-", "-o", "out"], "format must be given"),
+        (["map", "minhash", "--field", "x", "a.jsonl", "-o", "out"], "--field is for texts"),
+        (["map", "minhash", "--id-field", "x", "a.jsonl", "-o", "o"], "--id-field x is for texts"),
+        (["map", "minhash", "--texts", "word:1", "a.jsonl", "-o", "a.jsonl"], "is the input"),
+        (["map", "minhash", "--texts", "word:1", "--label-field", "label", "a.jsonl", "-o", "-"],
+         "whose numbers go to a table beside the output; write to a file"),
+        (["text", "a.jsonl", "-o", "a.jsonl"], "a.jsonl is the input a.jsonl"),
+        (["text", "a.jsonl", "-o", "out", "--field", "none"], "line 1: expected the field"),
+        (["text", "a.jsonl", "-o", "out", "--n-features", 0], "n_features"),
+        (["text", "a.jsonl", "-o", "out", "--analyzer", "byte", "--n-features", 9], "are exact"),
+        (["text", "none.txt", "-o", "out"], "none.txt: No such file"),
+        (["pairs", "minhash", "--texts", "word:1", "a.svm", "-o", "out"], "format must be given"),
+        (["pairs", "minhash", "--texts", "word:1", "a.jsonl", "-o", "a.jsonl"], "is the input"),
+    ],
+)  # fmt: skip
+def test_errors_are_one_line(file, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    before = file.read_bytes()
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+    assert message in done.stderr.decode()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a.jsonl": before}
+
+
+def test_a_table_is_no_input(file, tmp_path):
+    """What is written beside an output is compared with the inputs too."""
+    table = tmp_path / "out.classes.tsv"
+    table.write_bytes(file.read_bytes())
+    done = command("text", table, "-o", tmp_path / "out", "--label-field", "label",
+                   "--text-format", "jsonl")  # fmt: skip
+    assert done.returncode == 2
+    assert b"is the input" in done.stderr
+    assert table.read_bytes() == file.read_bytes()
+
+
+def test_resume(file, tmp_path):
+    (tmp_path / "in").mkdir()
+    for name in ("1.jsonl", "2.jsonl"):
+        write_jsonl(tmp_path / "in" / name)
+    arguments = ["text", tmp_path / "in", "-o", f"{tmp_path}/out/", "--resume"]
+    assert command(*arguments, "--shard", "1/2").returncode == 0
+    first = (tmp_path / "out" / "1.jsonl.svm").stat().st_mtime_ns
+    assert command(*arguments).returncode == 0
+    assert (tmp_path / "out" / "1.jsonl.svm").stat().st_mtime_ns == first
+    done = command(*arguments, "--binary")
+    assert done.returncode == 2
+    assert b"is of another map or command: made with binary False, now True" in done.stderr
