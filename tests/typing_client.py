@@ -70,6 +70,6 @@ def errors() -> None:
     RandomFourier(gamma="auto")  # type: ignore[arg-type]
     RandomFourier(kernel="gauss")  # type: ignore[arg-type]
     SignProjection(random_state="seed")  # type: ignore[call-overload]
-    KernelProduct(maps=3)  # type: ignore[call-overload]
+    KernelProduct(maps=3)  # type: ignore[arg-type]
     print(sparsemaps.CountSketches)  # type: ignore[attr-defined]
     MinHash().fit(X).exact_kernel()  # type: ignore[call-arg]

@@ -1,5 +1,6 @@
 """Names for the types of arguments and results."""
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -10,6 +11,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Counts: TypeAlias = npt.NDArray[np.int32]
 Floats: TypeAlias = npt.NDArray[np.float64]
+Objects: TypeAlias = npt.NDArray[np.object_]
 Rows: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -86,6 +88,22 @@ else:
 
     Output = TypeVar("Output", covariant=True)
 """What ``transform`` of a map gives: an array, or a CSR matrix."""
+
+
+class Reader(Protocol):
+    """A file object opened in binary mode."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Writer(Protocol):
+    """A file object opened in binary mode."""
+
+    def write(self, data: bytes, /) -> Any: ...
+
+
+File: TypeAlias = str | os.PathLike[str] | int | Reader
+"""What is read: a path, a file object or a file descriptor."""
 
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 """What `random_state` may be."""

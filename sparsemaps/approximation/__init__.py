@@ -30,11 +30,12 @@ import numpy as np
 
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.approximation import _error
 from sparsemaps.approximation._coverage import coverage
 from sparsemaps.approximation._error import KernelError
 from sparsemaps.maps._moments import Moments
+from sparsemaps.maps._sparse_map import SparseMap
 
 __all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
 
@@ -43,12 +44,12 @@ _LARGEST_SIZE = 2**40
 
 
 def kernel_error(
-    map: Any,
-    X: Any,
+    map: SparseMap,
+    X: MatrixLike,
     *,
     n_pairs: int = 10_000,
     n_seeds: int = 10,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> KernelError:
     """Measure how far a map's kernel estimates are from the exact kernel on rows of `X`.
 
@@ -107,7 +108,12 @@ def kernel_error(
 
 
 def min_components(
-    map: Any, error: float, *, confidence: float = 0.95, X: Any = None, n_pairs: int = 10_000
+    map: SparseMap,
+    error: float,
+    *,
+    confidence: float = 0.95,
+    X: MatrixLike | None = None,
+    n_pairs: int = 10_000,
 ) -> int:
     """A size of a map at which a kernel value is off by at most `error`.
 
@@ -274,13 +280,13 @@ class KernelApproximationDisplay:
     @classmethod
     def from_estimator(
         cls,
-        map: Any,
-        X: Any,
+        map: SparseMap,
+        X: MatrixLike,
         *,
         sizes: Sequence[int] | None = None,
         n_pairs: int = 10_000,
         n_seeds: int = 10,
-        random_state: Any = None,
+        random_state: RandomState = None,
         ax: Any = None,
     ) -> "KernelApproximationDisplay":
         """Measure a map on rows of `X`, and draw it.

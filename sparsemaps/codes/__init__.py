@@ -28,7 +28,7 @@ True
 True
 """
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
-from sparsemaps._tools._typing import Array, Matrix
+from sparsemaps._tools._typing import Array, Counts, CsrMatrix, Floats
 from sparsemaps.codes import _estimates, _packed
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.libsvm import _write
@@ -61,7 +61,7 @@ _BLOCK_CODES = 2**16
 """Codes that are written to a file together: 0.5 to 3 MB."""
 
 
-def hamming(A: Codes, B: Codes, *, n_jobs: int | None = None) -> Array:
+def hamming(A: Codes, B: Codes, *, n_jobs: int | None = None) -> Counts:
     """How many bits differ, for all pairs of rows.
 
     Parameters
@@ -106,7 +106,7 @@ def collisions(
     *,
     n_hashes: int | None = None,
     n_jobs: int | None = None,
-) -> Array:
+) -> Counts:
     """How many codes agree, for all pairs of rows.
 
     Parameters
@@ -148,15 +148,39 @@ def collisions(
     return _count(A.array, B.array, A.bits, A.n_hashes, True, n_jobs)
 
 
+@overload
 def kernel_from_collisions(
-    counts: Any,
+    counts: npt.ArrayLike,
+    n_hashes: int | PackedCodes,
+    bits: int | None = ...,
+    *,
+    first: npt.ArrayLike | None = ...,
+    second: npt.ArrayLike | None = ...,
+    return_std: Literal[False] = ...,
+) -> Floats: ...
+
+
+@overload
+def kernel_from_collisions(
+    counts: npt.ArrayLike,
+    n_hashes: int | PackedCodes,
+    bits: int | None = ...,
+    *,
+    first: npt.ArrayLike | None = ...,
+    second: npt.ArrayLike | None = ...,
+    return_std: Literal[True],
+) -> tuple[Floats, Floats]: ...
+
+
+def kernel_from_collisions(
+    counts: npt.ArrayLike,
     n_hashes: int | PackedCodes,
     bits: int | None = None,
     *,
-    first: Any = None,
-    second: Any = None,
+    first: npt.ArrayLike | None = None,
+    second: npt.ArrayLike | None = None,
     return_std: bool = False,
-) -> Any:
+) -> Floats | tuple[Floats, Floats]:
     """Estimate the kernel from the number of codes that agree.
 
     Codes of `bits` bits of samples that differ agree by chance with probability ``2 ** -bits``, so
@@ -215,7 +239,7 @@ def kernel_from_collisions(
     return found if return_std else found[0]
 
 
-def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None) -> Array:
+def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None) -> Counts:
     """The codes as numbers.
 
     Parameters
@@ -255,7 +279,7 @@ def to_csr(
     *,
     n_hashes: int | None = None,
     dtype: npt.DTypeLike = np.float64,
-) -> Matrix:
+) -> CsrMatrix:
     """The codes as one-hot features, as ``transform`` of the map gives them.
 
     Parameters

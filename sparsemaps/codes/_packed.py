@@ -3,14 +3,15 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._loops.code_output import PACKED
 from sparsemaps._tools import _checks
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Bytes, Floats
 from sparsemaps.codes import _estimates, _file
 
 TEXTS = "texts"
@@ -105,7 +106,7 @@ class PackedCodes:
         estimator: str = _estimates.CHANCE,
         parts: Sequence[Sequence[Any]] = (),
     ) -> None:
-        self.array = check_codes("array", array)
+        self.array: Bytes = check_codes("array", array)
         self.bits, self.n_hashes = check_sizes("array", self.array, bits, n_hashes)
         if not isinstance(config, Mapping):
             raise ValueError(f"config must be a dictionary, got {config!r}")
@@ -118,7 +119,7 @@ class PackedCodes:
             self.chance = 2.0**-self.bits if chance is None else _check_chance("chance", chance)
         if sampled is None:
             sampled = rows_with_bits(self.array)
-        self.sampled = np.ascontiguousarray(sampled, dtype=bool)
+        self.sampled: npt.NDArray[np.bool_] = np.ascontiguousarray(sampled, dtype=bool)
         if self.sampled.shape != (len(self.array),):
             raise ValueError(
                 f"sampled must be of shape ({len(self.array)},), got {self.sampled.shape}"
@@ -307,14 +308,44 @@ class PackedCodes:
         except ValueError as error:
             raise ValueError(f"{path} is damaged: {error}") from None
 
+    @overload
     def kernel(
         self,
-        counts: Any,
+        counts: npt.ArrayLike,
         *,
-        first: Any = None,
-        second: Any = None,
+        first: npt.ArrayLike | None = ...,
+        second: npt.ArrayLike | None = ...,
+        return_std: Literal[False] = ...,
+    ) -> Floats: ...
+
+    @overload
+    def kernel(
+        self,
+        counts: npt.ArrayLike,
+        *,
+        first: npt.ArrayLike | None = ...,
+        second: npt.ArrayLike | None = ...,
+        return_std: Literal[True],
+    ) -> tuple[Floats, Floats]: ...
+
+    @overload
+    def kernel(
+        self,
+        counts: npt.ArrayLike,
+        *,
+        first: npt.ArrayLike | None = ...,
+        second: npt.ArrayLike | None = ...,
+        return_std: bool,
+    ) -> Floats | tuple[Floats, Floats]: ...
+
+    def kernel(
+        self,
+        counts: npt.ArrayLike,
+        *,
+        first: npt.ArrayLike | None = None,
+        second: npt.ArrayLike | None = None,
         return_std: bool = False,
-    ) -> Any:
+    ) -> Floats | tuple[Floats, Floats]:
         """Estimate the kernel from the number of codes that agree.
 
         Parameters

@@ -109,6 +109,7 @@ def _load(
 ) -> tuple[Any, Any]:
     part, n_rows = item
     try:
+        text: Any
         with part.open_text() as text:
             X, y = libsvm.load_svmlight_file(
                 text, n_features=n_features, dtype=type_of_values, zero_based=zero_based

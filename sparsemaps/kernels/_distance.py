@@ -8,7 +8,7 @@ import numpy as np
 from sparsemaps._loops import gram as _common
 from sparsemaps._tools import _checks
 from sparsemaps._tools._portable_math import exp, log_one_plus_square
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.kernels._gram import (
     GramKernel,
     documented,
@@ -25,7 +25,11 @@ _LARGEST_SCALED = 1e300  # so that differences of two such values are finite
 
 @documented
 def rbf_kernel(
-    X: Any, Y: Any = None, gamma: float | None = None, *, n_jobs: int | None = None
+    X: MatrixLike,
+    Y: MatrixLike | None = None,
+    gamma: float | None = None,
+    *,
+    n_jobs: int | None = None,
 ) -> Array:
     r"""Gaussian kernel :math:`e^{-\gamma \|u - v\|^2}`.
 
@@ -63,7 +67,7 @@ def rbf_kernel(
 
 @documented
 def normalized_rbf_kernel(
-    X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None
+    X: MatrixLike, Y: MatrixLike | None = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
     r""":math:`e^{-\gamma (1 - \rho)}`, :math:`\rho` the cosine of the angle between two rows.
 
@@ -93,7 +97,7 @@ def normalized_rbf_kernel(
 
 @documented
 def folded_rbf_kernel(
-    X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None
+    X: MatrixLike, Y: MatrixLike | None = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
     r"""Folded RBF :math:`\frac12 e^{-\gamma (1 - \rho)} + \frac12 e^{-\gamma (1 + \rho)}`.
 
@@ -124,7 +128,7 @@ def folded_rbf_kernel(
 
 @documented
 def laplacian_kernel(
-    X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None
+    X: MatrixLike, Y: MatrixLike | None = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
     r""":math:`e^{-\gamma \|u - v\|_1}`.
 
@@ -158,7 +162,9 @@ def laplacian_kernel(
 
 
 @documented
-def cauchy_kernel(X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | None = None) -> Array:
+def cauchy_kernel(
+    X: MatrixLike, Y: MatrixLike | None = None, *, gamma: float = 1.0, n_jobs: int | None = None
+) -> Array:
     r""":math:`\prod_i 1 / (1 + \gamma^2 (u_i - v_i)^2)`.
 
     Parameters
@@ -190,7 +196,12 @@ def cauchy_kernel(X: Any, Y: Any = None, *, gamma: float = 1.0, n_jobs: int | No
 
 @documented
 def matern_kernel(
-    X: Any, Y: Any = None, *, gamma: float = 1.0, nu: float = 1.5, n_jobs: int | None = None
+    X: MatrixLike,
+    Y: MatrixLike | None = None,
+    *,
+    gamma: float = 1.0,
+    nu: float = 1.5,
+    n_jobs: int | None = None,
 ) -> Array:
     r"""Matern kernel of smoothness `nu` and length scale :math:`1 / \sqrt{2 \gamma}`.
 
@@ -231,7 +242,9 @@ def matern_kernel(
     return gram(X, Y, n_jobs, kernel)
 
 
-def squared_distances(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+def squared_distances(
+    X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
+) -> Array:
     """The squared Euclidean distances between the rows of `X` and of `Y`, or of `X` itself."""
     kernel = GramKernel(_common.DOT, np.square, lambda squares, u, v: squares, of_distances=True)
     return gram(X, Y, n_jobs, kernel)

@@ -1,13 +1,11 @@
 """The exact polynomial kernel."""
 
-from typing import Any
-
 import numpy as np
 
 from sparsemaps._loops import gram as _common
 from sparsemaps._tools import _checks
 from sparsemaps._tools._portable_math import power
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.kernels._gram import GramKernel, documented, gram_of_rows, open_pair
 
 _LARGEST_DEGREE = 2**31 - 1
@@ -15,8 +13,8 @@ _LARGEST_DEGREE = 2**31 - 1
 
 @documented
 def polynomial_kernel(
-    X: Any,
-    Y: Any = None,
+    X: MatrixLike,
+    Y: MatrixLike | None = None,
     degree: int = 3,
     gamma: float | None = None,
     coef0: float = 1,

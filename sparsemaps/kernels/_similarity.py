@@ -1,19 +1,19 @@
 """Exact kernels of the similarity of two rows: min-max, chi-square and angles."""
 
-from typing import Any
-
 import numpy as np
 
 from sparsemaps._loops import gram as _common
 from sparsemaps._tools._portable_math import acos
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.kernels._gram import GramKernel, documented, gram, of_cosines, scaled_to_sum_one
 
 _NONNEGATIVE = "this kernel takes values >= 0"
 
 
 @documented
-def min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+def min_max_kernel(
+    X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
+) -> Array:
     r"""Min-max kernel :math:`\sum_i \min(u_i, v_i) / \sum_i \max(u_i, v_i)` of rows >= 0.
 
     For binary rows it is the Jaccard similarity. The kernel of an empty row with any row is 0.
@@ -39,7 +39,9 @@ def min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array
 
 
 @documented
-def generalized_min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+def generalized_min_max_kernel(
+    X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
+) -> Array:
     r"""Min-max kernel of rows of both signs.
 
     Each column becomes two: its positive values, and the absolute values of its negative ones.
@@ -64,7 +66,9 @@ def generalized_min_max_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = No
 
 
 @documented
-def chi2_similarity(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+def chi2_similarity(
+    X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
+) -> Array:
     r"""Chi-square similarity :math:`\sum_i 2 u_i v_i / (u_i + v_i)` of rows >= 0.
 
     Rows are not scaled. For rows that sum to 1 it is at most 1.
@@ -90,7 +94,7 @@ def chi2_similarity(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Arra
 
 
 @documented
-def acos_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+def acos_kernel(X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None) -> Array:
     r""":math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the cosine of the angle between two rows.
 
     The cosine with an empty row is 0.
@@ -113,7 +117,9 @@ def acos_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
 
 
 @documented
-def acos_chi2_kernel(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Array:
+def acos_chi2_kernel(
+    X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
+) -> Array:
     r""":math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the chi-square similarity of scaled rows.
 
     Rows are scaled to sum 1; with an empty row :math:`\rho` is 0.

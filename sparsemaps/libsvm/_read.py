@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import CsrMatrix, File, Floats, Rows
 from sparsemaps.libsvm import _parse
 from sparsemaps.libsvm._pipeline import blocks_of, in_order
 
@@ -18,8 +19,64 @@ _MARGIN = 1.1
 than is written to costs nothing, but arrays that must grow again are copied."""
 
 
+Labels: TypeAlias = list[tuple[float, ...]]
+"""The labels of each row."""
+
+
+class LoadOptions(TypedDict, total=False):
+    """Options that change no type of what is loaded."""
+
+    n_features: int | None
+    dtype: npt.DTypeLike
+    zero_based: bool | Literal["auto"]
+    offset: int
+    length: int
+    n_jobs: int | None
+    max_line_bytes: int
+
+
+@overload
 def load_svmlight_file(
-    f: Any,
+    f: File,
+    *,
+    multilabel: Literal[False] = ...,
+    query_id: Literal[False] = ...,
+    **options: Unpack[LoadOptions],
+) -> tuple[CsrMatrix, Floats]: ...
+
+
+@overload
+def load_svmlight_file(
+    f: File,
+    *,
+    multilabel: Literal[False] = ...,
+    query_id: Literal[True],
+    **options: Unpack[LoadOptions],
+) -> tuple[CsrMatrix, Floats, Rows]: ...
+
+
+@overload
+def load_svmlight_file(
+    f: File,
+    *,
+    multilabel: Literal[True],
+    query_id: Literal[False] = ...,
+    **options: Unpack[LoadOptions],
+) -> tuple[CsrMatrix, Labels]: ...
+
+
+@overload
+def load_svmlight_file(
+    f: File,
+    *,
+    multilabel: Literal[True],
+    query_id: Literal[True],
+    **options: Unpack[LoadOptions],
+) -> tuple[CsrMatrix, Labels, Rows]: ...
+
+
+def load_svmlight_file(
+    f: File,
     *,
     n_features: int | None = None,
     dtype: npt.DTypeLike = np.float64,
@@ -108,7 +165,7 @@ def load_svmlight_file(
 
 
 def load_svmlight_files(
-    files: Sequence[Any],
+    files: Sequence[File],
     *,
     n_features: int | None = None,
     dtype: npt.DTypeLike = np.float64,

@@ -1,7 +1,7 @@
 """Reading LIBSVM files block by block."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -9,13 +9,65 @@ import numpy.typing as npt
 from sparsemaps._tools import _text_input, _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_int
 from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import CsrMatrix, File, Floats, Rows
 from sparsemaps.libsvm import _parse
 from sparsemaps.libsvm._pipeline import in_order
-from sparsemaps.libsvm._read import Options, check_options
+from sparsemaps.libsvm._read import Labels, Options, check_options
+
+
+class StreamOptions(TypedDict, total=False):
+    """Options that change no type of what is read."""
+
+    block_bytes: int
+    n_features: int | None
+    dtype: npt.DTypeLike
+    zero_based: bool
+    n_jobs: int | None
+    max_line_bytes: int
+
+
+@overload
+def iter_svmlight_file(
+    path: File,
+    *,
+    multilabel: Literal[False] = ...,
+    query_id: Literal[False] = ...,
+    **options: Unpack[StreamOptions],
+) -> Iterator[tuple[CsrMatrix, Floats]]: ...
+
+
+@overload
+def iter_svmlight_file(
+    path: File,
+    *,
+    multilabel: Literal[False] = ...,
+    query_id: Literal[True],
+    **options: Unpack[StreamOptions],
+) -> Iterator[tuple[CsrMatrix, Floats, Rows]]: ...
+
+
+@overload
+def iter_svmlight_file(
+    path: File,
+    *,
+    multilabel: Literal[True],
+    query_id: Literal[False] = ...,
+    **options: Unpack[StreamOptions],
+) -> Iterator[tuple[CsrMatrix, Labels]]: ...
+
+
+@overload
+def iter_svmlight_file(
+    path: File,
+    *,
+    multilabel: Literal[True],
+    query_id: Literal[True],
+    **options: Unpack[StreamOptions],
+) -> Iterator[tuple[CsrMatrix, Labels, Rows]]: ...
 
 
 def iter_svmlight_file(
-    path: Any,
+    path: File,
     *,
     block_bytes: int = 2**22,
     n_features: int | None = None,

@@ -1,6 +1,7 @@
 """Writing LIBSVM files: rows to lines."""
 
 import contextlib
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,8 +14,7 @@ from sparsemaps._input._sparse import Csr
 from sparsemaps._loops import libsvm as _kernel
 from sparsemaps._tools import _blocks, _output_files, _sklearn, _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_bool
-
-Array = npt.NDArray[Any]
+from sparsemaps._tools._typing import Array, MatrixLike, SparseMatrix, Writer
 
 _BLOCK_ENTRIES = 2**14
 """How many entries are written at a time: their text stays in the cache while it is copied."""
@@ -23,13 +23,13 @@ _no_qids = np.empty(0, np.int64)
 
 
 def dump_svmlight_file(
-    X: Any,
-    y: Any,
-    f: Any,
+    X: MatrixLike,
+    y: npt.ArrayLike | SparseMatrix,
+    f: str | os.PathLike[str] | Writer,
     *,
     zero_based: bool = True,
     comment: str | bytes | None = None,
-    query_id: Any = None,
+    query_id: npt.ArrayLike | None = None,
     multilabel: bool = False,
     n_jobs: int | None = None,
 ) -> None:
@@ -83,6 +83,47 @@ def dump_svmlight_file(
     zero_based = check_bool("zero_based", zero_based)
     multilabel = check_bool("multilabel", multilabel)
     header = format_header(comment, zero_based)
+    matrix, targets = _sound(X, y)
+    if not multilabel:
+        if sp.issparse(targets) and targets.shape[1] != 1:
+            raise ValueError(f"expected y of shape (n_samples, 1), got {targets.shape}")
+        if not sp.issparse(targets) and targets.ndim != 1:
+            raise ValueError(f"expected y of shape (n_samples,), got {targets.shape}")
+    n_rows, n_labels = matrix.shape[0], targets.shape[0]
+    if n_rows != n_labels:
+        raise ValueError(
+            f"X.shape[0] and y.shape[0] should be the same, got {n_rows} and {n_labels} instead."
+        )
+    qids = _no_qids if query_id is None else _check_query_id(query_id, n_rows)
+    _check_integers("X", matrix.values if isinstance(matrix, Csr) else matrix)
+    check_labels(targets.data if sp.issparse(targets) else targets)
+    width = matrix.shape[1]
+    entries_before = matrix.indptr.item if isinstance(matrix, Csr) else lambda row: row * width
+    blocks = _blocks.cut_rows(
+        n_rows,
+        lambda row: row + entries_before(row),
+        _threads.resolve_n_jobs(n_jobs),
+        _BLOCK_ENTRIES,
+    )
+
+    def lines(start: int, stop: int) -> bytes:
+        rows = slice(start, stop)
+        if isinstance(matrix, Csr):
+            values, indices, indptr = matrix.values, matrix.indices, matrix.indptr[start : stop + 1]
+        else:
+            block = sp.csr_array(np.array(matrix[rows]))  # a copy, as its zeros are counted first
+            values, indices, indptr = block.data, block.indices, block.indptr
+        labels, label_ends = _labels(targets[rows], multilabel)
+        if multilabel:
+            _check_rows_have_lines(np.diff(label_ends, prepend=0), np.diff(indptr), start)
+        heads = Heads(labels, label_ends, qids[rows])
+        return _lines(values, indices, indptr, heads, zero_based)
+
+    write_lines(f, header, lines, blocks, n_jobs)
+
+
+def _sound(X: Any, y: Any) -> tuple[Any, Any]:
+    """Sound rows, as `Csr` or an array, and labels."""
     plain = _row_reader.open_plain(X)
     X = plain or _sparse.sound_matrix(X, "X")
     y = _sparse.sound_matrix(y, "y")
@@ -94,41 +135,7 @@ def dump_svmlight_file(
             if sp.issparse(X):
                 X = X if X.has_sorted_indices else X.sorted_indices()
                 X = Csr(X.data, X.indices, X.indptr.astype(np.int64), X.shape)
-    if not multilabel:
-        if sp.issparse(y) and y.shape[1] != 1:
-            raise ValueError(f"expected y of shape (n_samples, 1), got {y.shape}")
-        if not sp.issparse(y) and y.ndim != 1:
-            raise ValueError(f"expected y of shape (n_samples,), got {y.shape}")
-    if X.shape[0] != y.shape[0]:
-        raise ValueError(
-            f"X.shape[0] and y.shape[0] should be the same, got {X.shape[0]} and {y.shape[0]} "
-            "instead."
-        )
-    qids = _no_qids if query_id is None else _check_query_id(query_id, X.shape[0])
-    _check_integers("X", X.values if isinstance(X, Csr) else X)
-    check_labels(y.data if sp.issparse(y) else y)
-    entries_before = X.indptr.item if isinstance(X, Csr) else lambda row: row * X.shape[1]
-    blocks = _blocks.cut_rows(
-        X.shape[0],
-        lambda row: row + entries_before(row),
-        _threads.resolve_n_jobs(n_jobs),
-        _BLOCK_ENTRIES,
-    )
-
-    def lines(start: int, stop: int) -> bytes:
-        rows = slice(start, stop)
-        if isinstance(X, Csr):
-            values, indices, indptr = X.values, X.indices, X.indptr[start : stop + 1]
-        else:
-            block = sp.csr_array(np.array(X[rows]))  # a copy, as its zeros are counted first
-            values, indices, indptr = block.data, block.indices, block.indptr
-        labels, label_ends = _labels(y[rows], multilabel)
-        if multilabel:
-            _check_rows_have_lines(np.diff(label_ends, prepend=0), np.diff(indptr), start)
-        heads = Heads(labels, label_ends, qids[rows])
-        return _lines(values, indices, indptr, heads, zero_based)
-
-    write_lines(f, header, lines, blocks, n_jobs)
+    return X, y
 
 
 def write_lines(

@@ -11,7 +11,7 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
 from sparsemaps._tools import _checks
 from sparsemaps._tools._growing_array import keep_rows
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike, Output
+from sparsemaps._tools._typing import Array, Bytes, Matrix, MatrixLike, Output
 from sparsemaps.codes._packed import PackedCodes, rows_with_bits
 from sparsemaps.maps._moments import Moments, Pairs, biases
 from sparsemaps.maps._sparse_map import SparseMap
@@ -99,12 +99,15 @@ class SampledMap(SparseMap[Output]):
         return self._one_hot_width
 
     @overload
-    def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Array: ...
+    def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Bytes: ...
 
     @overload
     def encode(self, X: MatrixLike, *, packed: Literal[True]) -> PackedCodes: ...
 
-    def encode(self, X: MatrixLike, *, packed: bool = False) -> Array | PackedCodes:
+    @overload
+    def encode(self, X: MatrixLike, *, packed: bool) -> Bytes | PackedCodes: ...
+
+    def encode(self, X: MatrixLike, *, packed: bool = False) -> Bytes | PackedCodes:
         """Map each row of `X` to packed codes.
 
         Parameters

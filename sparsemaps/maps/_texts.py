@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools import _checks
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Bytes
 from sparsemaps.codes._packed import TEXTS, PackedCodes
 
 
 def encode_texts(
     map: Any, vectorizer: Any, texts: Iterable[Any], packed: bool
-) -> Array | PackedCodes:
+) -> Bytes | PackedCodes:
     """What the methods of this name do, for a map with ``encode``."""
     # They are slow to import, as scikit-learn's are.
     from sparsemaps.text._analyzers import vectorizer_config

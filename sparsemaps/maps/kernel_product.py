@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias, overload
+from typing import Any, Literal, Self, TypeAlias, overload
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from sparsemaps._loops.code_output import NUMBERS
 from sparsemaps._tools import _blocks, _seeding, _sklearn
 from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, MatrixLike, Output, RandomState
+from sparsemaps._tools._typing import Array, Bytes, CsrMatrix, Matrix, MatrixLike, RandomState
+from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import SparseMap
@@ -29,7 +30,7 @@ _Maps: TypeAlias = (
 )
 
 
-class KernelProduct(SampledMap[Output]):
+class KernelProduct(SampledMap[CsrMatrix]):
     r"""Product of two kernels: sparse features from a sampled map and another map.
 
     Let sample j of two rows agree at the rate of the kernel K. If the other map is sampled too, the
@@ -122,24 +123,6 @@ class KernelProduct(SampledMap[Output]):
     )
     """Products that are commands: the name, one line about it, and the classes of the two maps."""
     _demo = "min-max times acos", {}
-
-    @overload
-    def __init__(
-        self: "KernelProduct[CsrMatrix]",
-        *,
-        maps: None = ...,
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self: "KernelProduct[Array | CsrMatrix]",
-        *,
-        maps: _Maps | None = ...,
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
-    ) -> None: ...
 
     def __init__(
         self,
@@ -363,8 +346,17 @@ class KernelProduct(SampledMap[Output]):
         parts = [part._frozen for part in self.maps_]
         return {"maps": list(zip(names, parts, strict=True))}
 
+    @overload
+    def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Bytes: ...
+
+    @overload
+    def encode(self, X: MatrixLike, *, packed: Literal[True]) -> PackedCodes: ...
+
+    @overload
+    def encode(self, X: MatrixLike, *, packed: bool) -> Bytes | PackedCodes: ...
+
     @_sklearn.available_if(lambda self: self.has_codes)
-    def encode(self, X: MatrixLike, *, packed: bool = False) -> Any:
+    def encode(self, X: MatrixLike, *, packed: bool = False) -> Bytes | PackedCodes:
         """Map each row of `X` to packed codes: the two maps' side by side.
 
         Only if both maps are sampled maps.

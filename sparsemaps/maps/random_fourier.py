@@ -1,7 +1,7 @@
 """Random Fourier features: Gaussian, Laplacian, Cauchy and Matern kernels, and the folded RBF."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import fourier as _kernel
 from sparsemaps._loops import projection as _projection
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding, _sklearn
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, Bytes, Matrix, MatrixLike, RandomState
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.kernels._matern import check_nu
 from sparsemaps.maps import _bandwidth
@@ -256,8 +256,17 @@ class RandomFourier(SparseMap[Array]):
         self._for_each_block(rows, write)
         return out
 
+    @overload
+    def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Bytes: ...
+
+    @overload
+    def encode(self, X: MatrixLike, *, packed: Literal[True]) -> PackedCodes: ...
+
+    @overload
+    def encode(self, X: MatrixLike, *, packed: bool) -> Bytes | PackedCodes: ...
+
     @_sklearn.available_if(lambda self: self.has_codes)
-    def encode(self, X: MatrixLike, *, packed: bool = False) -> Any:
+    def encode(self, X: MatrixLike, *, packed: bool = False) -> Bytes | PackedCodes:
         """Map each row of `X` to packed codes: one bit for each component.
 
         Bit j is 1 where component j of the offset form, ``cos(<omega_j, x> + b_j)``, is not
@@ -302,8 +311,20 @@ class RandomFourier(SparseMap[Array]):
             estimator=fitted._estimator,
         )
 
+    @overload
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[False] = False
+    ) -> Bytes: ...
+
+    @overload
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[True]
+    ) -> PackedCodes: ...
+
     @_sklearn.available_if(lambda self: self.has_codes)
-    def encode_texts(self, vectorizer: Any, texts: Iterable[Any], *, packed: bool = False) -> Any:
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: bool = False
+    ) -> Bytes | PackedCodes:
         """Map raw texts to packed codes, some texts at a time.
 
         The result is that of ``encode(vectorizer.transform(texts))``, without the sparse matrix of

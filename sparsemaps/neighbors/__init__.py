@@ -27,7 +27,7 @@ True
 """
 
 from sparsemaps._tools import _checks
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Counts, Floats, Rows
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _search
@@ -45,7 +45,7 @@ def top_k(
     bits: int | None = None,
     n_hashes: int | None = None,
     n_jobs: int | None = None,
-) -> tuple[Array, Array]:
+) -> tuple[Rows, Counts]:
     """The rows of `codes` of which the most codes agree with those of each query.
 
     The answer is exact: that of a full sort of ``codes.collisions(queries, codes)``. A comparison
@@ -106,7 +106,7 @@ def similar_pairs(
     n_hashes: int | None = None,
     max_bucket: int = 1000,
     n_jobs: int | None = None,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Rows, Rows, Floats]:
     """Pairs of rows whose similarity is estimated to be at least `threshold`.
 
     Rows are hashed by bands of their codes, and those that share a bucket are compared in all

@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 from sparsemaps._tools import _checks
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Rows
 
 _PAIRS = 2**24
 """Pairs whose graph is made at a time: some hundred megabytes."""
@@ -16,7 +17,7 @@ _LARGEST_N_ROWS = 2**31 - 1
 """SciPy numbers components in 32 bits."""
 
 
-def clusters(i: Any, j: Any, n: int) -> Array:
+def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     """The cluster of each row: two rows that a chain of pairs joins are in one cluster.
 
     Clusters are the connected components of the graph of the pairs. Rows of no pair are clusters of

@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,13 +11,17 @@ from scipy import stats
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _checks, _output_files, _sklearn, _text_input, _threads
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike
+from sparsemaps._tools._typing import Array, CsrMatrix, Floats, MatrixLike, Objects, Rows
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps import _config
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._exact import exact_pairs
 from sparsemaps.neighbors._kept import MAX_BUCKET, KeptRows, State, Target
+
+if TYPE_CHECKING:
+    from sparsemaps.maps._sampled_map import SampledMap
+    from sparsemaps.maps.random_fourier import RandomFourier
 
 _SAVED_PARAMETERS = ("n_neighbors", "radius", "algorithm", "recall", "rerank")
 
@@ -126,7 +130,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def __init__(
         self,
-        map: Any,
+        map: "SampledMap[Any] | RandomFourier",
         *,
         n_neighbors: int = 5,
         radius: float | None = None,
@@ -280,12 +284,37 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     # ---- neighbours ------------------------------------------------------------------------------
 
+    @overload
+    def kneighbors(
+        self,
+        X: MatrixLike | None = ...,
+        n_neighbors: int | None = ...,
+        return_distance: Literal[True] = ...,
+    ) -> tuple[Floats, Rows]: ...
+
+    @overload
+    def kneighbors(
+        self,
+        X: MatrixLike | None = ...,
+        n_neighbors: int | None = ...,
+        *,
+        return_distance: Literal[False],
+    ) -> Rows: ...
+
+    @overload
+    def kneighbors(
+        self,
+        X: MatrixLike | None = ...,
+        n_neighbors: int | None = ...,
+        return_distance: bool = ...,
+    ) -> tuple[Floats, Rows] | Rows: ...
+
     def kneighbors(
         self,
         X: MatrixLike | None = None,
         n_neighbors: int | None = None,
         return_distance: bool = True,
-    ) -> Any:
+    ) -> tuple[Floats, Rows] | Rows:
         """The nearest neighbours of each row of `X`.
 
         Parameters
@@ -322,13 +351,41 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             indices, distances = _without_itself(indices, distances)
         return (np.maximum(distances, 0), indices) if return_distance else indices
 
+    @overload
+    def radius_neighbors(
+        self,
+        X: MatrixLike | None = ...,
+        radius: float | None = ...,
+        return_distance: Literal[True] = ...,
+        sort_results: bool = ...,
+    ) -> tuple[Objects, Objects]: ...
+
+    @overload
+    def radius_neighbors(
+        self,
+        X: MatrixLike | None = ...,
+        radius: float | None = ...,
+        *,
+        return_distance: Literal[False],
+        sort_results: bool = ...,
+    ) -> Objects: ...
+
+    @overload
+    def radius_neighbors(
+        self,
+        X: MatrixLike | None = ...,
+        radius: float | None = ...,
+        return_distance: bool = ...,
+        sort_results: bool = ...,
+    ) -> tuple[Objects, Objects] | Objects: ...
+
     def radius_neighbors(
         self,
         X: MatrixLike | None = None,
         radius: float | None = None,
         return_distance: bool = True,
         sort_results: bool = False,
-    ) -> Any:
+    ) -> tuple[Objects, Objects] | Objects:
         """The neighbours of each row of `X` within a distance.
 
         Parameters
@@ -362,7 +419,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         X: MatrixLike | None = None,
         n_neighbors: int | None = None,
         mode: Literal["connectivity", "distance"] = "connectivity",
-    ) -> Matrix:
+    ) -> CsrMatrix:
         """The graph of nearest neighbours of each row of `X`.
 
         Parameters
@@ -391,7 +448,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         radius: float | None = None,
         mode: Literal["connectivity", "distance"] = "connectivity",
         sort_results: bool = False,
-    ) -> Matrix:
+    ) -> CsrMatrix:
         """The graph of neighbours of each row of `X` within a distance.
 
         Parameters
@@ -488,7 +545,11 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         found = [_search.recall_of(state.bands, n_hashes, int(count)) for count in counts]
         return float(shares @ found)
 
-    def transform(self, X: MatrixLike) -> Matrix:
+    if TYPE_CHECKING:
+
+        def fit_transform(self, X: MatrixLike, y: Any = None) -> CsrMatrix: ...
+
+    def transform(self, X: MatrixLike) -> CsrMatrix:
         """The graph of distances from the rows of `X`, for estimators with metric="precomputed".
 
         Parameters

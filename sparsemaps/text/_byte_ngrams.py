@@ -2,13 +2,13 @@
 
 import operator
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sparsemaps._loops import text_bytes as _text_bytes
 from sparsemaps._tools import _sklearn
-from sparsemaps._tools._typing import Matrix
+from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
 
@@ -94,7 +94,11 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         self._check(X)
         return self
 
-    def transform(self, X: Iterable[Any]) -> Matrix:
+    if TYPE_CHECKING:
+
+        def fit_transform(self, X: Iterable[Any], y: Any = None) -> CsrMatrix: ...
+
+    def transform(self, X: Iterable[Any]) -> CsrMatrix:
         """Count the n-grams of each text.
 
         Parameters

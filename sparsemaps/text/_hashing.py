@@ -10,7 +10,7 @@ import numpy as np
 
 from sparsemaps._loops import text as _text
 from sparsemaps._tools import _sklearn
-from sparsemaps._tools._typing import Matrix
+from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
 
@@ -149,7 +149,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         )
         self.n_jobs = n_jobs
 
-    def transform(self, X: Iterable[Any]) -> Matrix:
+    def transform(self, X: Iterable[Any]) -> CsrMatrix:
         """Make a row of each text.
 
         Parameters
