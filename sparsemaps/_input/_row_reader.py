@@ -12,17 +12,17 @@ from sparsemaps._tools import _blocks, _sklearn
 from sparsemaps._tools._typing import Array
 
 ROW_WORK = 8
-"""What a row costs beside its entries, in entries."""
+"""The cost of a row beside its entries, in entries."""
 
 
 class EntryError(ValueError):
-    """An entry that is not allowed: where it is, what was found, and the rule it breaks.
+    """An entry that is not allowed: its place, its value, and the rule that it breaks.
 
     A caller that reads a file uses them to name the line.
     """
 
     def __init__(self, message: str, row: int, column: int, found: str, rule: str) -> None:
-        super().__init__(message, row, column, found, rule)  # what it is pickled by
+        super().__init__(message, row, column, found, rule)  # for pickle
         self.message = message
         self.row, self.column, self.found, self.rule = row, column, found, rule
 
@@ -96,7 +96,7 @@ class RowReader:
         return self._dense is not None
 
     def lengths(self) -> Array:
-        """How many entries each row has, or has at most."""
+        """The number of entries of each row, or an upper bound of it."""
         if self._dense is None:
             return np.diff(self._indptr)
         lengths = np.empty(self.n_rows, np.int64)
@@ -117,25 +117,25 @@ class RowReader:
             block = _dense_block(self._dense[start:stop])
         else:
             block = Block.of(self._values, self._indices, self._indptr[start : stop + 1])
-        found = self._check(block, start)
-        if found & _rows.NOT_CANONICAL:
+        flags = self._check(block, start)
+        if flags & _rows.NOT_CANONICAL:
             # What is checked from here on is a copy, which nobody else can change.
             block = _canonical(block)
-            found = self._check(block, start)
-        if found & _rows.NOT_FINITE:
+            flags = self._check(block, start)
+        if flags & _rows.NOT_FINITE:
             self._fail_not_finite(block, start)
-        if found & _rows.NEGATIVE and self._nonnegative_rule is not None:
+        if flags & _rows.NEGATIVE and self._nonnegative_rule is not None:
             self._fail_negative(block, start, self._nonnegative_rule)
-        if found & _rows.ZERO:
+        if flags & _rows.ZERO:
             block = _without_zeros(block)
         return block
 
     def _check(self, block: Block, start: int) -> int:
-        """What the kernel finds in the block; columns that are out of range are an error."""
-        found = _found_in(block, self.n_columns)
-        if found & _rows.OUT_OF_RANGE:
+        """Check a block and return the kernel's flags. Columns out of range are an error."""
+        flags = _flags_of(block, self.n_columns)
+        if flags & _rows.OUT_OF_RANGE:
             self._fail_out_of_range(block, start)
-        return found
+        return flags
 
     def _fail_out_of_range(self, block: Block, start: int) -> NoReturn:
         row, column, _ = _find(
@@ -147,10 +147,10 @@ class RowReader:
 
     def _fail_not_finite(self, block: Block, start: int) -> NoReturn:
         row, column, value = _find(block, start, lambda value, _: ~np.isfinite(value))
-        found = "NaN" if np.isnan(value) else "infinity"
+        kind = "NaN" if np.isnan(value) else "infinity"
         rule = "all values must be finite"
-        message = f"X contains {found} in row {row}, column {column}; {rule}"
-        raise EntryError(message, row, column, f"the value is {found}", rule)
+        message = f"X contains {kind} in row {row}, column {column}; {rule}"
+        raise EntryError(message, row, column, f"the value is {kind}", rule)
 
     def _fail_negative(self, block: Block, start: int, rule: str) -> NoReturn:
         row, column, value = _find(block, start, lambda value, _: value < 0)
@@ -182,9 +182,9 @@ def open_plain(X: Any) -> Csr | None:
     csr = open_sparse(X, "X")
     if min(csr.shape) == 0 or csr.values.dtype not in (np.float32, np.float64):
         return None
-    found = _found_in(Block.of(csr.values, csr.indices, csr.indptr), csr.shape[1])
+    flags = _flags_of(Block.of(csr.values, csr.indices, csr.indptr), csr.shape[1])
     wrong = _rows.OUT_OF_RANGE | _rows.NOT_CANONICAL | _rows.NOT_FINITE
-    return None if found & wrong else csr
+    return None if flags & wrong else csr
 
 
 def open_dense(X: Array, nonnegative_rule: str | None = None) -> RowReader:
@@ -193,8 +193,8 @@ def open_dense(X: Array, nonnegative_rule: str | None = None) -> RowReader:
     return RowReader(X, nonnegative_rule, container)
 
 
-def _found_in(block: Block, n_columns: int) -> int:
-    """What the kernel finds in a block, as a sum of its flags."""
+def _flags_of(block: Block, n_columns: int) -> int:
+    """The flags that the kernel sets for a block."""
     # As unsigned numbers of their type, negative indices are the largest.
     limit = min(n_columns, 2 ** (8 * block.indices.itemsize - 1))
     return int(_rows.check_rows(*block, limit))

@@ -1,6 +1,6 @@
 """Sparse matrices of any format as CSR arrays that are sound.
 
-Errors name the row, with the value found and what is allowed.
+Errors name the row, its value, and the rule.
 """
 
 import itertools
@@ -95,7 +95,7 @@ def _checked_shape(X: Any, name: str) -> tuple[int, int]:
 
 
 _HOSTILE = (AttributeError, IndexError, OverflowError, RuntimeError, TypeError)
-"""What NumPy and Python raise for arrays, lists and dictionaries that are no matrix."""
+"""The errors of NumPy and Python for arrays, lists and dictionaries that are no matrix."""
 
 
 def _open_csr(X: Any, name: str, shape: tuple[int, int]) -> Csr:

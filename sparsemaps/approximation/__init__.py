@@ -1,4 +1,4 @@
-"""How good a map is on given rows, and how large it must be.
+"""How good a map is on rows, and how large it must be.
 
 `kernel_error` measures a map against its exact kernel and says what theory expects;
 `min_components` turns an error into a size; `KernelApproximationDisplay` draws both.
@@ -171,8 +171,8 @@ def min_components(
       count as normal where the largest jump, about twice the product of the largest entries of the
       two rows, is below `error`; half of the jump is subtracted from the error.
 
-    For `TensorSketch` the variance is not the bound given there, but that of a sketch by fully
-    random hashes, up to terms of order ``1 / n_components**2``: with
+    For `TensorSketch` the variance is not the bound that is stated there, but that of a sketch by
+    fully random hashes, up to terms of order ``1 / n_components**2``: with
     :math:`a = \\langle x, y \\rangle^2`, :math:`b = \\|x\\|^2 \\|y\\|^2 - o`, :math:`c = a - o` and
     :math:`o = \\sum_i x_i^2 y_i^2` it is
     :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood` it includes the covariance of the

@@ -17,7 +17,7 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 @dataclass(frozen=True)
 class KernelError:
-    """What `kernel_error` found: errors are estimate minus exact kernel, over pairs of rows.
+    """The result of `kernel_error`: errors are estimate minus exact kernel, over pairs of rows.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
 
 
 def summary(fitted: Any, exact: Array, pairs: Pairs, errors: Array) -> KernelError:
-    """What was found; `errors` has a row for each seed, `pairs` the measured rates."""
+    """The result. `errors` has a row for each seed, `pairs` the measured rates."""
     n_seeds = len(errors)
     means = errors.mean(axis=0)
     variances = ((errors - means) ** 2).mean(axis=1) * n_seeds / (n_seeds - 1)  # one of each seed

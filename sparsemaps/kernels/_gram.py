@@ -48,7 +48,7 @@ ValueError
     that the kernel does not take; or if the values of a row are so large that a sum over them, or
     over their squares, is beyond float64.""",
 }
-"""What the docstrings of all kernels share."""
+"""Parts of the docstrings of all kernels."""
 
 Function = TypeVar("Function", bound=Callable[..., Array])
 
@@ -69,10 +69,10 @@ class GramKernel:
     """
 
     common: int
-    """What a common column adds to the sum: a constant of `sparsemaps._loops.gram`."""
+    """The term that a common column adds to the sum: a constant of `sparsemaps._loops.gram`."""
 
     alone: Callable[[Array], Array]
-    """What each of an array of values adds to the sum over its own row."""
+    """The terms that values add to the sum over their own row."""
 
     finish: Callable[[Array, Array, Array], Array]
 
@@ -80,7 +80,7 @@ class GramKernel:
     """The values of a block that are summed, as float64."""
 
     nonnegative: str | None = None
-    """How the error for negative values ends; None if they are allowed."""
+    """The end of the error for negative values: the rule. None if they are allowed."""
 
     of_distances: bool = False
     """Whether `finish` takes distances: squared Euclidean ones if `common` is DOT, sums of absolute
@@ -139,7 +139,7 @@ def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> tuple[RowReader
 def gram_of_rows(
     rows: RowReader, others: RowReader | None, n_jobs: int | None, kernel: GramKernel
 ) -> Array:
-    """The same of matrices that are open, None for the first one again."""
+    """The Gram matrix of matrices that are open; None is the first one again."""
     symmetric = others is None
     others = others or rows
     n_jobs = _threads.resolve_n_jobs(n_jobs)

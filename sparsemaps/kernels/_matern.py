@@ -20,8 +20,8 @@ def check_nu(nu: Any) -> float:
     """`nu`, which must be above 0 and at most LARGEST_NU."""
     nu = _checks.check_real("nu", nu, 0, open_low=True)
     if nu > LARGEST_NU:
-        found = f"{nu:g} (with larger ones the kernel is nearly the Gaussian kernel, 'rbf')"
-        raise ParameterError("nu", found, f"at most {LARGEST_NU}")
+        value = f"{nu:g} (with larger ones the kernel is nearly the Gaussian kernel, 'rbf')"
+        raise ParameterError("nu", value, f"at most {LARGEST_NU}")
     return nu
 
 

@@ -16,8 +16,8 @@ from sparsemaps._tools._typing import Array
 Gamma = float | Literal["scale", "median"]
 
 Of = Literal["squared", "euclidean", "absolute"]
-"""What gamma multiplies: the squared Euclidean distance, that distance, or the sum of absolute
-differences."""
+"""The distance that gamma multiplies: the squared Euclidean one, the Euclidean one, or the sum of
+absolute differences."""
 
 _MAX_ROWS = 256
 """Size of the sample of rows of which the median distance is taken."""
@@ -77,14 +77,14 @@ def _variance(rows: RowReader, step: int = 1024) -> float:
 def _median(rows: RowReader, of: Of) -> float:
     """The median distance of the pairs of a sample of rows."""
     sample = _sample(rows)
-    found = []
+    distances = []
     for row in range(1, sample.shape[0]):
         difference = sp.csr_array(sample[:row] - sample[[row] * row])
         if of == "absolute":
-            found.append(abs(difference).sum(axis=1))
+            distances.append(abs(difference).sum(axis=1))
         else:
-            found.append(np.sqrt(difference.power(2).sum(axis=1)))
-    return float(np.median(np.concatenate(found))) if found else 0.0
+            distances.append(np.sqrt(difference.power(2).sum(axis=1)))
+    return float(np.median(np.concatenate(distances))) if distances else 0.0
 
 
 def _sample(rows: RowReader) -> Any:

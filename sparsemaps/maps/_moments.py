@@ -1,4 +1,4 @@
-"""How far a map's estimates are from its kernel: what the formulas need, and what they say.
+"""The errors of a map's estimates: pairs of rows, and the variance for them.
 
 `Pairs` describes pairs of rows. `Moments` has the variance of a map's estimates at each size of
 the map, which is its number of components, hashes or grids. Each map has its formula: `_moments`.
@@ -14,14 +14,14 @@ import scipy.sparse as sp
 from sparsemaps._tools._typing import Array
 
 N_GRID = 1001
-"""Kernel values for which a map's error is computed where no rows are given."""
+"""Kernel values for which a map's error is computed without rows."""
 
 _NONE = np.zeros(1)
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """What the formulas need of pairs (x, y) of rows: arrays of one shape."""
+    """Pairs (x, y) of rows, as the formulas describe them: arrays of one shape."""
 
     kernel: Array
     """The exact kernel."""
@@ -40,7 +40,7 @@ class Pairs:
     longest: Array = field(default_factory=lambda: np.full(1, np.inf))
     """The largest |x_i| times the largest |y_i|."""
     measured: Array = field(default_factory=_NONE.copy)
-    """What is known by measurement alone. Of ConsistentWeightedSampling, the rate at which i*
+    """A rate that must be measured. Of ConsistentWeightedSampling, the rate at which i*
     agrees and t* does not; of SignProjection, the rate of agreement less the kernel."""
     factors: tuple["Pairs", ...] = ()
     """For KernelProduct, the same for its two maps."""

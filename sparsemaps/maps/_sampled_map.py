@@ -1,4 +1,4 @@
-"""What the maps share that draw codes: packed codes and one-hot features."""
+"""The base class of maps that draw codes: packed codes and one-hot features."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -66,7 +66,7 @@ class SampledMap(SparseMap[Output]):
 
     @property
     def _estimator(self) -> str:
-        """How the kernel follows from the rate at which codes agree, as in `PackedCodes`."""
+        """The name of the formula for the kernel from the rate at which codes agree."""
         return "chance"
 
     @property
@@ -207,7 +207,7 @@ class SampledMap(SparseMap[Output]):
         return encode_texts(self, vectorizer, texts, packed)
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
-        """Which rows of a block have samples: of rows whose codes are all 0, their numbers tell."""
+        """Mark the rows of a block that have samples; numbers decide where all codes are 0."""
         number = np.empty((1, self.n_hashes), np.int32)
         for row in np.flatnonzero(~rows_with_bits(codes)).tolist():
             self._write_codes(block.rows(row, row + 1), NUMBERS, number)

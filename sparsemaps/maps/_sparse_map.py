@@ -1,4 +1,4 @@
-"""What all maps share: scikit-learn's estimator API, checks, threads, and output containers."""
+"""The base class of all maps: scikit-learn's estimator API, checks, threads, and output."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -35,7 +35,7 @@ feature_names_in_ : ndarray of str
 seed_ : int
     The seed in use; as `random_state` it gives this map again.""",
 }
-"""What the docstrings of all maps share."""
+"""Parts of the docstrings of all maps."""
 
 
 class SparseMap(
@@ -48,8 +48,8 @@ class SparseMap(
     """A random feature map: a pure function of (seed, row), the same for every row.
 
     ``fit`` draws the seed and makes a frozen copy of the map, with all its parameters as they are
-    then. Everything that uses a fitted map is done by that copy, so that ``set_params`` takes
-    effect at the next ``fit``. A subclass has
+    then. The methods of a fitted map use that copy, so that ``set_params`` takes effect at the next
+    ``fit``. A subclass has
 
     - ``_check_parameters()``, which raises where a parameter is not what is allowed;
     - ``_width``, the width of the output;
@@ -74,7 +74,7 @@ class SparseMap(
 
     @property
     def _nonnegative_rule(self) -> str | None:
-        """How the error for negative values ends: what is allowed. None if they are allowed."""
+        """The end of the error for negative values: the rule. None if they are allowed."""
         return None
 
     _values_matter = True
@@ -94,7 +94,7 @@ class SparseMap(
     """The kernel and the output, as the documents' tables of maps have them."""
 
     _command: ClassVar[tuple[str, str]]
-    """The name of the map in the command ``sparsemaps map``, and one line about it."""
+    """The name of the map in the command ``sparsemaps map``, and one line that describes it."""
 
     _demo: ClassVar[tuple[str, dict[str, Any]] | None] = None
     """For ``sparsemaps demo``: the kernel's name, empty where the map is not shown beside the exact
@@ -128,7 +128,7 @@ class SparseMap(
         return {}
 
     def _parameters_in_use(self) -> dict[str, Any]:
-        """The parameters; those that ``fit`` took from the data as it found them."""
+        """The parameters. Those that ``fit`` takes from the data have the values that it took."""
         learned = self._learned_parameters if "seed_" in vars(self) else {}
         return self.get_params(deep=False) | learned
 
@@ -350,7 +350,7 @@ class SparseMap(
         return self._moments(self._any_pairs())
 
     def _any_pairs(self) -> Pairs:
-        """That grid."""
+        """The pairs of that grid."""
         kernel = np.linspace(self._least_kernel, 1.0, N_GRID)
         ones = np.ones(N_GRID)
         return Pairs(
@@ -479,7 +479,7 @@ class SparseMap(
         return _row_reader.open_matrix(X, rule)
 
     def _check_shape(self, X: Any, reset: bool) -> None:
-        """What scikit-learn asks of the shape of a matrix."""
+        """Check the shape of a matrix as scikit-learn does."""
         minima = (("sample(s)", int(reset)), ("feature(s)", 1))
         for length, (what, minimum) in zip(X.shape, minima, strict=True):
             if length < minimum:
@@ -520,11 +520,13 @@ def _as_json(name: str, value: Any) -> Any:
     raise ValueError(f"{name} must be a number, a string or a sequence of them, got {value!r}")
 
 
-def as_fitted(given: Any) -> SparseMap:
+def as_fitted(random_map: Any) -> SparseMap:
     """A map as it is if it is fitted; otherwise a copy that is fitted for rows of any width."""
-    if not isinstance(given, SparseMap):
-        raise ValueError(f"map must be a map of sparsemaps, got {given!r}")
-    return given if given.__sklearn_is_fitted__() else _sklearn.clone(given).fit_any_width()
+    if not isinstance(random_map, SparseMap):
+        raise ValueError(f"map must be a map of sparsemaps, got {random_map!r}")
+    if random_map.__sklearn_is_fitted__():
+        return random_map
+    return _sklearn.clone(random_map).fit_any_width()
 
 
 def _texts_or_tokens(X: Any) -> str:

@@ -13,7 +13,7 @@ from sparsemaps.codes._packed import TEXTS, PackedCodes
 def encode_texts(
     map: Any, vectorizer: Any, texts: Iterable[Any], packed: bool
 ) -> Bytes | PackedCodes:
-    """What the methods of this name do, for a map with ``encode``."""
+    """Encode texts: the method of this name of each map with ``encode``."""
     # They are slow to import, as scikit-learn's are.
     from sparsemaps.text._analyzers import vectorizer_config
     from sparsemaps.text._csr import for_each_block
@@ -29,6 +29,6 @@ def encode_texts(
         raise ValueError("texts must have at least one text, got none")
     if not packed:
         return np.concatenate([part.array for part in parts])
-    found = PackedCodes.concatenate(parts)
-    found.config[TEXTS] = vectorizer_config(vectorizer, values=fitted._values_matter)
-    return found
+    codes = PackedCodes.concatenate(parts)
+    codes.config[TEXTS] = vectorizer_config(vectorizer, values=fitted._values_matter)
+    return codes

@@ -185,7 +185,7 @@ class Fastfood(SparseMap[Array]):
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         self.hash_dim_ = self.hash_dim
         if self.hash_dim is None and n_columns is None:
-            rule = "given where the width of rows is not known"
+            rule = "a number where the width of rows is not known"
             raise ParameterError("hash_dim", "None", rule)
         if self.hash_dim is None and n_columns is not None and n_columns > MAX_DENSE_WIDTH:
             self.hash_dim_ = DEFAULT_HASH_DIM

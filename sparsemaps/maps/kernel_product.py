@@ -121,7 +121,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
             "RandomFourier",
         ),
     )
-    """Products that are commands: the name, one line about it, and the classes of the two maps."""
+    """Products that are commands: the name, one line, and the classes of the two maps."""
     _demo = "min-max times acos", {}
 
     def __init__(

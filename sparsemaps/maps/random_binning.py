@@ -210,20 +210,19 @@ def _equally_likely(density: Callable[[Array], Array], n: int) -> Array:
     # Steps are even in the logarithm, where d p = (density * pitch) d log(pitch).
     logarithms = np.linspace(-50, 50, 2**20 + 1)
     pitches = _portable_math.exp(logarithms)
-    found = np.asarray(density(pitches), float)
-    if found.shape != pitches.shape or not (found >= 0).all() or not np.isfinite(found).all():
-        raise ValueError(
-            "pitch_density must give a finite number of at least 0 for each pitch it is given"
-        )
-    steps = found * pitches * (logarithms[1] - logarithms[0])
+    values = np.asarray(density(pitches), float)
+    if values.shape != pitches.shape or not (values >= 0).all() or not np.isfinite(values).all():
+        raise ValueError("pitch_density must return a finite number of at least 0 for each pitch")
+    steps = values * pitches * (logarithms[1] - logarithms[0])
     below = np.concatenate([[0], np.cumsum((steps[1:] + steps[:-1]) / 2)])
     if abs(below[-1] - 1) > 1e-3:
         raise ValueError(
-            f"pitch_density must integrate to 1, the kernel's value at 0; found {below[-1]:.4g}"
+            "pitch_density must integrate to 1, the kernel's value at 0; its integral is "
+            f"{below[-1]:.4g}"
         )
     # Not np.interp, which compilers may round otherwise on other machines.
     wanted = (np.arange(n) + 0.5) / n * below[-1]
     step = np.searchsorted(below, wanted, side="right") - 1
     fraction = (wanted - below[step]) / (below[step + 1] - below[step])
-    found = logarithms[step] + fraction * (logarithms[step + 1] - logarithms[step])
-    return _portable_math.exp(found)
+    middles = logarithms[step] + fraction * (logarithms[step + 1] - logarithms[step])
+    return _portable_math.exp(middles)

@@ -355,7 +355,7 @@ class RandomFourier(SparseMap[Array]):
 
     @property
     def _estimator(self) -> str:
-        """How the kernel follows from the rate at which bits agree, as in `PackedCodes`."""
+        """The name of the formula for the kernel from the rate at which bits agree."""
         return f"signs:{self.kernel}" if self.kernel in ("rbf", "laplacian") else ""
 
     def _write_signs(self, block: Block, dtype: Any, out: Array) -> None:

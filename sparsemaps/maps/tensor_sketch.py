@@ -26,10 +26,10 @@ _CHUNK_BYTES = 2**19
 """Largest size of the dense sketches that are transformed at once: they stay in the cache."""
 
 _BYTES_PER_TUPLE = 96
-"""How much of a sketch is rotated and added in the time of one tuple."""
+"""Bytes of a sketch that are rotated and added in the time of one tuple."""
 
 _BUTTERFLY_BYTES_PER_TUPLE = 12
-"""The same for the n log2(2 n) steps of a Fourier transform."""
+"""Bytes of the n log2(2 n) steps of a Fourier transform in that time."""
 
 
 class TensorSketch(SparseMap[Output]):

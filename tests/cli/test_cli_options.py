@@ -54,7 +54,7 @@ def test_errors_are_one_line_that_speaks_of_options(tmp_path):
         (["count-sketch", "--ones"], "--ones is for maps with one-hot output"),
         (["minmax", "--ones", "--format", "npy"], "--ones is not for --format npy: packed"),
         (["count-sketch", "--format", "npy"], "--format npy"),
-        (["fastfood"], "--hash-dim must be given"),
+        (["fastfood"], "--hash-dim must be a number"),
         (["minmax", "--max-line-bytes", 4], "line 1 is longer than --max-line-bytes 4"),
         (["minmax", "--resume"], "directory"),
         (["minmax", "--shard", "3/2"], "expected I/N with 1 <= I <= N, got '3/2'"),

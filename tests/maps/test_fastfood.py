@@ -277,7 +277,7 @@ def test_sketched_rows_have_the_kernel_of_the_sketch():
 
 
 def test_streams_need_a_width():
-    with pytest.raises(ValueError, match="hash_dim must be given where the width"):
+    with pytest.raises(ValueError, match="hash_dim must be a number where the width"):
         Fastfood(random_state=0).fit_any_width()
     Fastfood(hash_dim=16, random_state=0).fit_any_width()
 

@@ -201,7 +201,7 @@ def test_products_with_others():
         ({"n_bins": 1}, "n_bins must be from 2 to 16777216, got 1"),
         ({"n_bins": 100}, "n_bins must be a power of two, got 100"),
         ({"pitch_density": 3}, "pitch_density must be callable or None, got 3"),
-        ({"pitch_density": lambda p: np.exp(-p) * p / 2}, "must integrate to 1, .*; found 0.5"),
+        ({"pitch_density": lambda p: np.exp(-p) * p / 2}, "must integrate to 1, .*integral is 0.5"),
         ({"pitch_density": lambda p: -p}, "finite number of at least 0 for each pitch"),
         ({"pitch_density": lambda p: 1.0}, "finite number of at least 0 for each pitch"),
     ],
