@@ -1,12 +1,12 @@
 """Tools of all other folders: nothing here knows a matrix or a map.
 
 - ``_checks``: checks of parameters. ``_parameters``: their errors, which carry the name of the
-  parameter, what was found, and the rule.
+  parameter, its value, and the rule.
 - ``_docstrings``: parts that several docstrings share.
 - ``_seeding``: the seed of a map, and the keys of its random numbers.
 - ``_blocks``: ranges of rows of about equal work.
 - ``_threads``: what `n_jobs` means; calls that are run by threads, with results in order.
-- ``_sources``: inputs as they are given: files, folders, patterns, standard input.
+- ``_sources``: the inputs of a call: files, folders, patterns, standard input.
 - ``_text_input``: text from files, pipes and compressed files, in blocks of whole lines.
 - ``_zstd``: Zstandard's files. ``_extras``: libraries that only some uses need.
 - ``_output_files``: output that appears only when it is complete; names that must differ.

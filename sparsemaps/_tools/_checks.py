@@ -1,6 +1,6 @@
 """Checks of parameters.
 
-Errors name the parameter, with the value found and what is allowed.
+Errors name the parameter, its value, and the rule.
 """
 
 import math

@@ -6,13 +6,13 @@ from typing import Any
 
 
 class ParameterError(ValueError):
-    """A parameter that is not allowed: its name, what was found, and the rule it breaks.
+    """A parameter that is not allowed: its name, its value, and the rule that it breaks.
 
     A caller whose parameters have other names, as the command's options do, words it anew.
     """
 
     def __init__(self, name: str, found: str, rule: str) -> None:
-        super().__init__(name, found, rule)  # what it is pickled by
+        super().__init__(name, found, rule)  # for pickle
         self.name, self.found, self.rule = name, found, rule
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A bar of the bytes read and rows done of several files."""
+"""A progress bar over the bytes and rows of several files."""
 
 import os
 import threading
@@ -45,7 +45,7 @@ class Progress:
         self._bar.close()
 
     def add(self, n_bytes: int, n_rows: int) -> None:
-        """So many more bytes and rows are done; from any thread."""
+        """Add bytes and rows to the bar. Any thread may call this."""
         if self._bar.disable:
             return
         with self._lock:
@@ -70,7 +70,7 @@ class FileProgress(Progress):
         super().__init__(_size(paths), shown)
 
     def reading(self, text: Text) -> Callable[[int], None]:
-        """A function to call when so many more rows of a file are done."""
+        """Return a function that adds the rows of a file to the bar, with the bytes read since."""
         position = 0
 
         def update(n_rows: int) -> None:

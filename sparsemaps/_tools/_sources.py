@@ -1,4 +1,4 @@
-"""Inputs and outputs as they are given: files, directories, patterns, pipes."""
+"""Inputs and outputs of a call: files, directories, patterns, pipes."""
 
 import contextlib
 import glob

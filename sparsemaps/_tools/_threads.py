@@ -28,9 +28,9 @@ _current = threading.local()
 
 
 def resolve_n_jobs(n_jobs: Any) -> int:
-    """How many threads `n_jobs` means: None is one, -1 all processors, -2 all but one ...
+    """The number of threads that `n_jobs` means: None is one, -1 all processors, -2 all but one ...
 
-    What is done for one of several blocks is not divided again: there it means one.
+    Within a task it is one, as a task is not divided again.
     """
     if n_jobs is None:
         return 1

@@ -38,8 +38,8 @@ def show_versions() -> None:
         "platform": platform.platform(),
         **{name: _version(name) for name in _DEPENDENCIES},
     }
-    for name, found in lines.items():
-        print(f"{name:13} {found}")
+    for name, value in lines.items():
+        print(f"{name:13} {value}")
 
 
 def _version(name: str) -> str:

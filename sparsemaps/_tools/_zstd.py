@@ -60,11 +60,11 @@ class _Decompressed(io.RawIOBase):
         if self._frame is None:
             self._frame = self._library.ZstdDecompressor().decompressobj()
         try:
-            found: bytes = self._frame.decompress(self._compressed)
+            data: bytes = self._frame.decompress(self._compressed)
         except self._library.ZstdError as error:
             raise DamagedZstd(str(error)) from error
         self._compressed = b""
         if self._frame.eof:
             self._compressed = self._frame.unused_data
             self._frame = None
-        return found
+        return data

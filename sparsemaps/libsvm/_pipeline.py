@@ -11,7 +11,7 @@ from sparsemaps._tools import _blocks, _text_input, _threads
 BLOCK_BYTES = 2**19
 """About how much text is parsed at a time: it stays in the cache, and its arrays too."""
 
-_SMALLEST_BLOCK_BYTES = 2**16  # what is done for each block beside parsing it counts below that
+_SMALLEST_BLOCK_BYTES = 2**16  # in smaller blocks, the work beside parsing takes too long
 
 P = TypeVar("P")
 T = TypeVar("T")

@@ -224,32 +224,30 @@ def _labels(y: Any, multilabel: bool) -> tuple[Array, Array]:
         y.sum_duplicates()
         y.eliminate_zeros()
         return y.indices.astype(np.float64), y.indptr[1:]
-    y = np.array(y)  # a copy, as what is not zero is counted first
+    # A copy: NumPy counts the non-zero entries first, and another thread may change the array.
+    y = np.array(y)
     rows, columns = np.nonzero(y.reshape(len(y), -1))
     return columns.astype(np.float64), np.cumsum(np.bincount(rows, minlength=len(y)))
 
 
 def _check_query_id(query_id: Any, n_rows: int) -> Array:
-    """`query_id` as int64, without a change of any of them."""
-    given = np.asarray(query_id)
-    if given.shape != (n_rows,):
-        raise ValueError(f"expected query_id of shape (n_samples,), got {given.shape}")
-    if given.dtype.kind == "f":
-        whole = np.isfinite(given) & (np.floor(given) == given)
-        whole &= (given >= -(2.0**63)) & (given < 2.0**63)
-    elif given.dtype.kind in "iub":
-        whole = (
-            np.ones(n_rows, bool) if given.dtype != np.uint64 else given <= np.uint64(LARGEST_INT)
-        )
+    """`query_id` as int64. An id that int64 does not hold is an error."""
+    ids = np.asarray(query_id)
+    if ids.shape != (n_rows,):
+        raise ValueError(f"expected query_id of shape (n_samples,), got {ids.shape}")
+    if ids.dtype.kind == "f":
+        whole = np.isfinite(ids) & (np.floor(ids) == ids)
+        whole &= (ids >= -(2.0**63)) & (ids < 2.0**63)
+    elif ids.dtype.kind in "iub":
+        whole = np.ones(n_rows, bool) if ids.dtype != np.uint64 else ids <= np.uint64(LARGEST_INT)
     else:
-        raise ValueError(f"query_id must be integers in int64, got {given.dtype}")
+        raise ValueError(f"query_id must be integers in int64, got {ids.dtype}")
     if not whole.all():
         row = int(np.argmin(whole))
         raise ValueError(
-            "query_id must be whole numbers from -2**63 to 2**63 - 1, "
-            f"got {given[row]} in row {row}"
+            f"query_id must be whole numbers from -2**63 to 2**63 - 1, got {ids[row]} in row {row}"
         )
-    return np.ascontiguousarray(given, np.int64)
+    return np.ascontiguousarray(ids, np.int64)
 
 
 def _check_integers(name: str, values: Array) -> None:
