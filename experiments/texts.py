@@ -48,7 +48,9 @@ def languages(texts, labels, group):
     train = order[:TRAINING_TEXTS]
     test = order[~np.isin(group[order], group[train])]
     print(f"\n## Language: {len(train)} training texts, {len(test)} others\n")
-    print("| n-grams of characters | accuracy, % | texts to rows, s | training, s |\n|---|---|---|---|")
+    print(
+        "| n-grams of characters | accuracy, % | texts to rows, s | training, s |\n|---|---|---|---|"
+    )
     for sizes in ((1, 1), (2, 2), (3, 3), (1, 3)):
         vectorizer = HashingVectorizer(analyzer="char", ngram_range=sizes, n_features=2**18)
         start = time.perf_counter()
@@ -58,7 +60,9 @@ def languages(texts, labels, group):
         end = time.perf_counter()
         accuracy = 100 * model.score(X[test], labels[test])
         name = "{} to {}".format(*sizes) if sizes[0] < sizes[1] else sizes[0]
-        print(f"| {name} | {accuracy:.2f} | {middle - start:.1f} | {end - middle:.1f} |", flush=True)
+        print(
+            f"| {name} | {accuracy:.2f} | {middle - start:.1f} | {end - middle:.1f} |", flush=True
+        )
 
 
 def jaccard(X, i, j):
@@ -78,7 +82,9 @@ def copies(texts, copy_of, group):
     """Precision of the pairs found, and recall of the copies, by threshold."""
     rows = np.flatnonzero(copy_of >= 0)
     print(f"\n## Copies: {len(rows)} of {len(texts)} texts\n")
-    print("| runs of words | threshold | pairs | Jaccard above it - .05, % | copies, % | recall, % | s |")
+    print(
+        "| runs of words | threshold | pairs | Jaccard above it - .05, % | copies, % | recall, % | s |"
+    )
     print("|---|---|---|---|---|---|---|")
     for n in (1, 2, 3, 5):
         vectorizer = HashingVectorizer(
