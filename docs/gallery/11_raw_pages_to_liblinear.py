@@ -2,8 +2,8 @@
 From raw pages to LIBLINEAR
 ===========================
 
-Pages of HTML, as they are, become LIBSVM files of byte counts; `map_files` maps the files in bounded
-memory; LIBLINEAR's programs learn and predict. Web spam is classified by such counts.
+Pages of HTML, as they are, become LIBSVM files of byte counts; `map_files` maps the files in
+bounded memory; LIBLINEAR's programs learn and predict. Web spam is classified by such counts.
 """
 
 import json
@@ -67,9 +67,9 @@ for part in ("train", "test"):
     dump_svmlight_file(rows, np.array(labels), directory / f"{part}.svm", zero_based=False)
 
 # %%
-# Rows to features of the min-max kernel, file to file, and LIBLINEAR on these. Its programs are used
-# where they are installed, and scikit-learn's LIBLINEAR elsewhere. ``ones=True`` writes each feature
-# as 1, in a third of the size, and C is divided by their number. On the command line::
+# Rows to features of the min-max kernel, file to file, and LIBLINEAR on these. Its programs are
+# used where they are installed, and scikit-learn's LIBLINEAR elsewhere. ``ones=True`` writes each
+# feature as 1, in a third of the size, and C is divided by their number. On the command line::
 #
 #     sparsemaps map minmax --n-hashes 256 --seed 0 --ones train.svm -o train.mapped
 #     sparsemaps map minmax --n-hashes 256 --seed 0 --ones test.svm -o test.mapped

@@ -97,6 +97,7 @@ path.parent.rmdir()
 plt.show()
 
 # %%
-# Single words are shared by texts that have nothing to do with each other: below 0.5 most pairs are
-# wrong. Of the pairs by longer runs all are right, at each threshold here. But long runs are broken by
-# few changes: a copy of which a share c of the words was replaced keeps (1 - c)^5 of its runs of five.
+# Single words are shared by texts that have nothing to do with each other: below 0.5 most pairs
+# are wrong. Of the pairs by longer runs all are right, at each threshold here. But long runs are
+# broken by few changes: a copy of which a share c of the words was replaced keeps (1 - c)^5 of its
+# runs of five.
