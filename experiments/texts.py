@@ -1,7 +1,7 @@
 """``python -m experiments.texts texts.jsonl``: languages of texts, and which texts are copies.
 
-Lines of the file are JSON objects: `id`, `text`, `label` (the language), and `copy_of` where the text
-is a copy of that of another `id`, with some words replaced.
+Lines of the file are JSON objects: `id`, `text`, `label` (the language), and `copy_of` where the
+text is a copy of that of another `id`, with some words replaced.
 """
 
 import argparse
@@ -48,9 +48,8 @@ def languages(texts, labels, group):
     train = order[:TRAINING_TEXTS]
     test = order[~np.isin(group[order], group[train])]
     print(f"\n## Language: {len(train)} training texts, {len(test)} others\n")
-    print(
-        "| n-grams of characters | accuracy, % | texts to rows, s | training, s |\n|---|---|---|---|"
-    )
+    print("| n-grams of characters | accuracy, % | texts to rows, s | training, s |")
+    print("|---|---|---|---|")
     for sizes in ((1, 1), (2, 2), (3, 3), (1, 3)):
         vectorizer = HashingVectorizer(analyzer="char", ngram_range=sizes, n_features=2**18)
         start = time.perf_counter()
@@ -82,9 +81,7 @@ def copies(texts, copy_of, group):
     """Precision of the pairs found, and recall of the copies, by threshold."""
     rows = np.flatnonzero(copy_of >= 0)
     print(f"\n## Copies: {len(rows)} of {len(texts)} texts\n")
-    print(
-        "| runs of words | threshold | pairs | Jaccard above it - .05, % | copies, % | recall, % | s |"
-    )
+    print("| runs | threshold | pairs | Jaccard above it - .05, % | copies, % | recall, % | s |")
     print("|---|---|---|---|---|---|---|")
     for n in (1, 2, 3, 5):
         vectorizer = HashingVectorizer(
