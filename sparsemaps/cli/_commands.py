@@ -15,6 +15,7 @@ from sparsemaps._tools._sources import expand
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Kind
 from sparsemaps.files import _kernel_matrix, _summary
 from sparsemaps.files import _map as _files_of_map
+from sparsemaps.files._job import Job, Names, make_job, make_text_job
 
 
 def _load(path: str) -> Callable[..., Any]:
@@ -93,24 +94,24 @@ def map(options: argparse.Namespace) -> None:
     if options.save_config is not None:
         with _output_files.atomic_output(options.save_config) as out:
             out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
+    what = {
+        name: getattr(options, name)
+        for name in ("zero_based", "ones", "format", "comments", "max_line_bytes")
+    }
+    what |= _text_options(options)
     if options.dask is not None:
-        _map_on_dask(options, made)
+        _run_on_dask(options, make_job(made, **what))
         return
     mapped = files.map_files(
         made,
         options.inputs,
         options.output,
-        zero_based=options.zero_based,
-        ones=options.ones,
-        format=options.format,
         header=options.command if options.header else False,
         n_jobs=options.n_jobs,
         progress=options.progress,
-        comments=options.comments,
         resume=options.resume,
         shard=options.shard,
-        max_line_bytes=options.max_line_bytes,
-        **_text_options(options),
+        **what,
     )
     _tell_of_nothing(mapped)
 
@@ -149,19 +150,20 @@ def text(options: argparse.Namespace) -> None:
             raise ValueError("--n-features is not for --analyzer byte, whose columns are exact")
     vectorizer = make(binary=options.binary, **given)
     vectorizer.fit(["any"])  # bad parameters end it here
+    what = {name: getattr(options, name) for name in ("label_field", "id_field", "text_format")}
+    what |= {"field": options.field or "text", "max_line_bytes": options.max_line_bytes}
+    if options.dask is not None:
+        _run_on_dask(options, make_text_job(vectorizer, **what))
+        return
     mapped = _files_of_map.text_files(
         vectorizer,
         options.inputs,
         options.output,
-        field=options.field or "text",
-        label_field=options.label_field,
-        id_field=options.id_field,
-        text_format=options.text_format,
         resume=options.resume,
         shard=options.shard,
         n_jobs=options.n_jobs,
         progress=options.progress,
-        max_line_bytes=options.max_line_bytes,
+        **what,
     )
     _tell_of_nothing(mapped)
 
@@ -171,7 +173,7 @@ def _check_names(options: argparse.Namespace) -> None:
     if options.dask is None:
         paths = expand(options.inputs)
         given = options.texts is not None, options.label_field is not None
-        names = _files_of_map.Names(options.format, *given)
+        names = Names(options.format, *given)
         written = _files_of_map.written(paths, options.output, names)
     else:  # they may be URLs
         paths, written = options.inputs, []
@@ -181,24 +183,17 @@ def _check_names(options: argparse.Namespace) -> None:
     _output_files.refuse_clashes(read, written)
 
 
-def _map_on_dask(options: argparse.Namespace, made: Any) -> None:
+def _run_on_dask(options: argparse.Namespace, job: Job) -> None:
     if not options.output.endswith("/"):
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
-    if options.header or options.shard is not None:
+    if getattr(options, "header", False) or options.shard is not None:
         raise ValueError("--dask cannot be used with --header or --shard")
     try:
         from sparsemaps.dask import _command
     except ImportError as error:
         raise ValueError(str(error)) from error
-    names = ("zero_based", "ones", "format", "comments", "resume", "max_line_bytes", "progress")
-    _command.run(
-        made,
-        options.inputs,
-        options.output,
-        options.dask,
-        options.n_jobs,
-        {**{name: getattr(options, name) for name in names}, **_text_options(options)},
-    )
+    how = {"resume": options.resume, "progress": options.progress}
+    _command.run(job, options.inputs, options.output, options.dask, options.n_jobs, how)
 
 
 def kernel(options: argparse.Namespace) -> None:

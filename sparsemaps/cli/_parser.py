@@ -166,16 +166,10 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--save-config", metavar="FILE", help="write the map to FILE, which --config reads"
     )
-    group = _add_many(parser)
-    group.add_argument(
-        "--dask", nargs="?", const="", metavar="SCHEDULER",
-        help="use a Dask cluster, and write one part for each 64 MB of input; SCHEDULER is the "
-        "scheduler's address or file; without it, --n-jobs processes of this machine. The option "
-        "must be the last one, or stand before another option",
-    )  # fmt: skip
+    _add_many(parser)
 
 
-def _add_many(parser: argparse.ArgumentParser) -> Any:
+def _add_many(parser: argparse.ArgumentParser) -> None:
     """Options of commands that can write one output for each input."""
     group = parser.add_argument_group("many files, where OUTPUT is a directory")
     group.add_argument(
@@ -186,7 +180,12 @@ def _add_many(parser: argparse.ArgumentParser) -> Any:
     group.add_argument(
         "--shard", type=_shard, metavar="I/N", help="take every N-th input, starting with the I-th"
     )
-    return group
+    group.add_argument(
+        "--dask", nargs="?", const="", metavar="SCHEDULER",
+        help="use a Dask cluster, and write one part for each 64 MB of input; SCHEDULER is the "
+        "scheduler's address or file; without it, --n-jobs processes of this machine. The option "
+        "must be the last one, or stand before another option",
+    )  # fmt: skip
 
 
 def _add_texts(parser: argparse.ArgumentParser, has_labels: bool = True) -> None:

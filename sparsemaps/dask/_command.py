@@ -9,7 +9,8 @@ from typing import Any
 import distributed
 
 from sparsemaps._tools import _threads
-from sparsemaps.dask._map_files import map_files
+from sparsemaps.dask._map_files import run_job
+from sparsemaps.files._job import Job
 
 
 @contextlib.contextmanager
@@ -33,11 +34,11 @@ def connect(scheduler: str, n_jobs: int) -> Iterator[Any]:
 
 
 def run(
-    map: Any, inputs: Any, directory: str, scheduler: str, n_jobs: int, options: Mapping[str, Any]
+    job: Job, inputs: Any, directory: str, scheduler: str, n_jobs: int, options: Mapping[str, Any]
 ) -> None:
-    """Map files on a cluster. What only Dask raises becomes a ValueError."""
+    """Do a job on a cluster. What only Dask raises becomes a ValueError."""
     try:
         with connect(scheduler, n_jobs) as client:
-            map_files(map, inputs, directory, client=client, **options)
+            run_job(job, inputs, directory, client=client, **options)
     except (distributed.KilledWorker, ImportError) as error:  # fsspec asks for s3fs and others
         raise ValueError(str(error)) from error

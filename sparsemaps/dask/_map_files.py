@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import fsspec
 from dask.delayed import delayed
 
-from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, check_int
+from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_int
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import Progress
 from sparsemaps.dask._graphs import compute_each
 from sparsemaps.dask._ranges import ByteRange, cut, find_inputs, full_name, is_local
-from sparsemaps.files._map import Job, make_job
+from sparsemaps.files._job import Job, make_job
 from sparsemaps.files._record import difference, read_record
 from sparsemaps.files._rows import read_pieces
 from sparsemaps.files._text_rows import TextRows, with_classes
@@ -124,16 +124,33 @@ def map_files(
     part-000000.svm ['1', '1:1', '8:1', '12:1']
     part-000001.svm ['-1', '4:1', '5:1', '11:1']
     """
-    check_choice("format", format, tuple(_ENDINGS))
-    check_int("partition_bytes", partition_bytes, 1, LARGEST_INT)
-    check_bool("resume", resume)
-    if progress is not None:
-        check_bool("progress", progress)
     for name in options:
         if name not in _OPTIONS:
             raise TypeError(f"map_files() got an unexpected keyword argument {name!r}")
     job = make_job(map, format=format, **options)
-    ending = _ENDINGS[format]
+    return run_job(
+        job, inputs, directory, partition_bytes, client=client, resume=resume, progress=progress,
+        storage_options=storage_options,
+    )  # fmt: skip
+
+
+def run_job(
+    job: Job,
+    inputs: Any,
+    directory: str | os.PathLike[str],
+    partition_bytes: int = 2**26,
+    *,
+    client: Any = None,
+    resume: bool = True,
+    progress: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> list[str]:
+    """What `map_files` does, for a job."""
+    check_int("partition_bytes", partition_bytes, 1, LARGEST_INT)
+    check_bool("resume", resume)
+    if progress is not None:
+        check_bool("progress", progress)
+    ending = _ENDINGS[job.format]
     found = find_inputs(inputs, storage_options)
     ranges = cut(found, partition_bytes, storage_options, job.is_cut)
     job = _with_classes(job, ranges, client)

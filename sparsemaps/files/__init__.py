@@ -4,6 +4,7 @@
 - ``_text_rows``: rows of raw texts; the numbers of labels that are strings.
 - ``_record``: what an output was made of, for resuming.
 - ``_formats``: sinks: LIBSVM text, packed codes as .npy, CSR as .npz.
+- ``_job``: what is done to each input, of options that are checked; Dask does the same to a part.
 - ``_map``: `map_files`: inputs to one output, or one each, in shards and resumed.
 - ``_pairs``: similar rows of a file, for ``sparsemaps pairs``.
 - ``_kernel_matrix``: a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
@@ -13,7 +14,8 @@ The command and ``sparsemaps.dask`` call these. Text is read and written by ``li
 knows no map.
 """
 
-from sparsemaps.files._map import MappedFile, map_files
+from sparsemaps.files._job import MappedFile
+from sparsemaps.files._map import map_files
 
 __all__ = ["MappedFile", "map_files"]
 

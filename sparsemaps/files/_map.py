@@ -3,33 +3,20 @@
 import itertools
 import json
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
 from sparsemaps._tools import _output_files, _text_input, _threads
-from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, check_int
+from sparsemaps._tools._checks import check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import CLASSES, RECORD, expand, is_directory, is_pipe
-from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
-from sparsemaps.files._record import difference, make_record, read_record
-from sparsemaps.files._rows import Block, LibsvmRows, Source, read_rows
-from sparsemaps.files._text_rows import TextRows, number_labels, refuse_pipe, text_rows, width_of
-from sparsemaps.maps._sparse_map import as_fitted
+from sparsemaps._tools._sources import RECORD, expand, is_directory, is_pipe
+from sparsemaps.files._job import Job, MappedFile, Names, make_job, make_text_job
+from sparsemaps.files._record import difference, read_record
+from sparsemaps.files._text_rows import TextRows, refuse_pipe
 
 _SMALL_BYTES = 2**23
 """Threads divide a file of at least this size among them; smaller ones they take one each."""
-
-
-class MappedFile(NamedTuple):
-    """An input, the output of its rows, the number of rows, and whether the output was complete
-    before (`resume`); the number of rows is then that of the earlier run."""
-
-    input: Any
-    output: Any
-    n_rows: int
-    skipped: bool
 
 
 def map_files(
@@ -166,7 +153,7 @@ def map_files(
 
 
 def _run(
-    job: "Job",
+    job: Job,
     inputs: Any,
     output: Any,
     resume: bool = False,
@@ -196,26 +183,6 @@ def _run(
     return [file._replace(input=path) for file, path in zip(done, paths, strict=True)]
 
 
-class Names(NamedTuple):
-    """How outputs are named: by the format, and whether the inputs are texts and have labels."""
-
-    format: str
-    are_texts: bool
-    have_labels: bool
-
-    @property
-    def ending(self) -> str:
-        """What is added to the name of an input."""
-        if self.format != "svmlight":
-            return f".{self.format}"
-        return ".svm" if self.are_texts else ""
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """What the names of files end with that may be beside an output."""
-        return (*FORMATS[self.format].beside, *([CLASSES] if self.have_labels else []))
-
-
 def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, str]]:
     """All files that mapping these inputs writes, each with what it is."""
     is_many = is_directory(output)
@@ -232,157 +199,6 @@ def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, s
     return names
 
 
-class Job(NamedTuple):
-    """What is done to each input. Without a map, the rows are written as they are."""
-
-    map: Any
-    source: Source
-    options: FormatOptions
-    format: str
-    n_jobs: int | None
-
-    def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
-        """The job with what it must know of all inputs, which are checked, and what to read."""
-        if not isinstance(self.source, TextRows):
-            return self, inputs
-        for given in inputs:
-            self.source.format_of(given)
-        source, inputs = number_labels(self.source, inputs, self.n_jobs, stack)
-        return self._replace(source=source), inputs
-
-    def run(
-        self, inputs: Sequence[Any], output: Any, bar: FileProgress | None = None
-    ) -> list[MappedFile]:
-        """Map some inputs to one output."""
-        with ExitStack() as stack:
-            target = FORMATS[self.format](self.map, output, self.options, stack)
-            table = self.source.classes_table()
-            if table is not None:
-                path = os.fspath(output) + CLASSES
-                stack.enter_context(_output_files.atomic_output(path)).write(table)
-            done = [MappedFile(one, output, self._map(one, target, bar), False) for one in inputs]
-            target.finish()
-        return done
-
-    def _map(self, given: Any, target: OutputFormat, bar: FileProgress | None) -> int:
-        """Map an input; returns the number of rows."""
-
-        def convert(block: Block) -> tuple[Any, int]:
-            return target.convert(block), block.n_rows
-
-        n_rows = 0
-        max_rows = None if self.map is None else rows_at_once(self.map._size)
-        for converted, n_more in read_rows(
-            self.source, given, convert, n_jobs=self.n_jobs, bar=bar, max_rows=max_rows
-        ):
-            target.write(converted)
-            n_rows += n_more
-        return n_rows
-
-    def record(self, **more: Any) -> dict[str, Any]:
-        """What outputs are made of, for resuming."""
-        source, output = self.source.options(), self.options._asdict()
-        options = {"format": self.format, **source, **output, **more}
-        return make_record(self.map, options)
-
-    def is_cut(self, path: str) -> bool:
-        """Whether ranges of bytes of an input are inputs; those of Parquet are not."""
-        return not isinstance(self.source, TextRows) or self.source.format_of(path) != "parquet"
-
-    def names(self) -> Names:
-        """How outputs are named."""
-        is_text = isinstance(self.source, TextRows)
-        return Names(self.format, is_text, self.source.label_field is not None)
-
-
-def make_job(
-    map: Any,
-    *,
-    zero_based: bool = False,
-    ones: bool = False,
-    format: str = "svmlight",
-    header: bool | str = False,
-    texts: str | None = None,
-    field: str = "text",
-    label_field: str | None = None,
-    id_field: str | None = None,
-    token_pattern: str | None = None,
-    text_format: str | None = None,
-    n_jobs: int | None = None,
-    comments: bool = False,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
-) -> Job:
-    """A job of the options of `map_files`, which are checked."""
-    check_choice("format", format, tuple(FORMATS))
-    _threads.resolve_n_jobs(n_jobs)
-    for name, value in (("comments", comments), ("zero_based", zero_based), ("ones", ones)):
-        check_bool(name, value)
-    fitted = as_fitted(map)
-    if ones and not fitted.is_one_hot:
-        raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
-    if ones and format == "npy":
-        raise ValueError(
-            f"{setting('ones', True)} is not for {setting('format', 'npy')}: packed codes have no "
-            "values"
-        )
-    if format == "npy" and not fitted.has_codes:
-        raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
-    if comments and format != "svmlight":
-        raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
-    title = " ".join(repr(map).split()) if header is True else header or ""
-    source, about = source_of(
-        fitted, texts, zero_based=zero_based, field=field, label_field=label_field,
-        id_field=id_field, token_pattern=token_pattern, text_format=text_format,
-        max_line_bytes=max_line_bytes,
-    )  # fmt: skip
-    if comments and texts is not None:
-        raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
-    options = FormatOptions(bool(ones), bool(comments), title, about, id_field is not None)
-    return Job(fitted, source, options, format, n_jobs)
-
-
-def source_of(
-    map: Any,
-    texts: str | None,
-    *,
-    zero_based: bool = False,
-    field: str = "text",
-    label_field: str | None = None,
-    id_field: str | None = None,
-    token_pattern: str | None = None,
-    text_format: str | None = None,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
-) -> tuple[Source, dict[str, Any] | None]:
-    """What inputs are for a fitted map, and the description of the vectorizer of texts."""
-    check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT)
-    if texts is None:
-        for name, value in (
-            ("label_field", label_field), ("id_field", id_field),
-            ("token_pattern", token_pattern), ("text_format", text_format),
-        ):  # fmt: skip
-            if value is not None:
-                raise ValueError(f"{setting(name, value)} is for texts")
-        return LibsvmRows(bool(zero_based), int(max_line_bytes)), None
-    if zero_based:
-        raise ValueError(f"{setting('zero_based', True)} is for LIBSVM files, not for texts")
-    # They are slow to import, as scikit-learn's are.
-    from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
-
-    is_set = not map._values_matter
-    vectorizer = vectorizer_of(texts, token_pattern=token_pattern, binary=is_set)
-    width = width_of(vectorizer)
-    if map._n_columns not in (None, width):
-        raise ValueError(
-            f"the map was fitted to {map._n_columns} columns, and rows of texts by {texts} have "
-            f"{width}"
-        )
-    source = text_rows(
-        vectorizer, field=field, label_field=label_field, id_field=id_field,
-        text_format=text_format, max_line_bytes=max_line_bytes,
-    )  # fmt: skip
-    return source, vectorizer_config(vectorizer, values=not is_set)
-
-
 def text_files(
     vectorizer: Any,
     inputs: Any,
@@ -392,16 +208,12 @@ def text_files(
     shard: tuple[int, int] | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
-    **options_of_texts: Any,
+    **options: Any,
 ) -> list[MappedFile]:
     """Write the rows that a vectorizer makes of texts, for ``sparsemaps text``."""
-    from sparsemaps.text._analyzers import vectorizer_config
-
-    _threads.resolve_n_jobs(n_jobs)
-    source = text_rows(vectorizer, **options_of_texts)
-    options = FormatOptions(False, False, "", vectorizer_config(vectorizer), source.has_ids)
-    job = Job(None, source, options, "svmlight", n_jobs)
-    return _run(job, inputs, output, resume, shard, progress)
+    return _run(
+        make_text_job(vectorizer, n_jobs, **options), inputs, output, resume, shard, progress
+    )
 
 
 # ---- a directory of outputs ----------------------------------------------------------------------

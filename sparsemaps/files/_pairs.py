@@ -10,7 +10,7 @@ from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import expand
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._map import source_of
+from sparsemaps.files._job import source_of
 from sparsemaps.files._rows import Block, apply, comments_of, read_rows, stacked
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.maps._sparse_map import as_fitted

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import command
 from dask_parts import CWS, joined, on_one_machine
 from text_files import IDS, LABELS, TEXTS, write_jsonl
 
@@ -64,3 +65,18 @@ def test_a_bad_line_is_counted_from_that_of_the_file(tmp_path):
     path.write_bytes(b"some text\n" * 300 + b"\xff\n")
     with pytest.raises(ValueError, match=r"a\.txt: line 301: expected UTF-8"):
         sd.map_files(CWS, path, tmp_path / "out", partition_bytes=500, texts="word:1")
+
+
+def test_the_command_text(inputs, tmp_path):
+    from sparsemaps.dask._map_files import run_job
+    from sparsemaps.files._job import make_text_job
+    from sparsemaps.text import HashingVectorizer
+
+    options = {"label_field": "label", "id_field": "id"}
+    expected = tmp_path / "one"
+    assert command("text", *inputs, "-o", expected, "--label-field", "label", "--id-field", "id")
+    job = make_text_job(HashingVectorizer(), **options)
+    parts = run_job(job, inputs, tmp_path / "out", 1000)
+    assert joined(parts) == expected.read_bytes()
+    refused = command("text", *inputs, "-o", tmp_path / "x", "--dask", "--n-jobs", 1)
+    assert b"--dask needs an output directory" in refused.stderr
