@@ -20,6 +20,9 @@ TEXTS = "texts"
 LARGEST_N_BITS = 2**31 - 1
 """Bits of the codes of a row: how many differ is a number of 32 bits."""
 
+LARGEST_SET = 2**32 - 1
+"""Sizes of sets are kept in 32 bits; of a larger set, the size is this one."""
+
 _CALL_BITS = 2**36
 """Bits that a call of a kernel compares, in about a tenth of a second: signals are taken between
 calls."""
@@ -61,11 +64,15 @@ class PackedCodes:
     parts : sequence of (bits, chance), default=()
         Of "product", the bits and the chance of each part of a code, that with the highest bits
         first.
+    sizes : array-like of int, shape (n_rows,), or None, default=None
+        Of the codes of `MinHash`, how many members each set has, at most 2**32 - 1:
+        `sparsemaps.neighbors.contained_pairs` needs them. None where they are not known.
 
     Attributes
     ----------
-    array, bits, config, n_hashes, sampled, chance, estimator, parts
-        As above; `sampled` is an array, `parts` a tuple of tuples.
+    array, bits, config, n_hashes, sampled, chance, estimator, parts, sizes
+        As above; `sampled` is an array, `sizes` an array of uint32 or None, `parts` a tuple of
+        tuples.
     shape : tuple of int
         That of `array`.
 
@@ -105,6 +112,7 @@ class PackedCodes:
         chance: float | None = None,
         estimator: str = _estimates.CHANCE,
         parts: Sequence[Sequence[Any]] = (),
+        sizes: Array | None = None,
     ) -> None:
         self.array: Bytes = check_codes("array", array)
         self.bits, self.n_hashes = check_sizes("array", self.array, bits, n_hashes)
@@ -124,6 +132,7 @@ class PackedCodes:
             raise ValueError(
                 f"sampled must be of shape ({len(self.array)},), got {self.sampled.shape}"
             )
+        self.sizes = None if sizes is None else _check_sizes_of_sets(sizes, len(self.array))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -137,14 +146,18 @@ class PackedCodes:
         """Some rows: a slice, an array of row numbers or of bools, or the number of one row."""
         if isinstance(rows, (int, np.integer)):
             rows = [rows]
-        return self._with_rows(self.array[rows], self.sampled[rows])
+        sizes = None if self.sizes is None else self.sizes[rows]
+        return self._with_rows(self.array[rows], self.sampled[rows], sizes)
 
-    def _with_rows(self, array: Array, sampled: Array | None) -> "PackedCodes":
+    def _with_rows(
+        self, array: Array, sampled: Array | None, sizes: Array | None = None
+    ) -> "PackedCodes":
         """Codes of the same map; `sampled` is None for rows of which not all bits are 0."""
-        return PackedCodes(array, self.bits, self.config, sampled=sampled, **self._facts())
+        facts = self._facts()
+        return PackedCodes(array, self.bits, self.config, sampled=sampled, sizes=sizes, **facts)
 
     def _facts(self) -> dict[str, Any]:
-        """What else than `array`, `bits`, `config` and `sampled` the constructor takes."""
+        """What else the constructor takes that does not depend on the rows."""
         names = ("n_hashes", "chance", "estimator", "parts")
         return {name: getattr(self, name) for name in names}
 
@@ -160,7 +173,7 @@ class PackedCodes:
         Returns
         -------
         codes : PackedCodes
-            A copy of all rows, also of a single block.
+            A copy of all rows, also of a single block. `sizes` are there if all blocks have them.
 
         Raises
         ------
@@ -188,9 +201,11 @@ class PackedCodes:
         known = next((n for n, codes in enumerate(blocks) if TEXTS in codes.config), 0)
         for number, codes in enumerate(blocks):
             refuse_different(f"block {known} and block {number}", blocks[known], codes)
+        sizes = [codes.sizes for codes in blocks if codes.sizes is not None]
         return blocks[known]._with_rows(
             np.concatenate([np.asarray(codes.array) for codes in blocks]),
             np.concatenate([codes.sampled for codes in blocks]),
+            np.concatenate(sizes) if len(sizes) == len(blocks) else None,
         )
 
     def part(self, which: int) -> "PackedCodes":
@@ -263,7 +278,8 @@ class PackedCodes:
             Further data to keep in the file, which ``json.dumps`` takes.
         """
         own = self._description()
-        _file.write(path, [self.array], self.sampled, {**(about or {}), **own}, {})
+        further = {} if self.sizes is None else {"sizes": self.sizes}
+        _file.write(path, [self.array], self.sampled, {**(about or {}), **own}, further)
 
     def _description(self) -> dict[str, Any]:
         """What a file says of codes of this map."""
@@ -302,7 +318,8 @@ class PackedCodes:
             own = {name: about[name] for name in names}
             if own["n_hashes"] is None or own["chance"] is None:
                 raise ValueError("n_hashes and chance must be numbers")
-            return cls(array, sampled=sampled, **own), contents
+            sizes = contents.further.get("sizes")
+            return cls(array, sampled=sampled, sizes=sizes, **own), contents
         except KeyError as error:
             raise ValueError(f"{path} is damaged: its description has no {error}") from None
         except ValueError as error:
@@ -414,6 +431,19 @@ class PackedCodes:
                 "products of more than two maps whose codes agree by chance have no estimate"
             )
         return any(chances)
+
+
+def _check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
+    sizes = np.asarray(sizes)
+    if sizes.shape != (n_rows,) or sizes.dtype.kind not in "iu":
+        raise ValueError(
+            f"sizes must be integers of shape ({n_rows},), got shape {sizes.shape} of {sizes.dtype}"
+        )
+    if sizes.size and not 0 <= sizes.min() <= sizes.max() <= LARGEST_SET:
+        raise ValueError(
+            f"sizes must be from 0 to {LARGEST_SET}, got {sizes.min()} to {sizes.max()}"
+        )
+    return np.ascontiguousarray(sizes, np.uint32)
 
 
 def _check_chance(name: str, value: Any) -> float:

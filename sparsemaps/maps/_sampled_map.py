@@ -12,7 +12,7 @@ from sparsemaps._loops.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
 from sparsemaps._tools import _checks
 from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._typing import Array, Bytes, Matrix, MatrixLike, Output
-from sparsemaps.codes._packed import PackedCodes, rows_with_bits
+from sparsemaps.codes._packed import LARGEST_SET, PackedCodes, rows_with_bits
 from sparsemaps.maps._moments import Moments, Pairs, biases
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import encode_texts
@@ -68,6 +68,11 @@ class SampledMap(SparseMap[Output]):
     def _estimator(self) -> str:
         """The name of the formula for the kernel from the rate at which codes agree."""
         return "chance"
+
+    @property
+    def _knows_sizes(self) -> bool:
+        """Whether the samples are of sets, whose sizes packed codes keep."""
+        return False
 
     @property
     def _parts(self) -> tuple[tuple[int, float], ...]:
@@ -134,11 +139,14 @@ class SampledMap(SparseMap[Output]):
         rows = self._read_input(X, reset=False)
         out = np.empty((rows.n_rows, (fitted.n_hashes * fitted._code_bits + 7) // 8), np.uint8)
         sampled = np.ones(rows.n_rows, bool)
+        sizes = np.empty(rows.n_rows, np.uint32) if fitted._knows_sizes else None
 
         def write(block: Block, start: int, stop: int) -> None:
             fitted._write_codes(block, PACKED, out[start:stop])
             if packed:
                 fitted._find_samples(block, out[start:stop], sampled[start:stop])
+                if sizes is not None:
+                    sizes[start:stop] = np.minimum(np.diff(block.indptr), LARGEST_SET)
 
         fitted._for_each_block(rows, write)
         if not packed:
@@ -152,6 +160,7 @@ class SampledMap(SparseMap[Output]):
             chance=fitted._chance,
             estimator=fitted._estimator,
             parts=fitted._parts,
+            sizes=sizes,
         )
 
     @overload

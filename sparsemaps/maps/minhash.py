@@ -140,6 +140,7 @@ class MinHash(SampledMap[CsrMatrix]):
         _checks.check_int("bits", self.bits, 1, 16)
 
     _samples_empty_rows = False
+    _knows_sizes = True
 
     @property
     def _code_bits(self) -> int:

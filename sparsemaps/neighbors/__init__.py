@@ -7,6 +7,7 @@ which all bits are 0, if rows have at least 64 bits.
 - this file: `top_k` and `similar_pairs`.
 - ``_clusters``: `clusters`, the connected components of pairs.
 - ``_search``: bands, candidates, and what recall they give.
+- ``_containment``: `contained_pairs`, by codes and the sizes of sets.
 - ``_exact``: the exact kernel of pairs.
 - ``_index``: `KernelNeighbors`; ``_kept``: its rows, with tables of their bands, as they come.
 
@@ -32,9 +33,10 @@ from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._clusters import clusters
+from sparsemaps.neighbors._containment import contained_pairs
 from sparsemaps.neighbors._index import KernelNeighbors
 
-__all__ = ["KernelNeighbors", "clusters", "similar_pairs", "top_k"]
+__all__ = ["KernelNeighbors", "clusters", "contained_pairs", "similar_pairs", "top_k"]
 
 
 def top_k(

@@ -1,0 +1,211 @@
+"""Which sets are contained in others, from codes of MinHash and the sizes of the sets.
+
+Of the sizes a and b and the similarity J of two sets, the containment of the first in the second is
+C = J (a + b) / ((1 + J) a). C >= c needs J >= c a / (a + b - c a): a similarity that is the lower
+the larger the second set is. So rows are searched by classes of like size, with the bands that the
+similarity of each pair of classes needs.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes import _packed
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.neighbors import _search
+
+_LARGEST_ERROR = 0.1
+"""The largest standard error of a containment at the threshold."""
+
+_CLASSES = 2
+"""Classes of sizes for each doubling."""
+
+_MAX_BUCKET = 1000
+"""As in `sparsemaps.neighbors.similar_pairs`."""
+
+
+def contained_pairs(
+    codes: PackedCodes,
+    threshold: float,
+    *,
+    other: PackedCodes | None = None,
+    recall: float = 0.95,
+    return_std: bool = False,
+    n_jobs: int | None = None,
+) -> tuple[Array, ...]:
+    """Pairs of sets of which the first is contained in the second, up to a share.
+
+    The containment of a set in another is the share of its members that the other has too: which
+    documents hold a short text, however long they are [1]_. It is estimated from codes of `MinHash`
+    and the sizes of the sets. The shorter the first set is beside the second, the more hashes that
+    takes: 16,384 of 8 bits for a standard error of 0.09 where the second is 100 times as large.
+
+    Parameters
+    ----------
+    codes : PackedCodes
+        Codes of `MinHash`, with the sizes of the sets: ``encode(X, packed=True)``.
+    threshold : float
+        The least containment, above 0, at most 1.
+    other : PackedCodes or None, default=None
+        Find sets of `codes` that these contain, codes of the same map; None is within `codes`, in
+        both directions.
+    recall : float, default=0.95
+        Above 0, at most 1: each pair whose estimate is at least `threshold` is found with this
+        probability or a higher one. 1 compares all pairs.
+    return_std : bool, default=False
+        Return the standard errors too.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The answer does not depend on it.
+
+    Returns
+    -------
+    i, j : ndarray of int64, shape (n_pairs,)
+        The rows, in ascending order: set i is contained in set j, a row of `other` if there is one.
+    containment : ndarray of float64, shape (n_pairs,)
+        The estimates. They may be a little above 1.
+    std : ndarray of float64, shape (n_pairs,)
+        Their standard errors, by the delta method. Only if `return_std`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, the codes have no sizes or are of different maps, or the
+        hashes are too few: where the standard error at the threshold exceeds 0.1 for the smallest
+        set and the largest, the error says how many hashes are needed.
+
+    See Also
+    --------
+    similar_pairs : Pairs of similar rows, whose sizes are alike.
+
+    Notes
+    -----
+    Rows are divided by their sizes into classes, two for each doubling; of each pair of classes,
+    the rows are searched as `similar_pairs` does it, with the similarity that the threshold means
+    for their sizes [2]_. As there, at most 1,000 rows of a bucket are compared with a row.
+
+    References
+    ----------
+    .. [1] A. Broder, "On the resemblance and containment of documents", 1997.
+    .. [2] E. Zhu, F. Nargesian, K. Pu, R. Miller, "LSH Ensemble: internet-scale domain search",
+       VLDB 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import MinHash, neighbors
+    >>> X = np.zeros((3, 60))
+    >>> X[0, :50] = X[1, 20:30] = X[2, 45:55] = 1
+    >>> A = MinHash(n_hashes=4096, random_state=0).fit(X).encode(X, packed=True)
+    >>> i, j, containment = neighbors.contained_pairs(A, 0.8)
+    >>> i, j, containment.round(1)
+    (array([1]), array([0]), array([1.]))
+    """
+    searched, others = _with_sizes("codes", codes), None
+    if other is not None:
+        others = _with_sizes("other", other)
+        _packed.refuse_different("codes and other", searched, others)
+    threshold = _search.check_share("threshold", threshold)
+    recall = _search.check_share("recall", recall)
+    _check_error(searched, searched if others is None else others, threshold)
+    found = [
+        _Found(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.int64))),
+        *_search_classes(searched, others, threshold, recall, n_jobs),
+    ]
+    i, j, differing = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    a = _sizes(searched)[i]
+    b = _sizes(searched if others is None else others)[j]
+    similarity, std = searched.kernel(searched.n_hashes - differing, return_std=True)
+    containment = similarity * (a + b) / ((1 + similarity) * a)
+    kept = np.flatnonzero(containment >= threshold - 1e-12)
+    kept = kept[np.lexsort((j[kept], i[kept]))]
+    error = (std * (a + b) / (a * (1 + similarity) ** 2))[kept]
+    answer = i[kept], j[kept], containment[kept]
+    return (*answer, error) if return_std else answer
+
+
+class _Found(NamedTuple):
+    """Pairs of which the first may be contained in the second, and how many codes differ."""
+
+    i: Array
+    j: Array
+    differing: Array
+
+
+def _search_classes(
+    codes: PackedCodes, other: PackedCodes | None, threshold: float, recall: float, n_jobs: Any
+) -> Iterator[_Found]:
+    """The pairs of each pair of classes whose sizes allow it."""
+    own = _classes(codes)
+    for place, first in enumerate(own):
+        for second in own[place:] if other is None else _classes(other):
+            sets = codes[first], (codes if other is None else other)[second]
+            sizes = [_sizes(rows) for rows in sets]
+            least = [_least_similarity(sizes[0], sizes[1], threshold)]
+            if other is None:
+                least.append(_least_similarity(sizes[1], sizes[0], threshold))
+            if min(least) > 1:
+                continue
+            n_agreeing = _search.least_agreeing(codes, min(least))
+            same = other is None and first is second
+            i, j, differing = _search.pairs_of(
+                sets[0], None if same else sets[1], n_agreeing, recall, _MAX_BUCKET, n_jobs
+            )
+            i, j = first[i], second[j]
+            yield _Found(i, j, differing)
+            if other is None:
+                yield _Found(j, i, differing)
+
+
+def _classes(codes: PackedCodes) -> list[Array]:
+    """The rows of each class of sizes, ascending; those without members are in none."""
+    rows = np.flatnonzero(codes.sampled & (_sizes(codes) > 0))
+    numbers = np.floor(np.log2(_sizes(codes)[rows]) * _CLASSES).astype(np.int64)
+    return [rows[numbers == number] for number in np.unique(numbers)]
+
+
+def _least_similarity(first: Array, second: Array, threshold: float) -> float:
+    """The least similarity of a set of the first sizes that is contained, up to the threshold, in
+    one of the second sizes; above 1 where none can be."""
+    smallest, largest = float(first.min()), float(second.max())
+    if largest < threshold * smallest - 1e-9:
+        return math.inf
+    return min(1.0, threshold * smallest / (smallest + largest - threshold * smallest))
+
+
+def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> None:
+    """Raise where the codes are too few for the smallest set and the largest."""
+    small, large = (_sizes(rows)[rows.sampled & (_sizes(rows) > 0)] for rows in (codes, other))
+    if not len(small) or not len(large):
+        return
+    a, b = float(small.min()), float(large.max())
+    similarity = _least_similarity(small, large, threshold)
+    if similarity > 1:
+        return
+    rate = similarity + (1 - similarity) * codes.chance
+    std = math.sqrt(rate * (1 - rate) / codes.n_hashes) / (1 - codes.chance)
+    error = std * (a + b) / (a * (1 + similarity) ** 2)
+    if error > _LARGEST_ERROR:
+        needed = math.ceil(codes.n_hashes * (error / _LARGEST_ERROR) ** 2)
+        raise ValueError(
+            f"{codes.n_hashes} hashes are too few: at the threshold, the standard error of a set "
+            f"of {a:.0f} members in one of {b:.0f} is {error:.2f}; n_hashes={needed} gives "
+            f"{_LARGEST_ERROR}"
+        )
+
+
+def _with_sizes(name: str, codes: Any) -> PackedCodes:
+    if not isinstance(codes, PackedCodes):
+        raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
+    if codes.sizes is None:
+        raise ValueError(
+            f"{name} must have the sizes of sets: MinHash gives them by encode(X, packed=True)"
+        )
+    return codes
+
+
+def _sizes(codes: PackedCodes) -> Array:
+    assert codes.sizes is not None
+    return codes.sizes.astype(np.float64)
