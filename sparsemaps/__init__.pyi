@@ -15,6 +15,7 @@ from sparsemaps.maps.minhash import MinHash as MinHash
 from sparsemaps.maps.random_binning import RandomBinning as RandomBinning
 from sparsemaps.maps.random_fourier import RandomFourier as RandomFourier
 from sparsemaps.maps.random_maclaurin import RandomMaclaurin as RandomMaclaurin
+from sparsemaps.maps.random_projection import RandomProjection as RandomProjection
 from sparsemaps.maps.sign_projection import SignProjection as SignProjection
 from sparsemaps.maps.tensor_sketch import TensorSketch as TensorSketch
 from sparsemaps.maps.weighted_sampling import (

@@ -101,6 +101,7 @@ EXTRA = [
     ("Fastfood", {"n_components": 150, "kernel": "rbf", "hash_dim": 1000}),
     ("Fastfood", {"n_components": 40, "kernel": "matern", "degree": 5, "hash_dim": 4}),
     ("RandomBinning", {"n_bins": 2**16, "n_grids": 40, "pitch_density": rational}),
+    ("RandomProjection", {"n_components": 40, "distribution": "cauchy"}),
 ]
 
 

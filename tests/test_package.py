@@ -132,7 +132,7 @@ def test_documentation_examples(name, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
 def test_add_a_map_shows_the_code_that_is():
-    code = (PACKAGE / "maps" / "count_sketch.py").read_text(encoding="utf-8")
+    code = (PACKAGE / "maps" / "random_projection.py").read_text(encoding="utf-8")
     shown = re.findall(
         r"```python\n(.*?)```", (DOCS / "add_a_map.md").read_text(encoding="utf-8"), re.DOTALL
     )

@@ -17,6 +17,7 @@ from sparsemaps import (
     RandomBinning,
     RandomFourier,
     RandomMaclaurin,
+    RandomProjection,
     SignProjection,
     TensorSketch,
     codes,
@@ -32,6 +33,8 @@ def maps() -> None:
     TensorSketch(degree=3, gamma=0.5, coef0=1.0, method="direct").fit_transform(X)
     RandomMaclaurin(kernel="exp", h01=True).fit(X).get_feature_names_out()
     RandomMaclaurin(kernel=(0.0, 1.0, 0.5), random_state=np.random.default_rng(0)).fit(X)
+    cauchy = RandomProjection(distribution="cauchy").fit(X)
+    print(cauchy.approximate_l1(cauchy.transform(X)).shape)
     RandomFourier(gamma="scale", form="offset").fit(X).exact_kernel(X)
     Fastfood(kernel="matern", transform_type="fft", hash_dim=None).fit_any_width().transform(X)
     RandomBinning(n_grids=8, n_bins=16, pitch_density=lambda pitch: pitch * np.exp(-pitch)).fit(X)

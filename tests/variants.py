@@ -4,9 +4,9 @@ import numpy as np
 
 from sparsemaps import (
     ConsistentWeightedSampling,
-    CountSketch,
+    MinHash,
     RandomFourier,
-    SignProjection,
+    RandomProjection,
 )
 
 
@@ -29,6 +29,10 @@ MAPS = {
         {"n_components": 30, "kernel": "exp", "gamma": 0.5},
         {"n_components": 70, "kernel": (0.0, 1.0, 0.0, 0.25)},
         {"n_components": 24, "degree": 3, "coef0": 4.0, "h01": True},
+    ],
+    "RandomProjection": [
+        {"n_components": 70},
+        {"n_components": 70, "distribution": "rademacher"},
     ],
     "RandomFourier": [
         {"n_components": 75, "gamma": 0.1},
@@ -56,8 +60,8 @@ MAPS = {
         },
         {
             "maps": (
-                SignProjection(n_hashes=30),
-                CountSketch(n_components=30),
+                MinHash(n_hashes=30),
+                RandomProjection(n_components=30),
             )
         },
     ],

@@ -37,6 +37,7 @@ STREAMS = {
     "kernel_product": 12,
     "minhash": 14,
     "fastfood": 17,
+    "random_projection": 18,
 }
 """The number of each class, never reused or renumbered within a scheme."""
 

@@ -18,7 +18,7 @@ def _coverage(moments: Moments, size: int, error: float) -> Array:
         return _binomial_coverage(moments, size, error / moments.span)
     variance = _largest_variance(moments, size)
     if moments.law == "normal":
-        return _normal_coverage(variance, error)
+        return _normal_coverage(variance, error - np.abs(moments.bias))
     if moments.law == "jumps":
         # Of jumps of one size, the sum is normal after the correction for continuity. Where
         # they are larger than the error, Chebyshev's inequality is the best that can be said.

@@ -12,7 +12,8 @@ number of threads, on any machine.
 - ``_bandwidth``: `gamma` from the data, for the maps that have it.
 - ``_block_covariance``: the covariance of the features of one block of `Fastfood`.
 - ``_config``: a map from the dictionary that ``to_config`` gave.
-- ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``: inner products and series of them.
+- ``count_sketch``, ``random_projection``, ``tensor_sketch``, ``random_maclaurin``: inner products
+  and series of them.
 - ``random_fourier``, ``fastfood``, ``random_binning``: kernels of the difference of two rows.
 - ``weighted_sampling``, ``minhash``, ``sign_projection``: samples that agree at the kernel's rate.
 - ``kernel_product``: the product of a sampled map's kernel and another map's.

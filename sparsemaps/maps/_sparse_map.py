@@ -37,6 +37,9 @@ seed_ : int
 }
 """Parts of the docstrings of all maps."""
 
+ONE_NUMBER_RULE = "give codes or one number for each component"
+"""The `_product_rule` of maps that do not."""
+
 
 class SparseMap(
     _sklearn.ClassNamePrefixFeaturesOutMixin,
@@ -62,7 +65,7 @@ class SparseMap(
       parameters, and those that depend on the data;
     - ``_learned_parameters``, those that ``fit`` took from the data;
     - ``_nonnegative_rule``, ``_size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
-      ``_has_components``, ``_values_matter``, which say what the map is.
+      ``_product_rule``, ``_values_matter``, which say what the map is.
 
     These methods see the frozen copy as ``self``.
     """
@@ -104,9 +107,10 @@ class SparseMap(
     """Whether the output has a number for each component with ``dense_output=True`` only."""
 
     @property
-    def _has_components(self) -> bool:
-        """Whether the output, if dense, is one number for each component."""
-        return True
+    def _product_rule(self) -> str | None:
+        """How the error for the map as the second one of a product goes on after "must". None if
+        it may be that one: then its output, if dense, is one number for each component."""
+        return None
 
     _size_name: ClassVar[str] = "n_components"
     """The parameter which is the number of random components that the estimate is a mean of."""

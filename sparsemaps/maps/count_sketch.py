@@ -78,8 +78,6 @@ class CountSketch(SparseMap[Output]):
     _command = "count-sketch", "linear kernel, by a sketch of fewer columns"
     _demo = "", {"dense_output": True}
 
-    _sparse_components = True
-
     @overload
     def __init__(
         self: "CountSketch[Array]",
@@ -126,6 +124,13 @@ class CountSketch(SparseMap[Output]):
     def _check_parameters(self) -> None:
         _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
         _checks.check_bool("dense_output", self.dense_output)
+
+    @property
+    def _product_rule(self) -> str | None:
+        return (
+            "not be a count sketch, as the error of the product would not fall with n_components "
+            "(RandomProjection has the same kernel)"
+        )
 
     @property
     def _width(self) -> int:

@@ -16,7 +16,8 @@ from sparsemaps._tools._typing import Array, Bytes, CsrMatrix, Matrix, MatrixLik
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sampled_map import SampledMap
-from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
+from sparsemaps.maps.random_projection import RandomProjection
 from sparsemaps.maps.sign_projection import SignProjection
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
 
@@ -226,11 +227,8 @@ class KernelProduct(SampledMap[CsrMatrix]):
             part._check_parameters()
         if not sampled.is_one_hot:
             raise ValueError("the first of maps must not have dense_output=True")
-        if not other._has_components:
-            raise ValueError(
-                "the second of maps must give codes or one number for each component, got "
-                f"{other!r}"
-            )
+        if other._product_rule is not None:
+            raise ValueError(f"the second of maps must {other._product_rule}, got {other!r}")
         if other._size != sampled.n_hashes:
             rule = "of the same number of components"
             raise ParameterError("maps", f"{sampled.n_hashes} and {other._size}", rule)
@@ -265,8 +263,8 @@ class KernelProduct(SampledMap[CsrMatrix]):
         return _is_pair(self.maps) and bool(self._factor_maps[1].is_one_hot)
 
     @property
-    def _has_components(self) -> bool:
-        return self.has_codes
+    def _product_rule(self) -> str | None:
+        return None if self.has_codes else ONE_NUMBER_RULE
 
     @property
     def is_one_hot(self) -> bool:
@@ -299,11 +297,24 @@ class KernelProduct(SampledMap[CsrMatrix]):
         return [one * other for one, other in zip(first, second, strict=True)]
 
     def _moments(self, pairs: Pairs) -> Moments:
-        if not self.has_codes:
+        if self.has_codes:
+            return super()._moments(pairs)
+        first, second = self._factor_maps
+        if not isinstance(second, RandomProjection):
             raise UnknownVarianceError(
-                "there is no variance formula for KernelProduct with a map of dense output"
+                "there is no variance formula for KernelProduct with a map of dense output, other "
+                "than RandomProjection"
             )
-        return super()._moments(pairs)
+        # Component j is that of the projection where sample j agrees, and otherwise 0.
+        agree, projected = pairs.factors
+        rate = first._means(agree)[-1]
+        second_moment = rate * (second._moments(projected).unit + projected.kernel**2)
+        return Moments(
+            pairs.kernel,
+            second_moment - (rate * projected.kernel) ** 2,
+            "normal",
+            bias=(rate - agree.kernel) * projected.kernel,
+        )
 
     def _any_pairs(self) -> Pairs:
         if any(part._factor_maps for part in self._factor_maps):
@@ -311,7 +322,13 @@ class KernelProduct(SampledMap[CsrMatrix]):
         values = np.linspace(0.0, 1.0, _N_GRID)
         grids = np.repeat(values, _N_GRID), np.tile(values, _N_GRID)
         factors = tuple(
-            Pairs(kernel, measured=part._most_measured(kernel))
+            Pairs(
+                kernel,
+                inner=kernel,
+                square_x=np.ones_like(kernel),
+                square_y=np.ones_like(kernel),
+                measured=part._most_measured(kernel),
+            )
             for part, kernel in zip(self._factor_maps, grids, strict=True)
         )
         return Pairs(grids[0] * grids[1], factors=factors)

@@ -17,7 +17,7 @@ from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._moments import Moments, Pairs
-from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
 
 _Features: TypeAlias = tuple[np.uint64, Array, Array]
 """Key of the projections; factor of each feature; where each feature's projections begin."""
@@ -154,8 +154,8 @@ class RandomMaclaurin(SparseMap[Array]):
             )
 
     @property
-    def _has_components(self) -> bool:
-        return not self.h01
+    def _product_rule(self) -> str | None:
+        return ONE_NUMBER_RULE if self.h01 else None
 
     @property
     def _width(self) -> int:

@@ -17,6 +17,7 @@ from sparsemaps import (
     MinHash,
     RandomFourier,
     RandomMaclaurin,
+    RandomProjection,
     SignProjection,
     TensorSketch,
     codes,
@@ -117,6 +118,8 @@ INDEPENDENT = {
     "offset": RandomFourier(gamma=0.3, form="offset"),
     "offset, laplacian": RandomFourier(kernel="laplacian", gamma=0.2, form="offset"),
     "folded": RandomFourier(kernel="folded_rbf", gamma=0.5),
+    "gaussian": RandomProjection(),
+    "rademacher": RandomProjection(distribution="rademacher"),
     "maclaurin": RandomMaclaurin(degree=2, coef0=0.5),
     "maclaurin, exp": RandomMaclaurin(kernel="exp", gamma=0.5),
 }

@@ -21,6 +21,7 @@ from sparsemaps import (
     RandomBinning,
     RandomFourier,
     RandomMaclaurin,
+    RandomProjection,
     SignProjection,
     TensorSketch,
 )
@@ -80,6 +81,7 @@ COVERED = [
     (CWS(bits=16), 0.9, "these rows"),
     (CWS(bits=12, t_bits=8, method="dart"), 0.3, "any rows"),
     (CWS(bits=12, t_bits=8, signed=True), 0.3, "any rows"),
+    (CWS(bits=12, t_bits=8, power=0.5), 0.3, "any rows"),
     (MinHash(bits=2), 0.4, "any rows"),
     (MinHash(), 0.2, "any rows"),
     (RandomBinning(n_bins=8), 0.3, "any rows"),
@@ -103,6 +105,9 @@ COVERED = [
     (Fastfood(transform_type="fft"), 0.2, "any rows"),
     (CountSketch(), 0.4, "any rows"),
     (CountSketch(dense_output=True), 0.4, "any rows"),
+    (RandomProjection(), 0.4, "any rows"),
+    (RandomProjection(distribution="rademacher"), 0.4, "any rows"),
+    (KernelProduct(maps=(MinHash(n_hashes=9), RandomProjection(n_components=9))), 0.4, "any rows"),
     (TensorSketch(), 0.6, "any rows"),
     (TensorSketch(degree=3, gamma=0.5, coef0=1.0, dense_output=False), 2.0, "any rows"),
     (TensorSketch(method="fft"), 0.6, "any rows"),
@@ -125,6 +130,7 @@ REFUSED = [
     ),
     (RandomBinning(n_bins=16), "error must be above 0.0625"),
     (RandomBinning(pitch_density=laplacian_density, n_bins=16), "error must be above 0.0625"),
+    (RandomProjection(distribution="cauchy"), "inner products of Cauchy projections have no mean"),
     (KernelProduct(maps=(KernelProduct(), MinHash())), "for the product of a KernelProduct give X"),
 ]
 """Maps for which there is no size for an error of 0.05 and any rows, and why."""

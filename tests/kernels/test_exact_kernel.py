@@ -82,7 +82,7 @@ def sign_projection(fitted, X, Y):
 def consistent_weighted_sampling(fitted, X, Y):
     if fitted.signed:
         X, Y = (np.hstack([np.maximum(a, 0), np.maximum(-a, 0)]) for a in (X, Y))
-    u, v = X[:, None], Y[None]
+    u, v = X[:, None] ** fitted.power, Y[None] ** fitted.power
     return np.minimum(u, v).sum(axis=-1) / np.maximum(u, v).sum(axis=-1)
 
 
@@ -106,6 +106,7 @@ def formula(fitted):
         "RandomBinning": random_binning,
         "RandomFourier": random_fourier,
         "RandomMaclaurin": random_maclaurin,
+        "RandomProjection": count_sketch,
         "SignProjection": sign_projection,
         "TensorSketch": tensor_sketch,
     }[type(fitted).__name__]

@@ -17,6 +17,7 @@ from sparsemaps import (
     MinHash,
     RandomFourier,
     RandomMaclaurin,
+    RandomProjection,
     SignProjection,
     codes,
 )
@@ -189,7 +190,15 @@ def test_maps_get_seeds_of_their_own():
         ((SignProjection(),), "maps must be a sampled map and another map"),
         ((CountSketch(), SignProjection()), "maps must be a sampled map and another map"),
         ((SignProjection(), SignProjection(n_hashes=3)), "components, got 256 and 3"),
-        ((SignProjection(), CountSketch()), "components, got 256 and 1024"),
+        ((SignProjection(), RandomProjection()), "components, got 256 and 1024"),
+        (
+            (SignProjection(), CountSketch(n_components=256)),
+            "must not be a count sketch, as the error of the product would not fall",
+        ),
+        (
+            (SignProjection(), RandomProjection(n_components=256, distribution="cauchy")),
+            "must have a mean, which Cauchy projections do not",
+        ),
         ((SignProjection(dense_output=True), SignProjection()), "must not have dense_output=True"),
         ((SignProjection(n_hashes=0), SignProjection(n_hashes=0)), "n_hashes must be from 1"),
         (

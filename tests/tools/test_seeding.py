@@ -28,6 +28,7 @@ INDEPENDENT = {
             {"kernel": (0.0, 0.0, 1.0, 0.5)},
         ],
     ),
+    "RandomProjection": ("n_components", [{}, {"distribution": "rademacher"}]),
     "RandomFourier": (
         "n_components",
         [{"kernel": name} for name in ("rbf", "laplacian", "cauchy", "matern", "folded_rbf")],
@@ -59,7 +60,7 @@ SHARED = {
     "Fastfood": ("n_components", [{"gamma": 0.5}, {"gamma": 1.0}, {"degree": 3}]),
     "RandomBinning": ("n_grids", [{}, {"n_bins": 2**10}, {"gamma": 1.1}]),
     "MinHash": ("n_hashes", [{}, {"bits": 12}]),
-    "ConsistentWeightedSampling": ("n_hashes", [{"bits": 8}, {"bits": 16}]),
+    "ConsistentWeightedSampling": ("n_hashes", [{"bits": 8}, {"bits": 16}, {"power": 0.9}]),
 }
 
 
@@ -100,6 +101,7 @@ def test_classes_are_independent():
         (("RandomFourier", "n_components"), ("Fastfood", "n_components")),
         (("ConsistentWeightedSampling", "n_hashes"), ("MinHash", "n_hashes")),
         (("TensorSketch", "n_components"), ("CountSketch", "n_components")),
+        (("RandomProjection", "n_components"), ("CountSketch", "n_components")),
     ):
         found = [_estimates(name, ((size, 16),)) for name, size in (one, other)]
         assert abs(np.corrcoef(found)[0, 1]) < LIMIT

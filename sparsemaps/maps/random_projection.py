@@ -1,0 +1,200 @@
+"""Random projections: inner products by random vectors, and sums of differences by Cauchy ones."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from sparsemaps import kernels
+from sparsemaps._input import _sparse
+from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._loops import projection as _kernel
+from sparsemaps._tools import _blocks, _checks, _seeding
+from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._typing import Array, MatrixLike, RandomState
+from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
+from sparsemaps.maps._sparse_map import SparseMap
+
+_VECTORS = {
+    "gaussian": _kernel.NORMAL,
+    "rademacher": _kernel.RADEMACHER,
+    "cauchy": _kernel.CAUCHY,
+}
+"""The distribution of the random vectors."""
+
+
+class RandomProjection(SparseMap[Array]):
+    r"""Random projections of each row: inner products are kept on average.
+
+    Component j is :math:`z_j(x) = \langle w_j, x \rangle / \sqrt D`, with D `n_components` and
+    vectors :math:`w_j` of independent entries. For normal entries
+    :math:`E \langle z(x), z(y) \rangle = \langle x, y \rangle`, with variance
+
+    .. math:: \frac{1}{D} \big( \|x\|^2 \|y\|^2 + \langle x, y \rangle^2 \big),
+
+    and for random signs :math:`\frac2D \sum_i x_i^2 y_i^2` less. Cauchy vectors keep sums of
+    absolute differences: :math:`z_j(x) = \langle w_j, x \rangle`, and :math:`|z_j(x) - z_j(y)|` has
+    the median :math:`\|x - y\|_1`.
+
+    Parameters
+    ----------
+    n_components : int, default=1024
+        Width of the output, 1 to 2**31 - 1. The error of an inner product of unit rows is about
+        ``sqrt(2 / n_components)`` at most; more components extend the first ones, up to the factor.
+    distribution : {"gaussian", "rademacher", "cauchy"}, default="gaussian"
+        Distribution of the random vectors' entries. "gaussian" components are normal, whatever the
+        row. "rademacher" takes random signs, at a fraction of the cost where rows share few columns.
+        "cauchy" is for `approximate_l1`; its inner products have no mean.
+    [random_state, n_jobs]
+
+    Attributes
+    ----------
+    [n_features_in_, feature_names_in_, seed_]
+
+    See Also
+    --------
+    CountSketch : Inner products too, with the same variance, at the cost of one addition an entry.
+    SignProjection : The signs of the projections, as bits.
+    sklearn.random_projection.GaussianRandomProjection : The same, by a stored matrix.
+    sklearn.random_projection.SparseRandomProjection : The same, by a stored matrix of few entries.
+
+    Notes
+    -----
+    The random vectors are a function of (seed, column, component) and are not stored, so that the
+    number of columns is free, up to 2**62. Cost: O(entries * n_components). `CountSketch` costs
+    less and has the same variance; take projections where each component must be a mean over the
+    whole row: in `KernelProduct`, for quantization, or for Cauchy vectors.
+
+    References
+    ----------
+    .. [1] D. Achlioptas, "Database-friendly random projections", PODS 2001.
+    .. [2] P. Indyk, "Stable distributions, pseudorandom generators, embeddings and data stream
+       computation", Journal of the ACM 53, 2006.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from sparsemaps import RandomProjection
+    >>> X = sp.csr_array(([0.6, 0.8, 1.0], ([0, 0, 1], [7, 2**40, 7])), shape=(2, 2**40 + 1))
+    >>> Z = RandomProjection(n_components=4096, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (2, 4096)
+    >>> bool(abs(Z[0] @ Z[1] - 0.6) < 0.1)
+    True
+
+    Sums of absolute differences, here 0.4 + 0.8:
+
+    >>> cauchy = RandomProjection(n_components=4096, distribution="cauchy", random_state=0)
+    >>> Z = cauchy.fit_transform(X)
+    >>> bool(abs(cauchy.approximate_l1(Z)[0, 1] - 1.2) < 0.15)
+    True
+    """
+
+    _summary = "linear; sums of absolute differences", "dense"
+    _command = "projection", "linear kernel, by random vectors; cauchy: sums of differences"
+    _demo = "", {}
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 1024,
+        distribution: Literal["gaussian", "rademacher", "cauchy"] = "gaussian",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.distribution = distribution
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_choice("distribution", self.distribution, tuple(_VECTORS))
+
+    @property
+    def _product_rule(self) -> str | None:
+        if self.distribution != "cauchy":
+            return None
+        return "have a mean, which Cauchy projections do not"
+
+    @property
+    def _width(self) -> int:
+        return self.n_components
+
+    def _transform(self, rows: RowReader) -> Array:
+        key = _seeding.keys(self.seed_, "random_projection", 1, self.distribution)[0]
+        vectors = key, _VECTORS[self.distribution], self.n_components
+        factor = rows.dtype.type(1 if self.distribution == "cauchy" else 1 / np.sqrt(self._width))
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+
+        def write(block: Block, start: int, stop: int) -> None:
+            _kernel.project(*block, *vectors, out[start:stop])
+            out[start:stop] *= factor
+
+        self._for_each_block(rows, write)
+        return out
+
+    def approximate_l1(self, Z: MatrixLike, W: MatrixLike | None = None) -> Array:
+        """Estimate sums of absolute differences of rows from their Cauchy projections.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_Z, n_components)
+            Output of ``transform``, by ``distribution="cauchy"``.
+        W : array-like of shape (n_W, n_components) or None, default=None
+            Output of ``transform`` for other rows; None is `Z`.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_Z, n_W)
+            Medians of the absolute differences of components, of the type of `Z`. The standard
+            error of a distance d is about ``pi / 2 * d / sqrt(n_components)``.
+
+        Raises
+        ------
+        ValueError
+            If the distribution is not "cauchy", or the width of `Z` or `W` is not `n_components`.
+        """
+        fitted = self._fitted()
+        if fitted.distribution != "cauchy":
+            raise ValueError(
+                f"approximate_l1 is for {setting('distribution', 'cauchy')}, got "
+                f"{setting('distribution', fitted.distribution)}"
+            )
+        first = fitted._check_projections("Z", Z)
+        second = first if W is None else fitted._check_projections("W", W)
+        out = np.empty((len(first), len(second)), np.result_type(first, second))
+        row_bytes = fitted.n_components * out.itemsize
+        for row, projections in enumerate(first):
+            for start, stop in _blocks.cut_by_bytes(len(second), row_bytes):
+                differences = np.abs(second[start:stop] - projections)
+                out[row, start:stop] = np.median(differences, axis=1, overwrite_input=True)
+        return out
+
+    def _check_projections(self, name: str, Z: MatrixLike) -> Array:
+        array = np.asarray(Z)
+        if array.dtype.kind != "f" or array.ndim != 2 or array.shape[1] != self.n_components:
+            raise ValueError(
+                f"{name} must be an array of floats of shape (n, {self.n_components}), as "
+                f"transform returns it, got {array.dtype} of shape {array.shape}"
+            )
+        return array
+
+    def _exact_kernel(self, X: Any, Y: Any) -> Array:
+        if self.distribution == "cauchy":
+            raise ValueError(
+                "inner products of Cauchy projections have no mean, so that there is no exact "
+                "kernel; approximate_l1 estimates distances from them"
+            )
+        return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)
+
+    @property
+    def _least_kernel(self) -> float:
+        return -1.0
+
+    def _moments(self, pairs: Pairs) -> Moments:
+        if self.distribution == "cauchy":
+            raise UnknownVarianceError("inner products of Cauchy projections have no mean")
+        unit = pairs.square_x * pairs.square_y + pairs.inner**2
+        if self.distribution == "rademacher":
+            unit = unit - 2 * pairs.overlap
+        return Moments(pairs.kernel, unit, "normal")
