@@ -11,6 +11,7 @@ are a kernel's values on average.
 - `RandomBinning`: Laplacian, other mixtures of hats; one-hot CSR, packed codes.
 - `RandomFourier`: Gaussian, Laplacian, Cauchy, Matern, folded RBF; dense, packed bits.
 - `RandomMaclaurin`: polynomial, exponential, any power series; dense; CSR with exact terms.
+- `RandomProjection`: linear; sums of absolute differences; dense.
 - `SignProjection`: acos 1 - angle/pi, acos-chi-square; one-hot CSR, dense, packed bits.
 - `TensorSketch`: polynomial; dense or CSR.
 

@@ -77,5 +77,6 @@ MAPS = {
         {"n_hashes": 20, "signed": True},
         {"n_hashes": 40, "method": "dart"},
         {"n_hashes": 9, "method": "dart", "signed": True, "t_bits": 3},
+        {"n_hashes": 9, "signed": True, "power": 0.3},
     ],
 }

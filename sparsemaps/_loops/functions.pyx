@@ -73,6 +73,14 @@ def root(double n, double[::1] x):
             x[i] = exp_f64(log_f64(x[i]) / n)
 
 
+def power(double p, double[::1] x):
+    """x^p of x > 0."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(x.shape[0]):
+            x[i] = exp_f64(p * log_f64(x[i]))
+
+
 def gamma_quantile(double shape, double[::1] p):
     """Quantiles of the gamma distribution of scale 1, for probabilities 0 < p < 1."""
     cdef Py_ssize_t i

@@ -40,6 +40,20 @@ def root(x: Any, n: int) -> Array:
     return _each(_kernel.root, x, n)
 
 
+def real_power(x: Array, p: float) -> Array:
+    """|x|^p with the sign of x, of numbers that are not 0, within p |ln x| units in the last place.
+
+    Raises ValueError where it is infinite or 0.
+    """
+    if p == 1:
+        return np.array(x, dtype=float)
+    out = _each(_kernel.power, abs(x), p)
+    beyond = ~np.isfinite(out) | (out == 0)
+    if beyond.any():
+        raise ValueError(f"the value {x[beyond][0]} to the power of {p} is beyond float64")
+    return np.copysign(out, x)
+
+
 def gamma_quantile(shape: float, p: Any) -> Array:
     """Quantiles of the Gamma distribution of scale 1, for probabilities 0 < p < 1."""
     return _each(_kernel.gamma_quantile, p, shape)

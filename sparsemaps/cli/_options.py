@@ -63,17 +63,18 @@ _GAMMA_OF_WIDTH = Option(
     None,
     "factor of the squared distance or inner product; if not given, 1/columns",
 )
+_POWER = Option("power", number, 1.0, "power that absolute values are raised to first, above 0")
 _NU = Option("nu", number, 1.5, "smoothness of the kernel matern, above 0 and at most 10000")
 KERNELS = {
     "minmax": Kind(
         "sparsemaps.kernels:min_max_kernel",
         "sum of minima divided by sum of maxima; values >= 0",
-        (),
+        (_POWER,),
     ),
     "generalized-minmax": Kind(
         "sparsemaps.kernels:generalized_min_max_kernel",
         "min-max kernel of values of both signs",
-        (),
+        (_POWER,),
     ),
     "chi2": Kind("sparsemaps.kernels:chi2_similarity", "sum of 2uv/(u+v); values >= 0", ()),
     "acos": Kind("sparsemaps.kernels:acos_kernel", "1 - angle/pi between two rows", ()),

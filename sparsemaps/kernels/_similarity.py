@@ -3,24 +3,38 @@
 import numpy as np
 
 from sparsemaps._loops import gram as _common
-from sparsemaps._tools._portable_math import acos
+from sparsemaps._tools import _checks
+from sparsemaps._tools._portable_math import acos, real_power
 from sparsemaps._tools._typing import Array, MatrixLike
-from sparsemaps.kernels._gram import GramKernel, documented, gram, of_cosines, scaled_to_sum_one
+from sparsemaps.kernels._gram import (
+    GramKernel,
+    documented,
+    gram,
+    of_cosines,
+    scaled_to_sum_one,
+    values_of,
+)
 
 _NONNEGATIVE = "this kernel takes values >= 0"
 
 
 @documented
 def min_max_kernel(
-    X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
+    X: MatrixLike,
+    Y: MatrixLike | None = None,
+    *,
+    power: float = 1.0,
+    n_jobs: int | None = None,
 ) -> Array:
-    r"""Min-max kernel :math:`\sum_i \min(u_i, v_i) / \sum_i \max(u_i, v_i)` of rows >= 0.
+    r"""Min-max kernel :math:`\sum_i \min(u_i, v_i)^p / \sum_i \max(u_i, v_i)^p` of rows >= 0.
 
     For binary rows it is the Jaccard similarity. The kernel of an empty row with any row is 0.
 
     Parameters
     ----------
     [X, Y]
+    power : float, default=1.0
+        Power p that absolute values are raised to first, above 0.
     [n_jobs, the matrix and errors]
 
     Examples
@@ -32,15 +46,16 @@ def min_max_kernel(
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    kernel = GramKernel(
-        _common.MINIMUM, np.abs, _min_max, nonnegative=_NONNEGATIVE, one_of_itself=True
-    )
-    return gram(X, Y, n_jobs, kernel)
+    return _min_max_gram(X, Y, _common.MINIMUM, power, n_jobs, _NONNEGATIVE)
 
 
 @documented
 def generalized_min_max_kernel(
-    X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
+    X: MatrixLike,
+    Y: MatrixLike | None = None,
+    *,
+    power: float = 1.0,
+    n_jobs: int | None = None,
 ) -> Array:
     r"""Min-max kernel of rows of both signs.
 
@@ -50,6 +65,8 @@ def generalized_min_max_kernel(
     Parameters
     ----------
     [X, Y]
+    power : float, default=1.0
+        Power p that absolute values are raised to first, above 0.
     [n_jobs, the matrix and errors]
 
     Examples
@@ -61,8 +78,7 @@ def generalized_min_max_kernel(
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    kernel = GramKernel(_common.SIGNED_MINIMUM, np.abs, _min_max, one_of_itself=True)
-    return gram(X, Y, n_jobs, kernel)
+    return _min_max_gram(X, Y, _common.SIGNED_MINIMUM, power, n_jobs)
 
 
 @documented
@@ -151,6 +167,26 @@ def acos_chi2_kernel(
 
 def _acos(rho: Array) -> Array:
     return 1 - acos(rho) / np.pi
+
+
+def _min_max_gram(
+    X: MatrixLike,
+    Y: MatrixLike | None,
+    common: int,
+    power: float,
+    n_jobs: int | None,
+    nonnegative: str | None = None,
+) -> Array:
+    power = _checks.check_real("power", power, 0, open_low=True)
+    kernel = GramKernel(
+        common,
+        np.abs,
+        _min_max,
+        prepare=lambda block: real_power(values_of(block), power),
+        nonnegative=nonnegative,
+        one_of_itself=True,
+    )
+    return gram(X, Y, n_jobs, kernel)
 
 
 def _min_max(least: Array, u: Array, v: Array) -> Array:

@@ -42,7 +42,8 @@ class RandomProjection(SparseMap[Array]):
         ``sqrt(2 / n_components)`` at most; more components extend the first ones, up to the factor.
     distribution : {"gaussian", "rademacher", "cauchy"}, default="gaussian"
         Distribution of the random vectors' entries. "gaussian" components are normal, whatever the
-        row. "rademacher" takes random signs, at a fraction of the cost where rows share few columns.
+        row. "rademacher" takes random signs, at a fraction of the cost where rows share few
+        columns.
         "cauchy" is for `approximate_l1`; its inner products have no mean.
     [random_state, n_jobs]
 

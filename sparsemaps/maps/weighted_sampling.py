@@ -8,7 +8,7 @@ from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import dart_minhash as _darts
 from sparsemaps._loops import weighted_sampling as _icws
-from sparsemaps._tools import _checks, _seeding
+from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.maps._moments import Pairs
@@ -56,6 +56,10 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     signed : bool, default=False
         Allow values of both signs, for the generalized min-max kernel [3]_: column i becomes column
         2 i for its positive values, and column 2 i + 1 for its negative ones.
+    power : float, default=1.0
+        Power p that absolute values are raised to first, above 0. The kernel is then
+        :math:`\sum_i \min(u_i, v_i)^p / \sum_i \max(u_i, v_i)^p` [3]_. Below 1 it weighs large and
+        small values more alike: try 0.25 and 0.5 on counts and frequencies.
     [random_state, n_jobs]
 
     Attributes
@@ -98,7 +102,8 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     ----------
     .. [1] S. Ioffe, "Improved consistent sampling, weighted minhash and L1 sketching", ICDM 2010.
     .. [2] P. Li, "0-bit consistent weighted sampling", KDD 2015.
-    .. [3] P. Li, "Linearized GMM kernels and normalized random Fourier features", KDD 2017.
+    .. [3] P. Li, "Linearized GMM kernels and normalized random Fourier features", KDD 2017; with
+       powers in "Tunable GMM kernels", 2017.
     .. [4] T. Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
 
     Examples
@@ -126,6 +131,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         t_bits: int = 0,
         method: Literal["icws", "dart"] = "icws",
         signed: bool = False,
+        power: float = 1.0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -134,6 +140,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         self.t_bits = t_bits
         self.method = method
         self.signed = signed
+        self.power = power
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -171,7 +178,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         fitted._for_each_block(
             rows,
             lambda block, start, stop: draw(
-                *block, key, fitted.signed, columns[start:stop], t[start:stop]
+                *fitted._powers(block), key, fitted.signed, columns[start:stop], t[start:stop]
             ),
         )
         return columns, t
@@ -182,6 +189,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         _checks.check_int("t_bits", self.t_bits, 0, 8)
         _checks.check_choice("method", self.method, tuple(_CODES))
         _checks.check_bool("signed", self.signed)
+        _checks.check_real("power", self.power, 0, open_low=True)
 
     @property
     def _nonnegative_rule(self) -> str | None:
@@ -227,8 +235,17 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
 
     def _exact_kernel(self, X: Any, Y: Any) -> Array:
         kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
-        return kernel(X, Y, n_jobs=self.n_jobs)
+        return kernel(X, Y, power=self.power, n_jobs=self.n_jobs)
+
+    def _powers(self, block: Block) -> Block:
+        """The block with its values raised to the power."""
+        if self.power == 1:
+            return block
+        first, last = block.indptr[0], block.indptr[-1]
+        values = np.ones(len(block.values))
+        values[first:last] = _portable_math.real_power(block.values[first:last], float(self.power))
+        return block._replace(values=values)
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         codes = self.n_hashes, self.bits, self.t_bits, layout, out
-        _CODES[self.method](*block, *self._keys, self.signed, *codes)
+        _CODES[self.method](*self._powers(block), *self._keys, self.signed, *codes)

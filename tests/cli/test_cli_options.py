@@ -96,7 +96,7 @@ def test_names_of_files_stay_as_they_are(tmp_path, name):
 
 WRONG = {
     "bits": 99, "t_bits": 99, "n_hashes": 0, "n_components": 0, "gamma": -1, "nu": 10**6,
-    "degree": 0, "coef0": "nan", "hash_dim": 0, "n_grids": 0, "n_bins": 3,
+    "degree": 0, "coef0": "nan", "hash_dim": 0, "power": 0, "n_grids": 0, "n_bins": 3,
 }  # fmt: skip
 
 

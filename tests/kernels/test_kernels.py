@@ -56,7 +56,9 @@ def matern(X, Y, gamma, nu):
 
 NAIVE = {
     "min_max_kernel": (min_max, {}),
-    "generalized_min_max_kernel": (lambda X, Y: min_max(both_signs(X), both_signs(Y)), {}),
+    "generalized_min_max_kernel": (
+        lambda X, Y, power: min_max(both_signs(X) ** power, both_signs(Y) ** power), {"power": 0.3},
+    ),
     "chi2_similarity": (chi2, {}),
     "acos_kernel": (lambda X, Y: acos(cosines(X, Y)), {}),
     "acos_chi2_kernel": (lambda X, Y: acos(chi2(to_sum_one(X), to_sum_one(Y))), {}),

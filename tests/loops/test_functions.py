@@ -33,6 +33,19 @@ def test_log_one_plus_square():
     )
 
 
+@pytest.mark.parametrize("p", [0.1, 0.5, 1, 2, 3.7])
+def test_real_powers(p):
+    x = np.concatenate(
+        [np.linspace(-30, 30, 1000), [1e-80, -9e79, 1.0, -1.0, 5e-324 if p <= 1 else 1]]
+    )
+    found = _portable_math.real_power(x, p)
+    np.testing.assert_allclose(found, np.sign(x) * abs(x) ** p, rtol=2e-13)
+    assert found[-3:-1].tolist() == [1, -1]
+    for beyond in (1e-200, -1e200):
+        with pytest.raises(ValueError, match=r"the value -?1e.200 to the power of 2 is beyond"):
+            _portable_math.real_power(np.array([3.0, beyond]), 2)
+
+
 @pytest.mark.parametrize("shape", [0.25, 0.5, 1, 3.7, 16, 1000])
 def test_gamma_quantiles(shape):
     x = _portable_math.gamma_quantile(shape, PROBABILITIES)

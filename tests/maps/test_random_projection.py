@@ -16,7 +16,7 @@ from sparsemaps import (
     RandomProjection,
 )
 from sparsemaps._tools import _seeding
-from sparsemaps.approximation import _error, _variance, kernel_error
+from sparsemaps.approximation import _error, kernel_error
 
 N = 100_000
 N_ENTRIES = 12
@@ -194,7 +194,7 @@ def test_product_with_resemblance(sampled):
     variance = (resemblance * (1 + 2 * inner**2) - (resemblance * inner) ** 2) / k
     independent = isinstance(sampled, ConsistentWeightedSampling)
     theorems.assert_variance(found, variance, at_most=not independent)
-    of_pairs = _variance.of_pairs(product, _error.exact_pairs(product, X)[1]).variance(k)
+    of_pairs = product._frozen._moments(_error.exact_pairs(product, X)[1]).variance(k)
     np.testing.assert_allclose(of_pairs, variance, rtol=1e-3)
 
 
