@@ -104,7 +104,7 @@ def check_array(array: Any, **checks: Any) -> Any:
 
 
 def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
-    """The same of scikit-learn's function of this name."""
+    """Call scikit-learn's function of this name."""
     try:
         return _validate_data(estimator, X, **checks)
     except OverflowError as error:

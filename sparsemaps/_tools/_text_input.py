@@ -132,7 +132,7 @@ class Text:
         self._advanced: int | None = None
 
     def position(self) -> int:
-        """How many bytes have been read, before they were decompressed."""
+        """The number of bytes that have been read, before decompression."""
         if self._advanced is not None:
             return self._advanced
         try:
@@ -155,7 +155,7 @@ class Text:
         return self._offset <= 0
 
     def length(self) -> int | None:
-        """How many bytes of text there are to read, where that can be known beforehand."""
+        """The number of bytes of text, where that can be known before reading; otherwise None."""
         try:
             if self._file is not self._raw or not self._raw.seekable():
                 return None
@@ -171,7 +171,7 @@ class Text:
         return max(min(size, self._length) if self._length > 0 else size, 0)
 
     def lines_before(self) -> int:
-        """How many lines end before the first one that was read; reads the file again."""
+        """Count the lines before the first one that was read. The file is read again."""
         if self._first_byte == 0:
             return 0
         self._file.seek(0)

@@ -1,4 +1,4 @@
-"""How likely a map's estimate is within an error of the kernel, at a size of the map."""
+"""The probability that an estimate is within an error of the kernel, at a size of the map."""
 
 import numpy as np
 from scipy import special
@@ -8,7 +8,7 @@ from sparsemaps.maps._moments import Moments
 
 
 def coverage(moments: Moments, size: int, error: float) -> Array:
-    """How likely the estimate is within `error` of the kernel, at a size."""
+    """The probability that the estimate is within `error` of the kernel, at a size."""
     with np.errstate(over="ignore"):  # an error of infinitely many deviations is never exceeded
         return _coverage(moments, size, error)
 

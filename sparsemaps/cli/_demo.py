@@ -118,7 +118,7 @@ def weighted_sampling(n_hashes: int) -> ConsistentWeightedSampling:
 
 
 def other_steps(task: Task) -> Iterator[Callable[[], Result]]:
-    """The same for the other kernels. Those of inner products take rows of unit length."""
+    """The steps of the other kernels and their maps, on rows of unit length."""
     *_, normalize = _sklearn.learners()
     unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
     for name, maps in maps_by_kernel().items():

@@ -27,7 +27,7 @@ class Option(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A map or a kernel: what makes it (``module:name``), one line about it, its options; whether
+    """A map or a kernel: what makes it (``module:name``), one line on it, its options; whether
     a map has codes; and of a product of maps, what makes these."""
 
     make: str
@@ -181,7 +181,7 @@ def _options(body: dict[str, Any]) -> tuple[Option, ...]:
 
 
 def _kind(annotation: ast.expr) -> Any:
-    """How the text of an option is read, by the type of the parameter."""
+    """The function or the choices that read an option, by the type of the parameter."""
     text = ast.unparse(annotation).removesuffix(" | None")
     if text == "bool":
         return bool
@@ -198,7 +198,7 @@ def _kind(annotation: ast.expr) -> Any:
 
 
 def _first_sentence(docstring: str, parameter: str) -> str:
-    """What the docstring says first about a parameter, without its markup."""
+    """The first sentence on a parameter in a docstring, without its markup."""
     text = inspect.cleandoc(docstring)
     found = re.search(rf"^{parameter} : .*\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
     words = " ".join(found[1].split()) if found else ""

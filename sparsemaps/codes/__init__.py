@@ -62,7 +62,7 @@ _BLOCK_CODES = 2**16
 
 
 def hamming(A: Codes, B: Codes, *, n_jobs: int | None = None) -> Counts:
-    """How many bits differ, for all pairs of rows.
+    """Count the bits that differ, for all pairs of rows.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def collisions(
     n_hashes: int | None = None,
     n_jobs: int | None = None,
 ) -> Counts:
-    """How many codes agree, for all pairs of rows.
+    """Count the codes that agree, for all pairs of rows.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _FOOTER = struct.Struct("<Q8s")
 _MAGIC = b"SMCODES1"
 
 _MAX_HEADER_BYTES = 2**12
-"""Of a NumPy file's header; it has about a hundred."""
+"""The largest number of bytes of a NumPy file's header, which has some hundred."""
 
 
 _ALIGNED = 64

@@ -496,7 +496,7 @@ def check_sizes(name: str, codes: Array, bits: Any, n_hashes: Any) -> tuple[int,
 
 
 def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
-    """Which rows have a bit that is not 0."""
+    """Mark the rows that have a bit that is not 0."""
     found = np.empty(len(codes), bool)
     for start in range(0, len(codes), step):
         codes[start : start + step].any(axis=1, out=found[start : start + step])
@@ -504,7 +504,7 @@ def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
 
 
 def rows_a_call(n_queries: int, row_bits: int) -> int:
-    """How many rows a call of a kernel compares with so many queries."""
+    """The number of rows that a call of a kernel compares with so many queries."""
     return max(1, _CALL_BITS // (max(n_queries, 1) * max(row_bits, 64)))
 
 
@@ -581,7 +581,7 @@ def refuse_different(names: str, A: PackedCodes, B: PackedCodes) -> None:
 def _refuse_different_texts(names: str, one: Any, other: Any) -> None:
     """Raise where the rows of two sets of codes are of texts, by vectorizers that differ.
 
-    Of rows that were given as a matrix nobody knows what they are of.
+    Nothing says which texts the rows of a plain matrix are of.
     """
     if one is None or other is None or one == other:
         return

@@ -20,8 +20,8 @@ _BLOCK = 2**14, 512
 stays in the cache."""
 
 _OTHER_BLOCK = 2**17, 1024
-"""And of the second one: of smaller blocks, threads wait for the interpreter's lock. Each thread
-holds the sums of all pairs of two blocks."""
+"""The same numbers for the second matrix. With smaller blocks, threads wait for the interpreter's
+lock. Each thread holds the sums of all pairs of two blocks."""
 
 _LARGEST_LOOKUP = 2**20
 _LARGEST_SUM = np.finfo(float).max / 8

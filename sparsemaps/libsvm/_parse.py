@@ -183,7 +183,7 @@ def check_width(n_features: int, width: int) -> None:
 
 
 def width_of(largest: int, one_based: bool) -> int:
-    """How many columns there are, if the largest index is `largest`."""
+    """The number of columns, if the largest index is `largest`."""
     width = max(largest + 1 - one_based, 0)
     if width > LARGEST_INT:
         raise ValueError(

@@ -17,7 +17,7 @@ from sparsemaps._tools._checks import LARGEST_INT, check_bool
 from sparsemaps._tools._typing import Array, MatrixLike, SparseMatrix, Writer
 
 _BLOCK_ENTRIES = 2**14
-"""How many entries are written at a time: their text stays in the cache while it is copied."""
+"""Entries that are written at a time: their text stays in the cache while it is copied."""
 
 _no_qids = np.empty(0, np.int64)
 
@@ -154,7 +154,7 @@ def write_lines(
 
 
 class Heads(NamedTuple):
-    """How lines begin: the labels of all rows, where those of each row end, and qids or none."""
+    """The begin of each line: labels of all rows, their ends for each row, and qids or None."""
 
     labels: Array
     label_ends: Array
