@@ -13,12 +13,12 @@
 # and a search passes over rows from its `n_rows` on. Rows of a slot are in descending order, which
 # every step checks: also in tables of a damaged file, a search ends and reads no other memory.
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from sparsemaps._loops.bands cimport (close_pair, compared_t, differing_codes, hash_bits, open_pair,
+from sparsemaps._loops.bands cimport (compared_t, differing_codes, hash_bits, open_pair,
                                       same_bits)
 from sparsemaps._loops.codes cimport widen_row
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 
 cdef extern from "c/codes/codes.h" nogil:
     void prefetch_row(const uint8_t *row, Py_ssize_t n_bytes)
@@ -137,22 +137,15 @@ cdef struct search_t:
     compared_t pair
 
 
-cdef int open_search(search_t *search, const table_t *table, Py_ssize_t n_codes, int bits,
-                     uint32_t max_differing, Py_ssize_t max_bucket) except -1:
+cdef int open_search(search_t *search, Scratch scratch, const table_t *table, Py_ssize_t n_codes,
+                     int bits, uint32_t max_differing, Py_ssize_t max_bucket) except -1:
     memset(search, 0, sizeof(search_t))
     search.table = table
     search.max_differing = max_differing
     search.max_bucket = max_bucket
-    search.slots = <Py_ssize_t *>malloc((table.n_bands + 1) * sizeof(Py_ssize_t))
-    if search.slots == NULL:
-        raise MemoryError
-    open_pair(&search.pair, n_codes, bits)
+    search.slots = <Py_ssize_t *>scratch.take(table.n_bands * sizeof(Py_ssize_t))
+    open_pair(&search.pair, scratch, n_codes, bits)
     return 0
-
-
-cdef void close_search(search_t *search) noexcept nogil:
-    free(search.slots)
-    close_pair(&search.pair)
 
 
 cdef inline uint32_t first_row(search_t *search) noexcept nogil:
@@ -226,37 +219,36 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
     cdef Py_ssize_t q = state[0], n = 0
     cdef uint32_t row
     cdef search_t search
-    try:
-        open_search(&search, &table, n_codes, bits, max_differing, max_bucket)
-        search.n_left = max_visited
-        with nogil:
-            while q < queries.shape[0]:
-                if wanted[q]:
-                    begin(&search, &queries[q, 0])
-                    if state[1] >= 0:
-                        search.band = state[1]
-                        search.row = <uint32_t>min(<uint64_t>state[2], <uint64_t>NO_ROW)
-                        search.n_same = state[3]
-                        state[1] = -1
-                    while n < found.shape[1]:
-                        row = next_row(&search)
-                        if row == NO_ROW:
-                            break
-                        found[0, n] = <uint32_t>q
-                        found[1, n] = row
-                        found[2, n] = search.differing
-                        n += 1
-                        if any_row:
-                            search.band = table.n_bands
-                            break
-                    if search.band < table.n_bands:
-                        state[1] = search.band
-                        state[2] = search.row
-                        state[3] = search.n_same
+    cdef Scratch scratch = borrow_scratch()
+    open_search(&search, scratch, &table, n_codes, bits, max_differing, max_bucket)
+    search.n_left = max_visited
+    with nogil:
+        while q < queries.shape[0]:
+            if wanted[q]:
+                begin(&search, &queries[q, 0])
+                if state[1] >= 0:
+                    search.band = state[1]
+                    search.row = <uint32_t>min(<uint64_t>state[2], <uint64_t>NO_ROW)
+                    search.n_same = state[3]
+                    state[1] = -1
+                while n < found.shape[1]:
+                    row = next_row(&search)
+                    if row == NO_ROW:
                         break
-                q += 1
-    finally:
-        close_search(&search)
+                    found[0, n] = <uint32_t>q
+                    found[1, n] = row
+                    found[2, n] = search.differing
+                    n += 1
+                    if any_row:
+                        search.band = table.n_bands
+                        break
+                if search.band < table.n_bands:
+                    state[1] = search.band
+                    state[2] = search.row
+                    state[3] = search.n_same
+                    break
+            q += 1
+    give_back_scratch(scratch)
     state[0] = q
     return n
 
@@ -272,26 +264,25 @@ def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted,
     cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key)
     cdef Py_ssize_t q = 0, band
     cdef search_t search
-    try:
-        open_search(&search, &table, n_codes, bits, max_differing, max_bucket)
-        with nogil:
-            while q < queries.shape[0] and table.n_rows < max_rows:
-                new[q] = not known[q]
+    cdef Scratch scratch = borrow_scratch()
+    open_search(&search, scratch, &table, n_codes, bits, max_differing, max_bucket)
+    with nogil:
+        while q < queries.shape[0] and table.n_rows < max_rows:
+            new[q] = not known[q]
+            if new[q]:
+                if wanted[q]:
+                    begin(&search, &queries[q, 0])
+                    search.n_left = table.n_rows * table.n_bands
+                    new[q] = next_row(&search) == NO_ROW
                 if new[q]:
-                    if wanted[q]:
-                        begin(&search, &queries[q, 0])
-                        search.n_left = table.n_rows * table.n_bands
-                        new[q] = next_row(&search) == NO_ROW
-                    if new[q]:
-                        memcpy(&codes[table.n_rows, 0], &queries[q, 0], table.n_bytes)
-                        sampled[table.n_rows] = wanted[q]
-                        for band in range(table.n_bands):
-                            if wanted[q]:
-                                link_row(&table, table.n_rows, band, search.slots[band])
-                            else:
-                                links[table.n_rows, band] = NO_ROW
-                        table.n_rows += 1
-                q += 1
-    finally:
-        close_search(&search)
+                    memcpy(&codes[table.n_rows, 0], &queries[q, 0], table.n_bytes)
+                    sampled[table.n_rows] = wanted[q]
+                    for band in range(table.n_bands):
+                        if wanted[q]:
+                            link_row(&table, table.n_rows, band, search.slots[band])
+                        else:
+                            links[table.n_rows, band] = NO_ROW
+                    table.n_rows += 1
+            q += 1
+    give_back_scratch(scratch)
     return q

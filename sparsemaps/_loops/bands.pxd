@@ -1,12 +1,8 @@
 # Bands of rows of packed codes: their hashes, and comparing two rows (c/codes/codes.h).
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
 
 from sparsemaps._loops.codes cimport lanes_u64, loops, widen_row
-
-cdef extern from "c/base/aligned.h" nogil:
-    void *aligned(size_t size)
-    void release_aligned(void *memory)
+from sparsemaps._loops.scratch cimport Scratch
 
 cdef extern from "c/codes/codes.h" nogil:
     enum:
@@ -62,25 +58,17 @@ cdef struct compared_t:
     uint64_t *b
 
 
-cdef inline int open_pair(compared_t *pair, Py_ssize_t n_codes, int bits) except -1:
+cdef inline int open_pair(compared_t *pair, Scratch scratch, Py_ssize_t n_codes,
+                          int bits) except -1:
     cdef Py_ssize_t n_bytes
     pair.width = field_width(bits)
     pair.bits = bits
     pair.n_codes = n_codes
     pair.n_vectors = (words_of_row(n_codes, bits) + CODES_LANES - 1) // CODES_LANES
     n_bytes = pair.n_vectors * CODES_LANES * sizeof(uint64_t)
-    pair.a = <uint64_t *>aligned(n_bytes)
-    pair.b = <uint64_t *>aligned(n_bytes)
-    if pair.a == NULL or pair.b == NULL:
-        raise MemoryError
-    memset(pair.a, 0, n_bytes)
-    memset(pair.b, 0, n_bytes)
+    pair.a = <uint64_t *>scratch.take_zeros(n_bytes)
+    pair.b = <uint64_t *>scratch.take_zeros(n_bytes)
     return 0
-
-
-cdef inline void close_pair(compared_t *pair) noexcept nogil:
-    release_aligned(pair.a)
-    release_aligned(pair.b)
 
 
 cdef inline uint32_t differing_codes(compared_t *pair, const uint8_t *b) noexcept nogil:

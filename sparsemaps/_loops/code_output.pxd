@@ -1,6 +1,8 @@
-# Where the codes of rows go, and in which layout.
+# Where the codes of rows go, and in which layout (c/code_output.h).
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
+
+from sparsemaps._loops.levels cimport level
 
 cpdef enum:
     PACKED           # uint8: codes one behind the other in a string of bits, lowest bit first
@@ -8,22 +10,32 @@ cpdef enum:
     ONE_HOT_COLUMNS  # int32 or int64: j * 2**bits + code for code j
 
 
-cdef struct code_output_t:
-    Py_ssize_t n     # codes of a row
-    int bits         # of a code
-    int64_t step     # from the number of a code to that of the next; 0 unless they are columns
-    Py_ssize_t width  # items from one row to the next
-    uint8_t *packed  # where they go: one of these three, and NULL for the others
-    int32_t *narrow
-    int64_t *wide
+cdef extern from "c/codes/code_output.h" nogil:
+    ctypedef struct code_output_t:
+        Py_ssize_t n
+        int bits
+        int64_t step
+        Py_ssize_t width
+        uint8_t *packed
+        int32_t *narrow
+        int64_t *wide
+    ctypedef struct code_output_loops:
+        void (*put)(const code_output_t *output, Py_ssize_t row, Py_ssize_t first,
+                    const int64_t *codes, Py_ssize_t n) noexcept nogil
+        void (*put_bits)(const code_output_t *output, Py_ssize_t row, Py_ssize_t first,
+                         uint64_t codes, Py_ssize_t n) noexcept nogil
+        void (*put_none)(const code_output_t *output, Py_ssize_t row) noexcept nogil
+    const code_output_loops *code_output_at(int level)
 
 
 cdef inline code_output_t code_output(int layout, out, Py_ssize_t n, int bits) except *:
     """Rows of `n` codes of `bits` bits that go to the array `out`."""
-    cdef code_output_t output = code_output_t(n, bits, 0, out.shape[1], NULL, NULL, NULL)
+    cdef code_output_t output
     cdef uint8_t[:, ::1] packed
     cdef int32_t[:, ::1] narrow
     cdef int64_t[:, ::1] wide
+    memset(&output, 0, sizeof(output))
+    output.n, output.bits, output.width = n, bits, out.shape[1]
     if layout == ONE_HOT_COLUMNS:
         output.step = <int64_t>1 << bits
     if out.size == 0:
@@ -38,66 +50,6 @@ cdef inline code_output_t code_output(int layout, out, Py_ssize_t n, int bits) e
         narrow = out
         output.narrow = &narrow[0, 0]
     return output
-
-
-cdef inline void put_codes(const code_output_t *output, Py_ssize_t row, Py_ssize_t first,
-                           const int64_t *codes, Py_ssize_t n) noexcept nogil:
-    """Write codes `first` and so on of a row, n of them unless there are fewer; packed ones begin
-    with a byte."""
-    cdef Py_ssize_t start = row * output.width, j
-    cdef uint8_t *packed
-    cdef uint64_t waiting = 0
-    cdef int n_waiting = 0
-    n = min(n, output.n - first)
-    if output.wide != NULL:
-        for j in range(n):
-            output.wide[start + first + j] = output.step * (first + j) + codes[j]
-    elif output.narrow != NULL:
-        for j in range(n):
-            output.narrow[start + first + j] = <int32_t>(output.step * (first + j) + codes[j])
-    elif output.bits == 8:
-        for j in range(n):
-            output.packed[start + first + j] = <uint8_t>codes[j]
-    else:
-        packed = output.packed + start + first * output.bits // 8
-        for j in range(n):
-            waiting |= <uint64_t>codes[j] << n_waiting
-            n_waiting += output.bits
-            while n_waiting >= 8:
-                packed[0] = waiting & 0xff
-                packed += 1
-                waiting >>= 8
-                n_waiting -= 8
-        if n_waiting > 0:
-            packed[0] = waiting & 0xff
-
-
-cdef inline void put_bits(const code_output_t *output, Py_ssize_t row, Py_ssize_t first,
-                          uint64_t codes, Py_ssize_t n) noexcept nogil:
-    """The same for n codes of one bit, at most 64, which are the bits of `codes`."""
-    cdef Py_ssize_t start = row * output.width, j
-    if output.wide != NULL:
-        for j in range(n):
-            output.wide[start + first + j] = (output.step * (first + j)
-                                              + <int64_t>(codes >> j & 1))
-    elif output.narrow != NULL:
-        for j in range(n):
-            output.narrow[start + first + j] = <int32_t>(output.step * (first + j)
-                                                         + <int64_t>(codes >> j & 1))
-    else:
-        for j in range((n + 7) // 8):
-            output.packed[start + first // 8 + j] = codes >> 8 * j & 0xff
-
-
-cdef inline void put_no_codes(const code_output_t *output, Py_ssize_t row) noexcept nogil:
-    """Mark a row that has no sample: its numbers are -1, its packed codes 0."""
-    cdef Py_ssize_t start = row * output.width
-    if output.wide != NULL:
-        memset(output.wide + start, 0xff, output.width * sizeof(int64_t))
-    elif output.narrow != NULL:
-        memset(output.narrow + start, 0xff, output.width * sizeof(int32_t))
-    else:
-        memset(output.packed + start, 0, output.width)
 
 
 cdef extern from "c/codes/sample_codes.h" nogil:
@@ -157,4 +109,4 @@ cdef inline void put_no_samples(const sample_output_t *output, Py_ssize_t row) n
         memset(output.columns + start, 0xff, output.codes.n * sizeof(int64_t))
         memset(output.t + start, 0xff, output.codes.n * sizeof(int64_t))
     else:
-        put_no_codes(&output.codes, row)
+        code_output_at(level).put_none(&output.codes, row)

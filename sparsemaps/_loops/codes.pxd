@@ -1,6 +1,8 @@
 # Comparing rows of packed codes (c/codes.h).
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from sparsemaps._loops.scratch cimport Scratch
+
 cdef extern from "c/codes/codes.h" nogil:
     enum:
         CODES_LANES
@@ -26,12 +28,11 @@ cdef const codes_loops *loops
 
 # All pairs of a query and a row, a tile of rows at a time. A kernel reads
 #
-#     open_tiles(&tiles, queries, rows, n_codes, bits)
+#     open_tiles(&tiles, scratch, queries, rows, n_codes, bits)
 #     while next_tile(&tiles):             # queries from tiles.query on, rows from tiles.row on
 #         count_tile(&tiles)               # tiles.limits may be set before
 #         for q in range(tiles.n_queries):
 #             read the counts of the tile's rows at counts_of(&tiles, q)
-#     close_tiles(&tiles)                  # also after a MemoryError of open_tiles
 cdef enum:
     QUERIES_TOGETHER = 32    # so that their counts stay in the first cache
 
@@ -60,11 +61,10 @@ cdef struct tiles_t:
     uint64_t *tile           # max_rows * n_words
     uint32_t *counts         # QUERIES_TOGETHER * max_rows
 
-cdef int open_tiles(tiles_t *tiles, const uint8_t[:, ::1] queries, const uint8_t[:, ::1] rows,
-                    Py_ssize_t n_codes, int bits) except -1
+cdef int open_tiles(tiles_t *tiles, Scratch scratch, const uint8_t[:, ::1] queries,
+                    const uint8_t[:, ::1] rows, Py_ssize_t n_codes, int bits) except -1
 cdef bint next_tile(tiles_t *tiles) noexcept nogil
 cdef void count_tile(tiles_t *tiles) noexcept nogil
-cdef void close_tiles(tiles_t *tiles) noexcept nogil
 
 cdef inline uint32_t *counts_of(tiles_t *tiles, Py_ssize_t q) noexcept nogil:
     """How many codes differ between the q-th of the queries and each row of the tile."""

@@ -5,17 +5,16 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from sparsemaps._loops.code_output cimport code_output, code_output_t, put_codes, put_no_codes
+from sparsemaps._loops.code_output cimport (code_output, code_output_at,
+                                            code_output_loops, code_output_t)
 from sparsemaps._loops.levels cimport level
-
-cdef extern from "c/base/aligned.h" nogil:
-    void *aligned(size_t size)
-    void release_aligned(void *memory)
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 
 cdef extern from "c/base/cpu.h" nogil:
     bint machine_has_vpopcntdq()
 
 loops = codes_at(level)
+cdef const code_output_loops *output_loops = code_output_at(level)
 
 cdef count_tile_t count = loops.count_tile
 if machine_has_vpopcntdq() and loops.count_tile_vpopcntdq != NULL:
@@ -30,12 +29,12 @@ def write(const int32_t[:, ::1] codes, int bits, int layout, out):
     with nogil:
         for row in range(n_rows):
             if codes[row, 0] < 0:
-                put_no_codes(&output, row)
+                output_loops.put_none(&output, row)
                 continue
             for first in range(0, n, 64):
                 for j in range(min(n - first, <Py_ssize_t>64)):
                     some[j] = codes[row, first + j]
-                put_codes(&output, row, first, some, 64)
+                output_loops.put(&output, row, first, some, 64)
 
 
 def unpack(const uint8_t[:, ::1] codes, int bits, int32_t[:, ::1] out):
@@ -65,8 +64,8 @@ cdef enum:
     QUERY_WORDS = 8192
 
 
-cdef int open_tiles(tiles_t *tiles, const uint8_t[:, ::1] queries, const uint8_t[:, ::1] rows,
-                    Py_ssize_t n_codes, int bits) except -1:
+cdef int open_tiles(tiles_t *tiles, Scratch scratch, const uint8_t[:, ::1] queries,
+                    const uint8_t[:, ::1] rows, Py_ssize_t n_codes, int bits) except -1:
     memset(tiles, 0, sizeof(tiles_t))
     if queries.shape[0] == 0 or rows.shape[0] == 0:
         return 0
@@ -86,15 +85,11 @@ cdef int open_tiles(tiles_t *tiles, const uint8_t[:, ::1] queries, const uint8_t
     tiles.max_rows = max(CODES_LANES, min(256, TILE_WORDS // tiles.n_words)
                          // CODES_LANES * CODES_LANES)
     tiles.max_queries = max(4, min(256, QUERY_WORDS // tiles.n_words))
-    tiles.queries = <uint64_t *>aligned(tiles.max_queries * tiles.n_words * sizeof(uint64_t))
-    tiles.tile = <uint64_t *>aligned(tiles.max_rows * tiles.n_words * sizeof(uint64_t))
-    tiles.limits = <uint32_t *>aligned(QUERIES_TOGETHER * sizeof(uint32_t))
-    tiles.counts = <uint32_t *>aligned(QUERIES_TOGETHER * tiles.max_rows * sizeof(uint32_t))
-    tiles.selected = <uint32_t *>aligned(tiles.max_rows * sizeof(uint32_t))
-    if (tiles.queries == NULL or tiles.tile == NULL or tiles.limits == NULL
-            or tiles.counts == NULL or tiles.selected == NULL):
-        raise MemoryError
-    memset(tiles.tile, 0, tiles.max_rows * tiles.n_words * sizeof(uint64_t))
+    tiles.queries = <uint64_t *>scratch.take(tiles.max_queries * tiles.n_words * sizeof(uint64_t))
+    tiles.tile = <uint64_t *>scratch.take_zeros(tiles.max_rows * tiles.n_words * sizeof(uint64_t))
+    tiles.limits = <uint32_t *>scratch.take(QUERIES_TOGETHER * sizeof(uint32_t))
+    tiles.counts = <uint32_t *>scratch.take(QUERIES_TOGETHER * tiles.max_rows * sizeof(uint32_t))
+    tiles.selected = <uint32_t *>scratch.take(tiles.max_rows * sizeof(uint32_t))
     memset(tiles.limits, 0xff, QUERIES_TOGETHER * sizeof(uint32_t))
     return 0
 
@@ -140,14 +135,6 @@ cdef void count_tile(tiles_t *tiles) noexcept nogil:
           tiles.max_rows)
 
 
-cdef void close_tiles(tiles_t *tiles) noexcept nogil:
-    release_aligned(tiles.queries)
-    release_aligned(tiles.tile)
-    release_aligned(tiles.limits)
-    release_aligned(tiles.counts)
-    release_aligned(tiles.selected)
-
-
 def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_ssize_t n_codes,
                 bint agreeing, int32_t[:, :] out):
     """For all pairs of rows, how many of the first `n_codes` codes agree, or else differ.
@@ -157,15 +144,14 @@ def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_s
     cdef const uint32_t *counts
     cdef int32_t *to
     cdef tiles_t tiles
-    try:
-        open_tiles(&tiles, a, b, n_codes, bits)
-        with nogil:
-            while next_tile(&tiles):
-                count_tile(&tiles)
-                for q in range(tiles.n_queries):
-                    counts = counts_of(&tiles, q)
-                    to = &out[tiles.query + q, tiles.row]
-                    for row in range(tiles.n_rows):
-                        to[row] = <int32_t>(n_codes - counts[row] if agreeing else counts[row])
-    finally:
-        close_tiles(&tiles)
+    cdef Scratch scratch = borrow_scratch()
+    open_tiles(&tiles, scratch, a, b, n_codes, bits)
+    with nogil:
+        while next_tile(&tiles):
+            count_tile(&tiles)
+            for q in range(tiles.n_queries):
+                counts = counts_of(&tiles, q)
+                to = &out[tiles.query + q, tiles.row]
+                for row in range(tiles.n_rows):
+                    to[row] = <int32_t>(n_codes - counts[row] if agreeing else counts[row])
+    give_back_scratch(scratch)

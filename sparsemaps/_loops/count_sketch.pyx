@@ -5,11 +5,12 @@
 # Cost: O(entries), and O(n_buckets) a row where the output is dense.
 # Reference: Charikar, Chen & Farach-Colton 2002; Pham & Pagh 2013, section 3.1.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
 
-from sparsemaps._loops.emit cimport emit_entries, emit_slots, emit_sums
-from sparsemaps._loops.hashing cimport add_sketches, hash_entries, look_up
+from sparsemaps._loops.emit cimport emit_at, emit_loops
+from sparsemaps._loops.hashing cimport hashing_at, hashing_loops
+from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.pages cimport begin_zeros, fetch_zeros
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._loops.types cimport index_t, out_index_t, value_t
 
@@ -34,6 +35,7 @@ def count_sketch_dense(const value_t[::1] values, const index_t[::1] indices,
                        const int64_t[::1] indptr, const uint64_t[::1] key, value_t[:, ::1] out):
     """Write each row's sketch to its row of `out`, which are zeros."""
     cdef Py_ssize_t row, n, n_buckets = out.shape[1]
+    cdef const hashing_loops *loops = hashing_at(level, sizeof(value_t), sizeof(index_t))
     with nogil:
         for row in range(out.shape[0]):
             n = indptr[row + 1] - indptr[row]
@@ -41,30 +43,26 @@ def count_sketch_dense(const value_t[::1] values, const index_t[::1] indices,
                 if row + 1 < out.shape[0]:  # which has about as many entries, if rows are alike
                     fetch_zeros(&out[row + 1, 0], n_buckets, n)
                 begin_zeros(&out[row, 0], n_buckets)
-                add_sketches(&key[0], 1, &values[indptr[row]], <value_t>1.0, &indices[indptr[row]],
-                             n, n_buckets, &out[row, 0], 0)
+                loops.add_sketches(&key[0], 1, &values[indptr[row]], 1.0, &indices[indptr[row]], n,
+                                   n_buckets, &out[row, 0], 0)
 
 
-cdef int open_slots(slots_t *slots, const uint64_t *key, Py_ssize_t n_buckets,
+cdef int open_slots(slots_t *slots, Scratch scratch, const uint64_t *key, Py_ssize_t n_buckets,
                     Py_ssize_t n_columns) except -1:
     """Slots of a sketch of n_buckets; with a table of n_columns, unless that is 0."""
+    cdef const hashing_loops *hashing = hashing_at(level, sizeof(float), sizeof(int32_t))
     cdef Py_ssize_t i, n = n_columns if n_columns > 0 else n_buckets
     cdef uint64_t before = <uint64_t>-1
-    cdef pair_t *pairs = NULL
+    cdef pair_t *pairs
     cdef pair_t *ordered
     cdef int32_t column
     cdef float sign = 0, one = 1
     slots.n_columns = n_columns
-    slots.buckets = <uint32_t *>malloc(n * sizeof(uint32_t))
-    slots.marks = <uint64_t *>calloc((n + 63) // 64, sizeof(uint64_t))
-    slots.slots = <uint32_t *>malloc(max(n_columns, 1) * sizeof(uint32_t))
-    slots.signs = <uint32_t *>malloc(max(n_columns, 1) * sizeof(uint32_t))
-    pairs = <pair_t *>malloc(2 * max(n_columns, 1) * sizeof(pair_t))
-    if (slots.buckets == NULL or slots.marks == NULL or slots.slots == NULL or slots.signs == NULL
-            or pairs == NULL):
-        free(pairs)
-        close_slots(slots)
-        raise MemoryError
+    slots.buckets = <uint32_t *>scratch.take(n * sizeof(uint32_t))
+    slots.marks = <uint64_t *>scratch.take_zeros((n + 63) // 64 * sizeof(uint64_t))
+    slots.slots = <uint32_t *>scratch.take(n_columns * sizeof(uint32_t))
+    slots.signs = <uint32_t *>scratch.take(n_columns * sizeof(uint32_t))
+    pairs = <pair_t *>scratch.take(2 * n_columns * sizeof(pair_t))
     if n_columns == 0:
         for i in range(n_buckets):
             slots.buckets[i] = <uint32_t>i
@@ -72,8 +70,8 @@ cdef int open_slots(slots_t *slots, const uint64_t *key, Py_ssize_t n_buckets,
     else:
         for i in range(n_columns):
             column = <int32_t>i
-            hash_entries(key, 1, &one, <float>1.0, &column, 1, n_buckets, 1, &slots.slots[i],
-                         &sign)
+            hashing.hash_entries(key, 1, &one, 1.0, &column, 1, n_buckets, 1, &slots.slots[i],
+                                 &sign)
             slots.signs[i] = sign < 0
             pairs[i].key = slots.slots[i]
             pairs[i].payload = i
@@ -85,15 +83,7 @@ cdef int open_slots(slots_t *slots, const uint64_t *key, Py_ssize_t n_buckets,
                 slots.buckets[slots.n] = <uint32_t>before
                 slots.n += 1
             slots.slots[ordered[i].payload] = <uint32_t>(slots.n - 1)
-    free(pairs)
     return 0
-
-
-cdef void close_slots(slots_t *slots) noexcept:
-    free(slots.buckets)
-    free(slots.marks)
-    free(slots.slots)
-    free(slots.signs)
 
 
 def count_sketch_csr(const value_t[::1] values, const index_t[::1] indices,
@@ -112,57 +102,47 @@ def count_sketch_csr(const value_t[::1] values, const index_t[::1] indices,
     cdef bint summed = slotted
     # Up to here a row is shorter to sort than n_buckets sums are to look through.
     cdef Py_ssize_t sortable = n_buckets // 16
+    cdef const hashing_loops *hashing = hashing_at(level, sizeof(value_t), sizeof(index_t))
+    cdef const emit_loops *emit = emit_at(level, sizeof(value_t), sizeof(out_index_t))
     cdef slots_t slots
-    cdef value_t *sums = NULL
-    cdef value_t *entries
-    cdef uint32_t *buckets
-    cdef pair_t *pairs
+    cdef Scratch scratch = borrow_scratch()
+    cdef void *sums = NULL
     for row in range(n_rows):
         longest = max(longest, indptr[row + 1] - indptr[row])
     summed |= longest > sortable
-    open_slots(&slots, &key[0], n_buckets if slotted else 1, n_columns if table else 0)
+    open_slots(&slots, scratch, &key[0], n_buckets if slotted else 1, n_columns if table else 0)
     n_marks = (slots.n + 63) // 64
-    entries = <value_t *>malloc(longest * sizeof(value_t))
-    buckets = <uint32_t *>malloc(longest * sizeof(uint32_t))
-    pairs = <pair_t *>malloc(2 * max(min(longest, sortable), 1) * sizeof(pair_t))
+    cdef void *entries = scratch.take(longest * sizeof(value_t))
+    cdef uint32_t *buckets = <uint32_t *>scratch.take(longest * sizeof(uint32_t))
+    cdef pair_t *pairs = <pair_t *>scratch.take(2 * min(longest, sortable) * sizeof(pair_t))
     if summed:
-        sums = <value_t *>calloc(slots.n if table else n_buckets, sizeof(value_t))
-    try:
-        if entries == NULL or buckets == NULL or pairs == NULL or (summed and sums == NULL):
-            raise MemoryError
-        with nogil:
-            for row in range(n_rows):
-                first = indptr[row]
-                n = indptr[row + 1] - first
-                taken = 0
-                if n == 0:
-                    pass
-                elif table:
-                    look_up(slots.slots, slots.signs, n_columns, &values[first], &indices[first],
-                            n, buckets, entries)
-                    taken = emit_slots(buckets, <const value_t *>entries, n, sums, slots.marks,
-                                       n_marks, slots.buckets, &out_values[n_out],
-                                       &out_columns[n_out])
-                elif n > n_buckets // 2 or (n > sortable and not slotted):
-                    add_sketches(&key[0], 1, &values[first], <value_t>1.0, &indices[first], n,
-                                 n_buckets, sums, 0)
-                    taken = emit_sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
+        sums = scratch.take_zeros((slots.n if table else n_buckets) * sizeof(value_t))
+    with nogil:
+        for row in range(n_rows):
+            first = indptr[row]
+            n = indptr[row + 1] - first
+            taken = 0
+            if n == 0:
+                pass
+            elif table:
+                hashing.look_up(slots.slots, slots.signs, n_columns, &values[first],
+                                &indices[first], n, buckets, entries)
+                taken = emit.slots(buckets, entries, n, sums, slots.marks, n_marks, slots.buckets,
+                                   &out_values[n_out], &out_columns[n_out])
+            elif n > n_buckets // 2 or (n > sortable and not slotted):
+                hashing.add_sketches(&key[0], 1, &values[first], 1.0, &indices[first], n,
+                                     n_buckets, sums, 0)
+                taken = emit.sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
+            else:
+                hashing.hash_entries(&key[0], 1, &values[first], 1.0, &indices[first], n,
+                                     n_buckets, n, buckets, entries)
+                if slotted and n_marks <= 4 * n:
+                    taken = emit.slots(buckets, entries, n, sums, slots.marks, n_marks,
+                                       slots.buckets, &out_values[n_out], &out_columns[n_out])
                 else:
-                    hash_entries(&key[0], 1, &values[first], <value_t>1.0, &indices[first], n,
-                                 n_buckets, n, buckets, entries)
-                    if slotted and n_marks <= 4 * n:
-                        taken = emit_slots(buckets, <const value_t *>entries, n, sums,
-                                           slots.marks, n_marks, slots.buckets,
-                                           &out_values[n_out], &out_columns[n_out])
-                    else:
-                        taken = emit_entries(buckets, <const value_t *>entries, n, n_buckets,
-                                             pairs, &out_values[n_out], &out_columns[n_out])
-                out_lengths[row] = <out_index_t>taken
-                n_out += taken
-    finally:
-        close_slots(&slots)
-        free(entries)
-        free(buckets)
-        free(pairs)
-        free(sums)
+                    taken = emit.entries(buckets, entries, n, n_buckets, pairs,
+                                         &out_values[n_out], &out_columns[n_out])
+            out_lengths[row] = <out_index_t>taken
+            n_out += taken
+    give_back_scratch(scratch)
     return n_out

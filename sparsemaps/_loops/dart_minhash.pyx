@@ -6,13 +6,13 @@
 # Cost: O(entries + n_hashes log n_hashes) a row.
 # Reference: Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
 from libc.stdint cimport int64_t, uint64_t
-from libc.stdlib cimport free, malloc
 
-from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, put_codes, put_no_samples,
-                                            put_whole_samples, sample_codes_at,
+from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_output_loops,
+                                            put_no_samples, put_whole_samples, sample_codes_at,
                                             sample_codes_loops, sample_output_t,
                                             samples_as_codes, whole_samples)
 from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.signed cimport absolute, column_of
 from sparsemaps._loops.types cimport index_t, value_t
 
@@ -29,6 +29,7 @@ cdef extern from "c/maps/dart_minhash.h" nogil:
 
 cdef const dart_minhash_loops *loops = dart_minhash_at(level)
 cdef const sample_codes_loops *code_loops = sample_codes_at(level)
+cdef const code_output_loops *output_loops = code_output_at(level)
 
 
 cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -38,46 +39,33 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
     cdef Py_ssize_t longest = 1
     for row in range(n_rows):
         longest = max(longest, indptr[row + 1] - indptr[row])
-    cdef double *weights = <double *>malloc(longest * sizeof(double))
-    cdef uint64_t *columns = <uint64_t *>malloc(longest * sizeof(uint64_t))
-    cdef dart_parts *parts = <dart_parts *>malloc(sizeof(dart_parts))
-    cdef dart_t *buckets = <dart_t *>malloc(n_hashes * sizeof(dart_t))
-    cdef int64_t *words = <int64_t *>malloc(3 * n_hashes * sizeof(int64_t))
-    cdef uint64_t *keys = <uint64_t *>malloc(SAMPLE_KEYS * n_hashes * sizeof(uint64_t))
-    cdef int64_t *codes = words
-    cdef int64_t *t = words + n_hashes
-    cdef uint64_t *sampled = <uint64_t *>(words + 2 * n_hashes)
-    try:
-        if (weights == NULL or columns == NULL or parts == NULL or buckets == NULL
-                or words == NULL or keys == NULL):
-            raise MemoryError
-        with nogil:
-            if output.columns == NULL:
-                code_loops.keys(output.key, 0, n_hashes, output.t_bits, keys)
-            for row in range(n_rows):
-                first = indptr[row]
-                n = indptr[row + 1] - first
-                for i in range(n):
-                    weights[i] = absolute(values[first + i])
-                    columns[i] = column_of(&values[0], &indices[0], first + i, signed_)
-                if not loops.sample_row(weights, columns, n, key, n_hashes, parts, buckets,
-                                        sampled, t):
-                    put_no_samples(output, row)
-                    continue
-                if output.columns != NULL:
-                    put_whole_samples(output, row, 0, sampled, t, n_hashes)
-                    continue
-                code_loops.codes(keys, 1, n_hashes, sampled, t, output.bits, output.t_bits,
-                                 codes)
-                put_codes(&output.codes, row, 0, codes, n_hashes)
-    finally:
-        free(weights)
-        free(columns)
-        free(parts)
-        free(buckets)
-        free(words)
-        free(keys)
-    return 0
+    cdef Scratch scratch = borrow_scratch()
+    cdef double *weights = <double *>scratch.take(longest * sizeof(double))
+    cdef uint64_t *columns = <uint64_t *>scratch.take(longest * sizeof(uint64_t))
+    cdef dart_parts *parts = <dart_parts *>scratch.take(sizeof(dart_parts))
+    cdef dart_t *buckets = <dart_t *>scratch.take(n_hashes * sizeof(dart_t))
+    cdef uint64_t *keys = <uint64_t *>scratch.take(SAMPLE_KEYS * n_hashes * sizeof(uint64_t))
+    cdef int64_t *codes = <int64_t *>scratch.take(n_hashes * sizeof(int64_t))
+    cdef int64_t *t = <int64_t *>scratch.take(n_hashes * sizeof(int64_t))
+    cdef uint64_t *sampled = <uint64_t *>scratch.take(n_hashes * sizeof(uint64_t))
+    with nogil:
+        if output.columns == NULL:
+            code_loops.keys(output.key, 0, n_hashes, output.t_bits, keys)
+        for row in range(n_rows):
+            first = indptr[row]
+            n = indptr[row + 1] - first
+            for i in range(n):
+                weights[i] = absolute(values[first + i])
+                columns[i] = column_of(&values[0], &indices[0], first + i, signed_)
+            if not loops.sample_row(weights, columns, n, key, n_hashes, parts, buckets, sampled, t):
+                put_no_samples(output, row)
+                continue
+            if output.columns != NULL:
+                put_whole_samples(output, row, 0, sampled, t, n_hashes)
+                continue
+            code_loops.codes(keys, 1, n_hashes, sampled, t, output.bits, output.t_bits, codes)
+            output_loops.put(&output.codes, row, 0, codes, n_hashes)
+    return give_back_scratch(scratch)
 
 
 def dart_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,

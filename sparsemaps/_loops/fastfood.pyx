@@ -7,9 +7,9 @@
 # Reference: Le, Sarlos & Smola, "Fastfood - approximating kernel expansions in loglinear time",
 # ICML 2013.
 from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, malloc
 
 from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.types cimport index_t, value_t
 
 cdef extern from "c/random/random.h" nogil:
@@ -18,28 +18,19 @@ cdef extern from "c/random/random.h" nogil:
 
 cdef extern from "c/maps/fastfood.h" nogil:
     ctypedef struct fastfood_loops:
-        void (*wht_f32)(float *values, Py_ssize_t n) noexcept nogil
-        void (*wht_f64)(double *values, Py_ssize_t n) noexcept nogil
-        void (*block_f32)(const float *x, Py_ssize_t n, const int8_t *signs,
-                          const int32_t *permutation, const float *normals, float *scratch,
-                          float *out) noexcept nogil
-        void (*block_f64)(const double *x, Py_ssize_t n, const int8_t *signs,
-                          const int32_t *permutation, const float *normals, double *scratch,
-                          double *out) noexcept nogil
-    const fastfood_loops *fastfood_at(int level)
-
-cdef const fastfood_loops *loops = fastfood_at(level)
+        void (*wht)(void *values, Py_ssize_t n) noexcept nogil
+        void (*block)(const void *x, Py_ssize_t n, const int8_t *signs, const int32_t *permutation,
+                      const float *normals, void *scratch, void *out) noexcept nogil
+    const fastfood_loops *fastfood_at(int level, size_t value_size)
 
 
 def walsh_hadamard(value_t[:, ::1] rows):
     """Transform each row in place; their width is a power of two."""
     cdef Py_ssize_t row
+    cdef const fastfood_loops *loops = fastfood_at(level, sizeof(value_t))
     with nogil:
         for row in range(rows.shape[0]):
-            if value_t is float:
-                loops.wht_f32(&rows[row, 0], rows.shape[1])
-            else:
-                loops.wht_f64(&rows[row, 0], rows.shape[1])
+            loops.wht(&rows[row, 0], rows.shape[1])
 
 
 def spread(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -74,16 +65,12 @@ def multiply(const value_t[:, ::1] rows, const int8_t[:, ::1] signs,
              value_t[:, ::1] out):
     """The products of each row with all blocks, side by side."""
     cdef Py_ssize_t row, block, n = rows.shape[1]
-    cdef value_t *scratch = <value_t *>malloc(n * sizeof(value_t))
-    if scratch == NULL:
-        raise MemoryError
+    cdef const fastfood_loops *loops = fastfood_at(level, sizeof(value_t))
+    cdef Scratch scratch = borrow_scratch()
+    cdef void *transformed = scratch.take(n * sizeof(value_t))
     with nogil:
         for row in range(rows.shape[0]):
             for block in range(signs.shape[0]):
-                if value_t is float:
-                    loops.block_f32(&rows[row, 0], n, &signs[block, 0], &permutations[block, 0],
-                                    &normals[block, 0], scratch, &out[row, block * n])
-                else:
-                    loops.block_f64(&rows[row, 0], n, &signs[block, 0], &permutations[block, 0],
-                                    &normals[block, 0], scratch, &out[row, block * n])
-    free(scratch)
+                loops.block(&rows[row, 0], n, &signs[block, 0], &permutations[block, 0],
+                            &normals[block, 0], transformed, &out[row, block * n])
+    give_back_scratch(scratch)

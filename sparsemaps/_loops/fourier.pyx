@@ -4,25 +4,19 @@
 # Output: pairs (cos, sin), then single cosines with their phases, all times one factor.
 # Cost: O(features). Accurate to a few units in the last place of the projection.
 # Reference: Rahimi & Recht 2007, algorithm 1.
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.types cimport value_t
 
 cdef extern from "c/maps/fourier.h" nogil:
     ctypedef struct fourier_loops:
-        void (*paired_f32)(const float *projections, const float *scales, Py_ssize_t n,
-                           float factor, float *out) noexcept nogil
-        void (*paired_f64)(const double *projections, const double *scales, Py_ssize_t n,
-                           double factor, double *out) noexcept nogil
-        void (*cosines_f32)(const float *projections, const float *scales, const float *phases,
-                            Py_ssize_t n, float factor, float *out) noexcept nogil
-        void (*cosines_f64)(const double *projections, const double *scales, const double *phases,
-                            Py_ssize_t n, double factor, double *out) noexcept nogil
-    const fourier_loops *fourier_at(int level)
-
-cdef const fourier_loops *loops = fourier_at(level)
+        void (*paired)(const void *projections, const void *scales, Py_ssize_t n, double factor,
+                       void *out) noexcept nogil
+        void (*cosines)(const void *projections, const void *scales, const void *phases,
+                        Py_ssize_t n, double factor, void *out) noexcept nogil
+    const fourier_loops *fourier_at(int level, size_t value_size)
 
 
 def features(const value_t[:, ::1] projections, const value_t[::1] scales,
@@ -30,23 +24,16 @@ def features(const value_t[:, ::1] projections, const value_t[::1] scales,
     """The first `n_pairs` projections give a pair each, the others a cosine with their phase; of
     more projections than scales, the surplus is left out. `out` may be `projections`."""
     cdef Py_ssize_t row, n = scales.shape[0], n_single = n - n_pairs
+    cdef const fourier_loops *loops = fourier_at(level, sizeof(value_t))
+    cdef Scratch scratch = borrow_scratch()
     # A copy of a row's projections, as `out` may overwrite them.
-    cdef value_t *copy = <value_t *>malloc(n * sizeof(value_t))
-    if copy == NULL:
-        raise MemoryError
+    cdef value_t *copy = <value_t *>scratch.take(n * sizeof(value_t))
     with nogil:
         for row in range(projections.shape[0]):
             memcpy(copy, &projections[row, 0], n * sizeof(value_t))
-            if value_t is float:
-                if n_pairs:
-                    loops.paired_f32(copy, &scales[0], n_pairs, factor, &out[row, 0])
-                if n_single:
-                    loops.cosines_f32(copy + n_pairs, &scales[n_pairs], &phases[n_pairs],
-                                      n_single, factor, &out[row, 2 * n_pairs])
-            else:
-                if n_pairs:
-                    loops.paired_f64(copy, &scales[0], n_pairs, factor, &out[row, 0])
-                if n_single:
-                    loops.cosines_f64(copy + n_pairs, &scales[n_pairs], &phases[n_pairs],
-                                      n_single, factor, &out[row, 2 * n_pairs])
-    free(copy)
+            if n_pairs:
+                loops.paired(copy, &scales[0], n_pairs, factor, &out[row, 0])
+            if n_single:
+                loops.cosines(copy + n_pairs, &scales[n_pairs], &phases[n_pairs], n_single, factor,
+                              &out[row, 2 * n_pairs])
+    give_back_scratch(scratch)

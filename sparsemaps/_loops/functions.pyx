@@ -12,9 +12,8 @@ cdef extern from "c/random/functions.h" nogil:
         void (*log_one_plus_square)(double *x, Py_ssize_t n) noexcept nogil
         void (*mixture)(double *x, Py_ssize_t n, const double *weights, const double *rates,
                         Py_ssize_t n_terms) noexcept nogil
-        void (*multiply_complex_f32)(float *x, const float *y, Py_ssize_t n) noexcept nogil
-        void (*multiply_complex_f64)(double *x, const double *y, Py_ssize_t n) noexcept nogil
-    const functions_loops *functions_at(int level)
+        void (*multiply_complex)(void *x, const void *y, Py_ssize_t n) noexcept nogil
+    const functions_loops *functions_at(int level, size_t value_size)
 
 cdef extern from "c/random/quantiles.h" nogil:
     double gamma_quantile_f64 "gamma_quantile"(double shape, double p)
@@ -22,7 +21,7 @@ cdef extern from "c/random/quantiles.h" nogil:
     double exp_f64(double x)
     double log_f64(double x)
 
-cdef const functions_loops *loops = functions_at(level)
+cdef const functions_loops *loops = functions_at(level, sizeof(double))
 
 
 def exp(double[::1] x):
@@ -57,12 +56,10 @@ def multiply_complex(value_t[:, ::1] x, const value_t[:, ::1] y):
     """Rows of complex numbers times those of `y`, or each times the only row of `y`: real and
     imaginary parts in turn."""
     cdef Py_ssize_t row, step = y.shape[0] > 1, n = x.shape[1] // 2
+    cdef const functions_loops *of_type = functions_at(level, sizeof(value_t))
     with nogil:
         for row in range(x.shape[0] if n > 0 else 0):
-            if value_t is float:
-                loops.multiply_complex_f32(&x[row, 0], &y[row * step, 0], n)
-            else:
-                loops.multiply_complex_f64(&x[row, 0], &y[row * step, 0], n)
+            of_type.multiply_complex(&x[row, 0], &y[row * step, 0], n)
 
 
 def root(double n, double[::1] x):

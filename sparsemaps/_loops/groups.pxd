@@ -1,18 +1,17 @@
 # Groups of rows that share the random numbers of their columns (c/groups.h), one after the other.
 # A kernel reads
 #
-#     scratch = open_groups(&groups, ...)
-#     while next_group(&groups, ...):             # rows groups.start to groups.stop
+#     open_groups(&groups, scratch, ...)
+#     while next_group(&groups):             # rows groups.start to groups.stop
 #         for each tile of components:
 #             set the sums of groups.n_rows rows
-#             while next_part(&groups, ...):      # a single one, unless one row is very long
+#             while next_part(&groups):      # a single one, unless one row is very long
 #                 add groups.group to the sums
 #             write what the sums are
-#     give_back_scratch(scratch)
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch
+from sparsemaps._loops.scratch cimport Scratch
 from sparsemaps._loops.types cimport index_t, value_t
 
 cdef extern from "c/rows/groups.h" nogil:
@@ -34,31 +33,13 @@ cdef extern from "c/rows/groups.h" nogil:
         uint32_t *numbers
         uint32_t *table
     ctypedef struct groups_loops:
-        void (*gather_row_f32_i32)(
-            const float *values, const int32_t *indices, int64_t start, int64_t stop,
-            int64_t first, uint64_t key, bint is_signed, group_t *group) noexcept nogil
-        void (*gather_row_f32_i64)(
-            const float *values, const int64_t *indices, int64_t start, int64_t stop,
-            int64_t first, uint64_t key, bint is_signed, group_t *group) noexcept nogil
-        void (*gather_row_f64_i32)(
-            const double *values, const int32_t *indices, int64_t start, int64_t stop,
-            int64_t first, uint64_t key, bint is_signed, group_t *group) noexcept nogil
-        void (*gather_row_f64_i64)(
-            const double *values, const int64_t *indices, int64_t start, int64_t stop,
-            int64_t first, uint64_t key, bint is_signed, group_t *group) noexcept nogil
-        void (*gather_rows_f32_i32)(
-            const float *values, const int32_t *indices, const int64_t *indptr, Py_ssize_t n_rows,
-            uint64_t key, bint is_signed, group_t *group) noexcept nogil
-        void (*gather_rows_f32_i64)(
-            const float *values, const int64_t *indices, const int64_t *indptr, Py_ssize_t n_rows,
-            uint64_t key, bint is_signed, group_t *group) noexcept nogil
-        void (*gather_rows_f64_i32)(
-            const double *values, const int32_t *indices, const int64_t *indptr, Py_ssize_t n_rows,
-            uint64_t key, bint is_signed, group_t *group) noexcept nogil
-        void (*gather_rows_f64_i64)(
-            const double *values, const int64_t *indices, const int64_t *indptr, Py_ssize_t n_rows,
-            uint64_t key, bint is_signed, group_t *group) noexcept nogil
-    const groups_loops *groups_at(int level)
+        void (*gather_row)(const void *values, const void *indices, int64_t start, int64_t stop,
+                           int64_t first, uint64_t key, bint is_signed,
+                           group_t *group) noexcept nogil
+        void (*gather_rows)(const void *values, const void *indices, const int64_t *indptr,
+                            Py_ssize_t n_rows, uint64_t key, bint is_signed,
+                            group_t *group) noexcept nogil
+    const groups_loops *groups_at(int level, size_t value_size, size_t index_size)
 
 
 cdef struct groups_t:
@@ -66,136 +47,96 @@ cdef struct groups_t:
     Py_ssize_t start
     Py_ssize_t stop
     Py_ssize_t n_rows      # stop - start
-    char *sums             # memory for a tile of their sums, aligned to 64 bytes
+    void *sums             # memory for a tile of their sums
+    # For the functions below alone.
     const groups_loops *loops
+    const void *values
+    const void *indices
+    const int64_t *indptr
+    Py_ssize_t n_all_rows
     uint64_t key
     bint is_signed
     Py_ssize_t max_rows    # of a group
     int64_t next_entry     # of the first entry that `next_part` has not handed out
 
 
-cdef inline Py_ssize_t rows_together(const index_t *indices, int64_t first, int64_t last,
-                                     bint is_signed) noexcept nogil:
-    """How many rows a group may have, such that an entry's number fits beside a column."""
+cdef inline bint fits(const index_t[::1] indices, int64_t first, int64_t last,
+                      bint is_signed) noexcept nogil:
+    """Whether an entry's number fits beside each column in 64 bits."""
     cdef uint64_t seen = 0
     cdef int64_t i
     if index_t is int64_t:
         for i in range(first, last):
             seen |= <uint64_t>indices[i]
-    return GROUP_ROWS if seen >> (64 - GROUP_ENTRY_BITS - is_signed) == 0 else 1
+    return seen >> (64 - GROUP_ENTRY_BITS - is_signed) == 0
 
 
-cdef inline uintptr_t part_of(uintptr_t *memory, size_t size) noexcept:
-    """The next `size` bytes from `memory` on, of which whole cache lines are taken."""
-    cdef uintptr_t part = memory[0]
-    memory[0] += (size + 63) // 64 * 64
-    return part
-
-
-cdef inline size_t lay_out(groups_t *groups, uintptr_t memory, size_t n_entries, size_t n_rows,
-                           size_t row_bytes, bint logarithms) noexcept:
-    """Put the arrays of groups of at most so many entries and rows into `memory`; returns how
-    many bytes they take."""
-    cdef group_t *group = &groups.group
-    cdef uintptr_t end = memory
-    cdef size_t n_columns = min(8 * n_entries, <size_t>GROUP_TABLE_COLUMNS)
-    group.words[0] = <uint64_t *>part_of(&end, n_entries * sizeof(uint64_t))
-    group.words[1] = <uint64_t *>part_of(&end, n_entries * sizeof(uint64_t))
-    group.positions = <uint32_t *>part_of(&end, n_entries * sizeof(uint32_t))
-    group.slots = <uint32_t *>part_of(&end, n_entries * sizeof(uint32_t))
-    group.batch_ends = <uint32_t *>part_of(&end, (n_entries // GROUP_BATCH + 1) * sizeof(uint32_t))
-    group.logarithms = NULL
-    if logarithms:
-        group.logarithms = <float *>part_of(&end, n_entries * sizeof(float))
-    groups.sums = <char *>part_of(&end, n_rows * row_bytes)
-    if n_rows > 1:  # a row alone is in order
-        group.numbers = <uint32_t *>part_of(&end, n_entries * sizeof(uint32_t))
-        group.table = <uint32_t *>part_of(&end, n_columns * sizeof(uint32_t))
-    return end - memory
-
-
-cdef inline Scratch open_groups(groups_t *groups, const value_t *values, const index_t *indices,
-                                const int64_t *indptr, Py_ssize_t n_rows, uint64_t key,
-                                bint is_signed, size_t row_bytes, bint logarithms):
+cdef inline int open_groups(groups_t *groups, Scratch scratch, const value_t[::1] values,
+                            const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
+                            bint is_signed, size_t row_bytes, bint logarithms) except -1:
     """Before the first group of the rows that `indptr` delimits; a tile of a row's sums takes
-    `row_bytes`. Returns the scratch that `groups` uses."""
-    cdef int64_t n_entries = indptr[n_rows] - indptr[0]
-    cdef Scratch scratch
-    groups.loops = groups_at(level)
+    `row_bytes`. The memory is that of `scratch`."""
+    cdef group_t *group = &groups.group
+    cdef Py_ssize_t n_rows = indptr.shape[0] - 1
+    cdef int64_t n = min(indptr[n_rows] - indptr[0], <int64_t>GROUP_ENTRIES)
+    groups.loops = groups_at(level, sizeof(value_t), sizeof(index_t))
+    groups.values = &values[0] if values.shape[0] > 0 else NULL
+    groups.indices = &indices[0] if indices.shape[0] > 0 else NULL
+    groups.indptr = &indptr[0]
+    groups.n_all_rows = n_rows
     groups.key = key
     groups.is_signed = is_signed
     groups.start = groups.stop = groups.n_rows = 0
-    groups.max_rows = min(rows_together(indices, indptr[0], indptr[n_rows], is_signed), n_rows)
-    n_entries = min(n_entries, <int64_t>GROUP_ENTRIES)
-    scratch = borrow_scratch(
-        lay_out(groups, 0, n_entries, groups.max_rows, row_bytes, logarithms))
-    lay_out(groups, <uintptr_t>scratch.memory, n_entries, groups.max_rows, row_bytes, logarithms)
-    return scratch
+    groups.max_rows = 1
+    if fits(indices, indptr[0], indptr[n_rows], is_signed):
+        groups.max_rows = min(GROUP_ROWS, n_rows)
+    group.words[0] = <uint64_t *>scratch.take(n * sizeof(uint64_t))
+    group.words[1] = <uint64_t *>scratch.take(n * sizeof(uint64_t))
+    group.positions = <uint32_t *>scratch.take(n * sizeof(uint32_t))
+    group.slots = <uint32_t *>scratch.take(n * sizeof(uint32_t))
+    group.batch_ends = <uint32_t *>scratch.take((n // GROUP_BATCH + 1) * sizeof(uint32_t))
+    group.logarithms = <float *>scratch.take(n * sizeof(float)) if logarithms else NULL
+    groups.sums = scratch.take(groups.max_rows * row_bytes)
+    if groups.max_rows > 1:  # a row alone is in order
+        group.numbers = <uint32_t *>scratch.take(n * sizeof(uint32_t))
+        group.table = <uint32_t *>scratch.take(min(8 * n, <int64_t>GROUP_TABLE_COLUMNS)
+                                               * sizeof(uint32_t))
+    return 0
 
 
-cdef inline void gather_row(groups_t *groups, const value_t *values, const index_t *indices,
-                            int64_t start, int64_t stop, int64_t first) noexcept nogil:
-    if value_t is float and index_t is int32_t:
-        groups.loops.gather_row_f32_i32(values, indices, start, stop, first, groups.key,
-                                        groups.is_signed, &groups.group)
-    elif value_t is float:
-        groups.loops.gather_row_f32_i64(values, indices, start, stop, first, groups.key,
-                                        groups.is_signed, &groups.group)
-    elif index_t is int32_t:
-        groups.loops.gather_row_f64_i32(values, indices, start, stop, first, groups.key,
-                                        groups.is_signed, &groups.group)
-    else:
-        groups.loops.gather_row_f64_i64(values, indices, start, stop, first, groups.key,
-                                        groups.is_signed, &groups.group)
-
-
-cdef inline void gather_rows(groups_t *groups, const value_t *values, const index_t *indices,
-                             const int64_t *indptr) noexcept nogil:
-    if value_t is float and index_t is int32_t:
-        groups.loops.gather_rows_f32_i32(values, indices, indptr, groups.n_rows, groups.key,
-                                         groups.is_signed, &groups.group)
-    elif value_t is float:
-        groups.loops.gather_rows_f32_i64(values, indices, indptr, groups.n_rows, groups.key,
-                                         groups.is_signed, &groups.group)
-    elif index_t is int32_t:
-        groups.loops.gather_rows_f64_i32(values, indices, indptr, groups.n_rows, groups.key,
-                                         groups.is_signed, &groups.group)
-    else:
-        groups.loops.gather_rows_f64_i64(values, indices, indptr, groups.n_rows, groups.key,
-                                         groups.is_signed, &groups.group)
-
-
-cdef inline bint next_group(groups_t *groups, const value_t *values, const index_t *indices,
-                            const int64_t *indptr, Py_ssize_t n_rows) noexcept nogil:
+cdef inline bint next_group(groups_t *groups) noexcept nogil:
     """Go on to the next rows that make a group; False after the last ones. One row alone may have
     more than GROUP_ENTRIES."""
+    cdef const int64_t *indptr = groups.indptr
     cdef int64_t first
     groups.start = groups.stop
-    if groups.start == n_rows:
+    if groups.start == groups.n_all_rows:
         return False
     first = groups.next_entry = indptr[groups.start]
     groups.stop += 1
-    while (groups.stop < n_rows and groups.stop - groups.start < groups.max_rows
+    while (groups.stop < groups.n_all_rows and groups.stop - groups.start < groups.max_rows
            and indptr[groups.stop + 1] - first <= GROUP_ENTRIES):
         groups.stop += 1
     groups.n_rows = groups.stop - groups.start
     if groups.n_rows > 1:
-        gather_rows(groups, values, indices, &indptr[groups.start])
+        groups.loops.gather_rows(groups.values, groups.indices, indptr + groups.start,
+                                 groups.n_rows, groups.key, groups.is_signed, &groups.group)
     elif indptr[groups.stop] - first <= GROUP_ENTRIES:
-        gather_row(groups, values, indices, first, indptr[groups.stop], first)
+        groups.loops.gather_row(groups.values, groups.indices, first, indptr[groups.stop], first,
+                                groups.key, groups.is_signed, &groups.group)
     return True
 
 
-cdef inline bint next_part(groups_t *groups, const value_t *values, const index_t *indices,
-                           const int64_t *indptr) noexcept nogil:
+cdef inline bint next_part(groups_t *groups) noexcept nogil:
     """Have the next part of the rows' entries in `group`; False after the last part, and then from
     the beginning again. There is one part, unless a row has more than GROUP_ENTRIES."""
-    cdef int64_t first = indptr[groups.start], last = indptr[groups.stop], stop
+    cdef int64_t first = groups.indptr[groups.start], last = groups.indptr[groups.stop], stop
     if groups.next_entry == last:
         groups.next_entry = first
         return False
     stop = min(groups.next_entry + GROUP_ENTRIES, last)
     if last - first > GROUP_ENTRIES:
-        gather_row(groups, values, indices, groups.next_entry, stop, first)
+        groups.loops.gather_row(groups.values, groups.indices, groups.next_entry, stop, first,
+                                groups.key, groups.is_signed, &groups.group)
     groups.next_entry = stop
     return True

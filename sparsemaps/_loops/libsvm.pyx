@@ -36,19 +36,15 @@ cdef extern from "c/text/write_decimal.h" nogil:
     char *write_f64(char *out, double x, const wide_t *powers)
 
 cdef extern from "c/text/entries.h" nogil:
+    enum:
+        WRITE_F32
+        WRITE_F64
+        WRITE_I64
+    ctypedef char *(*write_entries)(const void *values, const void *indices, Py_ssize_t n,
+                                    uint64_t first_index, const wide_t *powers,
+                                    char *out) noexcept nogil
     ctypedef struct entries_loops:
-        char *(*write_f32_i32)(const float *values, const int32_t *indices, Py_ssize_t n,
-                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
-        char *(*write_f32_i64)(const float *values, const int64_t *indices, Py_ssize_t n,
-                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
-        char *(*write_f64_i32)(const double *values, const int32_t *indices, Py_ssize_t n,
-                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
-        char *(*write_f64_i64)(const double *values, const int64_t *indices, Py_ssize_t n,
-                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
-        char *(*write_i64_i32)(const int64_t *values, const int32_t *indices, Py_ssize_t n,
-                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
-        char *(*write_i64_i64)(const int64_t *values, const int64_t *indices, Py_ssize_t n,
-                               uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
+        write_entries write[3][2]
     const entries_loops *entries_at(int level)
 
 cdef extern from "c/text/libsvm.h" nogil:
@@ -228,24 +224,6 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
 # ---- writing -------------------------------------------------------------------------------------
 
 
-cdef inline char *write_entries(const number_t *values, const index_t *indices, Py_ssize_t n,
-                                uint64_t first_index, char *out) noexcept nogil:
-    if number_t is float:
-        if index_t is int32_t:
-            return entry_loops.write_f32_i32(values, indices, n, first_index, TO_WRITE, out)
-        else:
-            return entry_loops.write_f32_i64(values, indices, n, first_index, TO_WRITE, out)
-    elif number_t is double:
-        if index_t is int32_t:
-            return entry_loops.write_f64_i32(values, indices, n, first_index, TO_WRITE, out)
-        else:
-            return entry_loops.write_f64_i64(values, indices, n, first_index, TO_WRITE, out)
-    elif index_t is int32_t:
-        return entry_loops.write_i64_i32(values, indices, n, first_index, TO_WRITE, out)
-    else:
-        return entry_loops.write_i64_i64(values, indices, n, first_index, TO_WRITE, out)
-
-
 cdef inline char *start_line(char *out, const double *labels, int64_t label, int64_t label_end,
                              const int64_t *qid) noexcept nogil:
     """Labels, the number of qid unless `qid` is NULL, and a blank."""
@@ -304,18 +282,22 @@ def format_rows(const number_t[::1] values, const index_t[::1] indices, const in
     cdef size_t longest = (n_rows * (LONGEST_NUMBER + 8)
                            + labels.shape[0] * (LONGEST_NUMBER + 1)
                            + (indptr[n_rows] - indptr[0]) * (2 * LONGEST_NUMBER))
-    cdef Scratch scratch = borrow_scratch(longest)
-    cdef char *out = scratch.memory
+    cdef Scratch scratch = borrow_scratch()
+    cdef char *begin = <char *>scratch.take(longest)
+    cdef char *out = begin
+    cdef write_entries write = entry_loops.write[
+        WRITE_F32 if number_t is float else WRITE_F64 if number_t is double else WRITE_I64
+    ][sizeof(index_t) == sizeof(int64_t)]
     with nogil:
         for row in range(n_rows):
             out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
                              label_ends[row - 1] if row > 0 else 0, label_ends[row],
                              &qids[row] if qids.shape[0] > 0 else NULL)
             if indptr[row] < indptr[row + 1]:
-                out = write_entries(&values[indptr[row]], &indices[indptr[row]],
-                                    indptr[row + 1] - indptr[row], <uint64_t>first_index, out)
+                out = write(&values[indptr[row]], &indices[indptr[row]],
+                            indptr[row + 1] - indptr[row], <uint64_t>first_index, TO_WRITE, out)
             out = end_line(out, indptr[row] < indptr[row + 1])
-    text = scratch.memory[:out - scratch.memory]
+    text = begin[:out - begin]
     give_back_scratch(scratch)
     return text
 
@@ -330,8 +312,9 @@ def format_codes(const int32_t[:, ::1] codes, int bits, double value, const doub
     check_heads(n_rows, labels, label_ends, qids)
     cdef size_t longest = (labels.shape[0] * (LONGEST_NUMBER + 1)
                            + n_rows * (LONGEST_NUMBER + 8 + n * (2 * LONGEST_NUMBER)))
-    cdef Scratch scratch = borrow_scratch(longest)
-    cdef char *out = scratch.memory
+    cdef Scratch scratch = borrow_scratch()
+    cdef char *begin = <char *>scratch.take(longest)
+    cdef char *out = begin
     cdef bint filled
     one[0] = b":"
     length = write_f64(one + 1, value, TO_WRITE) - one
@@ -350,6 +333,6 @@ def format_codes(const int32_t[:, ::1] codes, int bits, double value, const doub
                     memcpy(out, one, length)
                     out += length
             out = end_line(out, filled)
-    text = scratch.memory[:out - scratch.memory]
+    text = begin[:out - begin]
     give_back_scratch(scratch)
     return text

@@ -7,12 +7,12 @@
 # Reference: Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017; Li & Konig, "b-bit
 # minwise hashing", WWW 2010.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from sparsemaps._loops.code_output cimport (code_output, code_output_t, put_codes,
-                                            put_no_codes)
+from sparsemaps._loops.code_output cimport (code_output, code_output_at,
+                                            code_output_loops, code_output_t)
 from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.types cimport index_t
 
 cdef extern from "c/maps/minhash.h" nogil:
@@ -27,6 +27,7 @@ cdef extern from "c/maps/minhash.h" nogil:
     const minhash_loops *minhash_at(int level)
 
 cdef const minhash_loops *loops = minhash_at(level)
+cdef const code_output_loops *output_loops = code_output_at(level)
 
 
 cdef int run(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
@@ -34,39 +35,28 @@ cdef int run(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key
              int64_t *members) except -1:
     """The samples of each row go to `members`, or their codes to `output`."""
     cdef Py_ssize_t row, n
-    cdef minhash_scratch *scratch = <minhash_scratch *>calloc(1, sizeof(minhash_scratch))
-    cdef uint64_t *bins = <uint64_t *>malloc(n_hashes * sizeof(uint64_t))
-    cdef uint32_t *filled = <uint32_t *>malloc((n_hashes + 1) * sizeof(uint32_t))
-    cdef int64_t *samples = <int64_t *>malloc(n_hashes * sizeof(int64_t))
-    cdef int64_t *codes = <int64_t *>malloc(n_hashes * sizeof(int64_t))
-    try:
-        if (scratch == NULL or bins == NULL or filled == NULL or samples == NULL
-                or codes == NULL):
-            raise MemoryError
-        scratch.bins = bins
-        scratch.filled = filled
-        with nogil:
-            for row in range(indptr.shape[0] - 1):
-                n = indptr[row + 1] - indptr[row]
-                if n > 0:
-                    loops.sample(&indices[indptr[row]], sizeof(index_t), n, key, n_hashes,
-                                 scratch, samples)
-                else:
-                    memset(samples, 0xff, n_hashes * sizeof(int64_t))
-                if output == NULL:
-                    memcpy(members + row * n_hashes, samples, n_hashes * sizeof(int64_t))
-                elif n > 0:
-                    loops.codes(samples, n_hashes, code_key, output.bits, codes)
-                    put_codes(output, row, 0, codes, n_hashes)
-                else:
-                    put_no_codes(output, row)
-    finally:
-        free(scratch)
-        free(bins)
-        free(filled)
-        free(samples)
-        free(codes)
-    return 0
+    cdef Scratch memory = borrow_scratch()
+    cdef minhash_scratch *scratch = <minhash_scratch *>memory.take(sizeof(minhash_scratch))
+    cdef int64_t *samples = <int64_t *>memory.take(n_hashes * sizeof(int64_t))
+    cdef int64_t *codes = <int64_t *>memory.take(n_hashes * sizeof(int64_t))
+    scratch.bins = <uint64_t *>memory.take(n_hashes * sizeof(uint64_t))
+    scratch.filled = <uint32_t *>memory.take((n_hashes + 1) * sizeof(uint32_t))
+    with nogil:
+        for row in range(indptr.shape[0] - 1):
+            n = indptr[row + 1] - indptr[row]
+            if n > 0:
+                loops.sample(&indices[indptr[row]], sizeof(index_t), n, key, n_hashes, scratch,
+                             samples)
+            else:
+                memset(samples, 0xff, n_hashes * sizeof(int64_t))
+            if output == NULL:
+                memcpy(members + row * n_hashes, samples, n_hashes * sizeof(int64_t))
+            elif n > 0:
+                loops.codes(samples, n_hashes, code_key, output.bits, codes)
+                output_loops.put(output, row, 0, codes, n_hashes)
+            else:
+                output_loops.put_none(output, row)
+    return give_back_scratch(memory)
 
 
 def minhash_codes(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,

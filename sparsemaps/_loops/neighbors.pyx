@@ -7,13 +7,11 @@
 # Reference: Indyk & Motwani, "Approximate nearest neighbors", STOC 1998; Leskovec, Rajaraman &
 # Ullman, "Mining of massive datasets", 3.4 (banding).
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
 
-from sparsemaps._loops.bands cimport (close_pair, compared_t, differing_codes, hash_bits, open_pair,
-                                      same_bits)
-from sparsemaps._loops.codes cimport (close_tiles, count_tile, counts_of, loops, next_tile,
-                                      open_tiles, tiles_t, widen_row)
+from sparsemaps._loops.bands cimport compared_t, differing_codes, hash_bits, open_pair, same_bits
+from sparsemaps._loops.codes cimport (count_tile, counts_of, loops, next_tile, open_tiles,
+                                      tiles_t, widen_row)
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport pair_t, sort_pairs
 
 cdef extern from "c/codes/codes.h" nogil:
@@ -57,25 +55,24 @@ def top_k(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits, 
     cdef uint64_t *heap
     cdef uint64_t key
     cdef tiles_t tiles
-    try:
-        open_tiles(&tiles, queries, codes, n_codes, bits)
-        with nogil:
-            while next_tile(&tiles):
-                for q in range(tiles.n_queries):
-                    tiles.limits[q] = <uint32_t>(keys[tiles.query + q, 0] >> KEY_ROW_BITS)
-                count_tile(&tiles)
-                for q in range(tiles.n_queries):
-                    counts = counts_of(&tiles, q)
-                    n_found = loops.select(counts, tiles.n_rows, tiles.limits[q], tiles.selected)
-                    heap = &keys[tiles.query + q, 0]
-                    for i in range(n_found):
-                        row = tiles.selected[i]
-                        key = (<uint64_t>counts[row] << KEY_ROW_BITS
-                               | <uint64_t>(first_row + tiles.row + row))
-                        if key < heap[0] and sampled[tiles.row + row]:
-                            replace_largest(heap, k, key)
-    finally:
-        close_tiles(&tiles)
+    cdef Scratch scratch = borrow_scratch()
+    open_tiles(&tiles, scratch, queries, codes, n_codes, bits)
+    with nogil:
+        while next_tile(&tiles):
+            for q in range(tiles.n_queries):
+                tiles.limits[q] = <uint32_t>(keys[tiles.query + q, 0] >> KEY_ROW_BITS)
+            count_tile(&tiles)
+            for q in range(tiles.n_queries):
+                counts = counts_of(&tiles, q)
+                n_found = loops.select(counts, tiles.n_rows, tiles.limits[q], tiles.selected)
+                heap = &keys[tiles.query + q, 0]
+                for i in range(n_found):
+                    row = tiles.selected[i]
+                    key = (<uint64_t>counts[row] << KEY_ROW_BITS
+                           | <uint64_t>(first_row + tiles.row + row))
+                    if key < heap[0] and sampled[tiles.row + row]:
+                        replace_largest(heap, k, key)
+    give_back_scratch(scratch)
 
 
 def within(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits,
@@ -89,26 +86,25 @@ def within(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits,
     cdef const uint32_t *counts
     cdef uint32_t row
     cdef tiles_t tiles
-    try:
-        open_tiles(&tiles, queries, codes, n_codes, bits)
-        with nogil:
-            while next_tile(&tiles):
-                for q in range(tiles.n_queries):
-                    tiles.limits[q] = max_differing
-                count_tile(&tiles)
-                for q in range(tiles.n_queries):
-                    counts = counts_of(&tiles, q)
-                    n_found = loops.select(counts, tiles.n_rows, max_differing + 1,
-                                           tiles.selected)
-                    for i in range(n_found):
-                        row = tiles.selected[i]
-                        if sampled[tiles.row + row]:
-                            rows[n] = <uint32_t>(tiles.query + q)
-                            others[n] = <uint32_t>(tiles.row + row)
-                            differing[n] = counts[row]
-                            n += 1
-    finally:
-        close_tiles(&tiles)
+    cdef Scratch scratch = borrow_scratch()
+    open_tiles(&tiles, scratch, queries, codes, n_codes, bits)
+    with nogil:
+        while next_tile(&tiles):
+            for q in range(tiles.n_queries):
+                tiles.limits[q] = max_differing
+            count_tile(&tiles)
+            for q in range(tiles.n_queries):
+                counts = counts_of(&tiles, q)
+                n_found = loops.select(counts, tiles.n_rows, max_differing + 1,
+                                       tiles.selected)
+                for i in range(n_found):
+                    row = tiles.selected[i]
+                    if sampled[tiles.row + row]:
+                        rows[n] = <uint32_t>(tiles.query + q)
+                        others[n] = <uint32_t>(tiles.row + row)
+                        differing[n] = counts[row]
+                        n += 1
+    give_back_scratch(scratch)
     return n
 
 
@@ -196,10 +192,9 @@ cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
                        uint64_t hash_key, uint64_t number) except? 0:
     """Order rows by the second hash, and number them from `number` on; the number after these."""
     cdef Py_ssize_t n = keys.shape[0], p
-    cdef pair_t *items = <pair_t *>malloc(2 * n * sizeof(pair_t))
+    cdef Scratch scratch = borrow_scratch()
+    cdef pair_t *items = <pair_t *>scratch.take(2 * n * sizeof(pair_t))
     cdef pair_t *ordered
-    if items == NULL:
-        raise MemoryError
     for p in range(n):
         items[p].key = hash_bits(codes_of(codes, others, keys[p]), bit, n_bits, hash_key)
         items[p].payload = <uint64_t>row_of(keys[p])
@@ -208,7 +203,7 @@ cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
         if p and ordered[p].key != ordered[p - 1].key:
             number += 1
         keys[p] = number << 32 | ordered[p].payload
-    free(items)
+    give_back_scratch(scratch)
     return number + 1
 
 
@@ -237,44 +232,42 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
     cdef bint two = others.shape[0] > 0
     cdef Py_ssize_t row, other
     cdef compared_t pair
-    memset(&pair, 0, sizeof(pair))
-    try:
-        open_pair(&pair, n_codes, bits)
-        with nogil:
-            while p < n_keys:
-                if keys[p] >> 32 != keys[bucket] >> 32:
-                    bucket = p
-                row = row_of(keys[p])
-                if not two:
-                    stop = p
-                elif row < n_codes_rows:  # these come first in a bucket
-                    end = p + 1
-                    stop = 0
-                else:
-                    stop = end
-                if q < 0:
-                    q = max(bucket, stop - max_bucket)
-                if q < stop:
-                    widen_row(codes_of(codes, others, keys[p]), n_codes, bits, 1, pair.a)
-                while q < stop and n < pairs.shape[0] and n_compared < max_compared:
-                    other = row_of(keys[q])
-                    n_compared += 1
-                    if (differing_codes(&pair, &codes[other, 0]) <= max_differing
-                            and same_bits(&codes[other, 0], codes_of(codes, others, keys[p]), bit,
-                                          n_bits)):
-                        pairs[n] = <uint64_t>other << 32 | <uint64_t>row
-                        n += 1
-                    q += 1
-                if q < stop:
-                    break
-                q = -1
-                p += 1
-                # Few buckets have more than one row: those of the next ones are read meanwhile.
-                if p + AHEAD < n_keys and keys[p + AHEAD] >> 32 == keys[p + AHEAD - 1] >> 32:
-                    prefetch_key(codes, others, keys[p + AHEAD - 1])
-                    prefetch_key(codes, others, keys[p + AHEAD])
-    finally:
-        close_pair(&pair)
+    cdef Scratch scratch = borrow_scratch()
+    open_pair(&pair, scratch, n_codes, bits)
+    with nogil:
+        while p < n_keys:
+            if keys[p] >> 32 != keys[bucket] >> 32:
+                bucket = p
+            row = row_of(keys[p])
+            if not two:
+                stop = p
+            elif row < n_codes_rows:  # these come first in a bucket
+                end = p + 1
+                stop = 0
+            else:
+                stop = end
+            if q < 0:
+                q = max(bucket, stop - max_bucket)
+            if q < stop:
+                widen_row(codes_of(codes, others, keys[p]), n_codes, bits, 1, pair.a)
+            while q < stop and n < pairs.shape[0] and n_compared < max_compared:
+                other = row_of(keys[q])
+                n_compared += 1
+                if (differing_codes(&pair, &codes[other, 0]) <= max_differing
+                        and same_bits(&codes[other, 0], codes_of(codes, others, keys[p]), bit,
+                                      n_bits)):
+                    pairs[n] = <uint64_t>other << 32 | <uint64_t>row
+                    n += 1
+                q += 1
+            if q < stop:
+                break
+            q = -1
+            p += 1
+            # Few buckets have more than one row: those of the next ones are read meanwhile.
+            if p + AHEAD < n_keys and keys[p + AHEAD] >> 32 == keys[p + AHEAD - 1] >> 32:
+                prefetch_key(codes, others, keys[p + AHEAD - 1])
+                prefetch_key(codes, others, keys[p + AHEAD])
+    give_back_scratch(scratch)
     state[0] = bucket
     state[1] = p
     state[2] = q
@@ -304,16 +297,14 @@ def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
     cdef Py_ssize_t i
     cdef Py_ssize_t before = -1
     cdef compared_t pair
-    memset(&pair, 0, sizeof(pair))
-    try:
-        open_pair(&pair, n_codes, bits)
-        with nogil:
-            for i in range(pairs.shape[0]):
-                if i + AHEAD < pairs.shape[0]:
-                    prefetch_key(codes, others, pairs[i + AHEAD])
-                if <Py_ssize_t>(pairs[i] >> 32) != before:
-                    before = <Py_ssize_t>(pairs[i] >> 32)
-                    widen_row(&codes[before, 0], n_codes, bits, 1, pair.a)
-                out[i] = differing_codes(&pair, codes_of(codes, others, pairs[i]))
-    finally:
-        close_pair(&pair)
+    cdef Scratch scratch = borrow_scratch()
+    open_pair(&pair, scratch, n_codes, bits)
+    with nogil:
+        for i in range(pairs.shape[0]):
+            if i + AHEAD < pairs.shape[0]:
+                prefetch_key(codes, others, pairs[i + AHEAD])
+            if <Py_ssize_t>(pairs[i] >> 32) != before:
+                before = <Py_ssize_t>(pairs[i] >> 32)
+                widen_row(&codes[before, 0], n_codes, bits, 1, pair.a)
+            out[i] = differing_codes(&pair, codes_of(codes, others, pairs[i]))
+    give_back_scratch(scratch)

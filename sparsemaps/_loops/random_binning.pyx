@@ -8,10 +8,11 @@
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
-from sparsemaps._loops.code_output cimport code_output, code_output_t, put_codes
+from sparsemaps._loops.code_output cimport (code_output, code_output_at,
+                                            code_output_loops, code_output_t)
 from sparsemaps._loops.groups cimport group_t, groups_t, next_group, next_part, open_groups
 from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.scratch cimport Scratch, give_back_scratch
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.types cimport index_t, value_t
 
 cdef extern from "c/maps/random_binning.h" nogil:
@@ -19,18 +20,15 @@ cdef extern from "c/maps/random_binning.h" nogil:
         BINNING_TILE
         BINNING_PITCH_BITS
     ctypedef struct random_binning_loops:
-        void (*add_f32)(uint64_t first_grid, double gamma, const double *inverse_pitches,
-                        const group_t *group, uint64_t *sums) noexcept nogil
-        void (*add_f64)(uint64_t first_grid, double gamma, const double *inverse_pitches,
-                        const group_t *group, uint64_t *sums) noexcept nogil
+        void (*add)(uint64_t first_grid, double gamma, const double *inverse_pitches,
+                    const group_t *group, uint64_t *sums) noexcept nogil
         void (*codes)(uint64_t first_grid, uint64_t grid_words, int bits, const uint64_t *sums,
                       int64_t *codes) noexcept nogil
-    const random_binning_loops *random_binning_at(int level)
+    const random_binning_loops *random_binning_at(int level, size_t value_size)
 
 cdef extern from "c/random/random.h" nogil:
     uint64_t column_start(uint64_t key, uint64_t column)
-
-cdef const random_binning_loops *loops = random_binning_at(level)
+cdef const code_output_loops *output_loops = code_output_at(level)
 
 N_PITCHES = 1 << BINNING_PITCH_BITS
 
@@ -40,37 +38,29 @@ def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_
              int bits, int layout, out):
     """Write grid j's code, `bits` long, of each row; pitches are those of the Laplacian kernel, or
     the inverse of one of N_PITCHES given."""
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, tile, first
+    cdef Py_ssize_t row, tile, first
     cdef Py_ssize_t n_tiles = (n_grids + BINNING_TILE - 1) // BINNING_TILE
     cdef uint64_t grid_words = column_start(key, <uint64_t>-1)
     cdef const double *pitches = NULL
-    cdef const int64_t *bounds = &indptr[0]
-    cdef const value_t *value = NULL
-    cdef const index_t *index = NULL
+    cdef const random_binning_loops *loops = random_binning_at(level, sizeof(value_t))
     cdef code_output_t output = code_output(layout, out, n_grids, bits)
     cdef int64_t codes[BINNING_TILE]
     cdef uint64_t *sums
     cdef groups_t groups
-    cdef Scratch scratch
+    cdef Scratch scratch = borrow_scratch()
     if inverse_pitches is not None:
         pitches = &inverse_pitches[0]
-    if values.shape[0] > 0:
-        value = &values[0]
-        index = &indices[0]
-    scratch = open_groups(&groups, value, index, bounds, n_rows, key, False,
-                          BINNING_TILE * sizeof(uint64_t), logarithms=False)
+    open_groups(&groups, scratch, values, indices, indptr, key, False,
+                BINNING_TILE * sizeof(uint64_t), logarithms=False)
     sums = <uint64_t *>groups.sums
     with nogil:
-        while next_group(&groups, value, index, bounds, n_rows):
+        while next_group(&groups):
             for tile in range(n_tiles):
                 first = BINNING_TILE * tile
                 memset(sums, 0, groups.n_rows * BINNING_TILE * sizeof(uint64_t))
-                while next_part(&groups, value, index, bounds):
-                    if value_t is float:
-                        loops.add_f32(first, gamma, pitches, &groups.group, sums)
-                    else:
-                        loops.add_f64(first, gamma, pitches, &groups.group, sums)
+                while next_part(&groups):
+                    loops.add(first, gamma, pitches, &groups.group, sums)
                 for row in range(groups.n_rows):
                     loops.codes(first, grid_words, bits, sums + row * BINNING_TILE, codes)
-                    put_codes(&output, groups.start + row, first, codes, BINNING_TILE)
+                    output_loops.put(&output, groups.start + row, first, codes, BINNING_TILE)
     give_back_scratch(scratch)

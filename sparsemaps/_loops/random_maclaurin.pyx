@@ -7,7 +7,8 @@
 # Reference: Kar & Karnick 2012, algorithm 1.
 from libc.stdint cimport int64_t
 
-from sparsemaps._loops.emit cimport emit_sums
+from sparsemaps._loops.emit cimport emit_at, emit_loops
+from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.types cimport index_t, out_index_t, value_t
 
 
@@ -34,6 +35,7 @@ def with_exact_terms(const value_t[::1] values, const index_t[::1] indices,
     Leaves zeros in `features`. Returns how many places were taken.
     """
     cdef Py_ssize_t row, i, n, n_out = 0, first, n_features = features.shape[1]
+    cdef const emit_loops *loops = emit_at(level, sizeof(value_t), sizeof(out_index_t))
     with nogil:
         for row in range(out_lengths.shape[0]):
             first = n_out
@@ -41,7 +43,7 @@ def with_exact_terms(const value_t[::1] values, const index_t[::1] indices,
                 out_values[n_out] = constant
                 out_columns[n_out] = 0
                 n_out += 1
-            n = emit_sums(&features[row, 0], n_features, &out_values[n_out], &out_columns[n_out])
+            n = loops.sums(&features[row, 0], n_features, &out_values[n_out], &out_columns[n_out])
             for i in range(n):
                 out_columns[n_out + i] += 1
             n_out += n

@@ -5,7 +5,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from sparsemaps._loops.emit cimport EMIT_SLACK, compact
+from sparsemaps._loops.emit cimport EMIT_SLACK, compact_at, compact_loops
 from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs, sort_words
@@ -22,31 +22,14 @@ cdef extern from "c/rows/rows.h" nogil:
         ROWS_ASCENDING
         ROWS_DESCENDING
     ctypedef struct rows_loops:
-        int (*faults_f32_i32)(const float *values, const int32_t *indices, Py_ssize_t n,
-                              uint64_t n_columns) noexcept nogil
-        int (*faults_f32_i64)(const float *values, const int64_t *indices, Py_ssize_t n,
-                              uint64_t n_columns) noexcept nogil
-        int (*faults_f64_i32)(const double *values, const int32_t *indices, Py_ssize_t n,
-                              uint64_t n_columns) noexcept nogil
-        int (*faults_f64_i64)(const double *values, const int64_t *indices, Py_ssize_t n,
-                              uint64_t n_columns) noexcept nogil
-        void (*reverse_f32_i32)(const float *values, const int32_t *indices, Py_ssize_t n,
-                                float *out_values, int32_t *out_indices) noexcept nogil
-        void (*reverse_f32_i64)(const float *values, const int64_t *indices, Py_ssize_t n,
-                                float *out_values, int64_t *out_indices) noexcept nogil
-        void (*reverse_f64_i32)(const double *values, const int32_t *indices, Py_ssize_t n,
-                                double *out_values, int32_t *out_indices) noexcept nogil
-        void (*reverse_f64_i64)(const double *values, const int64_t *indices, Py_ssize_t n,
-                                double *out_values, int64_t *out_indices) noexcept nogil
-        uint64_t (*largest_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
-        uint64_t (*largest_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
-        Py_ssize_t (*descents_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
-        Py_ssize_t (*descents_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
-        int (*order_i32)(const int32_t *indices, Py_ssize_t n) noexcept nogil
-        int (*order_i64)(const int64_t *indices, Py_ssize_t n) noexcept nogil
-    const rows_loops *rows_at(int level)
-
-cdef const rows_loops *loops = rows_at(level)
+        int (*faults)(const void *values, const void *indices, Py_ssize_t n,
+                      uint64_t n_columns) noexcept nogil
+        void (*reverse)(const void *values, const void *indices, Py_ssize_t n, void *out_values,
+                        void *out_indices) noexcept nogil
+        uint64_t (*largest)(const void *indices, Py_ssize_t n) noexcept nogil
+        Py_ssize_t (*descents)(const void *indices, Py_ssize_t n) noexcept nogil
+        int (*order)(const void *indices, Py_ssize_t n) noexcept nogil
+    const rows_loops *rows_at(int level, size_t value_size, size_t index_size)
 
 SLACK = EMIT_SLACK
 
@@ -74,32 +57,6 @@ def check_indptr(const index_t[::1] indptr, int64_t n_stored):
     return wrong
 
 
-cdef inline int faults(const value_t *values, const index_t *indices, Py_ssize_t n,
-                       uint64_t n_columns) noexcept nogil:
-    if value_t is float and index_t is int32_t:
-        return loops.faults_f32_i32(values, indices, n, n_columns)
-    elif value_t is float:
-        return loops.faults_f32_i64(values, indices, n, n_columns)
-    elif index_t is int32_t:
-        return loops.faults_f64_i32(values, indices, n, n_columns)
-    else:
-        return loops.faults_f64_i64(values, indices, n, n_columns)
-
-
-cdef inline uint64_t largest(const index_t *indices, Py_ssize_t n) noexcept nogil:
-    if index_t is int32_t:
-        return loops.largest_i32(indices, n)
-    else:
-        return loops.largest_i64(indices, n)
-
-
-cdef inline Py_ssize_t descents(const index_t *indices, Py_ssize_t n) noexcept nogil:
-    if index_t is int32_t:
-        return loops.descents_i32(indices, n)
-    else:
-        return loops.descents_i64(indices, n)
-
-
 cdef enum:
     CHECKED_TOGETHER = 1 << 10  # entries, so that each is fetched from memory once
 
@@ -109,6 +66,7 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
     """What is found in the rows that `indptr` delimits, as a sum of the flags above."""
     cdef Py_ssize_t first = indptr[0], last = indptr[indptr.shape[0] - 1], row, start, n
     cdef Py_ssize_t n_descents = 0, allowed = 0
+    cdef const rows_loops *loops = rows_at(level, sizeof(value_t), sizeof(index_t))
     cdef bint before
     cdef int found = 0
     if first == last:
@@ -118,8 +76,8 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
         while start < last:
             n = min(last - start, <Py_ssize_t>CHECKED_TOGETHER)
             before = start > first  # an entry whose column this part's first one must exceed
-            found |= faults(&values[start], &indices[start], n, n_columns)
-            n_descents += descents(&indices[start - before], n + before)
+            found |= loops.faults(&values[start], &indices[start], n, n_columns)
+            n_descents += loops.descents(&indices[start - before], n + before)
             start += n
         # Between the last entry of one row and the first of the next, columns may descend.
         for row in range(1, indptr.shape[0] - 1):
@@ -128,25 +86,6 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
         if n_descents != allowed:
             found |= ROWS_NOT_CANONICAL
     return found
-
-
-cdef inline int order(const index_t *indices, Py_ssize_t n) noexcept nogil:
-    if index_t is int32_t:
-        return loops.order_i32(indices, n)
-    else:
-        return loops.order_i64(indices, n)
-
-
-cdef inline void reverse(const value_t *values, const index_t *indices, Py_ssize_t n,
-                         value_t *out_values, index_t *out_indices) noexcept nogil:
-    if value_t is float and index_t is int32_t:
-        loops.reverse_f32_i32(values, indices, n, out_values, out_indices)
-    elif value_t is float:
-        loops.reverse_f32_i64(values, indices, n, out_values, out_indices)
-    elif index_t is int32_t:
-        loops.reverse_f64_i32(values, indices, n, out_values, out_indices)
-    else:
-        loops.reverse_f64_i64(values, indices, n, out_values, out_indices)
 
 
 cdef enum:
@@ -159,6 +98,7 @@ cdef struct sorting_t:  # memory for the entries of some rows
     void *indices
     int64_t *places   # of each row, where its next entry goes
     uint32_t *rows    # of each entry
+    const rows_loops *loops
 
 
 cdef inline void put(const sorting_t *s, index_t column, uint64_t position, value_t *values,
@@ -176,7 +116,7 @@ cdef void sort_rows(value_t *values, index_t *indices, const int64_t *indptr, Py
     then row by row in that order."""
     cdef Py_ssize_t first = indptr[0], n = indptr[n_rows] - first, row, i
     cdef const index_t *stored = <const index_t *>s.indices
-    cdef int bits = bit_length(largest(stored, n)), position_bits = bit_length(n)
+    cdef int bits = bit_length(s.loops.largest(stored, n)), position_bits = bit_length(n)
     cdef uint64_t mask = (<uint64_t>1 << position_bits) - 1
     cdef uint64_t *words = <uint64_t *>s.pairs
     cdef const pair_t *pairs
@@ -209,13 +149,13 @@ cdef bint arrange_rows(value_t *values, index_t *indices, const int64_t *indptr,
     cdef bint twice = False
     for row in range(n_rows):
         start, n = indptr[row] - indptr[0], indptr[row + 1] - indptr[row]
-        found = order(stored_indices + start, n)
+        found = s.loops.order(stored_indices + start, n)
         if found == ROWS_UNSORTED:
             break
         # Products of sparse matrices have rows in descending order.
         if found == ROWS_DESCENDING:
-            reverse(stored_values + start, stored_indices + start, n, values + indptr[row],
-                    indices + indptr[row])
+            s.loops.reverse(stored_values + start, stored_indices + start, n,
+                            values + indptr[row], indices + indptr[row])
         else:
             memcpy(values + indptr[row], stored_values + start, n * sizeof(value_t))
             memcpy(indices + indptr[row], stored_indices + start, n * sizeof(index_t))
@@ -224,7 +164,7 @@ cdef bint arrange_rows(value_t *values, index_t *indices, const int64_t *indptr,
     sort_rows(values, indices, indptr, n_rows, s)
     for row in range(n_rows):
         n = indptr[row + 1] - indptr[row]
-        twice |= order(indices + indptr[row], n) != ROWS_ASCENDING
+        twice |= s.loops.order(indices + indptr[row], n) != ROWS_ASCENDING
     return twice
 
 
@@ -258,19 +198,18 @@ def canonical(const value_t[::1] values, const index_t[::1] indices, int64_t[::1
     cdef Py_ssize_t n_rows = indptr.shape[0] - 1, first = indptr[0], row, stop, n, longest = 0
     cdef bint twice = False
     cdef sorting_t s
-    cdef Scratch scratch
+    cdef Scratch scratch = borrow_scratch()
     for row in range(n_rows):
         longest = max(longest, indptr[row + 1] - indptr[row])
         indptr[row] -= first
     indptr[n_rows] -= first
     n = max(longest, min(SORTED_TOGETHER, indptr[n_rows]))
-    scratch = borrow_scratch(n * (2 * sizeof(pair_t) + sizeof(value_t) + sizeof(index_t)
-                                  + sizeof(uint32_t)) + 64 + n_rows * sizeof(int64_t))
-    s.pairs = <pair_t *>scratch.memory
-    s.places = <int64_t *>(s.pairs + 2 * n)
-    s.values = s.places + n_rows
-    s.indices = <value_t *>s.values + n + n % 2
-    s.rows = <uint32_t *>(<index_t *>s.indices + n)
+    s.loops = rows_at(level, sizeof(value_t), sizeof(index_t))
+    s.pairs = <pair_t *>scratch.take(2 * n * sizeof(pair_t))
+    s.places = <int64_t *>scratch.take(n_rows * sizeof(int64_t))
+    s.values = scratch.take(n * sizeof(value_t))
+    s.indices = scratch.take(n * sizeof(index_t))
+    s.rows = <uint32_t *>scratch.take(n * sizeof(uint32_t))
     with nogil:
         row = 0
         while row < n_rows:
@@ -295,9 +234,10 @@ def compress(const value_t[:, ::1] rows, value_t[::1] values, int32_t[::1] colum
     """Dense rows as CSR: what is not zero. `values` and `columns` have SLACK more places than
     there are numbers in `rows`, and are as long as `indptr` says in the end."""
     cdef Py_ssize_t row, n = 0
+    cdef const compact_loops *loops = compact_at(level, sizeof(value_t))
     with nogil:
         indptr[0] = 0
         for row in range(rows.shape[0]):
             if rows.shape[1] > 0:
-                n += compact(&rows[row, 0], rows.shape[1], &values[n], &columns[n])
+                n += loops.compact(&rows[row, 0], rows.shape[1], &values[n], &columns[n])
             indptr[row + 1] = n

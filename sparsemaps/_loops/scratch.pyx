@@ -1,6 +1,8 @@
 # Memory that kernels need during a call only (scratch.pxd).
 import threading
 
+from libc.string cimport memset
+
 cdef extern from "c/base/aligned.h" nogil:
     void *aligned(size_t size)
     void release_aligned(void *memory)
@@ -8,34 +10,62 @@ cdef extern from "c/base/aligned.h" nogil:
 cdef object of_thread = threading.local()
 
 
-cdef class Scratch:
+cdef class Block:
+    cdef char *memory
 
     def __dealloc__(self):
         release_aligned(self.memory)
 
-    cdef int grow(self, size_t size) except -1:
-        """Have at least `size` bytes; what they hold is lost."""
-        if size > self.size:
-            release_aligned(self.memory)
-            self.size = 0
-            size += size // 2  # so that calls that need a little more each time find it there
-            self.memory = <char *>aligned(size)
-            if self.memory == NULL:
-                raise MemoryError
-            self.size = size
+
+cdef class Scratch:
+
+    def __cinit__(self):
+        self.blocks = []
+
+    cdef void *take(self, size_t size) except NULL:
+        cdef void *memory
+        size = (size + 63) // 64 * 64 + 64  # also 0 bytes are memory, and arrays do not touch
+        if size > self.n_left:
+            self.add_block(max(size, 2 * self.n_taken))
+        memory = self.next
+        self.next += size
+        self.n_left -= size
+        self.n_taken += size
+        return memory
+
+    cdef void *take_zeros(self, size_t size) except NULL:
+        return memset(self.take(size), 0, size)
+
+    cdef int add_block(self, size_t size) except -1:
+        cdef Block block = Block.__new__(Block)
+        block.memory = <char *>aligned(size)
+        if block.memory == NULL:
+            raise MemoryError
+        self.blocks.append(block)
+        self.next, self.n_left = block.memory, size
         return 0
 
 
-cdef Scratch borrow_scratch(size_t size):
+cdef Scratch borrow_scratch():
     cdef Scratch scratch = getattr(of_thread, "scratch", None)
     if scratch is None:
         scratch = Scratch.__new__(Scratch)
     of_thread.scratch = None
-    scratch.grow(size)
     return scratch
 
 
 cdef int give_back_scratch(Scratch scratch) except -1:
-    if scratch.size <= KEPT_BYTES:
-        of_thread.scratch = scratch
+    """Keep the memory for the thread's next call: in one block, with half as much again, so that
+    calls that need a little more each time find it there."""
+    cdef size_t n_taken = scratch.n_taken, size = n_taken + n_taken // 2
+    if size > KEPT_BYTES:
+        return 0
+    if len(scratch.blocks) == 1:
+        scratch.next -= n_taken
+        scratch.n_left += n_taken
+    elif n_taken > 0:
+        scratch.blocks = []
+        scratch.add_block(size)
+    scratch.n_taken = 0
+    of_thread.scratch = scratch
     return 0

@@ -12,13 +12,13 @@
 # Cost of a row of m entries, s factors summed: O(m ** s + (degree - s) * m * n_buckets).
 # Reference: Pham & Pagh 2013, section 4 and lemma 5: the sum that their FFT computes.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from sparsemaps._loops.emit cimport emit_entries, emit_sums
-from sparsemaps._loops.hashing cimport add_sketches, hash_entries
+from sparsemaps._loops.emit cimport emit_at, emit_loops
+from sparsemaps._loops.hashing cimport hashing_at, hashing_loops
 from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.pages cimport begin_zeros, fetch_zeros
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport pair_t
 from sparsemaps._loops.types cimport index_t, out_index_t, value_t
 
@@ -26,27 +26,15 @@ cdef extern from "c/maps/tensor_sketch.h" nogil:
     enum:
         TUPLE_STEP
     ctypedef struct tensor_sketch_loops:
-        void (*add_tuples_f32)(const uint32_t *buckets, const float *values, Py_ssize_t width,
-                               Py_ssize_t n, int n_factors, uint32_t n_buckets,
-                               float *sums) noexcept nogil
-        void (*add_tuples_f64)(const uint32_t *buckets, const double *values, Py_ssize_t width,
-                               Py_ssize_t n, int n_factors, uint32_t n_buckets,
-                               double *sums) noexcept nogil
-        void (*list_tuples_f32)(const uint32_t *buckets, const float *values, Py_ssize_t width,
-                                Py_ssize_t n, int n_factors, uint32_t n_buckets,
-                                uint32_t *out_buckets, float *out_values) noexcept nogil
-        void (*list_tuples_f64)(const uint32_t *buckets, const double *values, Py_ssize_t width,
-                                Py_ssize_t n, int n_factors, uint32_t n_buckets,
-                                uint32_t *out_buckets, double *out_values) noexcept nogil
-        void (*convolve_f32)(const uint32_t *buckets, const float *values, Py_ssize_t n,
-                             const float *repeated, Py_ssize_t n_buckets,
-                             float *out) noexcept nogil
-        void (*convolve_f64)(const uint32_t *buckets, const double *values, Py_ssize_t n,
-                             const double *repeated, Py_ssize_t n_buckets,
-                             double *out) noexcept nogil
-    const tensor_sketch_loops *tensor_sketch_at(int level)
-
-cdef const tensor_sketch_loops *loops = tensor_sketch_at(level)
+        void (*add_tuples)(const uint32_t *buckets, const void *values, Py_ssize_t width,
+                           Py_ssize_t n, int n_factors, uint32_t n_buckets,
+                           void *sums) noexcept nogil
+        void (*list_tuples)(const uint32_t *buckets, const void *values, Py_ssize_t width,
+                            Py_ssize_t n, int n_factors, uint32_t n_buckets, uint32_t *out_buckets,
+                            void *out_values) noexcept nogil
+        void (*convolve)(const uint32_t *buckets, const void *values, Py_ssize_t n,
+                         const void *repeated, Py_ssize_t n_buckets, void *out) noexcept nogil
+    const tensor_sketch_loops *tensor_sketch_at(int level, size_t value_size)
 
 # The column of the coordinate that coef0 adds: no matrix has it.
 cdef int64_t EXTRA_COLUMN = -1
@@ -57,6 +45,9 @@ cdef enum:
 
 
 cdef struct factors_t:
+    const hashing_loops *hashing
+    const tensor_sketch_loops *loops
+    size_t value_size
     int degree
     uint32_t n_buckets
     const uint64_t *keys      # 3 a factor
@@ -72,12 +63,16 @@ cdef struct factors_t:
     void *repeated            # (2, n_buckets), if factors are to be convolved
 
 
-cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_t n_buckets,
-                      double scale, double extra, const int64_t[::1] indptr,
-                      const int32_t[::1] n_summed, size_t itemsize) except -1:
+cdef int open_factors(factors_t *factors, Scratch scratch, const uint64_t[:, ::1] keys,
+                      Py_ssize_t n_buckets, double scale, double extra, const int64_t[::1] indptr,
+                      const int32_t[::1] n_summed, size_t value_size,
+                      size_t index_size) except -1:
     """Memory for the longest row, or for some short ones."""
-    cdef Py_ssize_t row, longest = 0
+    cdef Py_ssize_t row, longest = 0, n
     cdef bint convolved = False
+    factors.hashing = hashing_at(level, value_size, index_size)
+    factors.loops = tensor_sketch_at(level, value_size)
+    factors.value_size = value_size
     factors.degree = <int>keys.shape[0]
     factors.n_buckets = <uint32_t>n_buckets
     factors.keys = &keys[0, 0]
@@ -89,20 +84,11 @@ cdef int open_factors(factors_t *factors, const uint64_t[:, ::1] keys, Py_ssize_
             longest = max(longest, indptr[row + 1] - indptr[row])
             convolved |= n_summed[row] < factors.degree
     factors.width = max(longest + 1, LOADED_TOGETHER) + TUPLE_STEP
-    factors.loaded_buckets = <uint32_t *>calloc(factors.degree * factors.width, sizeof(uint32_t))
-    factors.loaded_values = calloc(factors.degree * factors.width, itemsize)
-    factors.repeated = malloc(2 * n_buckets * itemsize) if convolved else NULL
-    if (factors.loaded_buckets == NULL or factors.loaded_values == NULL
-            or (convolved and factors.repeated == NULL)):
-        close_factors(factors)
-        raise MemoryError
+    n = factors.degree * factors.width
+    factors.loaded_buckets = <uint32_t *>scratch.take_zeros(n * sizeof(uint32_t))
+    factors.loaded_values = scratch.take_zeros(n * value_size)
+    factors.repeated = scratch.take(2 * n_buckets * value_size) if convolved else NULL
     return 0
-
-
-cdef void close_factors(factors_t *factors) noexcept:
-    free(factors.loaded_buckets)
-    free(factors.loaded_values)
-    free(factors.repeated)
 
 
 cdef inline Py_ssize_t place_of(const factors_t *factors, const int64_t *indptr,
@@ -117,6 +103,7 @@ cdef void load_rows(factors_t *factors, const value_t *values, const index_t *co
     """Buckets and signed values of the entries of row `first` and of some rows that follow it."""
     cdef Py_ssize_t row = first, stop = first + 1, step, place, limit = factors.width - TUPLE_STEP
     cdef value_t extra = <value_t>factors.extra
+    cdef const hashing_loops *extra_hashing = hashing_at(level, sizeof(value_t), sizeof(int64_t))
     cdef uint32_t *buckets = factors.loaded_buckets
     cdef value_t *signed_values = <value_t *>factors.loaded_values
     factors.first = first
@@ -127,14 +114,16 @@ cdef void load_rows(factors_t *factors, const value_t *values, const index_t *co
     step = 1 if factors.extra != 0 else stop - first
     while row < stop:
         place = place_of(factors, indptr, row)
-        hash_entries(factors.keys, factors.degree, values + indptr[row], <value_t>factors.scale,
-                     columns + indptr[row], indptr[row + step] - indptr[row], factors.n_buckets,
-                     factors.width, buckets + place, signed_values + place)
+        factors.hashing.hash_entries(
+            factors.keys, factors.degree, values + indptr[row], factors.scale,
+            columns + indptr[row], indptr[row + step] - indptr[row], factors.n_buckets,
+            factors.width, buckets + place, signed_values + place)
         row += step
         if factors.extra != 0:
             place = place_of(factors, indptr, row) - 1
-            hash_entries(factors.keys, factors.degree, &extra, <value_t>1.0, &EXTRA_COLUMN, 1,
-                         factors.n_buckets, factors.width, buckets + place, signed_values + place)
+            extra_hashing.hash_entries(
+                factors.keys, factors.degree, &extra, 1.0, &EXTRA_COLUMN, 1, factors.n_buckets,
+                factors.width, buckets + place, signed_values + place)
 
 
 cdef inline void take_row(factors_t *factors, const value_t *values, const index_t *columns,
@@ -150,38 +139,20 @@ cdef inline void take_row(factors_t *factors, const value_t *values, const index
     factors.values = <const value_t *>factors.loaded_values + place
 
 
-cdef void add_sketch(const factors_t *factors, int n_summed, value_t *sums) noexcept nogil:
+cdef void add_sketch(const factors_t *factors, int n_summed, void *sums) noexcept nogil:
     """The sketch of the loaded row into `sums`, which are zeros."""
     cdef int factor
-    cdef const uint32_t *buckets = factors.buckets
-    cdef const value_t *values = <const value_t *>factors.values
-    cdef value_t *repeated = <value_t *>factors.repeated
-    cdef size_t size = factors.n_buckets * sizeof(value_t)
-    if value_t is float:
-        loops.add_tuples_f32(buckets, values, factors.width, factors.n, n_summed,
-                             factors.n_buckets, sums)
-    else:
-        loops.add_tuples_f64(buckets, values, factors.width, factors.n, n_summed,
+    cdef char *repeated = <char *>factors.repeated
+    cdef size_t size = factors.n_buckets * factors.value_size
+    factors.loops.add_tuples(factors.buckets, factors.values, factors.width, factors.n, n_summed,
                              factors.n_buckets, sums)
     for factor in range(n_summed, factors.degree):
         memcpy(repeated, sums, size)
-        memcpy(repeated + factors.n_buckets, sums, size)
-        buckets = factors.buckets + factor * factors.width
-        values = <const value_t *>factors.values + factor * factors.width
-        if value_t is float:
-            loops.convolve_f32(buckets, values, factors.n, repeated, factors.n_buckets, sums)
-        else:
-            loops.convolve_f64(buckets, values, factors.n, repeated, factors.n_buckets, sums)
-
-
-cdef void list_tuples(const factors_t *factors, uint32_t *buckets, value_t *values) noexcept nogil:
-    """All tuples of the loaded row, one of each factor's entries."""
-    if value_t is float:
-        loops.list_tuples_f32(factors.buckets, <const value_t *>factors.values, factors.width,
-                              factors.n, factors.degree, factors.n_buckets, buckets, values)
-    else:
-        loops.list_tuples_f64(factors.buckets, <const value_t *>factors.values, factors.width,
-                              factors.n, factors.degree, factors.n_buckets, buckets, values)
+        memcpy(repeated + size, sums, size)
+        factors.loops.convolve(
+            factors.buckets + factor * factors.width,
+            <const char *>factors.values + factor * factors.width * factors.value_size, factors.n,
+            repeated, factors.n_buckets, sums)
 
 
 cdef Py_ssize_t n_tuples(Py_ssize_t n, int degree, Py_ssize_t limit) noexcept nogil:
@@ -203,16 +174,18 @@ def count_sketches(const value_t[::1] values, const index_t[::1] indices,
     cdef Py_ssize_t i, first, n, n_keys = out.shape[0], n_buckets = out.shape[2]
     cdef Py_ssize_t stride = out.shape[1] * n_buckets
     cdef value_t extra_ = <value_t>extra
+    cdef const hashing_loops *loops = hashing_at(level, sizeof(value_t), sizeof(index_t))
+    cdef const hashing_loops *extra_loops = hashing_at(level, sizeof(value_t), sizeof(int64_t))
     with nogil:
         for i in range(rows.shape[0]):
             first = indptr[rows[i]]
             n = indptr[rows[i] + 1] - first
             if n > 0:
-                add_sketches(&keys[0, 0], n_keys, &values[first], <value_t>scale, &indices[first],
-                             n, n_buckets, &out[0, i, 0], stride)
+                loops.add_sketches(&keys[0, 0], n_keys, &values[first], scale, &indices[first], n,
+                                   n_buckets, &out[0, i, 0], stride)
             if extra != 0:
-                add_sketches(&keys[0, 0], n_keys, &extra_, <value_t>1.0, &EXTRA_COLUMN, 1,
-                             n_buckets, &out[0, i, 0], stride)
+                extra_loops.add_sketches(&keys[0, 0], n_keys, &extra_, 1.0, &EXTRA_COLUMN, 1,
+                                         n_buckets, &out[0, i, 0], stride)
 
 
 def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -221,7 +194,9 @@ def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const in
     """Write the sketches of the rows that are summed to their rows of `out`, which are zeros."""
     cdef Py_ssize_t row, n, n_buckets = out.shape[1]
     cdef factors_t factors
-    open_factors(&factors, keys, n_buckets, scale, extra, indptr, n_summed, sizeof(value_t))
+    cdef Scratch scratch = borrow_scratch()
+    open_factors(&factors, scratch, keys, n_buckets, scale, extra, indptr, n_summed,
+                 sizeof(value_t), sizeof(index_t))
     with nogil:
         for row in range(out.shape[0]):
             n = indptr[row + 1] - indptr[row]
@@ -233,7 +208,7 @@ def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const in
                                 n_tuples(factors.n, n_summed[row], n_buckets))
                 begin_zeros(&out[row, 0], n_buckets)
                 add_sketch(&factors, n_summed[row], &out[row, 0])
-    close_factors(&factors)
+    give_back_scratch(scratch)
 
 
 def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
@@ -250,11 +225,10 @@ def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int6
     cdef bint summed = False
     # Up to here a row's tuples are faster to sort than n_buckets sums are to look through.
     cdef Py_ssize_t sortable = n_buckets // 32
+    cdef const emit_loops *emit = emit_at(level, sizeof(value_t), sizeof(out_index_t))
     cdef factors_t factors
-    cdef value_t *sums = NULL
-    cdef value_t *tuple_values = NULL
-    cdef uint32_t *tuple_buckets = NULL
-    cdef pair_t *pairs = NULL
+    cdef Scratch scratch = borrow_scratch()
+    cdef void *sums = NULL
     for row in range(out_lengths.shape[0]):
         n = indptr[row + 1] - indptr[row] + (extra != 0)
         tuples = n_tuples(n, <int>keys.shape[0], n_buckets)
@@ -262,42 +236,35 @@ def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int6
             most = max(most, tuples)
         elif n_summed[row]:
             summed = True
-    open_factors(&factors, keys, n_buckets, scale, extra, indptr, n_summed, sizeof(value_t))
-    tuple_values = <value_t *>malloc((most + TUPLE_STEP) * sizeof(value_t))
-    tuple_buckets = <uint32_t *>malloc((most + TUPLE_STEP) * sizeof(uint32_t))
-    pairs = <pair_t *>malloc(2 * max(most, 1) * sizeof(pair_t))
+    open_factors(&factors, scratch, keys, n_buckets, scale, extra, indptr, n_summed,
+                 sizeof(value_t), sizeof(index_t))
+    cdef void *tuple_values = scratch.take((most + TUPLE_STEP) * sizeof(value_t))
+    cdef uint32_t *tuple_buckets = <uint32_t *>scratch.take((most + TUPLE_STEP) * sizeof(uint32_t))
+    cdef pair_t *pairs = <pair_t *>scratch.take(2 * most * sizeof(pair_t))
     if summed:
-        sums = <value_t *>calloc(n_buckets, sizeof(value_t))
-    try:
-        if (tuple_values == NULL or tuple_buckets == NULL or pairs == NULL
-                or (summed and sums == NULL)):
-            raise MemoryError
-        with nogil:
-            for row in range(out_lengths.shape[0]):
-                n = indptr[row + 1] - indptr[row]
-                tuples = n_tuples(n + (extra != 0), factors.degree, n_buckets)
-                taken = 0
-                if not n_summed[row]:
-                    taken = emit_sums(&others[next_other, 0], n_buckets, &out_values[n_out],
-                                      &out_columns[n_out])
-                    next_other += 1
-                elif tuples > 0:
-                    take_row(&factors, &values[0], &indices[0], &indptr[0], &n_summed[0], row,
-                             out_lengths.shape[0])
-                    if n_summed[row] == factors.degree and tuples <= sortable:
-                        list_tuples(&factors, tuple_buckets, tuple_values)
-                        taken = emit_entries(tuple_buckets, <const value_t *>tuple_values, tuples,
-                                             factors.n_buckets, pairs, &out_values[n_out],
-                                             &out_columns[n_out])
-                    else:
-                        add_sketch(&factors, n_summed[row], sums)
-                        taken = emit_sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
-                out_lengths[row] = <out_index_t>taken
-                n_out += taken
-    finally:
-        close_factors(&factors)
-        free(tuple_values)
-        free(tuple_buckets)
-        free(pairs)
-        free(sums)
+        sums = scratch.take_zeros(n_buckets * sizeof(value_t))
+    with nogil:
+        for row in range(out_lengths.shape[0]):
+            n = indptr[row + 1] - indptr[row]
+            tuples = n_tuples(n + (extra != 0), factors.degree, n_buckets)
+            taken = 0
+            if not n_summed[row]:
+                taken = emit.sums(&others[next_other, 0], n_buckets, &out_values[n_out],
+                                  &out_columns[n_out])
+                next_other += 1
+            elif tuples > 0:
+                take_row(&factors, &values[0], &indices[0], &indptr[0], &n_summed[0], row,
+                         out_lengths.shape[0])
+                if n_summed[row] == factors.degree and tuples <= sortable:
+                    factors.loops.list_tuples(
+                        factors.buckets, factors.values, factors.width, factors.n, factors.degree,
+                        factors.n_buckets, tuple_buckets, tuple_values)
+                    taken = emit.entries(tuple_buckets, tuple_values, tuples, factors.n_buckets,
+                                         pairs, &out_values[n_out], &out_columns[n_out])
+                else:
+                    add_sketch(&factors, n_summed[row], sums)
+                    taken = emit.sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
+            out_lengths[row] = <out_index_t>taken
+            n_out += taken
+    give_back_scratch(scratch)
     return n_out

@@ -145,8 +145,8 @@ cdef class Block:
     cdef object spans_memory, columns, values, ends
     cdef text_t *spans
     cdef int32_t *out_columns
-    cdef float *out_f32
-    cdef double *out_f64
+    cdef char *out_values
+    cdef size_t value_size
     cdef int64_t *row_ends
     cdef int64_t n, end, room, n_items, most_characters, most_bytes, most_row
     cdef const uint64_t **lower_pages
@@ -255,17 +255,14 @@ cdef class Block:
         self.out_columns = &columns[0]
         if self.of.single:
             f32 = self.values
-            self.out_f32 = &f32[0]
+            self.out_values, self.value_size = <char *>&f32[0], sizeof(float)
         else:
             f64 = self.values
-            self.out_f64 = &f64[0]
+            self.out_values, self.value_size = <char *>&f64[0], sizeof(double)
         return 0
 
     cdef int grow(self, int64_t n_characters, int64_t n_bytes, int64_t n_items) except -1:
         """Have memory for a row of at most so many characters, bytes and n-grams."""
-        cdef int64_t sizes[9]
-        cdef int64_t total = 0, part, slack = TEXT_SLACK
-        cdef char *memory
         if (self.scratch is not None and n_characters <= self.most_characters
                 and n_bytes <= self.most_bytes and n_items <= self.most_row):
             return 0
@@ -274,26 +271,22 @@ cdef class Block:
         n_items = max(n_items, self.most_row, n_characters)
         if n_bytes > MOST_BYTES:
             raise ValueError(f"has up to {n_bytes} bytes, more than {MOST_BYTES}")
-        sizes[0] = sizes[1] = sizes[2] = n_bytes
-        sizes[3] = sizes[4] = sizes[5] = 4 * n_characters
-        sizes[6] = sizes[7] = sizes[8] = 4 * n_items
-        for part in range(9):
-            sizes[part] = (sizes[part] + 2 * slack + 63) // 64 * 64
-            total += sizes[part]
         self.close()
-        self.scratch = borrow_scratch(total)
-        memory = self.scratch.memory
-        self.job.bytes = <uint8_t *>memory
-        self.job.classes = self.job.bytes + sizes[0]
-        self.job.joined = self.job.classes + sizes[1]
-        self.job.starts = <uint32_t *>(self.job.joined + sizes[2])
-        self.job.ends = self.job.starts + sizes[3] // 4
-        self.job.offsets = self.job.ends + sizes[4] // 4
-        self.job.items = self.job.offsets + sizes[5] // 4
-        self.job.sorted = self.job.items + sizes[6] // 4
-        self.job.counts = <int32_t *>(self.job.sorted + sizes[7] // 4)
+        self.scratch = borrow_scratch()
+        self.job.bytes = <uint8_t *>self.room_for(n_bytes)
+        self.job.classes = <uint8_t *>self.room_for(n_bytes)
+        self.job.joined = <uint8_t *>self.room_for(n_bytes)
+        self.job.starts = <uint32_t *>self.room_for(4 * n_characters)
+        self.job.ends = <uint32_t *>self.room_for(4 * n_characters)
+        self.job.offsets = <uint32_t *>self.room_for(4 * n_characters)
+        self.job.items = <uint32_t *>self.room_for(4 * n_items)
+        self.job.sorted = <uint32_t *>self.room_for(4 * n_items)
+        self.job.counts = <int32_t *>self.room_for(4 * n_items)
         self.most_characters, self.most_bytes, self.most_row = n_characters, n_bytes, n_items
         return 0
+
+    cdef void *room_for(self, int64_t n_bytes) except NULL:
+        return self.scratch.take(n_bytes + 2 * TEXT_SLACK)
 
     def run(self):
         cdef int64_t row = 0
@@ -334,12 +327,8 @@ cdef class Block:
     cdef void finish_row(self, int64_t row) noexcept nogil:
         """Append the row of the n-grams that were hashed."""
         cdef int64_t n = loops.count(&self.job, self.out_columns + self.end)
-        if self.of.single:
-            loops.values_f32(self.job.counts, n, self.of.binary, self.of.norm,
-                             self.out_f32 + self.end)
-        else:
-            loops.values_f64(self.job.counts, n, self.of.binary, self.of.norm,
-                             self.out_f64 + self.end)
+        loops.values[not self.of.single](self.job.counts, n, self.of.binary, self.of.norm,
+                                         self.out_values + self.end * self.value_size)
         self.end += n
         self.row_ends[row] = self.end
         self.n_items += self.job.n_items

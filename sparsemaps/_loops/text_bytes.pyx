@@ -102,7 +102,7 @@ cdef class ByteCounter:
 
     cdef int64_t count(self, span_t *spans, int64_t most, columns, values,
                        int64_t[::1] ends) except -1:
-        cdef Scratch scratch = borrow_scratch(3 * 8 * (most + SLACK) + most + SLACK)
+        cdef Scratch scratch = borrow_scratch()
         try:
             if self.index_type == np.int32:
                 if self.dtype == np.float32:
@@ -116,10 +116,10 @@ cdef class ByteCounter:
 
     cdef int64_t fill(self, span_t *spans, int64_t most, index_t[::1] columns, value_t[::1] values,
                       int64_t[::1] ends, Scratch scratch) except -1:
-        cdef uint64_t *items = <uint64_t *>scratch.memory
-        cdef uint64_t *other = items + most + SLACK
-        cdef int32_t *counts = <int32_t *>(other + most + SLACK)
-        cdef uint8_t *lowered = <uint8_t *>(counts + 2 * (most + SLACK))
+        cdef uint64_t *items = <uint64_t *>scratch.take((most + SLACK) * sizeof(uint64_t))
+        cdef uint64_t *other = <uint64_t *>scratch.take((most + SLACK) * sizeof(uint64_t))
+        cdef int32_t *counts = <int32_t *>scratch.take((most + SLACK) * sizeof(int32_t))
+        cdef uint8_t *lowered = <uint8_t *>scratch.take(most + SLACK)
         cdef const uint8_t *text
         cdef int64_t row, n, i, before, at = 0
         cdef int size

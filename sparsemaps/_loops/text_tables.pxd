@@ -38,10 +38,8 @@ cdef extern from "c/text/text.h" nogil:
         void (*hash_text)(text_job *job, int64_t n_bytes) noexcept nogil
         void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest) noexcept nogil
         int64_t (*count)(text_job *job, int32_t *columns) noexcept nogil
-        void (*values_f32)(const int32_t *counts, int64_t n, int binary, int norm,
-                           float *values) noexcept nogil
-        void (*values_f64)(const int32_t *counts, int64_t n, int binary, int norm,
-                           double *values) noexcept nogil
+        void (*values[2])(const int32_t *counts, int64_t n, int binary, int norm,
+                          void *values) noexcept nogil
         void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
                             int64_t n, uint32_t *hashes) noexcept nogil
     const text_loops *text_at(int level)

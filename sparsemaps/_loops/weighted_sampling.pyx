@@ -9,13 +9,13 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, put_codes, put_no_samples,
-                                            put_whole_samples, sample_codes_at,
+from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_output_loops,
+                                            put_no_samples, put_whole_samples, sample_codes_at,
                                             sample_codes_loops, sample_output_t,
                                             samples_as_codes, whole_samples)
 from sparsemaps._loops.groups cimport group_t, groups_t, next_group, next_part, open_groups
 from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.scratch cimport Scratch, give_back_scratch
+from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.signed cimport column_of
 from sparsemaps._loops.types cimport index_t, value_t
 
@@ -32,6 +32,7 @@ cdef extern from "c/maps/weighted_sampling.h" nogil:
 
 cdef const weighted_sampling_loops *loops = weighted_sampling_at(level)
 cdef const sample_codes_loops *code_loops = sample_codes_at(level)
+cdef const code_output_loops *output_loops = code_output_at(level)
 
 
 cdef enum:
@@ -71,38 +72,34 @@ cdef inline void emit(const value_t *values, const index_t *indices, bint signed
         elif output.columns != NULL:
             put_whole_samples(output, first_row + row, first, columns + start, t + start, ICWS_TILE)
         else:
-            put_codes(&output.codes, first_row + row, first, codes + start, ICWS_TILE)
+            output_loops.put(&output.codes, first_row + row, first, codes + start, ICWS_TILE)
 
 
 cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
                 uint64_t key, bint signed_, const sample_output_t *output) except -1:
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row, tile
-    cdef Py_ssize_t n_tiles = (output.codes.n + ICWS_TILE - 1) // ICWS_TILE
-    cdef const int64_t *bounds = &indptr[0]
-    cdef const value_t *value = NULL
-    cdef const index_t *index = NULL
+    cdef Py_ssize_t row, tile, n_tiles = (output.codes.n + ICWS_TILE - 1) // ICWS_TILE
     cdef uint64_t keys[SAMPLE_KEYS * ICWS_TILE]
+    cdef int64_t first
     cdef icws_state *states
     cdef groups_t groups
-    cdef Scratch scratch
-    if values.shape[0] > 0:
-        value = &values[0]
-        index = &indices[0]
-    scratch = open_groups(&groups, value, index, bounds, n_rows, key, signed_, sizeof(icws_state),
-                          logarithms=True)
+    cdef Scratch scratch = borrow_scratch()
+    open_groups(&groups, scratch, values, indices, indptr, key, signed_, sizeof(icws_state),
+                logarithms=True)
     states = <icws_state *>groups.sums
     with nogil:
-        while next_group(&groups, value, index, bounds, n_rows):
+        while next_group(&groups):
+            first = indptr[groups.start]
             for tile in range(n_tiles):
                 if output.columns == NULL:
                     code_loops.keys(output.key, ICWS_TILE * tile, ICWS_TILE, output.t_bits, keys)
                 loops.reset(states, groups.n_rows)
-                while next_part(&groups, value, index, bounds):
+                while next_part(&groups):
                     loops.add(ICWS_TILE * tile, &groups.group, states)
                 row = 0
                 while row < groups.n_rows:
-                    emit(value + bounds[groups.start], index + bounds[groups.start], signed_,
-                         states + row, min(groups.n_rows - row, EMIT_ROWS), keys,
+                    emit(<const value_t *>groups.values + first,
+                         <const index_t *>groups.indices + first, signed_, states + row,
+                         min(groups.n_rows - row, <Py_ssize_t>EMIT_ROWS), keys,
                          groups.start + row, ICWS_TILE * tile, output)
                     row += EMIT_ROWS
     return give_back_scratch(scratch)

@@ -2,15 +2,22 @@
  *
  * A package is built for the oldest x86-64, whose 128-bit vectors lose most of the speed of the
  * loops in this folder. Therefore every NAME.c here is compiled once for each instruction set
- * (meson.build), with LEVEL set to its name, and ends with one table of its functions,
+ * (meson.build), with LEVEL set to its name, and ends with a table of its functions,
  *
- *     const NAME_loops TABLE(NAME) = {...};
+ *     const NAME_loops TABLE(NAME)[] = {{...}};
  *
  * declared in NAME.h by DECLARE_TABLES(NAME). `NAME_at(level)` is the table for a level. Every
  * object does the same IEEE operations in the same order (no contraction, no reassociation), so all
- * tables give the same bits. */
+ * tables give the same bits.
+ *
+ * Loops over values of both types stand once, in a template that each_value.h or each_entry.h
+ * compiles for each type. They take arrays as void pointers, so that each has one signature, and
+ * there is a table for each type: NAME_at(level, sizeof value) after DECLARE_TABLES_OF_VALUES(NAME),
+ * NAME_at(level, sizeof value, sizeof index) after DECLARE_TABLES_OF_ENTRIES(NAME). */
 #ifndef SPARSEMAPS_LEVELS_H
 #define SPARSEMAPS_LEVELS_H
+
+#include <stddef.h>
 
 enum { BASELINE, AVX2, AVX512 };
 
@@ -19,20 +26,45 @@ enum { BASELINE, AVX2, AVX512 };
 #define TABLE(NAME) TABLE_EXPANDED(NAME, LEVEL)
 
 #if defined(SPARSEMAPS_X86_LEVELS)
-#define DECLARE_TABLES(NAME)                                                                       \
-    extern const NAME##_loops NAME##_baseline, NAME##_avx2, NAME##_avx512;                         \
-    static inline const NAME##_loops *NAME##_at(int level)                                         \
+#define DECLARE_LEVELS(NAME)                                                                       \
+    extern const NAME##_loops NAME##_baseline[], NAME##_avx2[], NAME##_avx512[];                   \
+    static inline const NAME##_loops *NAME##_of_level(int level)                                   \
     {                                                                                              \
-        return level == AVX512 ? &NAME##_avx512 : level == AVX2 ? &NAME##_avx2 : &NAME##_baseline; \
+        return level == AVX512 ? NAME##_avx512 : level == AVX2 ? NAME##_avx2 : NAME##_baseline;    \
     }
 #else
-#define DECLARE_TABLES(NAME)                                                                       \
-    extern const NAME##_loops NAME##_baseline;                                                     \
-    static inline const NAME##_loops *NAME##_at(int level)                                         \
+#define DECLARE_LEVELS(NAME)                                                                       \
+    extern const NAME##_loops NAME##_baseline[];                                                   \
+    static inline const NAME##_loops *NAME##_of_level(int level)                                   \
     {                                                                                              \
         (void)level;                                                                               \
-        return &NAME##_baseline;                                                                   \
+        return NAME##_baseline;                                                                    \
     }
 #endif
+
+#define DECLARE_TABLES(NAME)                                                                       \
+    DECLARE_LEVELS(NAME)                                                                           \
+    static inline const NAME##_loops *NAME##_at(int level)                                         \
+    {                                                                                              \
+        return NAME##_of_level(level);                                                             \
+    }
+
+#define DECLARE_TABLES_OF_VALUES(NAME)                                                             \
+    DECLARE_LEVELS(NAME)                                                                           \
+    static inline const NAME##_loops *NAME##_at(int level, size_t value_size)                      \
+    {                                                                                              \
+        return NAME##_of_level(level) + (value_size == sizeof(double));                            \
+    }
+
+#define DECLARE_TABLES_OF_ENTRIES(NAME)                                                            \
+    DECLARE_LEVELS(NAME)                                                                           \
+    static inline const NAME##_loops *NAME##_at(int level, size_t value_size, size_t index_size)   \
+    {                                                                                              \
+        return NAME##_of_level(level) + 2 * (value_size == sizeof(double)) + (index_size == 8);    \
+    }
+
+/* What F(type) is for each type, as the elements of such a table. */
+#define OF_EACH_VALUE(F) {F(f32), F(f64)}
+#define OF_EACH_ENTRY(F) {F(f32_i32), F(f32_i64), F(f64_i32), F(f64_i64)}
 
 #endif

@@ -188,9 +188,9 @@ static ptrdiff_t select(const uint32_t *counts, ptrdiff_t n, uint32_t limit, uin
     return n_selected;
 }
 
-const codes_loops TABLE(codes) = {
+const codes_loops TABLE(codes)[] = {{
     .count_tile = count_tile_by_byte,
     .count_tile_vpopcntdq = VPOPCNTDQ,
     .count_pair = count_pair,
     .select = select,
-};
+}};

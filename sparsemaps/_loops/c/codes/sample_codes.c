@@ -46,7 +46,7 @@ static void codes(const uint64_t *keys, ptrdiff_t n_rows, ptrdiff_t n, const uin
     }
 }
 
-const sample_codes_loops TABLE(sample_codes) = {
+const sample_codes_loops TABLE(sample_codes)[] = {{
     .keys = draw_keys,
     .codes = codes,
-};
+}};

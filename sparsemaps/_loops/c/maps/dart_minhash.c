@@ -269,6 +269,6 @@ static int sample_row(double *weights, const uint64_t *columns, ptrdiff_t n, uin
     return 1;
 }
 
-const dart_minhash_loops TABLE(dart_minhash) = {
+const dart_minhash_loops TABLE(dart_minhash)[] = {{
     .sample_row = sample_row,
-};
+}};

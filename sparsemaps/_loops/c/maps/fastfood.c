@@ -67,21 +67,8 @@ INLINE register_f64 within_f64(register_f64 x)
     return x;
 }
 
-#define NAME(function) function##_f32
-#define VALUE float
-#define VECTOR register_f32_anywhere
-#define WITHIN within_f32
-#include "fastfood.template.h"
+#define TEMPLATE "fastfood.template.h"
+#include "each_value.h"
 
-#define NAME(function) function##_f64
-#define VALUE double
-#define VECTOR register_f64_anywhere
-#define WITHIN within_f64
-#include "fastfood.template.h"
-
-const fastfood_loops TABLE(fastfood) = {
-    .wht_f32 = wht_f32,
-    .wht_f64 = wht_f64,
-    .block_f32 = block_f32,
-    .block_f64 = block_f64,
-};
+#define LOOPS(TYPE) {.wht = wht_##TYPE, .block = block_##TYPE}
+const fastfood_loops TABLE(fastfood)[] = OF_EACH_VALUE(LOOPS);

@@ -9,15 +9,12 @@
 
 typedef struct {
     /* The transform of n values in place, n a power of two: natural order, without a factor. */
-    void (*wht_f32)(float *values, ptrdiff_t n);
-    void (*wht_f64)(double *values, ptrdiff_t n);
+    void (*wht)(void *values, ptrdiff_t n);
     /* One block of Fastfood up to its scales: H G P H B x into `out`. `scratch` is n long. */
-    void (*block_f32)(const float *x, ptrdiff_t n, const int8_t *signs, const int32_t *permutation,
-                      const float *normals, float *scratch, float *out);
-    void (*block_f64)(const double *x, ptrdiff_t n, const int8_t *signs, const int32_t *permutation,
-                      const float *normals, double *scratch, double *out);
+    void (*block)(const void *x, ptrdiff_t n, const int8_t *signs, const int32_t *permutation,
+                  const float *normals, void *scratch, void *out);
 } fastfood_loops;
 
-DECLARE_TABLES(fastfood)
+DECLARE_TABLES_OF_VALUES(fastfood)
 
 #endif

@@ -1,6 +1,3 @@
-/* Included once for each type of values: VALUE, VECTOR of them at any address, WITHIN(vector) for
- * the levels within a vector, and NAME(function) for the functions' names. */
-
 /* One value at a time. */
 INLINE void NAME(wht_small)(VALUE *x, ptrdiff_t n)
 {
@@ -13,17 +10,19 @@ INLINE void NAME(wht_small)(VALUE *x, ptrdiff_t n)
             }
 }
 
-INLINE void NAME(sum_and_difference)(VECTOR *a, VECTOR *b)
+INLINE void NAME(sum_and_difference)(VALUES_ANYWHERE *a, VALUES_ANYWHERE *b)
 {
-    VECTOR sum = *a + *b;
+    VALUES_ANYWHERE sum = *a + *b;
     *b = *a - *b;
     *a = sum;
 }
 
 /* Three levels between eight vectors, h apart. They have names, as compilers do not keep the elements
  * of an array in registers. */
-INLINE void NAME(three_levels)(VECTOR *x, ptrdiff_t h, VECTOR x0, VECTOR x1, VECTOR x2, VECTOR x3,
-                               VECTOR x4, VECTOR x5, VECTOR x6, VECTOR x7)
+INLINE void NAME(three_levels)(VALUES_ANYWHERE *x, ptrdiff_t h, VALUES_ANYWHERE x0,
+                               VALUES_ANYWHERE x1, VALUES_ANYWHERE x2, VALUES_ANYWHERE x3,
+                               VALUES_ANYWHERE x4, VALUES_ANYWHERE x5, VALUES_ANYWHERE x6,
+                               VALUES_ANYWHERE x7)
 {
     NAME(sum_and_difference)(&x0, &x1);
     NAME(sum_and_difference)(&x2, &x3);
@@ -42,25 +41,25 @@ INLINE void NAME(three_levels)(VECTOR *x, ptrdiff_t h, VECTOR x0, VECTOR x1, VEC
 }
 
 /* The levels between n vectors, n a power of two, that join what is h vectors apart or more. */
-INLINE void NAME(levels_from)(VECTOR *x, ptrdiff_t n, ptrdiff_t h)
+INLINE void NAME(levels_from)(VALUES_ANYWHERE *x, ptrdiff_t n, ptrdiff_t h)
 {
     for (; 8 * h <= n; h *= 8)
         for (ptrdiff_t i = 0; i < n; i += 8 * h)
-            for (VECTOR *p = x + i; p < x + i + h; p++)
+            for (VALUES_ANYWHERE *p = x + i; p < x + i + h; p++)
                 NAME(three_levels)(p, h, p[0], p[h], p[2 * h], p[3 * h], p[4 * h], p[5 * h],
                                    p[6 * h], p[7 * h]);
     for (; h < n; h *= 2)
         for (ptrdiff_t i = 0; i < n; i += 2 * h)
-            for (VECTOR *p = x + i; p < x + i + h; p++)
+            for (VALUES_ANYWHERE *p = x + i; p < x + i + h; p++)
                 NAME(sum_and_difference)(p, p + h);
 }
 
 /* Sizes of at least eight vectors are taken by vectors; parts that stay in the cache first. */
 INLINE void NAME(wht_inline)(VALUE *values, ptrdiff_t n)
 {
-    const ptrdiff_t lanes = (ptrdiff_t)(sizeof(VECTOR) / sizeof(VALUE));
-    const ptrdiff_t cached = 16384 / (ptrdiff_t)sizeof(VECTOR);
-    VECTOR *x = (VECTOR *)values;
+    const ptrdiff_t lanes = (ptrdiff_t)(sizeof(VALUES_ANYWHERE) / sizeof(VALUE));
+    const ptrdiff_t cached = 16384 / (ptrdiff_t)sizeof(VALUES_ANYWHERE);
+    VALUES_ANYWHERE *x = (VALUES_ANYWHERE *)values;
     if (n < 8 * lanes) {
         NAME(wht_small)(values, n);
         return;
@@ -68,23 +67,26 @@ INLINE void NAME(wht_inline)(VALUE *values, ptrdiff_t n)
     n /= lanes;
     for (ptrdiff_t first = 0; first < n; first += cached) {
         ptrdiff_t size = n < cached ? n : cached;
-        for (VECTOR *p = x + first; p < x + first + size; p += 8)
-            NAME(three_levels)(p, 1, WITHIN(p[0]), WITHIN(p[1]), WITHIN(p[2]), WITHIN(p[3]),
-                               WITHIN(p[4]), WITHIN(p[5]), WITHIN(p[6]), WITHIN(p[7]));
+        for (VALUES_ANYWHERE *p = x + first; p < x + first + size; p += 8)
+            NAME(three_levels)(p, 1, NAME(within)(p[0]), NAME(within)(p[1]), NAME(within)(p[2]),
+                               NAME(within)(p[3]), NAME(within)(p[4]), NAME(within)(p[5]),
+                               NAME(within)(p[6]), NAME(within)(p[7]));
         NAME(levels_from)(x + first, size, 8);
     }
     NAME(levels_from)(x, n, cached);
 }
 
-static void NAME(wht)(VALUE *values, ptrdiff_t n)
+static void NAME(wht)(void *values, ptrdiff_t n)
 {
     NAME(wht_inline)(values, n);
 }
 
-static void NAME(block)(const VALUE *restrict x, ptrdiff_t n, const int8_t *restrict signs,
+static void NAME(block)(const void *any_x, ptrdiff_t n, const int8_t *restrict signs,
                         const int32_t *restrict permutation, const float *restrict normals,
-                        VALUE *restrict scratch, VALUE *restrict out)
+                        void *any_scratch, void *any_out)
 {
+    const VALUE *restrict x = any_x;
+    VALUE *restrict scratch = any_scratch, *restrict out = any_out;
     for (ptrdiff_t i = 0; i < n; i++)
         scratch[i] = (VALUE)signs[i] * x[i];
     NAME(wht_inline)(scratch, n);
@@ -92,8 +94,3 @@ static void NAME(block)(const VALUE *restrict x, ptrdiff_t n, const int8_t *rest
         out[i] = (VALUE)normals[i] * scratch[permutation[i]];
     NAME(wht_inline)(out, n);
 }
-
-#undef NAME
-#undef VALUE
-#undef VECTOR
-#undef WITHIN

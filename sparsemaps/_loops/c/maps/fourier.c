@@ -1,17 +1,8 @@
 #include "fourier.h"
 #include "sin_cos.h"
 
-#define NAME(function) function##_f32
-#define VALUE float
-#include "fourier.template.h"
+#define TEMPLATE "fourier.template.h"
+#include "each_value.h"
 
-#define NAME(function) function##_f64
-#define VALUE double
-#include "fourier.template.h"
-
-const fourier_loops TABLE(fourier) = {
-    .paired_f32 = paired_f32,
-    .paired_f64 = paired_f64,
-    .cosines_f32 = cosines_f32,
-    .cosines_f64 = cosines_f64,
-};
+#define LOOPS(TYPE) {.paired = paired_##TYPE, .cosines = cosines_##TYPE}
+const fourier_loops TABLE(fourier)[] = OF_EACH_VALUE(LOOPS);

@@ -1,26 +1,25 @@
-/* Included once for each type of values: VALUE, and NAME(function) for the functions' names. */
-
-static void NAME(paired)(const VALUE *restrict projections, const VALUE *restrict scales,
-                         ptrdiff_t n, VALUE factor, VALUE *restrict out)
+static void NAME(paired)(const void *any_projections, const void *any_scales, ptrdiff_t n,
+                         double factor, void *any_out)
 {
+    const VALUE *restrict projections = any_projections, *restrict scales = any_scales;
+    VALUE *restrict out = any_out;
     for (ptrdiff_t j = 0; j < n; j++) {
         VALUE sine, cosine;
         NAME(sin_cos)(projections[j] * scales[j], &sine, &cosine);
-        out[2 * j] = factor * cosine;
-        out[2 * j + 1] = factor * sine;
+        out[2 * j] = (VALUE)factor * cosine;
+        out[2 * j + 1] = (VALUE)factor * sine;
     }
 }
 
-static void NAME(cosines)(const VALUE *restrict projections, const VALUE *restrict scales,
-                          const VALUE *restrict phases, ptrdiff_t n, VALUE factor,
-                          VALUE *restrict out)
+static void NAME(cosines)(const void *any_projections, const void *any_scales,
+                          const void *any_phases, ptrdiff_t n, double factor, void *any_out)
 {
+    const VALUE *restrict projections = any_projections, *restrict scales = any_scales;
+    const VALUE *restrict phases = any_phases;
+    VALUE *restrict out = any_out;
     for (ptrdiff_t j = 0; j < n; j++) {
         VALUE sine, cosine;
         NAME(sin_cos)(projections[j] * scales[j] + phases[j], &sine, &cosine);
-        out[j] = factor * cosine;
+        out[j] = (VALUE)factor * cosine;
     }
 }
-
-#undef NAME
-#undef VALUE

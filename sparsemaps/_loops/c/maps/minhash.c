@@ -249,7 +249,7 @@ static void codes(const int64_t *restrict samples, ptrdiff_t k, uint64_t key, in
         out[j] = (int64_t)(column_start(key + (uint64_t)j * STEP, (uint64_t)samples[j]) & mask);
 }
 
-const minhash_loops TABLE(minhash) = {
+const minhash_loops TABLE(minhash)[] = {{
     .sample = sample,
     .codes = codes,
-};
+}};

@@ -80,16 +80,15 @@ static void draw(int distribution, uint64_t start, ptrdiff_t n, float *out)
     }
 }
 
-static void sign_starts_i32(uint64_t key, const int32_t *indices, ptrdiff_t n, uint64_t *starts)
+static void sign_starts(uint64_t key, const void *indices, size_t index_size, ptrdiff_t n,
+                        uint64_t *starts)
 {
-    for (ptrdiff_t i = 0; i < n; i++)
-        starts[i] = column_start(key, (uint64_t)indices[i]);
-}
-
-static void sign_starts_i64(uint64_t key, const int64_t *indices, ptrdiff_t n, uint64_t *starts)
-{
-    for (ptrdiff_t i = 0; i < n; i++)
-        starts[i] = column_start(key, (uint64_t)indices[i]);
+    if (index_size == 4)
+        for (ptrdiff_t i = 0; i < n; i++)
+            starts[i] = column_start(key, (uint64_t)((const int32_t *)indices)[i]);
+    else
+        for (ptrdiff_t i = 0; i < n; i++)
+            starts[i] = column_start(key, (uint64_t)((const int64_t *)indices)[i]);
 }
 
 /* How far to shift a word, or a half of it, such that the bit of each component is the sign. */
@@ -101,30 +100,14 @@ _Alignas(64) static const uint64_t shifts_f64[PROJECTION_TILE] = {
     63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,          47,
     46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, DOWN_FROM_31};
 
-#define NAME(name) name##_f32
-#define VALUE float
-#define UNSIGNED uint32_t
-#define LANES register_f32
-#define BITS register_u32
-#include "projection.template.h"
+#define TEMPLATE "projection.template.h"
+#include "each_value.h"
 
-#define NAME(name) name##_f64
-#define VALUE double
-#define UNSIGNED uint64_t
-#define LANES register_f64
-#define BITS register_u64
-#include "projection.template.h"
-
-const projection_loops TABLE(projection) = {
-    .draw = draw,
-    .add_f32 = add_f32,
-    .add_f64 = add_f64,
-    .sign_starts_i32 = sign_starts_i32,
-    .sign_starts_i64 = sign_starts_i64,
-    .add_signs_f32 = add_signs_f32,
-    .add_signs_f64 = add_signs_f64,
-    .bits_f32 = bits_f32,
-    .bits_f64 = bits_f64,
-    .values_f32 = values_f32,
-    .values_f64 = values_f64,
-};
+#define LOOPS(TYPE)                                                                                \
+    {.draw = draw,                                                                                 \
+     .add = add_##TYPE,                                                                            \
+     .sign_starts = sign_starts,                                                                   \
+     .add_signs = add_signs_##TYPE,                                                                \
+     .bits = bits_##TYPE,                                                                          \
+     .values = values_##TYPE}
+const projection_loops TABLE(projection)[] = OF_EACH_VALUE(LOOPS);

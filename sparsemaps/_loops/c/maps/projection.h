@@ -20,24 +20,19 @@ typedef struct {
     /* The first n components of one column, a multiple of PROJECTION_TILE. */
     void (*draw)(int distribution, uint64_t start, ptrdiff_t n, float *out);
     /* Add value * component of each entry of a group to its row's sums, PROJECTION_TILE of them. */
-    void (*add_f32)(int distribution, uint64_t tile, const group_t *group, float *sums);
-    void (*add_f64)(int distribution, uint64_t tile, const group_t *group, double *sums);
-    /* Where the words of n columns start. */
-    void (*sign_starts_i32)(uint64_t key, const int32_t *indices, ptrdiff_t n, uint64_t *starts);
-    void (*sign_starts_i64)(uint64_t key, const int64_t *indices, ptrdiff_t n, uint64_t *starts);
+    void (*add)(int distribution, uint64_t tile, const group_t *group, void *sums);
+    /* Where the words of n columns start, of `index_size` 4 or 8 bytes. */
+    void (*sign_starts)(uint64_t key, const void *indices, size_t index_size, ptrdiff_t n,
+                        uint64_t *starts);
     /* Add n entries of a row, at most PROJECTION_SIGNS, with the signs of their columns' tile. */
-    void (*add_signs_f32)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, const float *values,
-                          float *sums);
-    void (*add_signs_f64)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, const double *values,
-                          double *sums);
+    void (*add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, const void *values,
+                      void *sums);
     /* Codes of n projections, at most 64: bit j is 1 where number j is not negative. */
-    uint64_t (*bits_f32)(const float *projections, ptrdiff_t n);
-    uint64_t (*bits_f64)(const double *projections, ptrdiff_t n);
+    uint64_t (*bits)(const void *projections, ptrdiff_t n);
     /* The same as values, one or -one. */
-    void (*values_f32)(const float *projections, ptrdiff_t n, float one, float *out);
-    void (*values_f64)(const double *projections, ptrdiff_t n, double one, double *out);
+    void (*values)(const void *projections, ptrdiff_t n, double one, void *out);
 } projection_loops;
 
-DECLARE_TABLES(projection)
+DECLARE_TABLES_OF_VALUES(projection)
 
 #endif

@@ -46,14 +46,6 @@ INLINE void add_entry(const binning_parameters *restrict p, double x, uint64_t *
     }
 }
 
-#define NAME(function) function##_f32
-#define VALUE float
-#include "random_binning.template.h"
-
-#define NAME(function) function##_f64
-#define VALUE double
-#include "random_binning.template.h"
-
 static void take_codes(uint64_t first_grid, uint64_t grid_words, int bits, const uint64_t *sums,
                        int64_t *codes)
 {
@@ -62,8 +54,8 @@ static void take_codes(uint64_t first_grid, uint64_t grid_words, int bits, const
             (int64_t)(mix64(sums[j] + word(grid_words, first_grid + (uint64_t)j)) >> (64 - bits));
 }
 
-const random_binning_loops TABLE(random_binning) = {
-    .add_f32 = add_f32,
-    .add_f64 = add_f64,
-    .codes = take_codes,
-};
+#define TEMPLATE "random_binning.template.h"
+#include "each_value.h"
+
+#define LOOPS(TYPE) {.add = add_##TYPE, .codes = take_codes}
+const random_binning_loops TABLE(random_binning)[] = OF_EACH_VALUE(LOOPS);

@@ -16,15 +16,13 @@ typedef struct {
     /* Add the hashes of each entry of a group to its row's sums, BINNING_TILE of them.
      * `inverse_pitches` has 2^BINNING_PITCH_BITS of them, equally likely; NULL stands for pitches
      * of Gamma(2, 1). */
-    void (*add_f32)(uint64_t first_grid, double gamma, const double *inverse_pitches,
-                    const group_t *group, uint64_t *sums);
-    void (*add_f64)(uint64_t first_grid, double gamma, const double *inverse_pitches,
-                    const group_t *group, uint64_t *sums);
+    void (*add)(uint64_t first_grid, double gamma, const double *inverse_pitches,
+                const group_t *group, uint64_t *sums);
     /* The code of each grid of a tile: `bits` bits, of the sum and a word of the grid's own. */
     void (*codes)(uint64_t first_grid, uint64_t grid_words, int bits, const uint64_t *sums,
                   int64_t *codes);
 } random_binning_loops;
 
-DECLARE_TABLES(random_binning)
+DECLARE_TABLES_OF_VALUES(random_binning)
 
 #endif

@@ -1,9 +1,7 @@
-/* Included once for each type of values: VALUE, and NAME(name) for the names that depend on it. */
-
 static void NAME(add)(uint64_t first_grid, double gamma, const double *inverse_pitches,
                       const group_t *group, uint64_t *sums)
 {
-    const VALUE *values = group->NAME(values);
+    const VALUE *values = group->values;
     const uint32_t *slots = group->slots, *ends = group->batch_ends;
     binning_parameters columns[GROUP_BATCH];
     uint32_t i = 0;
@@ -15,6 +13,3 @@ static void NAME(add)(uint64_t first_grid, double gamma, const double *inverse_p
                       sums + BINNING_TILE * (ptrdiff_t)(slots[i] / GROUP_BATCH));
     }
 }
-
-#undef NAME
-#undef VALUE

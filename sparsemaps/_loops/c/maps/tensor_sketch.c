@@ -9,21 +9,11 @@ INLINE uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-#define NAME(function) function##_f32
-#define VALUE float
-#define LANES register_f32_anywhere
-#include "tensor_sketch.template.h"
+#define TEMPLATE "tensor_sketch.template.h"
+#include "each_value.h"
 
-#define NAME(function) function##_f64
-#define VALUE double
-#define LANES register_f64_anywhere
-#include "tensor_sketch.template.h"
-
-const tensor_sketch_loops TABLE(tensor_sketch) = {
-    .add_tuples_f32 = add_tuples_f32,
-    .add_tuples_f64 = add_tuples_f64,
-    .list_tuples_f32 = list_tuples_f32,
-    .list_tuples_f64 = list_tuples_f64,
-    .convolve_f32 = convolve_f32,
-    .convolve_f64 = convolve_f64,
-};
+#define LOOPS(TYPE)                                                                                \
+    {.add_tuples = add_tuples_##TYPE,                                                              \
+     .list_tuples = list_tuples_##TYPE,                                                            \
+     .convolve = convolve_##TYPE}
+const tensor_sketch_loops TABLE(tensor_sketch)[] = OF_EACH_VALUE(LOOPS);

@@ -15,26 +15,18 @@ enum { TUPLE_STEP = 16 };
 
 typedef struct {
     /* Add all tuples to the sums of their buckets, in lexicographic order. */
-    void (*add_tuples_f32)(const uint32_t *buckets, const float *values, ptrdiff_t width,
-                           ptrdiff_t n, int n_factors, uint32_t n_buckets, float *sums);
-    void (*add_tuples_f64)(const uint32_t *buckets, const double *values, ptrdiff_t width,
-                           ptrdiff_t n, int n_factors, uint32_t n_buckets, double *sums);
+    void (*add_tuples)(const uint32_t *buckets, const void *values, ptrdiff_t width, ptrdiff_t n,
+                       int n_factors, uint32_t n_buckets, void *sums);
     /* All tuples in lexicographic order, into arrays of n ** n_factors + TUPLE_STEP. */
-    void (*list_tuples_f32)(const uint32_t *buckets, const float *values, ptrdiff_t width,
-                            ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t *out_buckets,
-                            float *out_values);
-    void (*list_tuples_f64)(const uint32_t *buckets, const double *values, ptrdiff_t width,
-                            ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t *out_buckets,
-                            double *out_values);
+    void (*list_tuples)(const uint32_t *buckets, const void *values, ptrdiff_t width, ptrdiff_t n,
+                        int n_factors, uint32_t n_buckets, uint32_t *out_buckets, void *out_values);
     /* Circular convolution of a sketch with n entries: the sum of the sketch's copies, each rotated
      * by an entry's bucket and times its value, in the entries' order. `repeated` is the sketch
      * two times over, so that every rotation of it is consecutive. */
-    void (*convolve_f32)(const uint32_t *buckets, const float *values, ptrdiff_t n,
-                         const float *repeated, ptrdiff_t n_buckets, float *out);
-    void (*convolve_f64)(const uint32_t *buckets, const double *values, ptrdiff_t n,
-                         const double *repeated, ptrdiff_t n_buckets, double *out);
+    void (*convolve)(const uint32_t *buckets, const void *values, ptrdiff_t n, const void *repeated,
+                     ptrdiff_t n_buckets, void *out);
 } tensor_sketch_loops;
 
-DECLARE_TABLES(tensor_sketch)
+DECLARE_TABLES_OF_VALUES(tensor_sketch)
 
 #endif

@@ -1,6 +1,3 @@
-/* Included once for each type of values: VALUE, LANES for a vector of them at any address, and
- * NAME(function) for the functions' names. */
-
 /* The entries of a factor joined to one tuple of the factors before it, in whole steps. A bucket is
  * the smaller, as unsigned numbers, of the sum and the sum less n_buckets (n_buckets < 2^31). It is
  * not inlined, as clang would forget `restrict` and take one entry at a time. */
@@ -42,9 +39,9 @@ static ptrdiff_t NAME(list_joined)(const uint32_t *buckets, const VALUE *values,
     return n_listed;
 }
 
-static void NAME(list_tuples)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
+static void NAME(list_tuples)(const uint32_t *buckets, const void *values, ptrdiff_t width,
                               ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t *out_buckets,
-                              VALUE *out_values)
+                              void *out_values)
 {
     NAME(list_joined)(buckets, values, width, n, n_factors, n_buckets, 0, (VALUE)1.0, out_buckets,
                       out_values);
@@ -106,28 +103,30 @@ static void NAME(add_joined)(const uint32_t *buckets, const VALUE *values, ptrdi
     }
 }
 
-static void NAME(add_tuples)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
-                             ptrdiff_t n, int n_factors, uint32_t n_buckets, VALUE *sums)
+static void NAME(add_tuples)(const uint32_t *buckets, const void *values, ptrdiff_t width,
+                             ptrdiff_t n, int n_factors, uint32_t n_buckets, void *sums)
 {
     NAME(add_joined)(buckets, values, width, n, n_factors, n_buckets, 0, (VALUE)1.0, sums);
 }
 
-static void NAME(convolve)(const uint32_t *restrict buckets, const VALUE *restrict values,
-                           ptrdiff_t n, const VALUE *restrict repeated, ptrdiff_t n_buckets,
-                           VALUE *restrict out)
+static void NAME(convolve)(const uint32_t *restrict buckets, const void *any_values, ptrdiff_t n,
+                           const void *any_repeated, ptrdiff_t n_buckets, void *any_out)
 {
-    const ptrdiff_t lanes = (ptrdiff_t)(sizeof(LANES) / sizeof(VALUE));
+    const VALUE *restrict values = any_values, *restrict repeated = any_repeated;
+    VALUE *restrict out = any_out;
+    const ptrdiff_t lanes = (ptrdiff_t)(sizeof(VALUES_ANYWHERE) / sizeof(VALUE));
     ptrdiff_t first = 0;
     for (; first + 4 * lanes <= n_buckets; first += 4 * lanes) { /* as many as stay in registers */
-        LANES a = {0}, b = {0}, c = {0}, d = {0};
+        VALUES_ANYWHERE a = {0}, b = {0}, c = {0}, d = {0};
         for (ptrdiff_t i = 0; i < n; i++) {
-            const LANES *rotated = (const LANES *)(repeated + n_buckets - buckets[i] + first);
+            const VALUES_ANYWHERE *rotated =
+                (const VALUES_ANYWHERE *)(repeated + n_buckets - buckets[i] + first);
             a += values[i] * rotated[0];
             b += values[i] * rotated[1];
             c += values[i] * rotated[2];
             d += values[i] * rotated[3];
         }
-        LANES *sums = (LANES *)(out + first);
+        VALUES_ANYWHERE *sums = (VALUES_ANYWHERE *)(out + first);
         sums[0] = a;
         sums[1] = b;
         sums[2] = c;
@@ -140,7 +139,3 @@ static void NAME(convolve)(const uint32_t *restrict buckets, const VALUE *restri
         out[first] = sum;
     }
 }
-
-#undef NAME
-#undef VALUE
-#undef LANES

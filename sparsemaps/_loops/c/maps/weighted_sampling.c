@@ -108,4 +108,4 @@ static void add(uint64_t first_sample, const group_t *group, icws_state *states)
     }
 }
 
-const weighted_sampling_loops TABLE(weighted_sampling) = {.reset = reset, .add = add};
+const weighted_sampling_loops TABLE(weighted_sampling)[] = {{.reset = reset, .add = add}};

@@ -48,19 +48,13 @@ static void mixture_each(double *x, ptrdiff_t n, const double *weights, const do
         x[i] = mixture_one(x[i], weights, rates, n_terms);
 }
 
-#define NAME(function) function##_f32
-#define VALUE float
-#include "functions.template.h"
+#define TEMPLATE "functions.template.h"
+#include "each_value.h"
 
-#define NAME(function) function##_f64
-#define VALUE double
-#include "functions.template.h"
-
-const functions_loops TABLE(functions) = {
-    .exp = exp_each,
-    .acos = acos_each,
-    .log_one_plus_square = log_one_plus_square_each,
-    .mixture = mixture_each,
-    .multiply_complex_f32 = multiply_complex_f32,
-    .multiply_complex_f64 = multiply_complex_f64,
-};
+#define LOOPS(TYPE)                                                                                \
+    {.exp = exp_each,                                                                              \
+     .acos = acos_each,                                                                            \
+     .log_one_plus_square = log_one_plus_square_each,                                              \
+     .mixture = mixture_each,                                                                      \
+     .multiply_complex = multiply_complex_##TYPE}
+const functions_loops TABLE(functions)[] = OF_EACH_VALUE(LOOPS);

@@ -7,7 +7,7 @@
 #include "levels.h"
 
 typedef struct {
-    /* Of n numbers, in place: e^x; arccos(x) of -1 <= x <= 1; ln(1 + x^2). */
+    /* Of n numbers of 64 bits, in place: e^x; arccos(x) of -1 <= x <= 1; ln(1 + x^2). */
     void (*exp)(double *x, ptrdiff_t n);
     void (*acos)(double *x, ptrdiff_t n);
     void (*log_one_plus_square)(double *x, ptrdiff_t n);
@@ -15,11 +15,10 @@ typedef struct {
      * x >= 0. The rates fall. */
     void (*mixture)(double *x, ptrdiff_t n, const double *weights, const double *rates,
                     ptrdiff_t n_terms);
-    /* x y for n complex numbers each, real part first, in place of x. */
-    void (*multiply_complex_f32)(float *x, const float *y, ptrdiff_t n);
-    void (*multiply_complex_f64)(double *x, const double *y, ptrdiff_t n);
+    /* x y for n complex numbers of the table's type each, real part first, in place of x. */
+    void (*multiply_complex)(void *x, const void *y, ptrdiff_t n);
 } functions_loops;
 
-DECLARE_TABLES(functions)
+DECLARE_TABLES_OF_VALUES(functions)
 
 #endif

@@ -1,9 +1,9 @@
-/* Included once for each type of values: VALUE, and NAME(function) for the functions' names. */
-
 /* Products first and sums in a loop of their own: where differences and sums take turns, GCC makes
  * fused operations of them, whatever -ffp-contract says. */
-static void NAME(multiply_complex)(VALUE *restrict x, const VALUE *restrict y, ptrdiff_t n)
+static void NAME(multiply_complex)(void *any_x, const void *any_y, ptrdiff_t n)
 {
+    VALUE *restrict x = any_x;
+    const VALUE *restrict y = any_y;
     enum { AT_ONCE = 64 };
     VALUE left[2 * AT_ONCE], right[2 * AT_ONCE];
     for (ptrdiff_t first = 0; first < 2 * n; first += 2 * AT_ONCE) {
@@ -19,6 +19,3 @@ static void NAME(multiply_complex)(VALUE *restrict x, const VALUE *restrict y, p
             x[first + i] = left[i] + right[i];
     }
 }
-
-#undef NAME
-#undef VALUE

@@ -8,6 +8,12 @@
 /* Columns in a vector; entries and keys that are hashed before they are added. */
 enum { HASH_STEP = 8, HASH_AT_ONCE = 128, HASH_KEYS = 2 };
 
+/* Vectors of HASH_STEP values, and of as many columns. */
+typedef half_lanes_f32 vector_f32;
+typedef lanes_f64 vector_f64;
+typedef half_lanes_i32 vector_i32;
+typedef lanes_i64 vector_i64;
+
 /* What all hashes of columns have in common: `mix64` of each. */
 INLINE lanes_u64 hash_mix(lanes_u64 x)
 {
@@ -40,67 +46,25 @@ INLINE double sign_f64(double value, uint64_t hash)
     return bits_to_double(double_to_bits(value) ^ (uint64_t)hash_sign(hash) << 63);
 }
 
-INLINE void signs_f32(half_lanes_f32 values, lanes_u64 hashes, float *signed_values)
+INLINE void signs_f32(vector_f32 values, lanes_u64 hashes, float *signed_values)
 {
     half_lanes_u32 signs = LANES_CONVERT(half_lanes_u32, hashes & (UINT64_C(1) << 31));
-    values = LANES_BITS(half_lanes_f32, LANES_BITS(half_lanes_u32, values) ^ signs);
+    values = LANES_BITS(vector_f32, LANES_BITS(half_lanes_u32, values) ^ signs);
     memcpy(signed_values, &values, sizeof values);
 }
 
-INLINE void signs_f64(lanes_f64 values, lanes_u64 hashes, double *signed_values)
+INLINE void signs_f64(vector_f64 values, lanes_u64 hashes, double *signed_values)
 {
     lanes_u64 signs = (hashes & (UINT64_C(1) << 31)) << 32;
-    values = LANES_BITS(lanes_f64, LANES_BITS(lanes_u64, values) ^ signs);
+    values = LANES_BITS(vector_f64, LANES_BITS(lanes_u64, values) ^ signs);
     memcpy(signed_values, &values, sizeof values);
 }
 
-#define NAME(function) function##_f32_i32
-#define VALUES half_lanes_f32
-#define COLUMNS half_lanes_i32
-#define VALUE float
-#define INDEX int32_t
-#define SIGN sign_f32
-#define SIGNS signs_f32
-#include "hashing.template.h"
+#define TEMPLATE "hashing.template.h"
+#include "each_entry.h"
 
-#define NAME(function) function##_f32_i64
-#define VALUES half_lanes_f32
-#define COLUMNS lanes_i64
-#define VALUE float
-#define INDEX int64_t
-#define SIGN sign_f32
-#define SIGNS signs_f32
-#include "hashing.template.h"
-
-#define NAME(function) function##_f64_i32
-#define VALUES lanes_f64
-#define COLUMNS half_lanes_i32
-#define VALUE double
-#define INDEX int32_t
-#define SIGN sign_f64
-#define SIGNS signs_f64
-#include "hashing.template.h"
-
-#define NAME(function) function##_f64_i64
-#define VALUES lanes_f64
-#define COLUMNS lanes_i64
-#define VALUE double
-#define INDEX int64_t
-#define SIGN sign_f64
-#define SIGNS signs_f64
-#include "hashing.template.h"
-
-const hashing_loops TABLE(hashing) = {
-    .add_sketches_f32_i32 = add_sketches_f32_i32,
-    .add_sketches_f32_i64 = add_sketches_f32_i64,
-    .add_sketches_f64_i32 = add_sketches_f64_i32,
-    .add_sketches_f64_i64 = add_sketches_f64_i64,
-    .hash_entries_f32_i32 = hash_entries_f32_i32,
-    .hash_entries_f32_i64 = hash_entries_f32_i64,
-    .hash_entries_f64_i32 = hash_entries_f64_i32,
-    .hash_entries_f64_i64 = hash_entries_f64_i64,
-    .look_up_f32_i32 = look_up_f32_i32,
-    .look_up_f32_i64 = look_up_f32_i64,
-    .look_up_f64_i32 = look_up_f64_i32,
-    .look_up_f64_i64 = look_up_f64_i64,
-};
+#define LOOPS(TYPES)                                                                               \
+    {.add_sketches = add_sketches_##TYPES,                                                         \
+     .hash_entries = hash_entries_##TYPES,                                                         \
+     .look_up = look_up_##TYPES}
+const hashing_loops TABLE(hashing)[] = OF_EACH_ENTRY(LOOPS);

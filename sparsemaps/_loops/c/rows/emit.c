@@ -8,8 +8,11 @@ enum { EMIT_AT_ONCE = 256 };
 /* AVX-512 has an instruction for this, which no compiler makes of the portable loop. */
 #include <immintrin.h>
 
-static ptrdiff_t compact_f32(const float *numbers, ptrdiff_t n, float *values, int32_t *positions)
+static ptrdiff_t compact_f32(const void *any_numbers, ptrdiff_t n, void *any_values,
+                             int32_t *positions)
 {
+    const float *numbers = any_numbers;
+    float *values = any_values;
     const __m512i step = _mm512_set1_epi32(16);
     __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     ptrdiff_t n_out = 0;
@@ -25,8 +28,11 @@ static ptrdiff_t compact_f32(const float *numbers, ptrdiff_t n, float *values, i
     return n_out;
 }
 
-static ptrdiff_t compact_f64(const double *numbers, ptrdiff_t n, double *values, int32_t *positions)
+static ptrdiff_t compact_f64(const void *any_numbers, ptrdiff_t n, void *any_values,
+                             int32_t *positions)
 {
+    const double *numbers = any_numbers;
+    double *values = any_values;
     const __m256i step = _mm256_set1_epi32(8);
     __m256i position = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     ptrdiff_t n_out = 0;
@@ -45,55 +51,16 @@ static ptrdiff_t compact_f64(const double *numbers, ptrdiff_t n, double *values,
 
 #else
 
-#define NAME(function) function##_f32
-#define VALUE float
-#define BITS uint32_t
-#include "emit_compact.template.h"
-
-#define NAME(function) function##_f64
-#define VALUE double
-#define BITS uint64_t
-#include "emit_compact.template.h"
+#define TEMPLATE "emit_compact.template.h"
+#include "each_value.h"
 
 #endif
 
-#define NAME(function) function##_f32_i32
-#define VALUE float
-#define INDEX int32_t
-#define COMPACT compact_f32
-#include "emit_rows.template.h"
+#define TEMPLATE "emit_rows.template.h"
+#include "each_entry.h"
 
-#define NAME(function) function##_f32_i64
-#define VALUE float
-#define INDEX int64_t
-#define COMPACT compact_f32
-#include "emit_rows.template.h"
+#define LOOPS(TYPES) {.sums = sums_##TYPES, .entries = entries_##TYPES, .slots = slots_##TYPES}
+const emit_loops TABLE(emit)[] = OF_EACH_ENTRY(LOOPS);
 
-#define NAME(function) function##_f64_i32
-#define VALUE double
-#define INDEX int32_t
-#define COMPACT compact_f64
-#include "emit_rows.template.h"
-
-#define NAME(function) function##_f64_i64
-#define VALUE double
-#define INDEX int64_t
-#define COMPACT compact_f64
-#include "emit_rows.template.h"
-
-const emit_loops TABLE(emit) = {
-    .compact_f32 = compact_f32,
-    .compact_f64 = compact_f64,
-    .sums_f32_i32 = sums_f32_i32,
-    .sums_f32_i64 = sums_f32_i64,
-    .sums_f64_i32 = sums_f64_i32,
-    .sums_f64_i64 = sums_f64_i64,
-    .entries_f32_i32 = entries_f32_i32,
-    .entries_f32_i64 = entries_f32_i64,
-    .entries_f64_i32 = entries_f64_i32,
-    .entries_f64_i64 = entries_f64_i64,
-    .slots_f32_i32 = slots_f32_i32,
-    .slots_f32_i64 = slots_f32_i64,
-    .slots_f64_i32 = slots_f64_i32,
-    .slots_f64_i64 = slots_f64_i64,
-};
+#define COMPACT_LOOPS(TYPE) {.compact = compact_##TYPE}
+const compact_loops TABLE(compact)[] = OF_EACH_VALUE(COMPACT_LOOPS);

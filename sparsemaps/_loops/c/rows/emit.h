@@ -13,45 +13,26 @@ enum { EMIT_SLACK = 16 };
 
 typedef struct {
     /* Copy the non-zeros among n numbers, in order, and their positions. Returns their count. */
-    ptrdiff_t (*compact_f32)(const float *numbers, ptrdiff_t n, float *values, int32_t *positions);
-    ptrdiff_t (*compact_f64)(const double *numbers, ptrdiff_t n, double *values,
-                             int32_t *positions);
+    ptrdiff_t (*compact)(const void *numbers, ptrdiff_t n, void *values, int32_t *positions);
+} compact_loops;
+
+DECLARE_TABLES_OF_VALUES(compact)
+
+typedef struct {
     /* Copy the non-zeros among the sums of n buckets, and set the sums to zero. Returns the count
      * of the non-zeros. */
-    ptrdiff_t (*sums_f32_i32)(float *sums, ptrdiff_t n, float *values, int32_t *columns);
-    ptrdiff_t (*sums_f32_i64)(float *sums, ptrdiff_t n, float *values, int64_t *columns);
-    ptrdiff_t (*sums_f64_i32)(double *sums, ptrdiff_t n, double *values, int32_t *columns);
-    ptrdiff_t (*sums_f64_i64)(double *sums, ptrdiff_t n, double *values, int64_t *columns);
+    ptrdiff_t (*sums)(void *sums, ptrdiff_t n, void *values, void *columns);
     /* The sums of the entries of each bucket, added in their order; `pairs` is a scratch of 2 n.
      * Returns how many sums are not zero. */
-    ptrdiff_t (*entries_f32_i32)(const uint32_t *buckets, const float *entries, ptrdiff_t n,
-                                 uint32_t n_buckets, pair_t *pairs, float *values,
-                                 int32_t *columns);
-    ptrdiff_t (*entries_f32_i64)(const uint32_t *buckets, const float *entries, ptrdiff_t n,
-                                 uint32_t n_buckets, pair_t *pairs, float *values,
-                                 int64_t *columns);
-    ptrdiff_t (*entries_f64_i32)(const uint32_t *buckets, const double *entries, ptrdiff_t n,
-                                 uint32_t n_buckets, pair_t *pairs, double *values,
-                                 int32_t *columns);
-    ptrdiff_t (*entries_f64_i64)(const uint32_t *buckets, const double *entries, ptrdiff_t n,
-                                 uint32_t n_buckets, pair_t *pairs, double *values,
-                                 int64_t *columns);
+    ptrdiff_t (*entries)(const uint32_t *buckets, const void *entries, ptrdiff_t n,
+                         uint32_t n_buckets, pair_t *pairs, void *values, void *columns);
     /* The same where the slot of each entry is the place of its bucket in `buckets`, an ascending
      * list. `sums`, one for each slot, and `marks`, a bit for each, are zeros and stay zeros. */
-    ptrdiff_t (*slots_f32_i32)(const uint32_t *slots, const float *entries, ptrdiff_t n,
-                               float *sums, uint64_t *marks, ptrdiff_t n_marks,
-                               const uint32_t *buckets, float *values, int32_t *columns);
-    ptrdiff_t (*slots_f32_i64)(const uint32_t *slots, const float *entries, ptrdiff_t n,
-                               float *sums, uint64_t *marks, ptrdiff_t n_marks,
-                               const uint32_t *buckets, float *values, int64_t *columns);
-    ptrdiff_t (*slots_f64_i32)(const uint32_t *slots, const double *entries, ptrdiff_t n,
-                               double *sums, uint64_t *marks, ptrdiff_t n_marks,
-                               const uint32_t *buckets, double *values, int32_t *columns);
-    ptrdiff_t (*slots_f64_i64)(const uint32_t *slots, const double *entries, ptrdiff_t n,
-                               double *sums, uint64_t *marks, ptrdiff_t n_marks,
-                               const uint32_t *buckets, double *values, int64_t *columns);
+    ptrdiff_t (*slots)(const uint32_t *slots, const void *entries, ptrdiff_t n, void *sums,
+                       uint64_t *marks, ptrdiff_t n_marks, const uint32_t *buckets, void *values,
+                       void *columns);
 } emit_loops;
 
-DECLARE_TABLES(emit)
+DECLARE_TABLES_OF_ENTRIES(emit)
 
 #endif

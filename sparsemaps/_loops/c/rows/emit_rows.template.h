@@ -1,14 +1,13 @@
-/* Included once for each pair of types: VALUE, INDEX, COMPACT for the function `compact` of VALUE,
- * and NAME(function) for the functions' names. */
-
-static ptrdiff_t NAME(sums)(VALUE *sums, ptrdiff_t n, VALUE *values, INDEX *columns)
+static ptrdiff_t NAME(sums)(void *any_sums, ptrdiff_t n, void *any_values, void *any_columns)
 {
+    VALUE *sums = any_sums, *values = any_values;
+    INDEX *columns = any_columns;
     VALUE kept[EMIT_AT_ONCE + EMIT_SLACK];
     int32_t positions[EMIT_AT_ONCE + EMIT_SLACK];
     ptrdiff_t n_out = 0;
     for (ptrdiff_t first = 0; first < n; first += EMIT_AT_ONCE) {
         ptrdiff_t n_sums = n - first < EMIT_AT_ONCE ? n - first : EMIT_AT_ONCE;
-        ptrdiff_t n_kept = COMPACT(sums + first, n_sums, kept, positions);
+        ptrdiff_t n_kept = OF_VALUE(compact)(sums + first, n_sums, kept, positions);
         memcpy(values + n_out, kept, (size_t)n_kept * sizeof(VALUE));
         for (ptrdiff_t i = 0; i < n_kept; i++)
             columns[n_out + i] = (INDEX)(first + positions[i]);
@@ -18,9 +17,13 @@ static ptrdiff_t NAME(sums)(VALUE *sums, ptrdiff_t n, VALUE *values, INDEX *colu
     return n_out;
 }
 
-static ptrdiff_t NAME(entries)(const uint32_t *buckets, const VALUE *entries, ptrdiff_t n,
-                               uint32_t n_buckets, pair_t *pairs, VALUE *values, INDEX *columns)
+static ptrdiff_t NAME(entries)(const uint32_t *buckets, const void *any_entries, ptrdiff_t n,
+                               uint32_t n_buckets, pair_t *pairs, void *any_values,
+                               void *any_columns)
 {
+    const VALUE *entries = any_entries;
+    VALUE *values = any_values;
+    INDEX *columns = any_columns;
     for (ptrdiff_t i = 0; i < n; i++) {
         pairs[i].key = buckets[i];
         memcpy(&pairs[i].payload, &entries[i], sizeof(VALUE));
@@ -43,10 +46,13 @@ static ptrdiff_t NAME(entries)(const uint32_t *buckets, const VALUE *entries, pt
     return n_out;
 }
 
-static ptrdiff_t NAME(slots)(const uint32_t *slots, const VALUE *entries, ptrdiff_t n, VALUE *sums,
-                             uint64_t *marks, ptrdiff_t n_marks, const uint32_t *buckets,
-                             VALUE *values, INDEX *columns)
+static ptrdiff_t NAME(slots)(const uint32_t *slots, const void *any_entries, ptrdiff_t n,
+                             void *any_sums, uint64_t *marks, ptrdiff_t n_marks,
+                             const uint32_t *buckets, void *any_values, void *any_columns)
 {
+    const VALUE *entries = any_entries;
+    VALUE *sums = any_sums, *values = any_values;
+    INDEX *columns = any_columns;
     ptrdiff_t n_out = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
         sums[slots[i]] += entries[i];
@@ -65,8 +71,3 @@ static ptrdiff_t NAME(slots)(const uint32_t *slots, const VALUE *entries, ptrdif
     }
     return n_out;
 }
-
-#undef NAME
-#undef VALUE
-#undef INDEX
-#undef COMPACT

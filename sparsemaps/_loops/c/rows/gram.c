@@ -74,6 +74,6 @@ INLINE register_f64 cauchy(register_f64 u, register_f64 v)
 #define TERM cauchy
 #include "gram.template.h"
 
-const gram_loops TABLE(gram) = {
+const gram_loops TABLE(gram)[] = {{
     .sums = {sum_dot, sum_minimum, sum_signed_minimum, sum_chi_square, sum_absolute, sum_cauchy},
-};
+}};

@@ -79,45 +79,8 @@ static void start_batches(group_t *group)
     }
 }
 
-#define NAME(function) function##_f32
-#define VALUE float
-#include "groups_logarithms.template.h"
+#define TEMPLATE "groups.template.h"
+#include "each_entry.h"
 
-#define NAME(function) function##_f64
-#define VALUE double
-#include "groups_logarithms.template.h"
-
-#define NAME(function) function##_f32_i32
-#define OF_VALUE(name) name##_f32
-#define VALUE float
-#define INDEX int32_t
-#include "groups.template.h"
-
-#define NAME(function) function##_f32_i64
-#define OF_VALUE(name) name##_f32
-#define VALUE float
-#define INDEX int64_t
-#include "groups.template.h"
-
-#define NAME(function) function##_f64_i32
-#define OF_VALUE(name) name##_f64
-#define VALUE double
-#define INDEX int32_t
-#include "groups.template.h"
-
-#define NAME(function) function##_f64_i64
-#define OF_VALUE(name) name##_f64
-#define VALUE double
-#define INDEX int64_t
-#include "groups.template.h"
-
-const groups_loops TABLE(groups) = {
-    .gather_row_f32_i32 = gather_row_f32_i32,
-    .gather_row_f32_i64 = gather_row_f32_i64,
-    .gather_row_f64_i32 = gather_row_f64_i32,
-    .gather_row_f64_i64 = gather_row_f64_i64,
-    .gather_rows_f32_i32 = gather_rows_f32_i32,
-    .gather_rows_f32_i64 = gather_rows_f32_i64,
-    .gather_rows_f64_i32 = gather_rows_f64_i32,
-    .gather_rows_f64_i64 = gather_rows_f64_i64,
-};
+#define LOOPS(TYPES) {.gather_row = gather_row_##TYPES, .gather_rows = gather_rows_##TYPES}
+const groups_loops TABLE(groups)[] = OF_EACH_ENTRY(LOOPS);

@@ -28,12 +28,11 @@ typedef struct {
     uint32_t *positions;  /* of one entry of each column, from the group's first */
     uint32_t *batch_ends; /* end of each batch's entries */
     uint32_t *slots;      /* of each entry, GROUP_BATCH * row + number of its column in the batch */
-    const float *values_f32;  /* of each entry, if the input's values are float32 */
-    const double *values_f64; /* the same, if they are float64 */
-    float *logarithms;        /* of each entry's absolute value; NULL where nobody wants them */
+    const void *values;   /* of each entry, of the input's type */
+    float *logarithms;    /* of each entry's absolute value; NULL where nobody wants them */
     /* Scratch: two words for each entry, of which one becomes its column's start and the other its
-     * value; the number of each entry's column; and the number of each
-     * column, for as many columns as the smaller of GROUP_TABLE_COLUMNS and 8 for each entry. */
+     * value; the number of each entry's column; and the number of each column, for as many columns
+     * as the smaller of GROUP_TABLE_COLUMNS and 8 for each entry. */
     uint64_t *words[2];
     uint32_t *numbers;
     uint32_t *table;
@@ -42,31 +41,15 @@ typedef struct {
 typedef struct {
     /* Gather entries `start` to `stop` of a single row, which are in order and at most
      * GROUP_ENTRIES; positions count from entry `first`. Columns are those of signed.h. */
-    void (*gather_row_f32_i32)(const float *values, const int32_t *indices, int64_t start,
-                               int64_t stop, int64_t first, uint64_t key, int is_signed,
-                               group_t *group);
-    void (*gather_row_f32_i64)(const float *values, const int64_t *indices, int64_t start,
-                               int64_t stop, int64_t first, uint64_t key, int is_signed,
-                               group_t *group);
-    void (*gather_row_f64_i32)(const double *values, const int32_t *indices, int64_t start,
-                               int64_t stop, int64_t first, uint64_t key, int is_signed,
-                               group_t *group);
-    void (*gather_row_f64_i64)(const double *values, const int64_t *indices, int64_t start,
-                               int64_t stop, int64_t first, uint64_t key, int is_signed,
-                               group_t *group);
+    void (*gather_row)(const void *values, const void *indices, int64_t start, int64_t stop,
+                       int64_t first, uint64_t key, int is_signed, group_t *group);
     /* Gather the entries of the rows that indptr[0] to indptr[n_rows] delimit, at most
      * GROUP_ENTRIES, whose columns fit beside an entry's number in 64 bits; positions count from
      * the first of them. */
-    void (*gather_rows_f32_i32)(const float *values, const int32_t *indices, const int64_t *indptr,
-                                ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group);
-    void (*gather_rows_f32_i64)(const float *values, const int64_t *indices, const int64_t *indptr,
-                                ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group);
-    void (*gather_rows_f64_i32)(const double *values, const int32_t *indices, const int64_t *indptr,
-                                ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group);
-    void (*gather_rows_f64_i64)(const double *values, const int64_t *indices, const int64_t *indptr,
-                                ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group);
+    void (*gather_rows)(const void *values, const void *indices, const int64_t *indptr,
+                        ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group);
 } groups_loops;
 
-DECLARE_TABLES(groups)
+DECLARE_TABLES_OF_ENTRIES(groups)
 
 #endif

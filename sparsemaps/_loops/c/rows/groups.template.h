@@ -1,12 +1,18 @@
-/* Included once for each pair of types: VALUE and INDEX; NAME(function) for the functions' names;
- * OF_VALUE(name) for names that depend on the values' type alone.
- *
- * Another thread may change values and indices meanwhile. Therefore indices are read once, and the
+/* Another thread may change values and indices meanwhile. Therefore indices are read once, and the
  * group's arrays are addressed only by what was computed from a copy of them. */
 
-static void NAME(gather_row)(const VALUE *values, const INDEX *indices, int64_t start, int64_t stop,
-                             int64_t first, uint64_t key, int is_signed, group_t *group)
+static void NAME(take_logarithms)(const VALUE *restrict values, ptrdiff_t n, float *restrict out)
 {
+    for (ptrdiff_t i = 0; i < n; i++)
+        out[i] = (float)log_f64(fabs((double)values[i]));
+}
+
+static void NAME(gather_row)(const void *any_values, const void *any_indices, int64_t start,
+                             int64_t stop, int64_t first, uint64_t key, int is_signed,
+                             group_t *group)
+{
+    const VALUE *values = any_values;
+    const INDEX *indices = any_indices;
     VALUE *into = (VALUE *)group->words[0];
     uint64_t *columns = group->words[1];
     const ptrdiff_t n = stop - start;
@@ -22,14 +28,17 @@ static void NAME(gather_row)(const VALUE *values, const INDEX *indices, int64_t 
         group->batch_ends[end / GROUP_BATCH - 1] = (uint32_t)(end < n ? end : n);
     group->n_columns = group->n_entries = n;
     group->starts = columns;
-    group->OF_VALUE(values) = into;
+    group->values = into;
     if (group->logarithms)
-        OF_VALUE(take_logarithms)(into, n, group->logarithms);
+        NAME(take_logarithms)(into, n, group->logarithms);
 }
 
-static void NAME(gather_rows)(const VALUE *values, const INDEX *indices, const int64_t *indptr,
-                              ptrdiff_t n_rows, uint64_t key, int is_signed, group_t *group)
+static void NAME(gather_rows)(const void *any_values, const void *any_indices,
+                              const int64_t *indptr, ptrdiff_t n_rows, uint64_t key, int is_signed,
+                              group_t *group)
 {
+    const VALUE *values = any_values;
+    const INDEX *indices = any_indices;
     const int64_t start = indptr[0];
     const ptrdiff_t n = indptr[n_rows] - start;
     uint64_t *words = group->words[0];
@@ -55,12 +64,7 @@ static void NAME(gather_rows)(const VALUE *values, const INDEX *indices, const i
             into[place] = values[i];
         }
     }
-    group->OF_VALUE(values) = into;
+    group->values = into;
     if (group->logarithms)
-        OF_VALUE(take_logarithms)(into, n, group->logarithms);
+        NAME(take_logarithms)(into, n, group->logarithms);
 }
-
-#undef NAME
-#undef VALUE
-#undef INDEX
-#undef OF_VALUE

@@ -21,34 +21,18 @@ enum { ROWS_UNSORTED, ROWS_ASCENDING, ROWS_DESCENDING };
 
 typedef struct {
     /* What is found in n entries, each by itself: all but ROWS_NOT_CANONICAL. */
-    int (*faults_f32_i32)(const float *values, const int32_t *indices, ptrdiff_t n,
-                          uint64_t n_columns);
-    int (*faults_f32_i64)(const float *values, const int64_t *indices, ptrdiff_t n,
-                          uint64_t n_columns);
-    int (*faults_f64_i32)(const double *values, const int32_t *indices, ptrdiff_t n,
-                          uint64_t n_columns);
-    int (*faults_f64_i64)(const double *values, const int64_t *indices, ptrdiff_t n,
-                          uint64_t n_columns);
+    int (*faults)(const void *values, const void *indices, ptrdiff_t n, uint64_t n_columns);
     /* Entries from the last to the first. */
-    void (*reverse_f32_i32)(const float *values, const int32_t *indices, ptrdiff_t n,
-                            float *out_values, int32_t *out_indices);
-    void (*reverse_f32_i64)(const float *values, const int64_t *indices, ptrdiff_t n,
-                            float *out_values, int64_t *out_indices);
-    void (*reverse_f64_i32)(const double *values, const int32_t *indices, ptrdiff_t n,
-                            double *out_values, int32_t *out_indices);
-    void (*reverse_f64_i64)(const double *values, const int64_t *indices, ptrdiff_t n,
-                            double *out_values, int64_t *out_indices);
+    void (*reverse)(const void *values, const void *indices, ptrdiff_t n, void *out_values,
+                    void *out_indices);
     /* The largest index, as an unsigned number of its own width, so that negative ones are large. */
-    uint64_t (*largest_i32)(const int32_t *indices, ptrdiff_t n);
-    uint64_t (*largest_i64)(const int64_t *indices, ptrdiff_t n);
+    uint64_t (*largest)(const void *indices, ptrdiff_t n);
     /* How many indices are not above the one before. */
-    ptrdiff_t (*descents_i32)(const int32_t *indices, ptrdiff_t n);
-    ptrdiff_t (*descents_i64)(const int64_t *indices, ptrdiff_t n);
+    ptrdiff_t (*descents)(const void *indices, ptrdiff_t n);
     /* In which order n indices are, none of them twice; fewer than two ascend. */
-    int (*order_i32)(const int32_t *indices, ptrdiff_t n);
-    int (*order_i64)(const int64_t *indices, ptrdiff_t n);
+    int (*order)(const void *indices, ptrdiff_t n);
 } rows_loops;
 
-DECLARE_TABLES(rows)
+DECLARE_TABLES_OF_ENTRIES(rows)
 
 #endif

@@ -6,47 +6,23 @@
  * processor has several rounds under way, where one long loop has hardly two. */
 enum { ENTRIES_AT_ONCE = 32 };
 
-#define NAME(function) function##_f32_i32
-#define VALUE float
-#define INDEX int32_t
-#define DECIMAL(x, powers) decimal_of_f32(x, powers)
-#include "entries.template.h"
+#define TEMPLATE "entries.template.h"
+#include "each_entry.h"
 
-#define NAME(function) function##_f32_i64
-#define VALUE float
-#define INDEX int64_t
-#define DECIMAL(x, powers) decimal_of_f32(x, powers)
-#include "entries.template.h"
-
-#define NAME(function) function##_f64_i32
-#define VALUE double
-#define INDEX int32_t
-#define DECIMAL(x, powers) decimal_of_f64(x, powers)
-#include "entries.template.h"
-
-#define NAME(function) function##_f64_i64
-#define VALUE double
-#define INDEX int64_t
-#define DECIMAL(x, powers) decimal_of_f64(x, powers)
-#include "entries.template.h"
-
-#define NAME(function) function##_i64_i32
+/* Values of int64_t are written besides. */
+#define OF_VALUE(name) name##_i64
 #define VALUE int64_t
+#define NAME(name) name##_i64_i32
 #define INDEX int32_t
-#define DECIMAL(x, powers) ((void)(powers), decimal_of_i64(x))
 #include "entries.template.h"
-
-#define NAME(function) function##_i64_i64
-#define VALUE int64_t
+#undef NAME
+#undef INDEX
+#define NAME(name) name##_i64_i64
 #define INDEX int64_t
-#define DECIMAL(x, powers) ((void)(powers), decimal_of_i64(x))
 #include "entries.template.h"
 
-const entries_loops TABLE(entries) = {
-    .write_f32_i32 = write_f32_i32,
-    .write_f32_i64 = write_f32_i64,
-    .write_f64_i32 = write_f64_i32,
-    .write_f64_i64 = write_f64_i64,
-    .write_i64_i32 = write_i64_i32,
-    .write_i64_i64 = write_i64_i64,
-};
+const entries_loops TABLE(entries)[] = {{
+    .write = {{write_f32_i32, write_f32_i64},
+              {write_f64_i32, write_f64_i64},
+              {write_i64_i32, write_i64_i64}},
+}};

@@ -8,20 +8,15 @@
 #include "levels.h"
 #include "powers_of_ten.h"
 
+/* Types of values; those of indices are int32_t and int64_t. */
+enum { WRITE_F32, WRITE_F64, WRITE_I64 };
+
+/* Write "index:value " for n entries, `first_index` added to each index; returns the end. */
+typedef char *(*write_entries)(const void *values, const void *indices, ptrdiff_t n,
+                               uint64_t first_index, const wide_t *powers, char *out);
+
 typedef struct {
-    /* Write "index:value " for n entries, `first_index` added to each index; returns the end. */
-    char *(*write_f32_i32)(const float *values, const int32_t *indices, ptrdiff_t n,
-                           uint64_t first_index, const wide_t *powers, char *out);
-    char *(*write_f32_i64)(const float *values, const int64_t *indices, ptrdiff_t n,
-                           uint64_t first_index, const wide_t *powers, char *out);
-    char *(*write_f64_i32)(const double *values, const int32_t *indices, ptrdiff_t n,
-                           uint64_t first_index, const wide_t *powers, char *out);
-    char *(*write_f64_i64)(const double *values, const int64_t *indices, ptrdiff_t n,
-                           uint64_t first_index, const wide_t *powers, char *out);
-    char *(*write_i64_i32)(const int64_t *values, const int32_t *indices, ptrdiff_t n,
-                           uint64_t first_index, const wide_t *powers, char *out);
-    char *(*write_i64_i64)(const int64_t *values, const int64_t *indices, ptrdiff_t n,
-                           uint64_t first_index, const wide_t *powers, char *out);
+    write_entries write[3][2]; /* for each type of values, and of indices */
 } entries_loops;
 
 DECLARE_TABLES(entries)

@@ -1,9 +1,8 @@
-/* Included once for each pair of types: VALUE and INDEX; NAME(function) for the functions' names;
- * DECIMAL(x, powers) for the decimal of a value. */
-
-static char *NAME(write)(const VALUE *values, const INDEX *indices, ptrdiff_t n,
+static char *NAME(write)(const void *any_values, const void *any_indices, ptrdiff_t n,
                          uint64_t first_index, const wide_t *powers, char *out)
 {
+    const VALUE *values = any_values;
+    const INDEX *indices = any_indices;
     decimal_t decimals[ENTRIES_AT_ONCE];
     uint8_t repeated[ENTRIES_AT_ONCE];
     const char *written = out; /* where the value before stands */
@@ -16,7 +15,7 @@ static char *NAME(write)(const VALUE *values, const INDEX *indices, ptrdiff_t n,
             /* Binary data repeat one value. */
             repeated[i] = first + i > 0 && memcmp(&value, &before, sizeof value) == 0;
             if (!repeated[i])
-                decimals[i] = DECIMAL(value, powers);
+                decimals[i] = OF_VALUE(decimal_of)(value, powers);
             before = value;
         }
         for (ptrdiff_t i = 0; i < n_here; i++) {
@@ -35,8 +34,3 @@ static char *NAME(write)(const VALUE *values, const INDEX *indices, ptrdiff_t n,
     }
     return out;
 }
-
-#undef NAME
-#undef VALUE
-#undef INDEX
-#undef DECIMAL

@@ -302,7 +302,7 @@ static int64_t count_char(const char *p, int64_t n, char c)
     return total;
 }
 
-const libsvm_loops TABLE(libsvm) = {
+const libsvm_loops TABLE(libsvm)[] = {{
     .count_char = count_char,
     .read_lines = read_lines,
-};
+}};

@@ -4,12 +4,11 @@
 #include "text_counts.h"
 #include "text_tokens.h"
 
-const text_loops TABLE(text) = {
+const text_loops TABLE(text)[] = {{
     .prepare = prepare,
     .hash_text = hash_text,
     .hash_tokens = hash_tokens,
     .count = count,
-    .values_f32 = values_f32,
-    .values_f64 = values_f64,
+    .values = {values_f32, values_f64},
     .hash_ranges = hash_ranges,
-};
+}};

@@ -76,9 +76,8 @@ typedef struct {
     void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest);
     /* Columns of job->items, ascending, and their counts in job->counts. Returns how many there are. */
     int64_t (*count)(text_job *job, int32_t *columns);
-    /* Values of a row from its counts: ones if binary, then by the norm. */
-    void (*values_f32)(const int32_t *counts, int64_t n, int binary, int norm, float *values);
-    void (*values_f64)(const int32_t *counts, int64_t n, int binary, int norm, double *values);
+    /* Values of a row from its counts, float32 or float64: ones if binary, then by the norm. */
+    void (*values[2])(const int32_t *counts, int64_t n, int binary, int norm, void *values);
     /* MurmurHash3 of ranges of bytes. */
     void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
                         int64_t n, uint32_t *hashes);

@@ -76,8 +76,8 @@ static const uint64_t *sorted_long(const uint8_t *bytes, int64_t n, int size, ui
 #define INDEX int64_t
 #include "text_bytes.template.h"
 
-const text_bytes_loops TABLE(text_bytes) = {
+const text_bytes_loops TABLE(text_bytes)[] = {{
     .lower = lower,
     .count_i32 = count_i32,
     .count_i64 = count_i64,
-};
+}};

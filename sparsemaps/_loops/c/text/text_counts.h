@@ -54,12 +54,7 @@ static int64_t count(text_job *job, int32_t *columns)
     return at + 1;
 }
 
-#define NAME(function) function##_f32
-#define VALUE float
-#include "text_values.template.h"
-
-#define NAME(function) function##_f64
-#define VALUE double
-#include "text_values.template.h"
+#define TEMPLATE "text_values.template.h"
+#include "each_value.h"
 
 #endif

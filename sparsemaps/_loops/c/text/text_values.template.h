@@ -1,5 +1,3 @@
-/* Included once for each type of values: VALUE, NAME(function). */
-
 /* What scikit-learn divides the row by: it adds in order, doubles, of squares that are VALUEs. */
 static double NAME(norm)(const int32_t *counts, int64_t n, int norm)
 {
@@ -22,8 +20,9 @@ static double NAME(norm)(const int32_t *counts, int64_t n, int norm)
     return sqrt(in_order);
 }
 
-static void NAME(values)(const int32_t *counts, int64_t n, int binary, int norm, VALUE *values)
+static void NAME(values)(const int32_t *counts, int64_t n, int binary, int norm, void *any_values)
 {
+    VALUE *values = any_values;
     if (binary) {
         const VALUE one = (VALUE)(1
                                   / (norm == TEXT_L1   ? (double)n
@@ -41,6 +40,3 @@ static void NAME(values)(const int32_t *counts, int64_t n, int binary, int norm,
         for (int64_t i = 0; i < n; i++)
             values[i] = (VALUE)((double)(VALUE)counts[i] / divisor);
 }
-
-#undef NAME
-#undef VALUE

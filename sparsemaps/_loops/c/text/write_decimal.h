@@ -162,8 +162,9 @@ typedef struct {
     uint8_t kind, negative;
 } decimal_t;
 
-static inline decimal_t decimal_of_i64(int64_t n)
+static inline decimal_t decimal_of_i64(int64_t n, const wide_t *powers)
 {
+    (void)powers;
     decimal_t found = {.kind = INTEGER, .negative = n < 0};
     found.digits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     return found;
@@ -245,7 +246,7 @@ static inline char *write_decimal(char *out, decimal_t x)
 
 static inline char *write_i64(char *out, int64_t n)
 {
-    return write_decimal(out, decimal_of_i64(n));
+    return write_decimal(out, decimal_of_i64(n, NULL));
 }
 
 static inline char *write_f64(char *out, double x, const wide_t *powers)
