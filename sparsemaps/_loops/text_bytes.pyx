@@ -1,6 +1,6 @@
 # Counts of byte n-grams of texts (c/text_bytes.h): texts of a block to rows of CSR.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 from sparsemaps._loops.arrow cimport Chunk, name_text
 from sparsemaps._loops.levels cimport level
@@ -15,20 +15,20 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
 
 cdef extern from "c/text/text_bytes.h" nogil:
+    enum:
+        TEXT_BYTES_COUNTERS
     ctypedef struct text_bytes_loops:
         void (*lower)(const uint8_t *bytes, int64_t n, uint8_t *out) noexcept nogil
-        int64_t (*count_i32)(const uint8_t *bytes, int64_t n, int size, int64_t first,
-                             uint64_t *items, uint64_t *other, int32_t *columns,
-                             int32_t *counts) noexcept nogil
-        int64_t (*count_i64)(const uint8_t *bytes, int64_t n, int size, int64_t first,
-                             uint64_t *items, uint64_t *other, int64_t *columns,
-                             int32_t *counts) noexcept nogil
+        int64_t (*count)(const uint8_t *bytes, int64_t n, int size, int64_t first,
+                         uint16_t *counters, uint64_t *items, uint64_t *other, void *columns,
+                         size_t index_size, int32_t *counts) noexcept nogil
     const text_bytes_loops *text_bytes_at(int level)
 
 cdef const text_bytes_loops *loops = text_bytes_at(level)
 
 cdef enum:
-    SLACK = 64  # numbers behind arrays that may be read and written
+    # From so many bytes of a block on, n-grams are counted in a table: its memory is new once.
+    COUNTED_BYTES = 1 << 18
 
 ctypedef struct span_t:
     const uint8_t *bytes
@@ -50,12 +50,13 @@ cdef class ByteCounter:
     cdef bint binary, lowercase
     cdef object dtype, index_type
     cdef list outputs  # arrays for the output of a block, which are used again
+    cdef list tables   # of counters, of each thread that counts
 
     def __cinit__(self, *, ngram_range, bint binary, bint lowercase, dtype, index_type):
         self.shortest, self.longest = ngram_range
         self.binary, self.lowercase = binary, lowercase
         self.dtype, self.index_type = dtype, index_type
-        self.outputs = []
+        self.outputs, self.tables = [], []
 
     def give_back(self, columns, values):
         self.outputs.append((columns.base, values.base))
@@ -94,32 +95,42 @@ cdef class ByteCounter:
         ends = np.empty(n_rows, np.int64)
         n = 0
         if total:
-            n = self.count(spans, most, columns, values, ends)
+            n = self.count(spans, total, most, columns, values, ends)
         else:
             ends[:] = 0
             columns, values = np.empty(1, self.index_type), np.empty(1, self.dtype)
         return columns[:n], values[:n], ends, total
 
-    cdef int64_t count(self, span_t *spans, int64_t most, columns, values,
+    cdef int64_t count(self, span_t *spans, int64_t total, int64_t most, columns, values,
                        int64_t[::1] ends) except -1:
-        cdef Scratch scratch = borrow_scratch()
-        try:
-            if self.index_type == np.int32:
-                if self.dtype == np.float32:
-                    return self.fill[int32_t, float](spans, most, columns, values, ends, scratch)
-                return self.fill[int32_t, double](spans, most, columns, values, ends, scratch)
+        cdef uint16_t[::1] counters = None
+        cdef int64_t n
+        if total >= COUNTED_BYTES:
+            try:
+                counters = self.tables.pop()
+            except IndexError:
+                counters = np.zeros(TEXT_BYTES_COUNTERS, np.uint16)
+        if self.index_type == np.int32:
             if self.dtype == np.float32:
-                return self.fill[int64_t, float](spans, most, columns, values, ends, scratch)
-            return self.fill[int64_t, double](spans, most, columns, values, ends, scratch)
-        finally:
-            give_back_scratch(scratch)
+                n = self.fill[int32_t, float](spans, most, columns, values, ends, counters)
+            else:
+                n = self.fill[int32_t, double](spans, most, columns, values, ends, counters)
+        elif self.dtype == np.float32:
+            n = self.fill[int64_t, float](spans, most, columns, values, ends, counters)
+        else:
+            n = self.fill[int64_t, double](spans, most, columns, values, ends, counters)
+        if counters is not None:
+            self.tables.append(counters)
+        return n
 
     cdef int64_t fill(self, span_t *spans, int64_t most, index_t[::1] columns, value_t[::1] values,
-                      int64_t[::1] ends, Scratch scratch) except -1:
-        cdef uint64_t *items = <uint64_t *>scratch.take((most + SLACK) * sizeof(uint64_t))
-        cdef uint64_t *other = <uint64_t *>scratch.take((most + SLACK) * sizeof(uint64_t))
-        cdef int32_t *counts = <int32_t *>scratch.take((most + SLACK) * sizeof(int32_t))
-        cdef uint8_t *lowered = <uint8_t *>scratch.take(most + SLACK)
+                      int64_t[::1] ends, uint16_t[::1] counters) except -1:
+        cdef Scratch scratch = borrow_scratch()
+        cdef uint64_t *items = <uint64_t *>scratch.take(most * sizeof(uint64_t))
+        cdef uint64_t *other = <uint64_t *>scratch.take(most * sizeof(uint64_t))
+        cdef int32_t *counts = <int32_t *>scratch.take(most * sizeof(int32_t))
+        cdef uint8_t *lowered = <uint8_t *>scratch.take(most)
+        cdef uint16_t *table = &counters[0] if counters is not None else NULL
         cdef const uint8_t *text
         cdef int64_t row, n, i, before, at = 0
         cdef int size
@@ -132,18 +143,15 @@ cdef class ByteCounter:
                 before = 0
                 for size in range(1, self.longest + 1):
                     if size >= self.shortest and spans[row].n >= size:
-                        if index_t is int32_t:
-                            n = loops.count_i32(text, spans[row].n, size, before, items, other,
-                                                &columns[at], counts)
-                        else:
-                            n = loops.count_i64(text, spans[row].n, size, before, items, other,
-                                                &columns[at], counts)
+                        n = loops.count(text, spans[row].n, size, before, table, items, other,
+                                        &columns[at], sizeof(index_t), counts)
                         for i in range(n):
                             values[at + i] = 1 if self.binary else <value_t>counts[i]
                         at += n
                     if size >= self.shortest:
                         before += <int64_t>1 << (8 * size)
                 ends[row] = at
+        give_back_scratch(scratch)
         return at
 
 

@@ -71,6 +71,31 @@ def test_blocks_and_threads_change_nothing():
         assert (found != expected).nnz == 0
 
 
+def test_long_texts():
+    """Their n-grams are counted in a table, by 16 bits."""
+    rng = np.random.default_rng(0)
+    texts = [
+        b"a" * (2**18 + 2),  # four times 65,536 n-grams of three bytes
+        b"ab" * 150_000,
+        bytes(rng.integers(0, 256, 2**18, np.uint8)),
+        bytes(rng.integers(0, 2, 2**18, np.uint8)) + b"\xff" * 65_540,
+    ]
+    X = ByteNgrams(ngram_range=(1, 4)).transform(texts)
+    for row, text in enumerate(texts):
+        data, first, columns, values = np.frombuffer(text, np.uint8).astype(np.int64), 0, [], []
+        for size in range(1, 5):
+            numbers = sum(
+                data[j : len(data) - size + 1 + j] << 8 * (size - 1 - j) for j in range(size)
+            )
+            found = np.unique(numbers, return_counts=True)
+            columns.append(first + found[0])
+            values.append(found[1])
+            first += 256**size
+        part = slice(X.indptr[row], X.indptr[row + 1])
+        np.testing.assert_array_equal(X.indices[part], np.concatenate(columns))
+        np.testing.assert_array_equal(X.data[part], np.concatenate(values))
+
+
 def test_empty_texts():
     X = ByteNgrams().transform(["", b"ab", "ab"])
     assert X.nnz == 0

@@ -1,7 +1,6 @@
 #include "text_bytes.h"
 
 #include "sort.h"
-#include "text_simd.h"
 #include "text_sort.h"
 
 static void lower(const uint8_t *bytes, int64_t n, uint8_t *out)
@@ -10,74 +9,89 @@ static void lower(const uint8_t *bytes, int64_t n, uint8_t *out)
         out[i] = (uint8_t)(bytes[i] | ((uint8_t)(bytes[i] - 'A') < 26 ? 0x20 : 0));
 }
 
-/* The `size` bytes from each place on as a big-endian number, of up to 31 bits, above bit 0. */
-INLINE void short_numbers(const uint8_t *bytes, int64_t n, int size, uint32_t *items)
+/* The big-endian number of the bytes before the last one of the first n-gram. */
+INLINE uint64_t begin_number(const uint8_t *bytes, int size)
 {
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t number = 0;
-        for (int j = 0; j < size; j++)
-            number = number << 8 | bytes[i + j];
-        items[i] = number << 1;
-    }
-}
-
-/* Sorted numbers above bit 0 of the n n-grams of up to three bytes. */
-static uint32_t *sorted_short(const uint8_t *bytes, int64_t n, int size, uint32_t *items,
-                              uint32_t *other)
-{
-    if (size == 1)
-        short_numbers(bytes, n, 1, items);
-    else if (size == 2)
-        short_numbers(bytes, n, 2, items);
-    else
-        short_numbers(bytes, n, 3, items);
-    return sort_items(items, other, n, 8 * size);
-}
-
-/* The numbers that differ from the next one, and where they are. Returns how many there are. Memory
- * behind the n numbers may be written, as much as a register. */
-static int64_t find_last(uint32_t *sorted, int64_t n, uint32_t *numbers, uint32_t *places)
-{
-    register_u32 lanes = {0};
-    int64_t n_found = 0;
-    for (int l = 0; l < HASHES_AT_ONCE; l++)
-        lanes[l] = (uint32_t)l;
-    sorted[n] = ~sorted[n - 1];
-    for (int64_t i = 0; i < n; i += HASHES_AT_ONCE) {
-        const register_u32 here = load_words(sorted + i);
-        uint64_t differ = differing(here, load_words(sorted + i + 1));
-        if (n - i < HASHES_AT_ONCE)
-            differ &= (UINT64_C(1) << (n - i)) - 1;
-        store_chosen(places + n_found, lanes + (uint32_t)i, differ);
-        n_found += store_chosen(numbers + n_found, here, differ);
-    }
-    return n_found;
-}
-
-static const uint64_t *sorted_long(const uint8_t *bytes, int64_t n, int size, uint64_t *items,
-                                   uint64_t *other)
-{
-    const uint64_t mask = (UINT64_C(1) << 8 * size) - 1;
     uint64_t number = 0;
     for (int j = 0; j < size - 1; j++)
         number = number << 8 | bytes[j];
+    return number;
+}
+
+/* A counter that is 0 belongs to a number that is met now: for the first time, or for the first time
+ * after 65,536 times. */
+static int64_t count_by_table(const uint8_t *bytes, int64_t n, int size, uint16_t *counters,
+                              uint32_t *met, uint32_t *other, uint64_t *numbers, int32_t *counts)
+{
+    const uint32_t mask = (UINT32_C(1) << 8 * size) - 1;
+    uint32_t number = (uint32_t)begin_number(bytes, size);
+    int64_t n_met = 0, at = -1;
+    for (int64_t i = 0; i < n; i++) {
+        number = (number << 8 | bytes[i + size - 1]) & mask;
+        met[n_met] = number << 1;
+        n_met += counters[number]++ == 0;
+    }
+    met = sort_items(met, other, n_met, 8 * size);
+    for (int64_t k = 0; k < n_met; k++) {
+        number = met[k] >> 1;
+        if (k > 0 && met[k] == met[k - 1]) {
+            counts[at] += 65536;
+            continue;
+        }
+        numbers[++at] = number;
+        counts[at] = counters[number] ? counters[number] : 65536;
+        counters[number] = 0;
+    }
+    return at + 1;
+}
+
+static int64_t count_by_sorting(const uint8_t *bytes, int64_t n, int size, uint64_t *items,
+                                uint64_t *other, uint64_t **numbers, int32_t *counts)
+{
+    const uint64_t mask = (UINT64_C(1) << 8 * size) - 1;
+    uint64_t number = begin_number(bytes, size), before;
+    int64_t at = -1;
     for (int64_t i = 0; i < n; i++) {
         number = (number << 8 | bytes[i + size - 1]) & mask;
         items[i] = number;
     }
-    return sort_words(items, other, (size_t)n, 0, 8 * size);
+    items = sort_words(items, other, (size_t)n, 0, 8 * size);
+    before = ~items[0];
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t is_new = items[i] != before;
+        before = items[i];
+        at += is_new;
+        counts[at] = is_new ? 1 : counts[at] + 1;
+        items[at] = before;
+    }
+    *numbers = items;
+    return at + 1;
 }
 
-#define NAME(function) function##_i32
-#define INDEX int32_t
-#include "text_bytes.template.h"
-
-#define NAME(function) function##_i64
-#define INDEX int64_t
-#include "text_bytes.template.h"
+static int64_t count(const uint8_t *bytes, int64_t n_bytes, int size, int64_t first,
+                     uint16_t *counters, uint64_t *items, uint64_t *other, void *columns,
+                     size_t index_size, int32_t *counts)
+{
+    const int64_t n = n_bytes - size + 1;
+    uint64_t *numbers = other;
+    int64_t n_columns;
+    if (n <= 0)
+        return 0;
+    if (counters && size <= TEXT_BYTES_SHORT)
+        n_columns = count_by_table(bytes, n, size, counters, (uint32_t *)items,
+                                   (uint32_t *)items + n, numbers, counts);
+    else
+        n_columns = count_by_sorting(bytes, n, size, items, other, &numbers, counts);
+    if (index_size == sizeof(int32_t))
+        for (int64_t k = 0; k < n_columns; k++)
+            ((int32_t *)columns)[k] = (int32_t)((int64_t)numbers[k] + first);
+    else
+        for (int64_t k = 0; k < n_columns; k++)
+            ((int64_t *)columns)[k] = (int64_t)numbers[k] + first;
+    return n_columns;
+}
 
 const text_bytes_loops TABLE(text_bytes)[] = {{
     .lower = lower,
-    .count_i32 = count_i32,
-    .count_i64 = count_i64,
+    .count = count,
 }};
