@@ -1,7 +1,6 @@
 """CSR output whose rows have lengths that are known only when they are made."""
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -34,81 +33,36 @@ def make_csr(
     # Memory that is never written to costs nothing, and the end is given back.
     values, columns = np.empty(capacity, rows.dtype), np.empty(capacity, index_type)
     indptr = np.zeros(rows.n_rows + 1, index_type)
-    places = _Places(sizes)
+    n_entries = n_placed = end = 0
 
-    def write_part(number: int) -> None:
+    def places() -> Iterator[tuple[int, int]]:
+        """Each part, and where it is written: behind where those before it end at the latest."""
+        nonlocal end
+        for number, size in enumerate(sizes):
+            first = n_entries if n_placed == number else end
+            end = first + size
+            yield number, first
+
+    def write_part(number: int, first: int) -> tuple[int, int]:
         start, stop = parts[number]
         block = rows.block(start, stop)
         if rows.may_grow and max_entries(np.diff(block.indptr)).sum() > sizes[number]:
             raise ValueError("X was changed while it was read: it has got more entries")
-        room = places.begin(number)
-        places.end(number, write(block, values[room], columns[room], indptr[1 + start : 1 + stop]))
-        while (move := places.begin_move()) is not None:
-            place, written = move
-            if place != written:
-                values[place] = values[written]
-                columns[place] = columns[written]
-            places.end_move()
+        room = slice(first, first + sizes[number])
+        return first, write(block, values[room], columns[room], indptr[1 + start : 1 + stop])
 
-    _threads.run(write_part, [(number,) for number in range(len(parts))], n_jobs)
+    n_threads = max(1, min(_threads.resolve_n_jobs(n_jobs), len(parts)))
+    for first, n in _threads.stream(write_part, places(), n_threads):
+        if first != n_entries:
+            place, written = slice(n_entries, n_entries + n), slice(first, first + n)
+            values[place] = values[written]
+            columns[place] = columns[written]
+        n_entries += n
+        n_placed += 1
     np.cumsum(indptr, out=indptr)
-    values.resize(places.n_entries, refcheck=False)
-    columns.resize(places.n_entries, refcheck=False)
+    values.resize(n_entries, refcheck=False)
+    columns.resize(n_entries, refcheck=False)
     return rows.container((values, columns, indptr), shape=(rows.n_rows, width))
-
-
-class _Places:
-    """Where the parts of the output are, which several threads write.
-
-    The place of a part is known only when those before it have been written. Until then it is
-    written where they end at the latest; then it is moved to its place, by one thread at a time.
-
-    Parameters
-    ----------
-    sizes : list of int
-        The largest number of entries in each part.
-    """
-
-    def __init__(self, sizes: list[int]) -> None:
-        self.n_entries = 0  # in the parts that are in their places
-        self._sizes = sizes
-        self._n_placed = 0
-        self._begun: dict[int, int] = {}  # where a part begins that is not in its place
-        self._written: dict[int, int] = {}  # and the number of its entries, if it has ended
-        self._moving = False
-        self._lock = threading.Lock()
-
-    def begin(self, number: int) -> slice:
-        """Room for a part."""
-        with self._lock:
-            first = self.n_entries
-            for before in range(self._n_placed, number):
-                first = self._begun.get(before, first) + self._sizes[before]
-            self._begun[number] = first
-        return slice(first, first + self._sizes[number])
-
-    def end(self, number: int, n: int) -> None:
-        """A part has been written; it has `n` entries."""
-        with self._lock:
-            self._written[number] = n
-
-    def begin_move(self) -> tuple[slice, slice] | None:
-        """To where from where the next part is to be moved; None if that must wait, or if
-        another thread moves parts, which will come to the others too."""
-        with self._lock:
-            if self._moving or self._n_placed not in self._written:
-                return None
-            self._moving = True
-            first, n = self._begun[self._n_placed], self._written[self._n_placed]
-            return slice(self.n_entries, self.n_entries + n), slice(first, first + n)
-
-    def end_move(self) -> None:
-        """The part is in its place."""
-        with self._lock:
-            del self._begun[self._n_placed]
-            self.n_entries += self._written.pop(self._n_placed)
-            self._n_placed += 1
-            self._moving = False
 
 
 def _cut_parts(

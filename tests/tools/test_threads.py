@@ -21,7 +21,7 @@ from sparsemaps import CountSketch
 from sparsemaps._loops import count_sketch as _count_sketch
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps.files import map_files
-from sparsemaps.maps import _csr_output, count_sketch
+from sparsemaps.maps import count_sketch
 
 
 def start_at_most(monkeypatch, n_threads):
@@ -356,44 +356,6 @@ def test_cuts_cover_all_rows(lengths, n_jobs):
     assert (blocks[-1][1] if blocks else 0) == len(lengths)
     for start, stop in blocks:
         assert stop == start + 1 or before[stop] - before[start] <= _blocks.BLOCK_ENTRIES
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_places_of_parts(seed):
-    """Parts that begin, end and are moved in any order end up one behind the other; no step writes
-    where another part is, and none beyond the largest possible end."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(0, 9, 12).tolist()
-    places = _csr_output._Places(sizes)
-    array = np.full(sum(sizes), -1)
-    lengths = [int(rng.integers(0, size + 1)) for size in sizes]
-    waiting, under_way, move = list(range(len(sizes))), {}, None
-    while waiting or under_way or move is not None:
-        step = rng.integers(3)
-        if step == 0 and waiting and len(under_way) < 4:
-            number = waiting.pop(min(int(rng.geometric(0.7)) - 1, len(waiting) - 1))
-            under_way[number] = places.begin(number)
-            assert under_way[number].stop <= len(array)
-        elif step == 1 and under_way:
-            number = int(rng.choice(list(under_way)))
-            room = under_way.pop(number)
-            assert room.stop - room.start == sizes[number]
-            array[room] = -1
-            array[room][: lengths[number]] = number
-            places.end(number, lengths[number])
-        elif step == 2 and move is not None:
-            place, written = move
-            array[place] = array[written].copy()
-            places.end_move()
-            move = None
-        if move is None:
-            move = places.begin_move()
-        else:
-            assert places.begin_move() is None
-    assert places.n_entries == sum(lengths)
-    np.testing.assert_array_equal(
-        array[: places.n_entries], np.repeat(np.arange(len(sizes)), lengths)
-    )
 
 
 @pytest.mark.parametrize("n_jobs", [2, 5])
