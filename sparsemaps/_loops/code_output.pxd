@@ -52,6 +52,9 @@ cdef inline code_output_t code_output(int layout, out, Py_ssize_t n, int bits) e
     return output
 
 
+cdef extern from "c/random/random.h" nogil:
+    uint64_t mix64(uint64_t x)
+
 cdef extern from "c/codes/sample_codes.h" nogil:
     enum:
         SAMPLE_KEYS
@@ -59,7 +62,7 @@ cdef extern from "c/codes/sample_codes.h" nogil:
         void (*keys)(uint64_t key, uint64_t first, Py_ssize_t n, int t_bits,
                      uint64_t *keys) noexcept nogil
         void (*codes)(const uint64_t *keys, Py_ssize_t n_rows, Py_ssize_t n,
-                      const uint64_t *columns, const int64_t *t, int bits, int t_bits,
+                      const uint64_t *mixed, const int64_t *t, int bits, int t_bits,
                       int64_t *codes) noexcept nogil
     const sample_codes_loops *sample_codes_at(int level)
 

@@ -8,8 +8,8 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_output_loops,
-                                            put_no_samples, put_whole_samples, sample_codes_at,
-                                            sample_codes_loops, sample_output_t,
+                                            mix64, put_no_samples, put_whole_samples,
+                                            sample_codes_at, sample_codes_loops, sample_output_t,
                                             samples_as_codes, whole_samples)
 from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
@@ -63,6 +63,8 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
             if output.columns != NULL:
                 put_whole_samples(output, row, 0, sampled, t, n_hashes)
                 continue
+            for i in range(n_hashes):
+                sampled[i] = mix64(sampled[i])
             code_loops.codes(keys, 1, n_hashes, sampled, t, output.bits, output.t_bits, codes)
             output_loops.put(&output.codes, row, 0, codes, n_hashes)
     return give_back_scratch(scratch)

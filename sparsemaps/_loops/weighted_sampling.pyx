@@ -10,10 +10,11 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_output_loops,
-                                            put_no_samples, put_whole_samples, sample_codes_at,
-                                            sample_codes_loops, sample_output_t,
+                                            mix64, put_no_samples, put_whole_samples,
+                                            sample_codes_at, sample_codes_loops, sample_output_t,
                                             samples_as_codes, whole_samples)
-from sparsemaps._loops.groups cimport group_t, groups_t, next_group, next_part, open_groups
+from sparsemaps._loops.groups cimport (GROUP_ENTRIES, group_t, groups_t, next_group, next_part,
+                                       open_groups)
 from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.signed cimport column_of
@@ -40,11 +41,11 @@ cdef enum:
 
 
 cdef inline void emit(const value_t *values, const index_t *indices, bint signed_,
-                      const icws_state *states, Py_ssize_t n_rows, const uint64_t *keys,
-                      Py_ssize_t first_row, Py_ssize_t first,
+                      const uint64_t *mixed, const icws_state *states, Py_ssize_t n_rows,
+                      const uint64_t *keys, Py_ssize_t first_row, Py_ssize_t first,
                       const sample_output_t *output) noexcept nogil:
     """Write a tile of samples of at most EMIT_ROWS rows. Positions count from the first of `values`
-    and `indices`; `keys` are those of the tile's codes."""
+    and `indices`; `mixed` has mix64 of each column, or is NULL; `keys` are those of the codes."""
     cdef uint64_t columns[EMIT_ROWS * ICWS_TILE]
     cdef int64_t t[EMIT_ROWS * ICWS_TILE]
     cdef int64_t codes[EMIT_ROWS * ICWS_TILE]
@@ -56,9 +57,15 @@ cdef inline void emit(const value_t *values, const index_t *indices, bint signed
             memset(columns + start, 0, ICWS_TILE * sizeof(uint64_t))
             memset(t + start, 0, ICWS_TILE * sizeof(int64_t))
             continue
-        for j in range(ICWS_TILE):
-            columns[start + j] = column_of(
-                values, indices, <uint32_t>states[row].position[j], signed_)
+        if mixed != NULL:
+            for j in range(ICWS_TILE):
+                columns[start + j] = mixed[<uint32_t>states[row].position[j]]
+        else:
+            for j in range(ICWS_TILE):
+                columns[start + j] = column_of(
+                    values, indices, <uint32_t>states[row].position[j], signed_)
+                if output.columns == NULL:
+                    columns[start + j] = mix64(columns[start + j])
         if with_t:
             for j in range(ICWS_TILE):
                 t[start + j] = states[row].t[j]
@@ -79,16 +86,26 @@ cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int
                 uint64_t key, bint signed_, const sample_output_t *output) except -1:
     cdef Py_ssize_t row, tile, n_tiles = (output.codes.n + ICWS_TILE - 1) // ICWS_TILE
     cdef uint64_t keys[SAMPLE_KEYS * ICWS_TILE]
-    cdef int64_t first
+    cdef int64_t first, n, i
+    cdef uint64_t *memory = NULL
+    cdef uint64_t *mixed
     cdef icws_state *states
     cdef groups_t groups
     cdef Scratch scratch = borrow_scratch()
     open_groups(&groups, scratch, values, indices, indptr, key, signed_, sizeof(icws_state),
                 logarithms=True)
     states = <icws_state *>groups.sums
+    n = min(indptr[indptr.shape[0] - 1] - indptr[0], <int64_t>GROUP_ENTRIES)
+    if output.columns == NULL:
+        memory = <uint64_t *>scratch.take(n * sizeof(uint64_t))
     with nogil:
         while next_group(&groups):
             first = indptr[groups.start]
+            n = indptr[groups.stop] - first
+            mixed = memory if n <= GROUP_ENTRIES else NULL
+            if mixed != NULL:
+                for i in range(n):
+                    mixed[i] = mix64(column_of(&values[0], &indices[0], first + i, signed_))
             for tile in range(n_tiles):
                 if output.columns == NULL:
                     code_loops.keys(output.key, ICWS_TILE * tile, ICWS_TILE, output.t_bits, keys)
@@ -98,7 +115,7 @@ cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int
                 row = 0
                 while row < groups.n_rows:
                     emit(<const value_t *>groups.values + first,
-                         <const index_t *>groups.indices + first, signed_, states + row,
+                         <const index_t *>groups.indices + first, signed_, mixed, states + row,
                          min(groups.n_rows - row, <Py_ssize_t>EMIT_ROWS), keys,
                          groups.start + row, ICWS_TILE * tile, output)
                     row += EMIT_ROWS
