@@ -4,6 +4,7 @@ Texts are made from a seed. The environment variable ``SPARSEMAPS_TEXTS`` may na
 lines with a field "text", plain or .xz, parted by colons; then they are measured too.
 """
 
+import io
 import json
 import lzma
 import os
@@ -12,7 +13,9 @@ from functools import lru_cache
 import numpy as np
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
 
-from sparsemaps.text import ByteNgrams, HashingVectorizer
+from sparsemaps import MinHash
+from sparsemaps.neighbors import similar_pairs
+from sparsemaps.text import ByteNgrams, HashingVectorizer, iter_records
 
 from .common import fastest, ratio
 
@@ -100,6 +103,119 @@ class Texts:
     track_megabytes_a_second.unit = "MB/s"
     track_ratio_to_scikit_learn.unit = "times faster"
     track_ratio_of_two_threads.unit = "times faster"
+
+
+class Pairs:
+    """From texts in memory to pairs of similar ones, by sets of three words and 256 hashes."""
+
+    params = ([*SCRIPTS, *FILES],)
+    param_names = ("texts",)
+    timeout = 600
+
+    def setup(self, source):
+        self.texts = made(source, 3000) if source in SCRIPTS else texts_of(source)
+        self.often = {"repeats": 2, "seconds": 1}
+
+    def ours(self):
+        vectorizer = HashingVectorizer(
+            ngram_range=(3, 3),
+            token_pattern=r"\S+",
+            binary=True,
+            norm=None,
+            alternate_sign=False,
+            n_features=2**31 - 2,
+        )
+        minhash = MinHash(n_hashes=256, random_state=0).fit_any_width()
+        return similar_pairs(minhash.encode_texts(vectorizer, self.texts, packed=True), 0.8)
+
+    def sets(self):
+        """What both peers take."""
+        words = (text.lower().split() for text in self.texts)
+        return [{" ".join(w[i : i + 3]) for i in range(len(w) - 2)} for w in words]
+
+    def rensas(self):
+        from rensa import RMinHash, RMinHashLSH
+
+        digests = RMinHash.digest_matrix_from_token_sets(self.sets(), 256, 1)
+        index = RMinHashLSH(threshold=0.8, num_perm=256, num_bands=32)
+        return index.query_duplicate_flags_matrix_one_shot(digests)
+
+    def datasketchs(self):
+        from datasketch import MinHash as Hash
+        from datasketch import MinHashLSH
+
+        index = MinHashLSH(threshold=0.8, num_perm=256)
+        sets = [[gram.encode() for gram in grams] for grams in self.sets()]
+        hashes = Hash.bulk(sets, num_perm=256)
+        for number, found in enumerate(hashes):
+            index.insert(number, found)
+        return [index.query(found) for found in hashes]
+
+    def time_pairs(self, source):
+        self.ours()
+
+    def peakmem_pairs(self, source):
+        self.ours()
+
+    def track_ratio_rensa(self, source):
+        return ratio(self.rensas, self.ours, **self.often)
+
+    def track_ratio_datasketch(self, source):
+        return ratio(self.datasketchs, self.ours, **self.often)
+
+    track_ratio_rensa.unit = track_ratio_datasketch.unit = "times faster"
+
+
+class Growth:
+    """Time for twice the texts over that for the texts, and for a text of twice the length."""
+
+    params = (list(ANALYZERS),)
+    param_names = ("analyzer",)
+
+    def setup(self, analyzer):
+        self.ours = HashingVectorizer(**ANALYZERS[analyzer])
+        self.texts = made("ASCII", 1000)
+        self.text = " ".join(self.texts)
+
+    def track_twice_the_texts(self, analyzer):
+        return ratio(
+            lambda: self.ours.transform(self.texts * 2), lambda: self.ours.transform(self.texts)
+        )
+
+    def track_twice_the_length(self, analyzer):
+        twice = [self.text * 2]
+        return ratio(lambda: self.ours.transform(twice), lambda: self.ours.transform([self.text]))
+
+    track_twice_the_texts.unit = track_twice_the_length.unit = "times the time"
+
+
+class Records:
+    """Reading texts of JSON lines and of lines."""
+
+    params = ([*SCRIPTS, *FILES], ["jsonl", "txt"])
+    param_names = ("texts", "format")
+
+    def setup(self, source, format):
+        lines = [
+            json.dumps({"text": text}, ensure_ascii=False)
+            if format == "jsonl"
+            else " ".join(text.split())
+            for text in texts_of(source)
+        ]
+        self.content = "".join(line + "\n" for line in lines).encode()
+
+    def read(self, format):
+        for _ in iter_records(io.BytesIO(self.content), format=format, batch_bytes=2**20):
+            pass
+
+    def time_records(self, source, format):
+        self.read(format)
+
+    def track_megabytes_a_second(self, source, format):
+        (seconds,) = fastest(lambda: self.read(format))
+        return len(self.content) / 1e6 / seconds
+
+    track_megabytes_a_second.unit = "MB/s"
 
 
 class Bytes:

@@ -94,7 +94,8 @@ def load_svmlight_file(
     ----------
     f : str, path-like, file-like or int
         Path, file object opened in binary mode, or file descriptor. A path that ends in ".gz",
-        ".bz2" or ".xz" is decompressed. File objects are read from where they are, and left open.
+        ".bz2", ".xz" or ".zst" is decompressed. File objects are read from where they are, and left
+        open.
     n_features : int or None, default=None
         Number of columns; None takes the least that the indices in the file allow. Fewer are an
         error.

@@ -84,8 +84,9 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     scikit-learn's way by itself, at its speed. scikit-learn's documentation describes the
     parameters in more detail.
 
-    Beside the output a few megabytes are held, and a text at a time where they are files. Texts of
-    Arrow's are read in its memory. The one difference: scikit-learn's float32 counts end at 2^24.
+    Beside the output a few megabytes are held, and a text at a time where they are files. A long
+    text takes 5 to 15 times its own memory while it is hashed. Texts of Arrow's are read in its
+    memory. The one difference: scikit-learn's float32 counts end at 2^24.
 
     References
     ----------
