@@ -1,10 +1,14 @@
 """Search among packed codes against faiss (nearest rows) and datasketch and rensa (pairs)."""
 
+import time
+
 import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import MinHash, codes, neighbors
+from sparsemaps.text import HashingVectorizer
 
+from . import text
 from .common import ratio
 
 N_QUERIES = 200
@@ -141,3 +145,110 @@ class Pairs:
 
     track_ratio_datasketch.unit = track_ratio_rensa.unit = "times faster"
     track_recall.unit = "of all pairs"
+
+
+def texts_with_copies(n_texts=5_000):
+    """Texts of which half are others with some words changed."""
+    rng = np.random.default_rng(0)
+    texts = text.texts_of(text.FILES[0]) if text.FILES else text.made("ASCII", n_texts // 2)
+    words = [one.split() for one in texts[: n_texts // 2]]
+    for one in words[: n_texts - len(words)]:
+        changed = rng.random(len(one)) < rng.choice([0, 0.02, 0.1])
+        words.append([w + "x" if c else w for w, c in zip(one, changed, strict=True)])
+    return [" ".join(words[row]) for row in rng.permutation(len(words))]
+
+
+class InsertNew:
+    """The loop "insert if new" over raw texts, by word 3-grams, at a similarity of 0.8."""
+
+    params = ([1, 1_000],)
+    param_names = ("texts a call",)
+    timeout = 1800
+
+    def setup(self, step):
+        self.step = step
+        self.texts = texts_with_copies()
+
+    def ours(self):
+        vectorizer = HashingVectorizer(
+            token_pattern=r"\S+",
+            ngram_range=(3, 3),
+            binary=True,
+            norm=None,
+            alternate_sign=False,
+            n_features=2**31 - 2,
+        )
+        index = neighbors.KernelNeighbors(MinHash(random_state=0), radius=0.2)
+        return sum(
+            index.insert_new(
+                vectorizer.transform(self.texts[start : start + self.step]), threshold=0.8
+            ).sum()
+            for start in range(0, len(self.texts), self.step)
+        )
+
+    def datasketchs(self):
+        from datasketch import MinHash as Peer
+        from datasketch import MinHashLSH
+
+        index = MinHashLSH(threshold=0.8, num_perm=256, weights=(0.1, 0.9))
+        for number, ngrams in enumerate(map(ngrams_of, self.texts)):
+            peer = Peer(num_perm=256, seed=1)
+            peer.update_batch([ngram.encode() for ngram in ngrams])
+            if not index.query(peer):
+                index.insert(number, peer)
+
+    def rensas(self):
+        from rensa import RMinHash, RMinHashLSH
+
+        index = RMinHashLSH(threshold=0.8, num_perm=256, num_bands=32)
+        for number, ngrams in enumerate(map(ngrams_of, self.texts)):
+            peer = RMinHash(num_perm=256, seed=1)
+            peer.update(ngrams)
+            if not index.query(peer):
+                index.insert(number, peer)
+
+    def time_insert_new(self, step):
+        self.ours()
+
+    def peakmem_insert_new(self, step):
+        self.ours()
+
+    def track_ratio_datasketch(self, step):
+        return ratio(self.datasketchs, self.ours)
+
+    def track_ratio_rensa(self, step):
+        return ratio(self.rensas, self.ours)
+
+    track_ratio_datasketch.unit = track_ratio_rensa.unit = "times faster"
+
+
+def ngrams_of(one):
+    words = one.lower().split()
+    return [" ".join(words[start : start + 3]) for start in range(len(words) - 2)]
+
+
+class KeptIndex:
+    """Rows that are asked for and inserted, one by one and by blocks, whatever their number."""
+
+    params = ([10_000, 1_000_000], [1, 1_000])
+    param_names = ("rows", "rows a call")
+    timeout = 1800
+
+    def setup(self, n_rows, step):
+        rng = np.random.default_rng(0)
+        columns = rng.integers(0, 2**31 - 1, (n_rows + 200 * step, 100))
+        columns.sort(axis=1)
+        indptr = np.arange(len(columns) + 1) * 100
+        shape = len(columns), 2**31 - 1
+        X = sp.csr_array((np.ones(columns.size), columns.ravel(), indptr), shape)
+        self.index = neighbors.KernelNeighbors(MinHash(n_hashes=64, random_state=0), radius=0.2)
+        self.index.fit(X[:n_rows]).radius_neighbors(X[:1])
+        self.blocks = [X[start : start + step] for start in range(n_rows, len(columns), step)]
+
+    def track_microseconds_a_row(self, n_rows, step):
+        began = time.perf_counter()
+        for block in self.blocks:
+            self.index.insert_new(block, threshold=0.8)
+        return (time.perf_counter() - began) / len(self.blocks) / step * 1e6
+
+    track_microseconds_a_row.unit = "microseconds"
