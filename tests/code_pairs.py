@@ -3,7 +3,7 @@
 import numpy as np
 
 from sparsemaps import MinHash, codes
-from sparsemaps.neighbors import KernelNeighbors, _search
+from sparsemaps.neighbors import KernelNeighbors, _bands, _hashing, _search
 
 
 def random_codes(n_rows, n_bytes, seed=0, n_values=256):
@@ -22,18 +22,18 @@ def sorted_pairs(A, threshold, B=None):
 def some_bands(codes, n_agreeing, recall):
     """Bands of up to 12 codes, also where comparing all pairs would cost less."""
     for length in range(12, 0, -1):
-        n_bands = _search._least_bands(length, codes.n_hashes, n_agreeing, recall)
+        n_bands = _bands._least_bands(length, codes.n_hashes, n_agreeing, recall)
         if n_bands is not None:
-            return _search.Bands(length, n_bands)
+            return _bands.Bands(length, n_bands)
     raise AssertionError("no bands reach the recall")
 
 
-def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None, sizes=_search.SIZES):
+def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None, sizes=_hashing.SIZES):
     """By hashing, also where comparing all pairs would cost less."""
     n_agreeing = _search.least_agreeing(A, threshold)
     bands = some_bands(A, n_agreeing, recall)
     max_differing = A.n_hashes - n_agreeing
-    pairs = _search.banded_pairs(A, B, max_differing, bands, max_bucket, n_jobs, sizes)
+    pairs = _hashing.banded_pairs(A, B, max_differing, bands, max_bucket, n_jobs, sizes)
     return _search.estimated(A, B, threshold, *pairs)
 
 

@@ -14,7 +14,7 @@ from conftest import MAPS, make
 
 from sparsemaps import codes, kernels, libsvm, neighbors, text
 from sparsemaps.codes import _packed
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _bands, _hashing
 
 
 def _rows(lengths, n_columns, index_type, seed):
@@ -96,11 +96,11 @@ def of_codes():
     for bits in (1, 2, 4, 8, 16, 24):
         n_codes = 8 * A.shape[1] // bits
         rows = _packed.as_packed("A", A, bits, n_codes)
-        bands = _search.Bands(2, 16)
+        bands = _bands.Bands(2, 16)
         yield f"nearest by {bits} bits", neighbors.top_k(A[:9], A, 3, bits=bits)
         yield (
             f"pairs by {bits} bits",
-            _search.banded_pairs(rows, None, n_codes, bands, max_bucket=1000, n_jobs=None),
+            _hashing.banded_pairs(rows, None, n_codes, bands, max_bucket=1000, n_jobs=None),
         )
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from sparsemaps._loops import neighbors as _kernel
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, as_packed
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 
 Found = tuple[Array, Array, Array]
 """Smaller rows, larger rows, similarities."""
@@ -48,7 +48,7 @@ class Plan(NamedTuple):
     known: PackedCodes  # of the map, without rows
     threshold: float
     max_differing: int
-    bands: _search.Bands | None
+    bands: _bands.Bands | None
     max_bucket: int
     starts: Array  # first rows of all blocks, and the end, of uint64
     n_own: int  # blocks of the first set; the others are those of the second
@@ -239,7 +239,7 @@ def _compare(codes: Array, parts: list[Attached], copies: Array, block: int, pla
         other = plan.packed(others, np.ones(len(others), bool))
         i = (pairs >> _SHIFT).astype(np.int64)
         j = ((pairs & _ROW) - plan.starts[block]).astype(np.int64)
-        differing = _search.count_differing(other, own, i, j)
+        differing = _hashing.count_differing(other, own, i, j)
         kept = differing <= plan.max_differing
         i, j, similarity = _search.estimated(
             other, own, plan.threshold, i[kept], j[kept], differing[kept]
@@ -253,7 +253,7 @@ def _compare_all(
 ) -> Found:
     one = plan.packed(A, sampled_a)
     other = None if a == b else plan.packed(B, sampled_b)
-    pairs = _search.all_pairs(one, other, plan.max_differing, None)
+    pairs = _brute.all_pairs(one, other, plan.max_differing, None)
     i, j, similarity = _search.estimated(one, other, plan.threshold, *pairs)
     return (*_numbers(i + int(plan.starts[a]), j + int(plan.starts[b]), plan), similarity)
 

@@ -13,7 +13,7 @@ from sparsemaps._tools._checks import check_int
 from sparsemaps.codes import _packed
 from sparsemaps.dask._codes import PackedCodes, one_block_a_row, without_rows
 from sparsemaps.dask._pair_tasks import Plan, make_graph
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 
 
 def similar_pairs(
@@ -120,7 +120,7 @@ def make_plan(
         names = "codes", "other"
         known, _ = _packed.as_packed_pair(names, nothing, _empty(other), bits, n_hashes)
     n_rows = [int(array.shape[0]) for array, _ in sets]
-    _search.check_searched(sum(n_rows), known.n_hashes)
+    _brute.check_searched(sum(n_rows), known.n_hashes)
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
     max_bucket = check_int("max_bucket", max_bucket, 1, 2**31 - 1)
@@ -129,17 +129,17 @@ def make_plan(
     bands = None
     if recall < 1 and least > 0 and n_pairs > 0:
         ends = (0, sets[0][0]), (1, sets[-1][0])
-        few = [array[_search.sample(len(array))[which]] for which, array in ends]
+        few = [array[_bands.sample(len(array))[which]] for which, array in ends]
         one, two = (known._with_rows(rows, None) for rows in dask.base.compute(*few))
-        rates = _search.rates_of(one, two)
-        bands = _search.cheapest_bands(
+        rates = _bands.rates_of(one, two)
+        bands = _bands.cheapest_bands(
             sum(n_rows), n_pairs, known.bits, known.n_hashes, least, recall, rates
         )
     lengths = [n for array, _ in sets for n in array.chunks[0]]
     starts = np.cumsum([0, *lengths]).astype(np.uint64)
     plan = Plan(
         known, threshold, known.n_hashes - least, bands, max_bucket, starts,
-        sets[0][0].numblocks[0], _search.draw_hash_key(),
+        sets[0][0].numblocks[0], _hashing.draw_hash_key(),
     )  # fmt: skip
     return sets, plan
 

@@ -6,7 +6,8 @@ which all bits are 0, if rows have at least 64 bits.
 
 - this file: `top_k` and `similar_pairs`.
 - ``_clusters``: `clusters`, the connected components of pairs.
-- ``_search``: bands, candidates, and what recall they give.
+- ``_search``: pairs of a similarity, and candidates for the exact kernel.
+- ``_brute``: comparing all. ``_hashing``: by bands of codes. ``_bands``: which bands, what recall.
 - ``_containment``: `contained_pairs`, by codes and the sizes of sets.
 - ``_exact``: the exact kernel of pairs.
 - ``_index``: `KernelNeighbors`; ``_kept``: its rows, with tables of their bands, as they come.
@@ -31,7 +32,7 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Counts, Floats, Rows
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _brute, _search
 from sparsemaps.neighbors._clusters import clusters
 from sparsemaps.neighbors._containment import contained_pairs
 from sparsemaps.neighbors._index import KernelNeighbors
@@ -95,7 +96,7 @@ def top_k(
     if len(searched) == 0:
         raise ValueError("codes must have at least one row, got none")
     k = _checks.check_int("k", k, 1, len(searched))
-    return _search.nearest(wanted, searched, k, n_jobs)
+    return _brute.nearest(wanted, searched, k, n_jobs)
 
 
 def similar_pairs(

@@ -15,7 +15,7 @@ from sparsemaps._tools._typing import Array, CsrMatrix, Floats, MatrixLike, Obje
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps import _config
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _bands, _search
 from sparsemaps.neighbors._exact import exact_pairs
 from sparsemaps.neighbors._kept import MAX_BUCKET, KeptRows, State, Target
 
@@ -537,12 +537,12 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         if not self.rerank:
             if state is None or state.bands is None:
                 return 1.0
-            return _search.recall_of(state.bands, n_hashes, asked.least)
+            return _bands.recall_of(state.bands, n_hashes, asked.least)
         counts = np.arange(target.least, n_hashes + 1)
         shares = stats.binom.pmf(counts, n_hashes, float(codes._least_rate(similarity)))
         if state is None or state.bands is None:
             return float(shares.sum())
-        found = [_search.recall_of(state.bands, n_hashes, int(count)) for count in counts]
+        found = [_bands.recall_of(state.bands, n_hashes, int(count)) for count in counts]
         return float(shares @ found)
 
     if TYPE_CHECKING:
@@ -774,7 +774,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return _search.estimates(queries, self._kept.gathered(state, numbers), i, place, differing)
 
     def _nearest(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
-        """As `_search.nearest`; by "lsh", of queries with enough similar rows, these."""
+        """As `_brute.nearest`; by "lsh", of queries with enough similar rows, these."""
         if self.algorithm != "lsh":
             return self._kept.nearest(queries, k, self.n_jobs)
         target = Target(_search.least_agreeing(queries, self._least_similarity), self.recall)

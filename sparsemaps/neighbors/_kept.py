@@ -19,8 +19,8 @@ from sparsemaps._tools import _checks, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _file
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.neighbors import _search
-from sparsemaps.neighbors._search import Bands
+from sparsemaps.neighbors import _bands, _brute, _hashing, _search
+from sparsemaps.neighbors._bands import Bands
 
 MAX_BUCKET = 1000
 """As in `sparsemaps.neighbors.similar_pairs`."""
@@ -40,7 +40,7 @@ _VISITED = 2**22
 _NO_KEY = np.iinfo(np.uint64).max
 
 _LOOKUP_COST = 4
-"""To look a row up in a table, in the cost of hashing it once (`_search.cheapest_bands`)."""
+"""To look a row up in a table, in the cost of hashing it once (`_bands.cheapest_bands`)."""
 
 
 class Target(NamedTuple):
@@ -140,7 +140,7 @@ class KeptRows:
     ) -> None:
         self.like = codes[:0]
         self.lock = threading.RLock()
-        self.hash_key = _search.draw_hash_key() if hash_key is None else hash_key
+        self.hash_key = _hashing.draw_hash_key() if hash_key is None else hash_key
         block = Block(codes.array, codes.sampled, len(codes), tables)
         kept = None if rows is None else RowBlocks([rows])
         self.state = State((block,), len(codes), kept, target, bands)
@@ -219,7 +219,7 @@ class KeptRows:
     def append(self, codes: PackedCodes, rows: Any = None) -> None:
         """Add rows, whose numbers follow those of the rows before."""
         with self.lock:
-            _search.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
+            _brute.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
             state, tail = self._with_room(len(codes))
             first, last = tail.n_rows, tail.n_rows + len(codes)
             tail.array[first:last] = codes.array
@@ -233,7 +233,7 @@ class KeptRows:
         before, as far as these are found; say which."""
         new = np.zeros(len(codes), bool)
         with self.lock:
-            _search.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
+            _brute.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
             start = 0
             while start < len(codes):
                 some = codes[start : start + _BLOCK] if start or len(codes) > _BLOCK else codes
@@ -250,8 +250,8 @@ class KeptRows:
         codes = codes[:256]
         new = np.ones(len(codes), bool)
         for others in self.codes(self.state):
-            new[_search.all_pairs(codes, others, max_differing, None)[0]] = False
-        i, j, _ = _search.all_pairs(codes, None, max_differing, None)
+            new[_brute.all_pairs(codes, others, max_differing, None)[0]] = False
+        i, j, _ = _brute.all_pairs(codes, None, max_differing, None)
         for one, other in zip(i.tolist(), j.tolist(), strict=True):  # i ascends: new[i] is final
             if new[one]:
                 new[other] = False
@@ -349,11 +349,11 @@ class KeptRows:
         if n_rows == 0:
             return None
         if self._rates[0] != n_rows:
-            numbers = (np.arange(n_rows)[part] for part in _search.sample(n_rows))
+            numbers = (np.arange(n_rows)[part] for part in _bands.sample(n_rows))
             one, other = (self.gathered(self.state, part) for part in numbers)
-            self._rates = n_rows, _search.rates_of(one, other)
+            self._rates = n_rows, _bands.rates_of(one, other)
         codes = self.like
-        return _search.cheapest_bands(
+        return _bands.cheapest_bands(
             _LOOKUP_COST, n_rows, codes.bits, codes.n_hashes, *target, self._rates[1]
         )
 
@@ -403,7 +403,7 @@ class KeptRows:
         if state is None or state.bands is None:
             state = self.state
             for codes in self.codes(state):
-                i, j, differing = _search.all_pairs(queries, codes, max_differing, n_jobs)
+                i, j, differing = _brute.all_pairs(queries, codes, max_differing, n_jobs)
                 found.append((i, j + first, differing))
                 first += len(codes)
         else:
@@ -471,10 +471,10 @@ class KeptRows:
     def nearest(
         self, queries: PackedCodes, k: int, n_jobs: int | None
     ) -> tuple[State, Array, Array]:
-        """As `_search.nearest`, of the rows of all blocks; and the state that they are of."""
+        """As `_brute.nearest`, of the rows of all blocks; and the state that they are of."""
         state, parts, first = self.state, [], 0
         for codes in self.codes(state):
-            indices, agreements = _search.nearest(queries, codes, k, n_jobs)
+            indices, agreements = _brute.nearest(queries, codes, k, n_jobs)
             if len(state.blocks) == 1:
                 return state, indices, agreements
             differing = queries.n_hashes - agreements.astype(np.uint64)
@@ -491,7 +491,7 @@ class KeptRows:
 
 @lru_cache(maxsize=256)
 def _reaches(bands: Bands, n_hashes: int, target: Target) -> bool:
-    return _search.recall_of(bands, n_hashes, target.least) >= target.recall
+    return _bands.recall_of(bands, n_hashes, target.least) >= target.recall
 
 
 def _rows_of_choice(n_rows: int) -> int:

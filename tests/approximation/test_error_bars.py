@@ -25,7 +25,7 @@ from sparsemaps import (
 from sparsemaps._loops import projection
 from sparsemaps._tools import _blocks, _seeding
 from sparsemaps.approximation import _error
-from sparsemaps.neighbors import KernelNeighbors, _search
+from sparsemaps.neighbors import KernelNeighbors, _bands
 
 # ---- standard errors of estimates ----------------------------------------------------------------
 
@@ -188,15 +188,15 @@ def test_uniforms_have_all_their_bits():
 def test_bands_are_as_many_as_the_recall_needs(n_agreeing, recall):
     """And one less would not do."""
     for length in (1, 2, 4, 6):
-        n_bands = _search._least_bands(length, 64, n_agreeing, recall)
+        n_bands = _bands._least_bands(length, 64, n_agreeing, recall)
         if n_bands is None:
-            most = _search.Bands(length, 64 // length)
-            assert _search.recall_of(most, 64, n_agreeing) < recall
+            most = _bands.Bands(length, 64 // length)
+            assert _bands.recall_of(most, 64, n_agreeing) < recall
             continue
-        assert _search.recall_of(_search.Bands(length, n_bands), 64, n_agreeing) >= recall
+        assert _bands.recall_of(_bands.Bands(length, n_bands), 64, n_agreeing) >= recall
         if n_bands > 1:
-            fewer = _search.Bands(length, n_bands - 1)
-            assert _search.recall_of(fewer, 64, n_agreeing) < recall
+            fewer = _bands.Bands(length, n_bands - 1)
+            assert _bands.recall_of(fewer, 64, n_agreeing) < recall
 
 
 def equal_rows():

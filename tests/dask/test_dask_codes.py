@@ -22,7 +22,7 @@ import sparsemaps.dask as sd
 from sparsemaps import ConsistentWeightedSampling, MinHash, RandomFourier, neighbors
 from sparsemaps.codes import PackedCodes
 from sparsemaps.dask import _similar_pairs
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _bands
 
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
@@ -159,7 +159,7 @@ def test_bands_are_used_and_those_of_one_machine():
     _, plan = _similar_pairs.make_plan(da.from_array(codes, chunks=(900, 32)), 0.7, bits=8)
     n_agreeing = plan.known.n_hashes - plan.max_differing
     assert plan.bands is not None
-    assert plan.bands == _search.choose_bands(PackedCodes(codes, 8, {}), None, n_agreeing, 0.95)
+    assert plan.bands == _bands.choose_bands(PackedCodes(codes, 8, {}), None, n_agreeing, 0.95)
 
 
 def test_pairs_of_few_rows():

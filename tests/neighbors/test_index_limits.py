@@ -19,7 +19,7 @@ from kept_rows import (
 )
 
 from sparsemaps import ConsistentWeightedSampling
-from sparsemaps.neighbors import KernelNeighbors, _kept, _search
+from sparsemaps.neighbors import KernelNeighbors, _bands, _brute, _kept
 
 # ---- threads -------------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ def test_a_bucket_is_compared_no_further_than_its_bound():
     array[:, :2] = 7
     kept = _kept.KeptRows(A._with_rows(array, None))
     state = kept.serving(_kept.Target(40, 0.5))
-    kept._make_tables(_kept.Target(2, 0.9), _search.Bands(2, 1))
+    kept._make_tables(_kept.Target(2, 0.9), _bands.Bands(2, 1))
     state = kept.state
     found = kept._found(A._with_rows(array[:1], None), state.blocks[0], state.bands, 64, False)
     np.testing.assert_array_equal(found[1], np.arange(4000, 5000))
@@ -93,7 +93,7 @@ def test_a_bucket_is_compared_no_further_than_its_bound():
 @pytest.mark.parametrize("sizes", [(3, 10**6), (1, 1), (10**5, 2)])
 def test_an_answer_that_takes_several_calls(sizes):
     kept = _kept.KeptRows(A)
-    kept._make_tables(_kept.Target(20, 0.95), _search.Bands(2, 32))
+    kept._make_tables(_kept.Target(20, 0.95), _bands.Bands(2, 32))
     state = kept.state
     search = A[:300], state.blocks[0], state.bands, N_HASHES - 20, False
     expected = kept._found(*search)
@@ -102,7 +102,7 @@ def test_an_answer_that_takes_several_calls(sizes):
 
 
 def test_more_rows_than_can_be_numbered(monkeypatch):
-    monkeypatch.setattr(_search, "LARGEST_N_ROWS", 2000)
+    monkeypatch.setattr(_brute, "LARGEST_N_ROWS", 2000)
     index = new_index(radius=0.2).fit(X[:1990])
     for add in (index.partial_fit, lambda rows: index.insert_new(rows, threshold=0.8)):
         with pytest.raises(ValueError, match="at most 2000 rows are searched, got 2001"):
@@ -136,7 +136,7 @@ def test_slots_depend_on_the_key():
     heads = []
     for _ in range(2):
         kept = _kept.KeptRows(A)
-        kept._make_tables(_kept.Target(40, 0.9), _search.Bands(2, 1))
+        kept._make_tables(_kept.Target(40, 0.9), _bands.Bands(2, 1))
         heads.append(kept.state.blocks[0].tables.heads)
     assert (heads[0] != heads[1]).any()
 

@@ -16,7 +16,7 @@ from kept_rows import (
 )
 
 from sparsemaps import KernelProduct, MinHash, SignProjection, codes
-from sparsemaps.neighbors import KernelNeighbors, _kept, _search
+from sparsemaps.neighbors import KernelNeighbors, _bands, _kept, _search
 
 # ---- insert_new ----------------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ def test_recall_at_the_threshold(seed):
     assert state.bands is not None
     own = i == j
     assert (differing[own] == N_HASHES - n_agreeing).all()
-    n, share = B.sampled.sum(), _search.recall_of(state.bands, N_HASHES, n_agreeing)
+    n, share = B.sampled.sum(), _bands.recall_of(state.bands, N_HASHES, n_agreeing)
     assert share >= 0.9
     assert abs(own.sum() - share * n) <= 5 * np.sqrt(share * (1 - share) * n)
 
@@ -246,8 +246,8 @@ def test_any_order_of_operations(seed, rerank, tmp_path, monkeypatch):
     model = Model(rng, rerank)
     if seed % 2:
         monkeypatch.setattr(_kept, "_SMALLEST", 4)
-        bands = _search.Bands(1, N_HASHES)
-        monkeypatch.setattr(_search, "cheapest_bands", lambda *_: bands)
+        bands = _bands.Bands(1, N_HASHES)
+        monkeypatch.setattr(_bands, "cheapest_bands", lambda *_: bands)
         model.index.set_params(recall=1 - 1e-12)
     model.partial_fit()
     for _ in range(25 if rerank else 60):

@@ -22,7 +22,7 @@ from sparsemaps import (
 )
 from sparsemaps._loops import neighbors as _kernel
 from sparsemaps.codes import PackedCodes, _packed
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _bands, _hashing, _search
 
 # ---- pairs ---------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ def test_recall_is_the_share_of_ways_to_agree(n_agreeing, length, n_bands):
     rng = np.random.default_rng(0)
     agree = np.argsort(rng.random((20_000, 64)), axis=1) < n_agreeing
     found = agree[:, : n_bands * length].reshape(-1, n_bands, length).all(axis=2).any(axis=1)
-    expected = _search.recall_of(_search.Bands(length, n_bands), 64, n_agreeing)
+    expected = _bands.recall_of(_bands.Bands(length, n_bands), 64, n_agreeing)
     error = np.sqrt(max(expected * (1 - expected), 1e-9) / len(found))
     assert abs(found.mean() - expected) <= 5 * error + 1e-9
 
@@ -92,7 +92,7 @@ def test_pairs_that_hashing_finds_are_compared_by_all_codes(bits):
     n_codes = 8 * A.shape[1] // bits
     agreeing = codes.collisions(A, A, bits)
     a = PackedCodes(A, bits, {})
-    i, j, differing = _search.banded_pairs(a, None, n_codes, _search.Bands(2, 16), 1000, None)
+    i, j, differing = _hashing.banded_pairs(a, None, n_codes, _bands.Bands(2, 16), 1000, None)
     assert len(i) > 100
     np.testing.assert_array_equal(differing, n_codes - agreeing[i, j])
 
@@ -105,7 +105,7 @@ def test_hashing_by_parts_by_threads_and_of_two_sets():
     all_of_two = dict.fromkeys(zip(*sorted_pairs(A, 0.6, B)[:2], strict=True))
     assert set(zip(*expected[1][:2], strict=True)) <= set(all_of_two)
     assert len(expected[1][0]) > 0.9 * len(all_of_two)
-    sizes = _search.Sizes(keys=100, pairs=7)
+    sizes = _hashing.Sizes(keys=100, pairs=7)
     for n_jobs in (1, 3):
         for other, before in zip((None, B), expected, strict=True):
             found = banded(A, 0.6, 0.9, other, n_jobs=n_jobs, sizes=sizes)
@@ -148,7 +148,7 @@ def test_copies_are_counted_by_their_codes():
 def test_rows_are_numbered_by_their_bits():
     """Not by the hashes of these alone."""
     array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
-    keys = _search._Hashed(PackedCodes(array, 8, {}), None).buckets(0, 8, 0, 1)
+    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None).buckets(0, 8, 0, 1)
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     assert np.array_equal(np.unique(numbers), np.arange(len(np.unique(array[:, 0]))))
     assert len(np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T) == len(np.unique(numbers))
@@ -213,12 +213,12 @@ def test_the_answer_does_not_depend_on_the_key():
         for one, other in zip(found, expected, strict=True):
             for a, b in zip(one, other, strict=True):
                 np.testing.assert_array_equal(a, b)
-    assert len({_search.draw_hash_key() for _ in range(20)}) == 20
+    assert len({_hashing.draw_hash_key() for _ in range(20)}) == 20
 
 
 def n_compared(codes, other, bands, max_bucket):
     """How many pairs are compared in all bands."""
-    hashed = _search._Hashed(codes, other)
+    hashed = _hashing._Hashed(codes, other)
     n_bits = bands.length * codes.bits
     places = [(band * n_bits, n_bits) for band in range(bands.n_bands)]
     return sum(
@@ -231,10 +231,10 @@ def n_compared(codes, other, bands, max_bucket):
 def test_equal_rows_cost_no_more_than_max_bucket_each(max_bucket):
     """Within a set, and between two, where the second has many rows in one bucket."""
     A = PackedCodes(np.ones((3000, 8), np.uint8), 8, {})
-    bands = _search.Bands(2, 4)
+    bands = _bands.Bands(2, 4)
     assert n_compared(A, None, bands, max_bucket) <= 4 * 3000 * max_bucket
     assert n_compared(A[:1000], A[1000:], bands, max_bucket) == 4 * 2000 * max_bucket
-    i, j, _ = _search.banded_pairs(A[:1000], A[1000:], 0, bands, max_bucket, None)
+    i, j, _ = _hashing.banded_pairs(A[:1000], A[1000:], 0, bands, max_bucket, None)
     assert len(i) == len(j) == 2000 * max_bucket
     assert i.min() == 1000 - max_bucket  # the last rows of the first set
 
@@ -244,14 +244,14 @@ def test_a_call_compares_few_pairs(monkeypatch):
     A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
     A = A[np.random.default_rng(0).integers(0, 400, 1000)]
 
-    def answers(n_jobs, sizes=_search.SIZES):
+    def answers(n_jobs, sizes=_hashing.SIZES):
         for other in (None, A[::2]):
             yield from banded(A, 0.7, 0.9, other, n_jobs=n_jobs, sizes=sizes)
             yield from neighbors.similar_pairs(A, 0.7, recall=1, other=other, n_jobs=n_jobs)
         yield from neighbors.top_k(A[:300], A, 5, n_jobs=n_jobs)
 
     expected = list(answers(None))
-    sizes = _search.Sizes(call_bytes=1000)
+    sizes = _hashing.Sizes(call_bytes=1000)
     monkeypatch.setattr(_packed, "_CALL_BITS", 10**6)
     for n_jobs in (None, 2, 3):
         for one, two in zip(answers(n_jobs, sizes), expected, strict=True):
@@ -263,7 +263,7 @@ def test_pairs_do_not_depend_on_how_many_keys_are_held():
     A = A[np.random.default_rng(0).integers(0, 400, 3000)]
     expected = banded(A, 0.7, 0.9, max_bucket=4)
     for n_keys in (100, 999):
-        found = banded(A, 0.7, 0.9, max_bucket=4, sizes=_search.Sizes(keys=n_keys))
+        found = banded(A, 0.7, 0.9, max_bucket=4, sizes=_hashing.Sizes(keys=n_keys))
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)
 
@@ -319,9 +319,9 @@ def test_recall_of_many_codes_is_never_above_the_exact_one(n_hashes, share, leng
     """And little below it."""
     n_agreeing = round(share * n_hashes)
     for n_bands in (1, 5, 30, 64):
-        bands = _search.Bands(length, n_bands)
+        bands = _bands.Bands(length, n_bands)
         exact = exact_recall(bands, n_hashes, n_agreeing)
-        found = _search.recall_of(bands, n_hashes, n_agreeing)
+        found = _bands.recall_of(bands, n_hashes, n_agreeing)
         assert exact - 0.01 <= found <= exact + 1e-12
         if n_hashes <= 1024:
             assert abs(found - exact) <= 1e-12
@@ -333,10 +333,10 @@ def test_recall_of_many_codes_is_never_above_the_exact_one(n_hashes, share, leng
 )
 def test_bands_find_pairs_that_are_just_at_the_threshold(n_hashes, n_agreeing, length, n_bands):
     """The least number of bands reaches the recall, and one less does not."""
-    bands = _search.Bands(length, n_bands)
+    bands = _bands.Bands(length, n_bands)
     recall = exact_recall(bands, n_hashes, n_agreeing)
-    assert _search._least_bands(length, n_hashes, n_agreeing, recall - 1e-9) == n_bands
-    assert _search._least_bands(length, n_hashes, n_agreeing, recall + 1e-9) == n_bands + 1
+    assert _bands._least_bands(length, n_hashes, n_agreeing, recall - 1e-9) == n_bands
+    assert _bands._least_bands(length, n_hashes, n_agreeing, recall + 1e-9) == n_bands + 1
     n_pairs = 20_000
     rng = np.random.default_rng(0)
     one = rng.integers(0, 256, (n_pairs, n_hashes), dtype=np.uint8)
@@ -346,8 +346,8 @@ def test_bands_find_pairs_that_are_just_at_the_threshold(n_hashes, n_agreeing, l
     max_differing = n_hashes - n_agreeing
     shares = []
     for number in (n_bands, n_bands - 1):
-        bands = _search.Bands(length, number)
-        i, j, differing = _search.banded_pairs(A, B, max_differing, bands, 1000, None)
+        bands = _bands.Bands(length, number)
+        i, j, differing = _hashing.banded_pairs(A, B, max_differing, bands, 1000, None)
         np.testing.assert_array_equal(i, j)
         assert (differing == max_differing).all()
         shares.append(len(i) / n_pairs)

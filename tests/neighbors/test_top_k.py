@@ -7,7 +7,7 @@ from conftest import families, random_csr
 
 from sparsemaps import MinHash, codes, neighbors
 from sparsemaps.codes import PackedCodes
-from sparsemaps.neighbors import KernelNeighbors, _search
+from sparsemaps.neighbors import KernelNeighbors, _brute
 
 # ---- nearest rows --------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ def test_bad_input(call, message):
 
 
 def test_rows_too_long_to_search():
-    row = np.zeros((1, _search.LARGEST_N_CODES // 8 + 1), np.uint8)
+    row = np.zeros((1, _brute.LARGEST_N_CODES // 8 + 1), np.uint8)
     with pytest.raises(
         ValueError, match=r"rows of at most 16777216 codes are searched, got 16777224"
     ):

@@ -1,0 +1,114 @@
+"""Bands of codes: how many, how long, and with which recall they find similar rows."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.neighbors import _brute
+
+_EXACT_RECALL_CODES = 1024
+_MAX_BAND = 64
+
+# Nanoseconds, for the choice between ways to search; only their ratios matter.
+_HASH_COST = 30.0  # of a row in a band: hash and sort
+_CANDIDATE_COST = 20.0  # of a pair that shares a bucket
+_PAIR_COST = 0.2  # of one of all pairs,
+_WORD_COST = 0.05  # and more for each word of 64 bits
+
+
+class Bands(NamedTuple):
+    """`n_bands` times `length` consecutive codes of a row, which are hashed together."""
+
+    length: int
+    n_bands: int
+
+
+def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
+    """The probability that two rows share a bucket if so many of their codes agree, all choices of
+    these being equally likely; above 1,024 codes a little less.
+
+    Whether the codes of one band all agree makes it less likely that those of another do
+    (Joag-Dev & Proschan, "Negative association of random variables", 1983), so that bands taken
+    as independent miss more than they do.
+    """
+    length, n_bands = bands
+    if n_hashes > _EXACT_RECALL_CODES:
+        places = np.arange(length)
+        one = float(np.prod(np.maximum(n_agreeing - places, 0) / (n_hashes - places)))
+        return 1.0 if one >= 1 else -math.expm1(n_bands * math.log1p(-one))
+    # Inclusion and exclusion over the bands of which all codes agree, in whole numbers.
+    ways: int = sum(
+        (-1) ** j
+        * math.comb(n_bands, j)
+        * math.comb(n_hashes - j * length, n_agreeing - j * length)
+        for j in range(min(n_bands, n_agreeing // length) + 1)
+    )
+    return float(1 - ways / math.comb(n_hashes, n_agreeing))
+
+
+def choose_bands(
+    codes: PackedCodes, other: PackedCodes | None, n_agreeing: int, recall: float
+) -> Bands | None:
+    """The cheapest bands that find a pair of which so many codes agree with probability `recall`;
+    None where comparing all pairs costs less."""
+    n_rows = len(codes) + (0 if other is None else len(other))
+    n_pairs = math.comb(n_rows, 2) if other is None else len(codes) * len(other)
+    if recall >= 1 or n_agreeing == 0 or n_pairs == 0:
+        return None
+    others = codes if other is None else other
+    rates = rates_of(codes[sample(len(codes))[0]], others[sample(len(others))[1]])
+    return cheapest_bands(n_rows, n_pairs, codes.bits, codes.n_hashes, n_agreeing, recall, rates)
+
+
+def cheapest_bands(
+    n_rows: int,
+    n_pairs: int,
+    bits: int,
+    n_hashes: int,
+    n_agreeing: int,
+    recall: float,
+    rates: Array,
+) -> Bands | None:
+    """As `choose_bands`, for so many rows, pairs of which agree at such `rates`."""
+    n_words = n_hashes * bits / 64
+    least, best = n_pairs * (_PAIR_COST + _WORD_COST * n_words), None
+    for length in range(1, min(_MAX_BAND, n_agreeing) + 1):
+        n_bands = _least_bands(length, n_hashes, n_agreeing, recall)
+        if n_bands is None:
+            break
+        candidates = n_pairs * float((rates**length).mean())
+        cost = n_bands * (n_rows * _HASH_COST + candidates * _CANDIDATE_COST)
+        if cost < least:
+            least, best = cost, Bands(length, n_bands)
+    return best
+
+
+def _least_bands(length: int, n_hashes: int, n_agreeing: int, recall: float) -> int | None:
+    low, high = 1, n_hashes // length
+    if recall_of(Bands(length, high), n_hashes, n_agreeing) < recall:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if recall_of(Bands(length, middle), n_hashes, n_agreeing) >= recall:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def sample(n_rows: int, n: int = 256) -> tuple[slice, slice]:
+    """Two samples of at most n rows each, for `rates_of`."""
+    step = max(1, n_rows // n)
+    start = n_rows // (2 * n)
+    return slice(0, n * step, step), slice(start, start + n * step, step)
+
+
+def rates_of(codes: PackedCodes, other: PackedCodes) -> Array:
+    """Rates at which codes of pairs of two samples of rows agree."""
+    other = other._with_rows(other.array, np.ones(len(other), bool))
+    differing = _brute.joined(list(_brute.within(codes, other, codes.n_hashes)))[2]
+    differing = differing[differing > 0]  # not a row and itself
+    return 1 - differing / codes.n_hashes if len(differing) else np.zeros(1)

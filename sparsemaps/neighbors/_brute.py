@@ -1,0 +1,125 @@
+"""Search among packed codes by comparing all: exact."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from sparsemaps._loops import neighbors as _kernel
+from sparsemaps._tools import _threads
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes import _packed
+from sparsemaps.codes._packed import PackedCodes
+
+_QUERIES = 256
+"""Queries that a kernel takes at once."""
+
+_ROWS = 4096
+"""Rows that they are compared with at once, where all pairs may be in the answer."""
+
+LARGEST_N_ROWS = 2**32 - 1
+LARGEST_N_CODES = 2**24
+
+
+def check_searched(n_rows: int, n_hashes: int) -> None:
+    """Raise where there are more rows or codes than a search takes."""
+    if n_hashes > LARGEST_N_CODES:
+        raise ValueError(f"rows of at most {LARGEST_N_CODES} codes are searched, got {n_hashes}")
+    if n_rows > LARGEST_N_ROWS:
+        raise ValueError(f"at most {LARGEST_N_ROWS} rows are searched, got {n_rows}")
+
+
+def nearest(
+    queries: PackedCodes, codes: PackedCodes, k: int, n_jobs: int | None
+) -> tuple[Array, Array]:
+    """Indices and agreements of each query's k nearest rows; -1 where there are fewer."""
+    check_searched(max(len(queries), len(codes)), codes.n_hashes)
+    n_threads = _threads.resolve_n_jobs(n_jobs)
+    n_queries, n_rows = len(queries), len(codes)
+    step = min(_QUERIES, max(1, -(-n_queries // n_threads)))
+    # Few queries are divided by the rows that they are compared with.
+    n_shares = min(n_threads, max(1, n_rows // 2**14)) if n_queries < 4 * n_threads else 1
+    if n_shares > 1:
+        step = n_queries
+    ends = np.linspace(0, n_rows, n_shares + 1).astype(int)
+    blocks = [
+        (start, min(start + step, n_queries), first, last)
+        for start in range(0, n_queries, max(step, 1))
+        for first, last in pairwise(ends.tolist())
+    ]
+    sampled = codes.sampled.view(np.uint8)
+    rows_a_call = _packed.rows_a_call(step, codes.bits * codes.n_hashes)
+
+    def search(start: int, stop: int, first: int, last: int) -> Array:
+        keys = np.full((stop - start, k), np.iinfo(np.uint64).max, np.uint64)
+        for begin in range(first, last, rows_a_call):
+            end = min(begin + rows_a_call, last)
+            _kernel.top_k(
+                queries.array[start:stop], codes.array[begin:end], codes.bits, codes.n_hashes,
+                sampled[begin:end], begin, keys,
+            )  # fmt: skip
+        return keys
+
+    indices = np.empty((n_queries, k), np.int64)
+    agreements = np.empty((n_queries, k), np.int32)
+    found = _threads.stream(search, blocks, n_jobs)
+    for start in range(0, n_queries, max(step, 1)):
+        keys = np.concatenate([next(found) for _ in range(n_shares)], axis=1)
+        keys.sort(axis=1)
+        keys = keys[:, :k]
+        rows = slice(start, start + len(keys))
+        indices[rows] = (keys & np.uint64(2**_kernel.ROW_BITS - 1)).astype(np.int64)
+        differing = (keys >> np.uint64(_kernel.ROW_BITS)).astype(np.int64)
+        none = (keys == np.iinfo(np.uint64).max) | ~queries.sampled[rows, None]
+        agreements[rows] = np.where(none, 0, codes.n_hashes - differing)
+        indices[rows][none] = -1
+    return indices, agreements
+
+
+def all_pairs(
+    codes: PackedCodes, other: PackedCodes | None, max_differing: int, n_jobs: int | None
+) -> tuple[Array, Array, Array]:
+    """Pairs of which at most so many codes differ, by comparing all; and how many differ."""
+    others = codes if other is None else other
+    n_rows = len(codes)
+
+    def search(start: int, stop: int) -> tuple[Array, Array, Array]:
+        found = []
+        first = 0 if other is not None else start
+        for i, j, differing in within(codes[start:stop], others[first:], max_differing):
+            i, j = i + start, j + first
+            kept = codes.sampled[i]
+            if other is None:
+                kept = kept & (i < j)
+            found.append((i[kept], j[kept], differing[kept]))
+        i, j, differing = joined(found)
+        order = np.lexsort((j, i))
+        return i[order], j[order], differing[order]
+
+    blocks = [(start, min(start + _QUERIES, n_rows)) for start in range(0, n_rows, _QUERIES)]
+    return joined(_threads.run(search, blocks, n_jobs))
+
+
+def within(
+    queries: PackedCodes, codes: PackedCodes, max_differing: int
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Pairs of few queries and rows with samples, some rows at a time."""
+    step = min(_ROWS, _packed.rows_a_call(len(queries), codes.bits * codes.n_hashes))
+    space = np.empty((3, len(queries) * min(step, len(codes))), np.uint32)
+    sampled = codes.sampled.view(np.uint8)
+    for first in range(0, len(codes), step):
+        part = slice(first, first + step)
+        n = _kernel.within(
+            queries.array, codes.array[part], codes.bits, codes.n_hashes, sampled[part],
+            max_differing, *space,
+        )  # fmt: skip
+        i, j, differing = (space[row, :n].astype(np.int64) for row in range(3))
+        yield i, j + first, differing
+
+
+def joined(found: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+    none = np.empty(0, np.int64)
+    i, j, differing = (
+        np.concatenate([none, *(part[column] for part in found)]) for column in range(3)
+    )
+    return i, j, differing

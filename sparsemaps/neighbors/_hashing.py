@@ -1,0 +1,158 @@
+"""Search for pairs among packed codes by hashing bands of them."""
+
+import secrets
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sparsemaps._loops import neighbors as _kernel
+from sparsemaps._tools import _threads
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.neighbors._bands import Bands
+
+
+class Sizes(NamedTuple):
+    """How much the search for pairs by hashing does at a time."""
+
+    keys: int = 2**21  # rows that are hashed: 16 MB
+    pairs: int = 2**17  # that are found
+    call_bytes: int = 2**27  # codes that a kernel hashes or reads: signals are taken between calls
+
+
+SIZES = Sizes()
+
+
+def count_differing(
+    codes: PackedCodes, other: PackedCodes, i: Array, j: Array, sizes: Sizes = SIZES
+) -> Array:
+    """How many codes differ of row i of `codes` and row j of `other`."""
+    others = other.array[:0] if other is codes else other.array
+    first_other = 0 if other is codes else len(codes)
+    pairs = i.astype(np.uint64) << np.uint64(32) | (j + first_other).astype(np.uint64)
+    differing = np.empty(len(pairs), np.int64)
+    step = max(1, sizes.call_bytes // codes.shape[1])
+    for start in range(0, len(pairs), step):
+        some = slice(start, start + step)
+        _kernel.count_differing(
+            pairs[some], codes.array, others, codes.bits, codes.n_hashes, differing[some]
+        )
+    return differing
+
+
+def banded_pairs(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    max_differing: int,
+    bands: Bands,
+    max_bucket: int,
+    n_jobs: int | None,
+    sizes: Sizes = SIZES,
+) -> tuple[Array, Array, Array]:
+    """Pairs that share a bucket and of which at most so many codes differ."""
+    n_own = len(codes)
+    copies = np.empty(0, np.uint64)
+    if other is None:
+        codes, copies = _set_copies_aside(codes, max_bucket, sizes)
+    band_bits = bands.length * codes.bits
+    hashed = _Hashed(codes, other, sizes)
+
+    def search(band: int, part: int) -> Array:
+        bits = band * band_bits, band_bits
+        keys = hashed.buckets(*bits, part, max_bucket)
+        return hashed.verified(keys, *bits, max_differing, max_bucket)[0]
+
+    tasks = [(band, part) for part in range(hashed.n_parts) for band in range(bands.n_bands)]
+    pairs = _union(copies, _threads.stream(search, tasks, n_jobs))
+    i = (pairs >> np.uint64(32)).astype(np.int64)
+    j = (pairs & np.uint64(2**32 - 1)).astype(np.int64) - (0 if other is None else n_own)
+    return i, j, count_differing(codes, codes if other is None else other, i, j, sizes)
+
+
+class _Hashed:
+    """Rows in buckets of equal bits, by hashes whose keys are drawn here: nobody can choose codes
+    that share one. What is found does not depend on the keys."""
+
+    def __init__(self, codes: PackedCodes, other: PackedCodes | None, sizes: Sizes = SIZES) -> None:
+        self._codes = codes
+        self._sizes = sizes
+        self._sets = [codes] if other is None else [codes, other]
+        self._others = np.empty((0, codes.shape[1]), np.uint8) if other is None else other.array
+        self._n_rows = sum(len(rows) for rows in self._sets)
+        self._hash_keys = draw_hash_key(), draw_hash_key()
+        self.n_parts = -(-self._n_rows // sizes.keys)
+
+    def buckets(self, bit: int, n_bits: int, part: int, max_bucket: int) -> Array:
+        """The rows of a part, with the hashes or numbers of their buckets above them, in their
+        order. In a bucket of more than `max_bucket` rows all have the same bits."""
+        keys = np.empty(self._n_rows, np.uint64)
+        n = first_row = 0
+        step = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
+        for rows in self._sets:
+            sampled = rows.sampled.view(np.uint8)
+            for start in range(0, len(rows), step):
+                some = slice(start, start + step)
+                n += _kernel.band_keys(
+                    rows.array[some], sampled[some], bit, n_bits, self._hash_keys[0],
+                    first_row + start, part, self.n_parts, keys[n:],
+                )  # fmt: skip
+            first_row += len(rows)
+        keys = keys[:n]
+        keys.sort()
+        state = np.zeros(2, np.int64)
+        while state[0] < n:
+            _kernel.number_buckets(
+                keys, self._codes.array, self._others, bit, n_bits, self._hash_keys[1], max_bucket,
+                step, state,
+            )  # fmt: skip
+        return keys
+
+    def verified(
+        self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int
+    ) -> tuple[Array, int]:
+        """The pairs of rows of equal bits of which at most so many codes differ; and how many pairs
+        were compared."""
+        codes = self._codes
+        state = np.array([0, 0, -1, 0, 0])
+        found, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
+        max_compared = max(1, self._sizes.call_bytes // codes.shape[1])
+        while state[1] < len(keys):
+            n_found = _kernel.verify_buckets(
+                keys, codes.array, self._others, codes.bits, codes.n_hashes, bit, n_bits,
+                max_differing, max_bucket, max_compared, state, space,
+            )  # fmt: skip
+            found.append(space[:n_found].copy())
+        return np.concatenate(found), int(state[4])
+
+
+def draw_hash_key() -> int:
+    return secrets.randbits(64)
+
+
+def _set_copies_aside(
+    codes: PackedCodes, max_bucket: int, sizes: Sizes
+) -> tuple[PackedCodes, Array]:
+    """`codes` without rows whose codes more than `max_bucket` rows before them have as well; and
+    pairs of each of those with the first such row."""
+    kept = codes.sampled.copy()
+    first_of = np.full(len(codes), -1, np.int64)
+    hashed = _Hashed(codes, None, sizes)
+    for part in range(hashed.n_parts):
+        keys = hashed.buckets(0, codes.n_hashes * codes.bits, part, max_bucket)
+        _kernel.find_copies(keys, max_bucket, kept.view(np.uint8), first_of)
+    rows = np.flatnonzero(first_of >= 0)
+    pairs = first_of[rows].astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64)
+    return codes._with_rows(codes.array, kept), pairs
+
+
+def _union(pairs: Array, parts: Iterator[Array]) -> Array:
+    """All different pairs, sorted; never many more are held than there are."""
+    waiting, n_waiting = [pairs], len(pairs)
+    for part in parts:
+        waiting.append(part)
+        n_waiting += len(part)
+        if n_waiting > 2 * len(waiting[0]) + 2**20:
+            waiting = [np.unique(np.concatenate(waiting))]
+            n_waiting = len(waiting[0])
+    return np.unique(np.concatenate(waiting))
