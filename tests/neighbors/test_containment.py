@@ -9,7 +9,7 @@ import theorems
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, codes, neighbors
 from sparsemaps.codes import PackedCodes
-from sparsemaps.neighbors import _containment
+from sparsemaps.neighbors import _bands, _containment
 from sparsemaps.text import HashingVectorizer
 
 
@@ -162,14 +162,14 @@ def test_directions():
 def test_recall_of_hashing(recall, monkeypatch):
     """Over seeds, pairs whose estimate reaches the threshold are found with the recall."""
     hashed = []
-    choose = _containment._bands.choose_bands
+    choose = _bands.choose_bands
 
     def watched(*arguments):
-        monkeypatch.setattr(_containment._bands, "_PAIR_COST", 1e9)  # all pairs cost too much
+        monkeypatch.setattr(_bands, "_PAIR_COST", 1e9)  # all pairs cost too much
         hashed.append(choose(*arguments))
         return hashed[-1]
 
-    monkeypatch.setattr(_containment._bands, "choose_bands", watched)
+    monkeypatch.setattr(_bands, "choose_bands", watched)
     X = parts_of_sets(60)
     shares = []
     for seed in range(8):
