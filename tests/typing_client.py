@@ -1,10 +1,9 @@
-"""What users write, for type checkers: nothing here is run.
+"""What users write, for type checkers: nothing here is run."""
 
-Lines with ``type: ignore`` are errors that a checker must find: `mypy` reports an ``ignore`` where
-there is no error (``warn_unused_ignores``).
-"""
+from typing import assert_type
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 import sparsemaps
@@ -20,10 +19,14 @@ from sparsemaps import (
     RandomProjection,
     SignProjection,
     TensorSketch,
+    approximation,
     codes,
     kernels,
     libsvm,
+    neighbors,
+    text,
 )
+from sparsemaps._tools._typing import Array, Bytes, Counts, CsrMatrix, Floats, Rows
 
 X = sp.csr_array(np.eye(3))
 
@@ -63,16 +66,37 @@ def functions() -> None:
     print(codes.kernel_from_collisions(codes.collisions(packed, packed, 8), 8, 8))
 
 
-def errors() -> None:
-    CountSketch().encod(X)  # type: ignore[attr-defined]
-    CountSketch().encode(X)  # type: ignore[attr-defined]
-    MinHash(n_hashes="many")  # type: ignore[arg-type]
-    MinHash(bit=8)  # type: ignore[call-arg]
-    TensorSketch(3)  # type: ignore[call-overload]
-    TensorSketch(method="both")  # type: ignore[call-overload]
-    RandomFourier(gamma="auto")  # type: ignore[arg-type]
-    RandomFourier(kernel="gauss")  # type: ignore[arg-type]
-    SignProjection(random_state="seed")  # type: ignore[call-overload]
-    KernelProduct(maps=3)  # type: ignore[arg-type]
-    print(sparsemaps.CountSketches)  # type: ignore[attr-defined]
-    MinHash().fit(X).exact_kernel()  # type: ignore[call-arg]
+def results() -> None:
+    """What is not Any to a user."""
+    assert_type(RandomFourier().fit_transform(X), Array)
+    assert_type(MinHash().fit_transform(X), CsrMatrix)
+    assert_type(MinHash().fit_transform(X).toarray(), Array)
+    assert_type(CountSketch().fit(X).transform(X), CsrMatrix)
+    assert_type(CountSketch(dense_output=True).fit(X).transform(X), Array)
+    assert_type(TensorSketch().fit_transform([[1.0, 2.0]]), Array)
+    assert_type(TensorSketch(dense_output=False).fit_transform(X), CsrMatrix)
+    assert_type(SignProjection().fit_transform(X), CsrMatrix)
+    assert_type(KernelProduct().fit_transform(X), CsrMatrix)
+    minhash = MinHash(n_hashes=8).fit(X)
+    packed = minhash.encode(X, packed=True)
+    assert_type(minhash.encode(X), Bytes)
+    assert_type(packed, codes.PackedCodes)
+    assert_type(packed.sampled, npt.NDArray[np.bool_])
+    assert_type(codes.collisions(packed, packed), Counts)
+    assert_type(codes.to_csr(packed), CsrMatrix)
+    assert_type(codes.kernel_from_collisions([1, 2], packed), Floats)
+    assert_type(codes.kernel_from_collisions(1, packed, return_std=True), tuple[Floats, Floats])
+    assert_type(kernels.min_max_kernel(X), Array)
+    assert_type(neighbors.top_k(packed, packed, 1), tuple[Rows, Counts])
+    assert_type(neighbors.similar_pairs(packed, 0.5), tuple[Rows, Rows, Floats])
+    index = neighbors.KernelNeighbors(MinHash()).fit(X)
+    assert_type(index.kneighbors(X, 1), tuple[Floats, Rows])
+    assert_type(index.kneighbors(X, return_distance=False), Rows)
+    assert_type(index.kneighbors_graph(X), CsrMatrix)
+    assert_type(libsvm.load_svmlight_file("a.svm"), tuple[CsrMatrix, Floats])
+    assert_type(libsvm.load_svmlight_file("a.svm", query_id=True), tuple[CsrMatrix, Floats, Rows])
+    for block in libsvm.iter_svmlight_file("a.svm", multilabel=True, block_bytes=1000):
+        assert_type(block, tuple[CsrMatrix, list[tuple[float, ...]]])
+    assert_type(text.HashingVectorizer().fit_transform(["a text"]), CsrMatrix)
+    assert_type(text.ByteNgrams().transform(["a text"]), CsrMatrix)
+    assert_type(approximation.min_components(MinHash(), 0.1), int)

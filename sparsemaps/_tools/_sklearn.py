@@ -1,6 +1,6 @@
 """The one place that imports scikit-learn, and only its public names."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import sklearn
 from sklearn.utils.validation import check_is_fitted
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
 
     class HashingVectorizer(TransformerMixin, BaseEstimator):
-        _parameter_constraints: ClassVar[dict[str, Any]]
         input: str
         encoding: str
         decode_error: str
@@ -63,7 +62,6 @@ if TYPE_CHECKING:
         def build_tokenizer(self) -> Callable[[str], list[str]]: ...
         def get_stop_words(self) -> frozenset[str] | None: ...
         def decode(self, doc: Any) -> str: ...
-        def _validate_ngram_range(self) -> None: ...
 
     def _check_array(array: Any, **checks: Any) -> Any: ...
     def clone(estimator: T, *, safe: bool = True) -> T: ...

@@ -4,7 +4,7 @@ import numbers
 import operator
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -104,11 +104,6 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     [[11.0], [7.0]]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_Base._parameter_constraints,
-        "n_jobs": [numbers.Integral, None],
-    }
-
     def __init__(
         self,
         *,
@@ -186,7 +181,11 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     def _transform_blocks(
         self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None
     ) -> Matrix:
-        self._validate_ngram_range()
+        if self.ngram_range[0] > self.ngram_range[1]:
+            raise ValueError(
+                f"Invalid value for ngram_range={self.ngram_range} lower boundary larger than the "
+                "upper boundary."
+            )
         dtype = np.dtype(self.dtype)
         if dtype.kind == "i" and self.norm is not None:
             dtype = np.dtype(np.float64)
