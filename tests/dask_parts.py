@@ -42,7 +42,7 @@ def in_blocks(codes, *chunks):
     """`codes` of one machine in blocks of so many rows."""
     array = da.from_array(codes.array, chunks=(chunks, codes.shape[1]))
     sampled = da.from_array(codes.sampled, chunks=(chunks,))
-    return sd.PackedCodes(array, codes.bits, codes.config, sampled=sampled, **codes._facts())
+    return sd.DaskPackedCodes(array, codes.bits, codes.config, sampled=sampled, **codes._facts())
 
 
 def pairs_in_parts(codes, threshold, *, hashed, part_rows=300, recall=0.95, **options):

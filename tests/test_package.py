@@ -62,6 +62,26 @@ def test_the_folders_are_the_architecture():
     }
 
 
+def test_one_name_is_one_thing():
+    """But a file of loops has the name of the module or folder that calls it."""
+    where, classes = {}, {}
+    for path in SOURCES.rglob("*.py"):
+        if path.stem not in LOOSE and path.parent.name != "_loops":
+            where.setdefault(path.stem.lstrip("_"), []).append(path)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                classes.setdefault(node.name, []).append(path)
+    assert [paths for paths in (*where.values(), *classes.values()) if len(paths) > 1] == []
+
+
+def test_files_of_tests_have_names_of_their_own_and_are_short():
+    """Pytest imports them by their names alone."""
+    paths = list(Path(__file__).parent.rglob("*.py"))
+    assert len({path.name for path in paths}) == len(paths)
+    too_long = [path for path in paths if path.read_text(encoding="utf-8").count("\n") > 500]
+    assert too_long == []
+
+
 @pytest.mark.parametrize("name", list(modules()))
 def test_imports_go_down_only(name):
     folder = name.partition("/")[0]

@@ -17,7 +17,7 @@ from tqdm import tqdm
 import sparsemaps
 from sparsemaps import neighbors
 from sparsemaps._tools import _output_files, _sklearn
-from sparsemaps.cli._demo_data import Task, Text, digits, texts
+from sparsemaps.cli._demo_data import DemoText, Task, digits, texts
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import SparseMap
@@ -218,7 +218,7 @@ def draw(tables: list[tuple[Task, list[Result]]], path: str) -> None:
     figure.savefig(path)
 
 
-def near_duplicates(texts: list[Text]) -> Iterator[str]:
+def near_duplicates(texts: list[DemoText]) -> Iterator[str]:
     """Pairs of texts of nearly the same trigrams, as lines."""
     yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
     trigrams = ByteNgrams(binary=True, lowercase=True, n_jobs=-1)

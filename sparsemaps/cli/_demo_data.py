@@ -24,7 +24,7 @@ PACKAGES = ("numpy", "scipy", "sklearn")
 TEXTS_EACH = 1200
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
 
-Text = tuple[str, str, bytes]
+DemoText = tuple[str, str, bytes]
 """A package, a file of it, and a text that stands there."""
 
 
@@ -38,7 +38,7 @@ class Task(NamedTuple):
     X_test: Any
     y_test: Array
     all_maps: bool  # every map, or the min-max kernel's alone
-    texts: list[Text]  # those that the rows of both parts stand for
+    texts: list[DemoText]  # those that the rows of both parts stand for
 
 
 def digits() -> Task:
@@ -89,7 +89,7 @@ def texts() -> Task:
     """Documentation strings by package; whole files are for training or for the test."""
     labels: list[int] = []
     is_test: list[bool] = []
-    read: list[Text] = []
+    read: list[DemoText] = []
     seen: set[bytes] = set()
     all_sources = list(sources())
     with tqdm(

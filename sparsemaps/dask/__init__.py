@@ -8,8 +8,8 @@ Needs Dask: ``pip install "sparsemaps[dask]"``.
 
 - ``_arrays``: Dask arrays of the rows of files; maps of Dask arrays.
 - ``_map_files``: files to files, a part for each byte range of ``_ranges``.
-- ``_codes``: `PackedCodes` whose rows lie on a cluster. ``_similar_pairs``, ``_pair_tasks``: their
-  pairs. ``_graphs``: tasks for each of many items. ``_command``: ``sparsemaps map --dask``.
+- ``_codes``: `DaskPackedCodes`, whose rows lie on a cluster. ``_similar_pairs``, ``_pair_tasks``:
+  their pairs. ``_graphs``: tasks for each of many items. ``_command``: ``sparsemaps map --dask``.
 """
 
 try:
@@ -21,11 +21,11 @@ except ImportError as error:
     ) from error
 
 from sparsemaps.dask._arrays import encode, read_svmlight, transform
-from sparsemaps.dask._codes import PackedCodes
+from sparsemaps.dask._codes import DaskPackedCodes
 from sparsemaps.dask._map_files import map_files
 from sparsemaps.dask._similar_pairs import similar_pairs
 
-__all__ = ["PackedCodes", "encode", "map_files", "read_svmlight", "similar_pairs", "transform"]
+__all__ = ["DaskPackedCodes", "encode", "map_files", "read_svmlight", "similar_pairs", "transform"]
 
 
 def __dir__() -> list[str]:

@@ -200,11 +200,12 @@ def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
     X : dask array of shape (n_samples, n_features)
         Blocks of CSR or dense rows.
     packed : bool, default=False
-        Return `PackedCodes`, which hold the configuration of the map and which rows have samples.
+        Return `DaskPackedCodes`, which hold the configuration of the map and which rows have
+        samples.
 
     Returns
     -------
-    codes : dask array of uint8, shape (n_samples, n_bytes), or PackedCodes
+    codes : dask array of uint8, shape (n_samples, n_bytes), or DaskPackedCodes
         Each block is what ``map.encode`` gives for a block of `X`.
 
     Raises
@@ -225,7 +226,7 @@ def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
     >>> encode(cws, da.ones((6, 5), chunks=(4, 5))).shape
     (6, 4)
     >>> encode(cws, da.ones((6, 5), chunks=(4, 5)), packed=True)
-    PackedCodes(6 rows of 4 codes of 8 bits, ConsistentWeightedSampling, in 2 blocks)
+    DaskPackedCodes(6 rows of 4 codes of 8 bits, ConsistentWeightedSampling, in 2 blocks)
     """
     map = as_fitted(map)
     if not map.has_codes:

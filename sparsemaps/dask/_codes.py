@@ -11,7 +11,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _packed
 
 
-class PackedCodes:
+class DaskPackedCodes:
     """Packed codes in a Dask array, with the configuration of the map that made them.
 
     ``encode(map, X, packed=True)`` returns them, and `similar_pairs` takes them. They are
@@ -54,11 +54,11 @@ class PackedCodes:
 
     >>> import dask.array as da, numpy as np
     >>> from sparsemaps import MinHash
-    >>> from sparsemaps.dask import PackedCodes
+    >>> from sparsemaps.dask import DaskPackedCodes
     >>> X = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
     >>> minhash = MinHash(n_hashes=64, random_state=0).fit(X)
     >>> blocks = da.from_array(minhash.encode(X), chunks=(2, 64))
-    >>> codes = PackedCodes(blocks, 8, minhash.to_config())
+    >>> codes = DaskPackedCodes(blocks, 8, minhash.to_config())
     >>> codes.shape, codes.compute()
     ((3, 64), PackedCodes(3 rows of 64 codes of 8 bits, MinHash))
     """
@@ -103,11 +103,11 @@ class PackedCodes:
 
     def __repr__(self) -> str:
         return (
-            f"PackedCodes({self.shape[0]} rows of {self.n_hashes} codes of {self.bits} bits, "
+            f"DaskPackedCodes({self.shape[0]} rows of {self.n_hashes} codes of {self.bits} bits, "
             f"{self.config.get('class')}, in {self.array.numblocks[0]} blocks)"
         )
 
-    def persist(self, **options: Any) -> "PackedCodes":
+    def persist(self, **options: Any) -> "DaskPackedCodes":
         """The same with arrays in memory, where Dask's tasks run; `options` are those of
         ``dask.persist``."""
         return self._with(*dask.base.persist(self.array, self.sampled, **options))
@@ -123,13 +123,13 @@ class PackedCodes:
         self.sampled._chunks = self.array.chunks[:1]
         return self
 
-    def _with(self, array: Any, sampled: Any) -> "PackedCodes":
+    def _with(self, array: Any, sampled: Any) -> "DaskPackedCodes":
         return like(self._without_rows, array, sampled)
 
 
-def like(known: _packed.PackedCodes, array: Any, sampled: Any) -> PackedCodes:
+def like(known: _packed.PackedCodes, array: Any, sampled: Any) -> DaskPackedCodes:
     """Codes of the map of others."""
-    return PackedCodes(array, known.bits, known.config, sampled=sampled, **known._facts())
+    return DaskPackedCodes(array, known.bits, known.config, sampled=sampled, **known._facts())
 
 
 def one_block_a_row(name: str, array: Any) -> Any:

@@ -11,7 +11,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from sparsemaps._tools._checks import check_int
 from sparsemaps.codes import _packed
-from sparsemaps.dask._codes import PackedCodes, one_block_a_row, without_rows
+from sparsemaps.dask._codes import DaskPackedCodes, one_block_a_row, without_rows
 from sparsemaps.dask._pair_tasks import Plan, make_graph
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 
@@ -33,7 +33,7 @@ def similar_pairs(
 
     Parameters
     ----------
-    codes : PackedCodes or dask array of uint8, shape (n_rows, n_bytes)
+    codes : DaskPackedCodes or dask array of uint8, shape (n_rows, n_bytes)
         The codes, as `encode` gives them, in blocks of known lengths. Of a plain array, nothing
         tells the map: the estimate is that of codes which agree by chance at the rate
         ``2 ** -bits``, and rows without samples are those of which all bits are 0.
@@ -44,7 +44,7 @@ def similar_pairs(
     recall : float, default=0.95
         Above 0, at most 1: each pair whose estimate is at least `threshold` is found with this
         probability or a higher one. 1 compares all pairs.
-    other : PackedCodes or dask array of uint8, shape (n_other, n_bytes), or None, default=None
+    other : DaskPackedCodes or dask array of uint8, shape (n_other, n_bytes), or None, default=None
         Find pairs of one row of `codes` and one of these; None is within `codes`.
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
@@ -146,7 +146,7 @@ def make_plan(
 
 def _check_codes(name: str, codes: Any) -> tuple[Any, Any]:
     """The array of codes, and which rows have samples, or None if nothing tells."""
-    is_packed = isinstance(codes, PackedCodes)
+    is_packed = isinstance(codes, DaskPackedCodes)
     array = one_block_a_row(name, codes.array if is_packed else codes)
     if np.isnan(array.shape).any():
         raise ValueError(
@@ -157,7 +157,7 @@ def _check_codes(name: str, codes: Any) -> tuple[Any, Any]:
 
 def _empty(codes: Any) -> Any:
     """What `codes` are, without rows, on this machine."""
-    return codes._without_rows if isinstance(codes, PackedCodes) else without_rows(codes)
+    return codes._without_rows if isinstance(codes, DaskPackedCodes) else without_rows(codes)
 
 
 def arrays_of(sets: list[tuple[Any, Any]], plan: Plan) -> tuple[Any, Any, Any]:

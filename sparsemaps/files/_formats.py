@@ -22,7 +22,7 @@ from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import IDS, LABELS, QIDS
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import TEXTS, PackedCodes
-from sparsemaps.files._rows import Block, apply, with_comments
+from sparsemaps.files._rows import InputBlock, apply, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
 
 _LINES_BYTES = 2**22
@@ -63,7 +63,7 @@ class OutputFormat(ABC):
         """Open what is written to."""
 
     @abstractmethod
-    def convert(self, block: Block) -> Any:
+    def convert(self, block: InputBlock) -> Any:
         """What ``write`` takes."""
 
     @abstractmethod
@@ -81,7 +81,7 @@ class OutputFormat(ABC):
                 _output_files.atomic_output(os.fspath(path) + IDS)
             )
 
-    def _write_ids(self, block: Block) -> None:
+    def _write_ids(self, block: InputBlock) -> None:
         if self._ids is not None and block.ids:
             self._ids.write("".join(f"{id}\n" for id in block.ids).encode())
 
@@ -97,7 +97,7 @@ class SvmlightFormat(OutputFormat):
         if self._options.header:
             self._file.write(b"# " + " ".join(self._options.header.split()).encode() + b"\n")
 
-    def convert(self, block: Block) -> bytes:
+    def convert(self, block: InputBlock) -> bytes:
         map = self._map
         if map is None:
             lines = format_rows(block.X, block.heads)
@@ -147,13 +147,13 @@ class NpyFormat(OutputFormat):
             codes = self._codes if array is None else self._codes._with_rows(array, sampled)
             codes.save(path)
 
-    def convert(self, block: Block) -> tuple[PackedCodes, Block]:
+    def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
         _check_one_label(block)
         return apply(self._map, partial(self._map.encode, packed=True), block), block._replace(
             X=None, text=b""
         )
 
-    def write(self, converted: tuple[PackedCodes, Block]) -> None:
+    def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
         codes, block = converted
         self._spool.write(codes.array.data)
         self._sampled.append(codes.sampled)
@@ -188,14 +188,14 @@ class NpzFormat(OutputFormat):
         self._n_rows = self._n_stored = self._n_qids = 0
         self._parts["indptr"].write(np.zeros(1, np.int64).tobytes())
 
-    def convert(self, block: Block) -> tuple[Any, Block]:
+    def convert(self, block: InputBlock) -> tuple[Any, InputBlock]:
         _check_one_label(block)
         Z = sp.csr_array(apply(self._map, self._map.transform, block))
         if self._options.ones:
             Z.data[:] = 1.0
         return Z, block._replace(X=None, text=b"")
 
-    def write(self, converted: tuple[Any, Block]) -> None:
+    def write(self, converted: tuple[Any, InputBlock]) -> None:
         Z, block = converted
         labels, qids = block.heads.labels, block.heads.qids
         self._write_ids(block)
@@ -277,7 +277,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     return archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True)
 
 
-def _check_one_label(block: Block) -> None:
+def _check_one_label(block: InputBlock) -> None:
     if not np.array_equal(block.heads.label_ends, np.arange(1, len(block.heads.label_ends) + 1)):
         raise ValueError("only the format svmlight takes rows of several labels, or of none")
 

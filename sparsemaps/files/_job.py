@@ -12,7 +12,7 @@ from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import CLASSES
 from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._record import make_record
-from sparsemaps.files._rows import Block, LibsvmRows, Source, read_rows
+from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
 from sparsemaps.files._text_rows import TextRows, number_labels, text_rows, width_of
 from sparsemaps.maps._sparse_map import as_fitted
 
@@ -82,7 +82,7 @@ class Job(NamedTuple):
     def _map(self, given: Any, target: OutputFormat, bar: FileProgress | None) -> int:
         """Map an input; returns the number of rows."""
 
-        def convert(block: Block) -> tuple[Any, int]:
+        def convert(block: InputBlock) -> tuple[Any, int]:
             return target.convert(block), block.n_rows
 
         n_rows = 0

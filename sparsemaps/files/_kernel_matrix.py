@@ -10,7 +10,7 @@ from tqdm import tqdm
 from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._formats import rows_at_once
-from sparsemaps.files._rows import Block, LibsvmRows, of_rows, read_rows, stacked, with_width
+from sparsemaps.files._rows import InputBlock, LibsvmRows, of_rows, read_rows, stacked, with_width
 from sparsemaps.libsvm._write import format_rows, one_label_each
 
 
@@ -68,7 +68,7 @@ def _load(
 ) -> tuple[Any, Array]:
     """The rows of a file, which the kernel takes, and their labels."""
 
-    def check(block: Block) -> tuple[Any, Array]:
+    def check(block: InputBlock) -> tuple[Any, Array]:
         of_rows(lambda X: function(X, X[:0]), block, block.X.shape[1])
         return block.X, block.heads.labels
 

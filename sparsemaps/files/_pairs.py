@@ -11,7 +11,7 @@ from sparsemaps._tools._sources import expand
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._job import source_of
-from sparsemaps.files._rows import Block, apply, comments_of, read_rows, stacked
+from sparsemaps.files._rows import InputBlock, apply, comments_of, read_rows, stacked
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.neighbors import _search
@@ -90,7 +90,7 @@ class _Rows(NamedTuple):
     ids: list[str]
 
 
-def _encode(map: Any, block: Block, *, keep: bool) -> _Rows:
+def _encode(map: Any, block: InputBlock, *, keep: bool) -> _Rows:
     codes: PackedCodes = apply(map, partial(map.encode, packed=True), block)
     comments = list(_comments(block.text))
     return _Rows(codes, block.X if keep else None, comments, block.ids or [])

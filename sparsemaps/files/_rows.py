@@ -26,7 +26,7 @@ from sparsemaps.libsvm._write import Heads
 T = TypeVar("T")
 
 
-class Block(NamedTuple):
+class InputBlock(NamedTuple):
     """Some lines of an input, and the rows that they hold."""
 
     X: Any
@@ -66,7 +66,7 @@ class Source(Protocol):
     ) -> Iterator[Any]:
         """Pieces of at most so many rows, if that is given."""
 
-    def block(self, piece: Any) -> Block:
+    def block(self, piece: Any) -> InputBlock:
         """The rows of a piece; a `LineError` counts lines from the beginning of the piece."""
 
     def options(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Source(Protocol):
 def read_rows(
     source: Source,
     given: Any,
-    convert: Callable[[Block], T],
+    convert: Callable[[InputBlock], T],
     *,
     n_jobs: int | None,
     bar: FileProgress | None = None,
@@ -119,7 +119,7 @@ def read_pieces(
         yield from in_order(step, pieces, n_jobs, text)
 
 
-def apply(map: Any, function: Callable[[Any], T], block: Block) -> T:
+def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
     """``function(X)`` for the rows of a block, such as a method of `map`, which is fitted.
 
     Errors name the line and the index as they are in the input.
@@ -134,7 +134,7 @@ def apply(map: Any, function: Callable[[Any], T], block: Block) -> T:
     return of_rows(function, block, X.shape[1] if n_columns is None else n_columns)
 
 
-def of_rows(function: Callable[[Any], T], block: Block, width: int) -> T:
+def of_rows(function: Callable[[Any], T], block: InputBlock, width: int) -> T:
     """``function(X)`` for the rows of a block with so many columns, and at least one."""
     X = with_width(block.X, max(width, 1))
     try:
@@ -170,7 +170,7 @@ class LibsvmRows(NamedTuple):
             else:
                 yield from cut_lines(lines, max_rows)
 
-    def block(self, piece: bytes) -> Block:
+    def block(self, piece: bytes) -> InputBlock:
         """Some lines, with one label a row, or several if that is allowed."""
         one_based = not self.zero_based
         try:
@@ -187,7 +187,7 @@ class LibsvmRows(NamedTuple):
         width = width_of(part.largest, one_based)
         X, _ = rows.finish(width, one_based, multilabel=False, query_id=False)
         heads = Heads(part.labels, part.label_ends, part.qids)
-        return Block(X, heads, piece, part.n_lines, one_based, partial(line_of_row, piece))
+        return InputBlock(X, heads, piece, part.n_lines, one_based, partial(line_of_row, piece))
 
     def options(self) -> dict[str, Any]:
         return {"zero_based": self.zero_based}

@@ -17,7 +17,7 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._sources import is_pipe, open_input
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
-from sparsemaps.files._rows import Block, read_pieces
+from sparsemaps.files._rows import InputBlock, read_pieces
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
 from sparsemaps.libsvm._write import one_label_each
 from sparsemaps.text import _records
@@ -64,7 +64,7 @@ class TextRows(NamedTuple):
                 yield _Lines(some, format, is_first)
                 is_first = False
 
-    def block(self, piece: Any) -> Block:
+    def block(self, piece: Any) -> InputBlock:
         batch, n_lines = self._records(piece)
         labels = self._labels(batch, piece)
         if len(batch.texts):
@@ -73,7 +73,7 @@ class TextRows(NamedTuple):
             X = sp.csr_array((0, width_of(self.vectorizer)))
         ids = None if batch.ids is None else [" ".join(str(id).split()) for id in batch.ids]
         heads = one_label_each(labels)
-        return Block(X, heads, b"", n_lines, True, partial(_line_of, piece), ids)
+        return InputBlock(X, heads, b"", n_lines, True, partial(_line_of, piece), ids)
 
     def options(self) -> dict[str, Any]:
         fields = {"field": self.field, "label_field": self.label_field, "id_field": self.id_field}

@@ -16,8 +16,7 @@ from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._growing_array import GrowingArray
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._text_input import LineError
-
-Array = npt.NDArray[Any]
+from sparsemaps._tools._typing import Array
 
 _COMPRESSED = "compressed by {0}: decompress it, or give it as a file whose name ends in {1}"
 

@@ -66,7 +66,7 @@ class Tables(NamedTuple):
         return n_bands == bands.n_bands and is_power and self.links.shape == (n_rows, n_bands)
 
 
-class Block(NamedTuple):
+class KeptBlock(NamedTuple):
     """Rows of an index: the first `n_rows` of arrays, which have room for more if it `grows`."""
 
     array: Array
@@ -79,7 +79,7 @@ class Block(NamedTuple):
 class State(NamedTuple):
     """What readers see."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[KeptBlock, ...]
     n_rows: int
     rows: "RowBlocks | None"  # the rows themselves, if they are kept
     target: Target | None  # the tables', if there are any
@@ -141,7 +141,7 @@ class KeptRows:
         self.like = codes[:0]
         self.lock = threading.RLock()
         self.hash_key = _hashing.draw_hash_key() if hash_key is None else hash_key
-        block = Block(codes.array, codes.sampled, len(codes), tables)
+        block = KeptBlock(codes.array, codes.sampled, len(codes), tables)
         kept = None if rows is None else RowBlocks([rows])
         self.state = State((block,), len(codes), kept, target, bands)
         self._n_removed = 0
@@ -167,7 +167,7 @@ class KeptRows:
         if state.bands is None or len(state.blocks) == 1:
             return state.blocks[0].tables
         codes = self.all_codes()
-        block = Block(codes.array, codes.sampled, len(codes), None)
+        block = KeptBlock(codes.array, codes.sampled, len(codes), None)
         return self._made(block, state.bands).tables
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -292,7 +292,7 @@ class KeptRows:
             if 2 * self._n_removed > self.state.n_rows and self.state.bands is not None:
                 self._make_tables(self.state.target, self.state.bands)
 
-    def _with_room(self, n: int) -> tuple[State, Block]:
+    def _with_room(self, n: int) -> tuple[State, KeptBlock]:
         """The state, and its last block, which has room for n more rows."""
         state = self.state
         others, tail = state.blocks[:-1], state.blocks[-1]
@@ -300,19 +300,19 @@ class KeptRows:
             return state, tail
         if not tail.grows:
             others = tuple(block for block in state.blocks if block.n_rows)
-            tail = Block(tail.array[:0], tail.sampled[:0], 0, None, True)
+            tail = KeptBlock(tail.array[:0], tail.sampled[:0], 0, None, True)
         n_tail = tail.n_rows
         capacity = max(_SMALLEST, 2 * n_tail, n_tail + n)
         array = np.empty((capacity, self.like.shape[1]), np.uint8)
         sampled = np.zeros(capacity, bool)
         array[:n_tail] = tail.array[:n_tail]
         sampled[:n_tail] = tail.sampled[:n_tail]
-        tail = Block(array, sampled, n_tail, None, True)
+        tail = KeptBlock(array, sampled, n_tail, None, True)
         if state.bands is not None:
             tail = self._made(tail, state.bands)
         return state._replace(blocks=(*others, tail)), tail
 
-    def _publish(self, state: State, tail: Block, n_tail: int, rows: Any) -> None:
+    def _publish(self, state: State, tail: KeptBlock, n_tail: int, rows: Any) -> None:
         """Let readers see the rows that were added to the last block."""
         kept = state.rows
         if kept is not None and rows is not None:
@@ -372,7 +372,7 @@ class KeptRows:
         self.state = self.state._replace(blocks=blocks, target=target, bands=bands)
         self._n_removed = 0
 
-    def _made(self, block: Block, bands: Bands) -> Block:
+    def _made(self, block: KeptBlock, bands: Bands) -> KeptBlock:
         """The block with new tables, of its rows that are not removed."""
         capacity = len(block.array)
         n_slots = 1 << max(1, capacity.bit_length() - 1)
@@ -382,7 +382,7 @@ class KeptRows:
         self._insert(block, bands, 0, block.n_rows)
         return block
 
-    def _insert(self, block: Block, bands: Bands, first: int, last: int) -> None:
+    def _insert(self, block: KeptBlock, bands: Bands, first: int, last: int) -> None:
         assert block.tables is not None
         for start in range(first, last, 2**16):
             _kernel.insert(
@@ -422,7 +422,7 @@ class KeptRows:
     def _by_tables(
         self,
         queries: PackedCodes,
-        block: Block,
+        block: KeptBlock,
         bands: Bands,
         max_differing: int,
         n_jobs: int | None,
@@ -444,7 +444,7 @@ class KeptRows:
     def _found(
         self,
         queries: PackedCodes,
-        block: Block,
+        block: KeptBlock,
         bands: Bands,
         max_differing: int,
         any_row: bool,

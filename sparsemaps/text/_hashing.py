@@ -4,12 +4,12 @@ import numbers
 import operator
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sparsemaps._loops import text as _text
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
@@ -145,6 +145,26 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         )
         self.n_jobs = n_jobs
 
+    def fit(self, X: Iterable[Any], y: Any = None) -> Self:
+        """Check the parameters; texts are not looked at.
+
+        Parameters
+        ----------
+        X : iterable of texts
+        y : ignored
+
+        Returns
+        -------
+        self : HashingVectorizer
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed.
+        """
+        _threads.resolve_n_jobs(self.n_jobs)
+        return super().fit(X, y)
+
     def transform(self, X: Iterable[Any]) -> CsrMatrix:
         """Make a row of each text.
 
@@ -268,7 +288,8 @@ _HOOKS = (
     "_get_hasher",
     "_word_ngrams",
 )
-"""Methods that make scikit-learn's output: a class that has others goes scikit-learn's way."""
+"""Methods that make scikit-learn's output: a class that has others goes scikit-learn's way. Some of
+them are private, and no public name tells whether a subclass has replaced them."""
 
 
 def _tokens(

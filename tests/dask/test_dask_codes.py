@@ -49,7 +49,7 @@ def test_packed_codes_are_those_of_one_machine(new_map):
             sd.encode(fitted, blocks, packed=True)
         return
     codes = sd.encode(fitted, da.concatenate([blocks, blocks]), packed=True)
-    assert repr(codes).startswith(f"PackedCodes(46 rows of {expected.n_hashes} codes")
+    assert repr(codes).startswith(f"DaskPackedCodes(46 rows of {expected.n_hashes} codes")
     with dask.config.set(scheduler="sync"):
         found = codes.compute()
     np.testing.assert_array_equal(found.array, np.concatenate([expected.array] * 2))
@@ -73,13 +73,13 @@ def test_packed_codes_that_are_persisted_or_of_unknown_length(inputs):
 def test_which_rows_have_samples_may_be_left_out():
     codes = np.ones((9, 4), np.uint8)
     codes[5] = 0
-    packed = sd.PackedCodes(da.from_array(codes, chunks=(4, 3)), 8, {})
+    packed = sd.DaskPackedCodes(da.from_array(codes, chunks=(4, 3)), 8, {})
     assert packed.n_hashes == 4
     assert packed.sampled.compute().tolist() == [True] * 5 + [False] + [True] * 3
     with pytest.raises(ValueError, match="sampled must be a Dask array of bool in the blocks"):
-        sd.PackedCodes(packed.array, 8, {}, sampled=np.ones(9, bool))
+        sd.DaskPackedCodes(packed.array, 8, {}, sampled=np.ones(9, bool))
     with pytest.raises(ValueError, match="array must be a two-dimensional Dask array of uint8"):
-        sd.PackedCodes(codes, 8, {})
+        sd.DaskPackedCodes(codes, 8, {})
 
 
 # ---- similar pairs -------------------------------------------------------------------------------
