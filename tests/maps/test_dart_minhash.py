@@ -179,3 +179,14 @@ def test_extreme_weights_have_samples():
     assert (i[:2] == 0).all()
     assert (i[2] == 2).all()
     assert (np.bincount(i[3]) > 500).all()
+
+
+def test_t_tells_darts_apart():
+    """A dart lies in one bucket only. Its t has its number and its part, below the weight."""
+    for weight, part in ((1.0, -1), (1.1, 0), (3.9, 0), (4.1, 1), (0.3, -1), (0.24, -2)):
+        cws = ConsistentWeightedSampling(n_hashes=256, method="dart", random_state=0)
+        _, t = cws.fit([[weight]]).sample([[weight]])
+        numbers, parts = np.divmod(t[0], 2048)
+        assert len(np.unique(t)) == 256
+        assert numbers.min() >= 0
+        assert parts.max() - 1024 == part
