@@ -47,3 +47,20 @@ def test_a_share_is_the_same_for_the_same_text():
     assert chosen == run.share(MUTANTS[::-1], 20, "4f0c")
     assert len(chosen) == -(-len(MUTANTS) // 20)
     assert chosen != run.share(MUTANTS, 20, "4f0d")
+
+
+def test_the_summary():
+    def mutant(name, reason=""):
+        return run.Mutant(name, "path", "text", "new", ("test",), reason)
+
+    a, b, c, d, e = (mutant(name) for name in "abcde")
+    alike, not_alike = mutant("alike", "no number changes"), mutant("not alike", "it seems")
+    every = [a, b, c, d, e, alike, not_alike]
+    outcomes = {a: "killed", b: "survived", c: "takes too long", d: "killed", alike: "survived"}
+    assert run.summary(every, outcomes, 61.4) == (
+        "7 changes: 2 killed, 1 explained, 1 survived, 1 takes too long, 2 not run; 61 s"
+    )
+    assert run.summary([a], {a: "killed"}, 1) == "1 changes: 1 killed, 0 explained, 0 survived; 1 s"
+    assert not run.report(every, outcomes, 1)
+    assert not run.report([not_alike], {not_alike: "killed"}, 1)  # its reason is wrong
+    assert run.report([a, alike], {a: "killed", alike: "survived"}, 1)

@@ -8,8 +8,8 @@ that must then fail.
 A change is killed if one of its tests fails or crashes. It is no merit of the tests if the change
 does not compile, if the tests cannot be imported, or if they only take too long; nor do tests count
 that compare with stored outputs (golden values), as they would kill any change. Needs what tests
-need, and meson, ninja and Cython. One line is printed for each change; the exit status is 1 if one
-survived, or could not be tried.
+need, and meson, ninja and Cython. One line is printed for each change, and a summary. The exit
+status is 1 if one survived, or could not be tried.
 """
 
 import argparse
@@ -28,6 +28,7 @@ import tempfile
 import time
 import tomllib
 import venv
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +78,6 @@ def serve():
     """Run pytest with the arguments of each line of standard input; print how it ended."""
     import resource  # which Windows does not have
 
-    import hypothesis  # noqa: F401
     import pytest
     import scipy.sparse
     import scipy.stats  # noqa: F401
@@ -250,20 +250,34 @@ def check_unchanged(copy, mutants):
         os._exit(1)
 
 
-def report(mutants, outcomes):
-    """Print what the run means; whether nothing is wrong."""
-    equal = [mutant for mutant in outcomes if mutant.reason]
-    real = [mutant for mutant in outcomes if not mutant.reason]
-    killed = [mutant for mutant in real if outcomes[mutant] == "killed"]
-    wrong = [mutant for mutant in real if outcomes[mutant] != "killed"]
-    wrong += [mutant for mutant in equal if outcomes[mutant] != "survived"]
-    left = [mutant for mutant in mutants if mutant not in outcomes]
-    print(f"{len(killed)} of {len(real)} changes killed; {len(equal)} more change nothing")
-    for mutant in left:
-        print(f"not run, for lack of time: {mutant.name}")
+def report(mutants, outcomes, seconds):
+    """Print what is wrong, and a summary; whether nothing is wrong."""
+    wrong = [
+        mutant
+        for mutant, outcome in outcomes.items()
+        if outcome != ("survived" if mutant.reason else "killed")
+    ]
+    for mutant in mutants:
+        if mutant not in outcomes:
+            print(f"not run, for lack of time: {mutant.name}")
     for mutant in wrong:
         print(f"wrong: {mutant.name}: {outcomes[mutant]}")
+    print(summary(mutants, outcomes, seconds))
     return not wrong
+
+
+def summary(mutants, outcomes, seconds):
+    """How many changes became what, in a line."""
+    found = Counter(
+        "explained" if mutant.reason and outcome == "survived" else outcome
+        for mutant, outcome in outcomes.items()
+    )
+    counts = {name: found.pop(name, 0) for name in ("killed", "explained", "survived")}
+    counts |= dict(sorted(found.items()))
+    if len(outcomes) < len(mutants):
+        counts["not run"] = len(mutants) - len(outcomes)
+    parts = ", ".join(f"{n} {name}" for name, n in counts.items())
+    return f"{len(mutants)} changes: {parts}; {seconds:.0f} s"
 
 
 def main():
@@ -285,8 +299,9 @@ def main():
         parser.error("no change has such a name")
     with contextlib.ExitStack() as stack:
         folder = options.folder or stack.enter_context(tempfile.TemporaryDirectory())
+        began = time.monotonic()
         outcomes = run(mutants, Path(folder).resolve(), options.jobs, options.seconds)
-    return 0 if report(mutants, outcomes) else 1
+    return 0 if report(mutants, outcomes, time.monotonic() - began) else 1
 
 
 if __name__ == "__main__":
