@@ -30,3 +30,18 @@ def test_what_stands_in_a_number(behind, padding):
     """Every byte but a digit ends it, the one behind 9 too."""
     with pytest.raises(ValueError, match="number as value"):
         load_svmlight_file(BytesIO(b"1 1:2" + behind + b"3" + padding))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_plain_entries(dtype):
+    """A line that is long enough for the loops that find the ends of numbers first."""
+    numbers = ["-1.5", "2", "-3", "16777217.00000000001", "-16777217.00000000001", "0.1", "-0.7"]
+    numbers *= 20
+    entries = " ".join(f"{column}:{number}" for column, number in enumerate(numbers, 1))
+    X, _ = load_svmlight_file(BytesIO(f"1 {entries}\n".encode()), dtype=dtype)
+    nearest = {"16777217.00000000001": 16777218.0, "-16777217.00000000001": -16777218.0}
+    expected = [
+        nearest.get(number, float(number)) if dtype == np.float32 else float(number)
+        for number in numbers
+    ]
+    np.testing.assert_array_equal(X.data, np.array(expected, dtype))
