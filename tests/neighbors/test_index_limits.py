@@ -187,5 +187,27 @@ def test_bands_are_chosen_between_rows():
         return choose(target)
 
     index._kept._choice = watched
-    assert index.insert_new(Y, threshold=THRESHOLD).mean() > 0.99
+    for start in range(0, 4500, 700):
+        assert index.insert_new(Y[start : start + 700], threshold=THRESHOLD).mean() > 0.99
     assert {1024, 4096} <= set(chosen)
+
+
+@pytest.mark.parametrize("n_slots", [2, 8, 1024])
+def test_rows_of_a_slot_are_told_apart_by_their_bands(n_slots):
+    """However many share a slot, those of equal bands are found, once for each such band."""
+    rng = np.random.default_rng(0)
+    array, queries = rng.integers(0, 4, (300, 6)), rng.integers(0, 4, (20, 6))
+    array, queries = array.astype(np.uint8), queries.astype(np.uint8)
+    heads = np.full((3, n_slots), _kept._kernel.NONE, np.uint32)
+    links, counted = np.empty((300, 3), np.uint32), np.ones(300, np.uint8)
+    _kept._kernel.insert(heads, links, array, counted, 16, 5, 0, 300)
+    found, state = np.empty((3, 10_000), np.uint32), np.array([0, -1, 0, 0])
+    n = _kept._kernel.find(
+        queries, counted[:20], heads, links, array, counted, 300, 8, 6, 16, 5, 6, 1000, 10**6,
+        False, state, found,
+    )  # fmt: skip
+    bands = (queries[:, None] == array).reshape(20, 300, 3, 2).all(axis=3)
+    i, j, _ = np.nonzero(bands)
+    assert sorted(zip(*found[:2, :n].tolist(), strict=True)) == list(zip(i, j, strict=True))
+    differing = (queries[:, None] != array).sum(axis=2)
+    np.testing.assert_array_equal(found[2, :n], differing[found[0, :n], found[1, :n]])

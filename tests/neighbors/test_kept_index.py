@@ -62,6 +62,13 @@ def test_insert_new_does_not_depend_on_the_calls(first, tmp_path):
         assert (answers[0] & ~expected).sum() < 0.05 * (~expected).sum()
 
 
+def test_a_row_that_was_not_added_keeps_no_other_out():
+    """The second is like the first, and the third like the second only."""
+    chain = np.stack([np.isin(np.arange(40), range(k, k + 30)) for k in (0, 5, 10)]) * 1.0
+    index = KernelNeighbors(MinHash(n_hashes=4096, random_state=0))
+    assert index.insert_new(chain, threshold=0.6).tolist() == [True, False, True]
+
+
 @pytest.mark.parametrize("rerank", [False, True])
 def test_insert_new_of_kernels_that_counts_do_not_give(rerank):
     """Row by row, by the exact kernel, or by the parts of a product."""
@@ -97,8 +104,8 @@ def test_tables_find_what_is_within_the_radius():
     whole = new_index(radius=1 - THRESHOLD).fit(Y)
     grown = new_index(radius=1 - THRESHOLD).fit(Y[:1100])
     grown.radius_neighbors(Y[:1])
-    for start in range(1100, 3000, 900):
-        grown.partial_fit(Y[start : start + 900])
+    for start in range(1100, 3000, 100):
+        grown.partial_fit(Y[start : start + 100])
     for index in (whole, grown):
         found = pairs_of(index.radius_neighbors_graph(Y, mode="distance"))
         assert has_tables(index)
