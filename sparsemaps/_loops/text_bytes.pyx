@@ -28,7 +28,7 @@ cdef const text_bytes_loops *loops = text_bytes_at(level)
 
 cdef enum:
     # From so many bytes of a block on, n-grams are counted in a table: its memory is new once.
-    COUNTED_BYTES = 1 << 18
+    COUNTED_BYTES = 1 << 16
 
 ctypedef struct span_t:
     const uint8_t *bytes
@@ -105,7 +105,7 @@ cdef class ByteCounter:
                        int64_t[::1] ends) except -1:
         cdef uint16_t[::1] counters = None
         cdef int64_t n
-        if total >= COUNTED_BYTES:
+        if total >= COUNTED_BYTES or self.tables:
             try:
                 counters = self.tables.pop()
             except IndexError:
