@@ -86,8 +86,10 @@ def test_a_bucket_is_compared_no_further_than_its_bound():
     state = kept.serving(_kept.Target(40, 0.5))
     kept._make_tables(_kept.Target(2, 0.9), _bands.Bands(2, 1))
     state = kept.state
-    found = kept._found(A._with_rows(array[:1], None), state.blocks[0], state.bands, 64, False)
-    np.testing.assert_array_equal(found[1], np.arange(4000, 5000))
+    search = A._with_rows(array[:1], None), state.blocks[0], state.bands, N_HASHES, False
+    for max_found in (2**15, 300):  # also in several calls of a kernel
+        found = kept._found(*search, max_found)
+        np.testing.assert_array_equal(found[1], np.arange(4000, 5000))
 
 
 @pytest.mark.parametrize("sizes", [(3, 10**6), (1, 1), (10**5, 2)])
