@@ -132,7 +132,7 @@ class NpyFormat(OutputFormat):
         self._codes: PackedCodes = self._map.encode(empty, packed=True)
         if self._options.texts is not None:
             self._codes.config[TEXTS] = self._options.texts
-        self._sampled = [self._codes.sampled]
+        self._kept = [self._codes]  # of each block what is beside the codes
 
     @contextmanager
     def _saving(self, path: str) -> Iterator[IO[bytes]]:
@@ -141,11 +141,16 @@ class NpyFormat(OutputFormat):
         with _output_files.blaming(path), tempfile.TemporaryFile(dir=folder) as spool:
             yield spool
             spool.flush()
-            sampled = np.concatenate(self._sampled)
+            sampled = np.concatenate([codes.sampled for codes in self._kept])
+            sizes = [codes.sizes for codes in self._kept if codes.sizes is not None]
             shape = len(sampled), self._codes.shape[1]
-            array = np.memmap(spool, np.uint8, "r", shape=shape) if len(sampled) else None
-            codes = self._codes if array is None else self._codes._with_rows(array, sampled)
-            codes.save(path)
+            array = (
+                np.memmap(spool, np.uint8, "r", shape=shape)
+                if len(sampled)
+                else np.empty(shape, np.uint8)
+            )
+            of_sets = np.concatenate(sizes) if len(sizes) == len(self._kept) else None
+            self._codes._with_rows(array, sampled, of_sets).save(path)
 
     def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
         _check_one_label(block)
@@ -156,7 +161,8 @@ class NpyFormat(OutputFormat):
     def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
         codes, block = converted
         self._spool.write(codes.array.data)
-        self._sampled.append(codes.sampled)
+        codes.array = self._codes.array  # the codes are in the file
+        self._kept.append(codes)
         self._labels.append(block.heads.labels)
         self._write_ids(block)
         if len(block.heads.qids):

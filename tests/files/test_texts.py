@@ -35,6 +35,7 @@ def test_codes_are_those_of_python(file, tmp_path):
     codes = PackedCodes.load(tmp_path / "out.npy")
     np.testing.assert_array_equal(codes.array, expected.array)
     np.testing.assert_array_equal(codes.sampled, expected.sampled)
+    np.testing.assert_array_equal(codes.sizes, expected.sizes)
     assert (codes.bits, codes.config) == (expected.bits, expected.config)
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected.array)
     assert not np.load(f"{tmp_path}/out.npy.labels.npy").any()
