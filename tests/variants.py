@@ -45,6 +45,7 @@ MAPS = {
         {"n_components": 75, "gamma": 0.1, "hash_dim": 60},
         {"n_components": 40, "gamma": 0.1, "transform_type": "fft", "hash_dim": 16},
         {"n_components": 20, "kernel": "matern", "gamma": 1.0, "hash_dim": 32},
+        {"n_components": 300, "gamma": 0.1, "transform_type": "orthogonal", "hash_dim": 60},
     ],
     "RandomBinning": [
         {"n_grids": 50, "gamma": 0.05, "n_bins": 64},

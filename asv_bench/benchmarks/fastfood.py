@@ -9,7 +9,7 @@ from .common import MapBenchmark, ratio
 
 
 class Features(MapBenchmark):
-    params = (["W1", "W4", "W5"], ["hadamard", "fft"])
+    params = (["W1", "W4", "W5"], ["hadamard", "fft", "orthogonal"])
     param_names = ("workload", "transform_type")
 
     def make(self, transform_type):
@@ -17,6 +17,25 @@ class Features(MapBenchmark):
 
     time_transform = MapBenchmark._time_transform
     peakmem_transform = MapBenchmark._peakmem_transform
+
+
+class OrthogonalAgainstHadamard(MapBenchmark):
+    """Three transforms in place of two and a permutation."""
+
+    params = (["W1", "W4"], ["float32", "float64"])
+    param_names = ("workload", "dtype")
+
+    def make(self, dtype):
+        return Fastfood(n_components=1024, transform_type="orthogonal", random_state=0)
+
+    def setup(self, name, dtype):
+        super().setup(name, dtype, dtype=dtype)
+
+    def track_ratio_transform(self, *_):
+        peer = Fastfood(n_components=1024, random_state=0).fit(self.X)
+        return ratio(lambda: peer.transform(self.X), lambda: self.map.transform(self.X))
+
+    track_ratio_transform.unit = "times faster"
 
 
 N_CALLS = 20

@@ -21,6 +21,8 @@ cdef extern from "c/maps/fastfood.h" nogil:
         void (*wht)(void *values, Py_ssize_t n) noexcept nogil
         void (*block)(const void *x, Py_ssize_t n, const int8_t *signs, const int32_t *permutation,
                       const float *normals, void *scratch, void *out) noexcept nogil
+        void (*orthogonal)(const void *x, Py_ssize_t n, const int8_t *signs,
+                           void *out) noexcept nogil
     const fastfood_loops *fastfood_at(int level, size_t value_size)
 
 
@@ -74,3 +76,15 @@ def multiply(const value_t[:, ::1] rows, const int8_t[:, ::1] signs,
                 loops.block(&rows[row, 0], n, &signs[block, 0], &permutations[block, 0],
                             &normals[block, 0], transformed, &out[row, block * n])
     give_back_scratch(scratch)
+
+
+def multiply_orthogonal(const value_t[:, ::1] rows, const int8_t[:, :, ::1] signs,
+                        value_t[:, ::1] out):
+    """The products of each row with all orthogonal blocks, side by side, each of which has three
+    rows of signs; without a factor."""
+    cdef Py_ssize_t row, block, n = rows.shape[1]
+    cdef const fastfood_loops *loops = fastfood_at(level, sizeof(value_t))
+    with nogil:
+        for row in range(rows.shape[0]):
+            for block in range(signs.shape[0]):
+                loops.orthogonal(&rows[row, 0], n, &signs[block, 0, 0], &out[row, block * n])

@@ -33,6 +33,8 @@ def test_choices_are_what_the_maps_take():
     for name, kind in MAPS.items():
         for option in kind.options:
             for choice in option.kind if isinstance(option.kind, tuple) else ():
+                if (option.name, choice) == ("distribution", "orthogonal"):
+                    continue  # not for rows of any width, as those of a file are
                 given = [_options_flag(option.name), choice, "-o", "-", "-"]
                 extra = ["--hash-dim", 4] if name == "fastfood" else []
                 assert command("map", name, *extra, *given).returncode == 0, (name, choice)

@@ -38,13 +38,19 @@ INDEPENDENT = {
         [
             {"gamma": 0.5},
             {"gamma": 0.5, "transform_type": "fft"},
+            {"gamma": 0.5, "transform_type": "orthogonal"},
             {"kernel": "matern", "gamma": 2.0},
             {"kernel": "matern", "gamma": 2.0, "degree": 3},
         ],
     ),
     "SignProjection": (
         "n_hashes",
-        [{}, {"distribution": "rademacher"}, {"kernel": "acos_chi2"}],
+        [
+            {},
+            {"distribution": "rademacher"},
+            {"distribution": "orthogonal"},
+            {"kernel": "acos_chi2"},
+        ],
     ),
     "ConsistentWeightedSampling": ("n_hashes", [{"t_bits": 8}, {"t_bits": 8, "method": "dart"}]),
 }  # fmt: skip

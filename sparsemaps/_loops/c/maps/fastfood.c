@@ -70,5 +70,5 @@ INLINE register_f64 within_f64(register_f64 x)
 #define TEMPLATE "fastfood.template.h"
 #include "each_value.h"
 
-#define LOOPS(TYPE) {.wht = wht_##TYPE, .block = block_##TYPE}
+#define LOOPS(TYPE) {.wht = wht_##TYPE, .block = block_##TYPE, .orthogonal = orthogonal_##TYPE}
 const fastfood_loops TABLE(fastfood)[] = OF_EACH_VALUE(LOOPS);

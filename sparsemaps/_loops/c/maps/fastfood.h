@@ -13,6 +13,8 @@ typedef struct {
     /* One block of Fastfood up to its scales: H G P H B x into `out`. `scratch` is n long. */
     void (*block)(const void *x, ptrdiff_t n, const int8_t *signs, const int32_t *permutation,
                   const float *normals, void *scratch, void *out);
+    /* One orthogonal block: H D_3 H D_2 H D_1 x into `out`, of n signs of each D. */
+    void (*orthogonal)(const void *x, ptrdiff_t n, const int8_t *signs, void *out);
 } fastfood_loops;
 
 DECLARE_TABLES_OF_VALUES(fastfood)

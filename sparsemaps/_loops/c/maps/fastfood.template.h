@@ -94,3 +94,18 @@ static void NAME(block)(const void *any_x, ptrdiff_t n, const int8_t *restrict s
         out[i] = (VALUE)normals[i] * scratch[permutation[i]];
     NAME(wht_inline)(out, n);
 }
+
+static void NAME(orthogonal)(const void *any_x, ptrdiff_t n, const int8_t *restrict signs,
+                             void *any_out)
+{
+    const VALUE *restrict x = any_x;
+    VALUE *restrict out = any_out;
+    for (ptrdiff_t i = 0; i < n; i++)
+        out[i] = (VALUE)signs[i] * x[i];
+    NAME(wht_inline)(out, n);
+    for (int matrix = 1; matrix < 3; matrix++) {
+        for (ptrdiff_t i = 0; i < n; i++)
+            out[i] *= (VALUE)signs[matrix * n + i];
+        NAME(wht_inline)(out, n);
+    }
+}

@@ -1,0 +1,59 @@
+"""Blocks of random vectors that are orthogonal to one another, for dense rows."""
+
+import numpy as np
+
+from sparsemaps._loops import fastfood as _kernel
+from sparsemaps._loops import projection as _projection
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import Array
+
+LARGEST_WIDTH = 2**13
+"""Rows of more columns gain nothing: a block would have more vectors than a map has components."""
+
+LEAST_WIDTH = 128
+"""Vectors of smaller blocks are not near enough to uniform directions."""
+
+_N_SIGNS = 3
+"""Sign matrices of a block. With two the estimates are biased, and their variance is twice as large
+for differences of two entries."""
+
+
+def padded_width(name: str, value: str, n_columns: int | None) -> int:
+    """The width of blocks for rows of so many columns; the parameter `name` asked for them."""
+    if n_columns is None or n_columns > LARGEST_WIDTH:
+        found = "any number of" if n_columns is None else str(n_columns)
+        rule = f"another one where rows have more than {LARGEST_WIDTH} columns"
+        raise ParameterError(name, f"{value!r} for rows of {found} columns", rule)
+    return 1 << max(int(n_columns - 1).bit_length(), LEAST_WIDTH.bit_length() - 1)
+
+
+class OrthogonalBlocks:
+    """Blocks of d vectors of length d: the rows of H D_3 H D_2 H D_1 / root(d), with the
+    Walsh-Hadamard matrix H of entries 1 and -1, and random signs D.
+
+    Each vector is nearly uniform over the directions, and those of a block are orthogonal.
+    """
+
+    def __init__(self, key: int, n_vectors: int, width: int) -> None:
+        n_blocks = -(-n_vectors // width)
+        self.width = width
+        self.signs = np.empty((n_blocks, _N_SIGNS, width), np.int8)
+        draws = np.empty(width, np.float32)
+        for number, signs in enumerate(self.signs.reshape(-1, width)):
+            _projection.draw(key, _projection.RADEMACHER, number, draws)
+            signs[:] = draws
+
+    def multiply(self, dense: Array) -> Array:
+        """Each row's products with all vectors, times root(d)."""
+        out = np.empty((len(dense), len(self.signs) * self.width), dense.dtype)
+        _kernel.multiply_orthogonal(dense, self.signs, out)
+        return out
+
+
+def make_dense(
+    block: tuple[Array, Array, Array], width: int, dtype: np.dtype[np.floating]
+) -> Array:
+    """The rows of a block, padded by zeros."""
+    dense = np.zeros((len(block[2]) - 1, width), dtype)
+    _kernel.spread(*block, dense)
+    return dense
