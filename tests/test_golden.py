@@ -102,6 +102,7 @@ EXTRA = [
     ("Fastfood", {"n_components": 40, "kernel": "matern", "degree": 5, "hash_dim": 4}),
     ("RandomBinning", {"n_bins": 2**16, "n_grids": 40, "pitch_density": rational}),
     ("RandomProjection", {"n_components": 40, "distribution": "cauchy"}),
+    ("TensorSketch", {"n_components": 40, "kernel": "exp", "degree": 5, "method": "direct"}),
     ("Fastfood", {"n_components": 301, "transform_type": "orthogonal", "hash_dim": 200}),
 ]
 

@@ -34,6 +34,7 @@ X = sp.csr_array(np.eye(3))
 def maps() -> None:
     CountSketch(n_components=16, dense_output=True, random_state=0, n_jobs=-1).fit(X).transform(X)
     TensorSketch(degree=3, gamma=0.5, coef0=1.0, method="direct").fit_transform(X)
+    TensorSketch(kernel=(0.5, 1.0), dense_output=False).fit(X).exact_kernel(X)
     RandomMaclaurin(kernel="exp", h01=True).fit(X).get_feature_names_out()
     RandomMaclaurin(kernel=(0.0, 1.0, 0.5), random_state=np.random.default_rng(0)).fit(X)
     cauchy = RandomProjection(distribution="cauchy").fit(X)

@@ -23,6 +23,8 @@ MAPS = {
         {"n_components": 24, "degree": 3, "method": "direct", "dense_output": False},
         {"n_components": 24, "degree": 4, "gamma": 0.5, "coef0": 4.0},
         {"n_components": 24, "method": "fft", "dense_output": False},
+        {"n_components": 24, "kernel": "rbf", "gamma": 0.01, "degree": 4, "method": "direct"},
+        {"n_components": 24, "kernel": (0.5, 1.0, 0.0, 0.25), "dense_output": False},
     ],
     "RandomMaclaurin": [
         {"n_components": 80},

@@ -9,6 +9,7 @@ number of threads, on any machine.
 - ``_texts``: codes of raw texts, some at a time.
 - ``_csr_output``: output as CSR whose size is not known beforehand.
 - ``_moments``: what the formulas for the error of a map need, and what they give.
+- ``_taylor_sketch``, ``_sketch_costs``: sketches of power series, and what sketches cost.
 - ``_orthogonal``: blocks of orthogonal random vectors, for dense rows.
 - ``_bandwidth``: `gamma` from the data, for the maps that have it.
 - ``_block_covariance``: the covariance of the features of one block of `Fastfood`.

@@ -141,7 +141,7 @@ class RandomMaclaurin(SparseMap[Array]):
         if isinstance(self.kernel, str):
             _checks.check_choice("kernel", self.kernel, ("poly", "exp"))
         else:
-            _check_coefficients(self.kernel)
+            check_coefficients(self.kernel, "'poly', 'exp'", LARGEST_DEGREE)
         _checks.check_int("degree", self.degree, 1, LARGEST_DEGREE)
         _checks.check_real("gamma", self.gamma, 0, open_low=True)
         _checks.check_real("coef0", self.coef0, 0)
@@ -309,7 +309,8 @@ def _binomial_series(degree: int, coef0: float) -> list[float]:
     return [float(math.comb(degree, n)) * power for n, power in enumerate(powers)]
 
 
-def _check_coefficients(kernel: Any) -> None:
+def check_coefficients(kernel: Any, names: str, most: int) -> None:
+    """Raise a ValueError unless `kernel` is a sequence of coefficients, of degrees up to `most`."""
     try:
         coefficients = list(kernel)
     except TypeError:
@@ -317,10 +318,10 @@ def _check_coefficients(kernel: Any) -> None:
     if not coefficients or not all(
         isinstance(a, numbers.Real) and math.isfinite(a) and float(a) >= 0 for a in coefficients
     ):
-        rule = "'poly', 'exp' or a sequence of coefficients, finite and none negative"
+        rule = f"{names} or a sequence of coefficients, finite and none negative"
         raise ParameterError("kernel", repr(kernel), rule)
     if not any(coefficients):
         raise ParameterError("kernel", repr(kernel), "a sequence with a positive coefficient")
-    if len(coefficients) > LARGEST_DEGREE + 1:
-        rule = f"of at most {LARGEST_DEGREE + 1} coefficients"
+    if len(coefficients) > most + 1:
+        rule = f"of at most {most + 1} coefficients"
         raise ParameterError("kernel", str(len(coefficients)), rule)

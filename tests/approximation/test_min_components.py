@@ -113,6 +113,8 @@ COVERED = [
     (TensorSketch(), 0.6, "any rows"),
     (TensorSketch(degree=3, gamma=0.5, coef0=1.0, dense_output=False), 2.0, "any rows"),
     (TensorSketch(method="fft"), 0.6, "any rows"),
+    (TensorSketch(kernel="exp", gamma=0.5, max_norm=1.5, tolerance=0.01), 0.6, "any rows"),
+    (TensorSketch(kernel="rbf", gamma=0.5), 0.4, "these rows"),
     (RandomMaclaurin(), 0.6, "any rows"),
     (RandomMaclaurin(kernel="exp", gamma=0.5), 0.6, "any rows"),
     (RandomMaclaurin(degree=3, coef0=1.0, h01=True), 3.0, "any rows"),

@@ -22,7 +22,11 @@ def count_sketch(fitted, X, Y):
 
 
 def tensor_sketch(fitted, X, Y):
-    return (fitted.gamma * X @ Y.T + fitted.coef0) ** fitted.degree
+    if fitted.kernel == "rbf":
+        return np.exp(-fitted.gamma * (differences(X, Y) ** 2).sum(axis=-1))
+    if fitted.kernel != "poly":
+        return sum(a * (fitted.gamma * X @ Y.T) ** n for n, a in enumerate(fitted.kernel))
+    return (fitted.gamma * X @ Y.T + fitted.coef0) ** (fitted.degree or 2)
 
 
 def random_maclaurin(fitted, X, Y):

@@ -17,7 +17,17 @@ X = np.array([[0.6, 0.3, 0.0, 0.7], [0.4, 0.2, 0.1, 0.7]])
 
 # A class, a size, and sets of parameters whose maps are to be independent.
 INDEPENDENT = {
-    "TensorSketch": ("n_components", [{"degree": 2}, {"degree": 3}, {"degree": 4}]),
+    "TensorSketch": (
+        "n_components",
+        [
+            {"degree": 2},
+            {"degree": 3},
+            {"kernel": "exp", "degree": 3},
+            {"kernel": "exp", "degree": 4},
+            {"kernel": "rbf", "degree": 4},
+            {"kernel": (0.0, 0.0, 1.0)},
+        ],
+    ),
     "RandomMaclaurin": (
         "n_components",
         [

@@ -1,0 +1,177 @@
+"""Tensor sketches of power series: the sketches of all degrees in one."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.fft
+
+from sparsemaps._input._row_reader import Block
+from sparsemaps._loops import tensor_sketch as _kernel
+from sparsemaps._tools import _blocks, _portable_math, _seeding
+from sparsemaps._tools._typing import Array
+from sparsemaps.maps._moments import Pairs
+from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
+
+MOST_DEGREES = 256
+
+
+def degree_for(mean: float, poisson: bool, tolerance: float) -> int | None:
+    """The least p for which the sum of mean^n / n! over n > p is at most `tolerance`; of a Poisson
+    law, that sum times e^-mean. None if it is above `MOST_DEGREES`, or the mean is."""
+    if mean > MOST_DEGREES:
+        return None
+    term = math.exp(-mean) if poisson else 1.0
+    terms = [term]
+    while len(terms) <= 4 * MOST_DEGREES:  # the later ones are below 1e-200
+        term *= mean / len(terms)
+        terms.append(term)
+    rest = np.cumsum(terms[::-1])[::-1]  # from each degree on
+    enough = np.flatnonzero(rest[1 : MOST_DEGREES + 2] <= tolerance)
+    return int(enough[0]) if len(enough) else None
+
+
+class TaylorSketch:
+    """Sketches of the series sum of a_n <x, y>^n.
+
+    With count sketches C_1, C_2, ... and the product F_n of the Fourier transforms of the first n,
+    the sketch is the inverse transform of the sum of root(a_n) s_n F_n, each degree with a random
+    sign s_n and shifted cyclically by a random number of places. So products of different degrees
+    vanish on average.
+
+    Parameters
+    ----------
+    seed : int
+    parameters : tuple
+        What tells the kernel apart from others of the seed.
+    coefficients : sequence of float
+        a_0, a_1, ...
+    scale : float
+        Factor of the rows.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        parameters: tuple[Any, ...],
+        coefficients: Any,
+        scale: float,
+        n_components: int,
+        method: str,
+    ) -> None:
+        n = len(coefficients)
+        keys = _seeding.keys(seed, "tensor_sketch", 3 * n, *parameters)
+        self._keys = keys[: 3 * (n - 1)].reshape(-1, 3)
+        signs = np.where(_seeding.uniforms(keys[-2], n) < 0.5, 1.0, -1.0)
+        self._weights = signs * np.sqrt(np.asarray(coefficients, float))
+        self._shifts = (_seeding.uniforms(keys[-1], n) * n_components).astype(np.int64)
+        self._scale = scale
+        self._n_components = n_components
+        self._method = method
+
+    def max_entries(self, lengths: Array, itemsize: int) -> Array:
+        """The largest possible number of values of rows of so many entries."""
+        most = np.full(len(lengths), self._n_components)
+        tuples, power = np.ones(len(lengths)), np.ones(len(lengths))
+        for _ in self._weights[1:]:
+            power = np.minimum(power * lengths, self._n_components)
+            tuples = np.minimum(tuples + power, self._n_components)
+        tuples = tuples.astype(np.int64)
+        return np.where(self._is_direct(lengths, itemsize), tuples, most)
+
+    def sketch(self, block: Block, out: Array) -> None:
+        """Add the sketches of the rows of a block to `out`."""
+        direct = self._is_direct(np.diff(block.indptr), out.itemsize)
+        row_bytes = 4 * self._n_components * out.itemsize
+        for first, last in _blocks.cut_by_bytes(len(out), row_bytes):
+            part = block.rows(first, last)
+            chosen = direct[first:last]
+            if chosen.any():
+                self._add_directly(part, chosen, out[first:last])
+            others = np.flatnonzero(~chosen)
+            if len(others):
+                out[first + others] = self._convolved(part, others, out.dtype)
+
+    def _is_direct(self, lengths: Array, itemsize: int) -> npt.NDArray[np.bool_]:
+        """For rows of these lengths, whether each degree is summed directly."""
+        if self._method != "auto":
+            return np.full(len(lengths), self._method == "direct")
+        join = join_cost(self._n_components, itemsize)
+        cost = np.zeros(len(lengths))
+        for degree in range(1, len(self._weights)):
+            summed, tuples = factors_to_sum(lengths, degree, self._n_components, itemsize)
+            cost += tuples + join * (1 + (degree - summed) * lengths)
+        transforms = 2 * len(self._weights) * butterflies(self._n_components, itemsize)
+        return cost <= transforms
+
+    def _add_directly(self, block: Block, chosen: npt.NDArray[np.bool_], out: Array) -> None:
+        lengths = np.diff(block.indptr)
+        for degree, (weight, shift) in enumerate(zip(self._weights, self._shifts, strict=True)):
+            if weight == 0:
+                continue
+            of_degree = np.zeros_like(out)
+            if degree == 0:
+                of_degree[chosen, 0] = 1
+            else:
+                summed, _ = factors_to_sum(lengths, degree, self._n_components, out.itemsize)
+                summed[~chosen] = 0
+                factors = self._keys[:degree], self._scale, 0.0
+                _kernel.sketch_dense(*block, *factors, summed, of_degree)
+            of_degree *= out.dtype.type(weight)
+            out[:, shift:] += of_degree[:, : self._n_components - shift]
+            out[:, :shift] += of_degree[:, self._n_components - shift :]
+
+    def _convolved(self, block: Block, rows: Array, dtype: Any) -> Array:
+        """Sketches of some rows of a block, by Fourier transforms."""
+        n = self._n_components
+        frequencies = np.arange(n // 2 + 1)
+        product = total = None
+        sketches = np.zeros((1, len(rows), n), dtype)
+        for degree, (weight, shift) in enumerate(zip(self._weights, self._shifts, strict=True)):
+            if degree:
+                sketches[:] = 0
+                _kernel.count_sketches(
+                    *block, self._keys[degree - 1 : degree], self._scale, 0.0, rows, sketches
+                )
+                factor: Any = scipy.fft.rfft(sketches[0], axis=1)
+                if product is None:
+                    product = factor
+                else:
+                    _portable_math.multiply_complex(product, factor)
+            turns = -2j * np.pi / n * (frequencies * shift % n)
+            shifted = np.exp(turns).astype(np.result_type(dtype, np.complex64))
+            shifted *= dtype.type(weight)
+            if total is None:  # the transform of degree 0 is 1
+                total = np.repeat(shifted[None], len(rows), axis=0)
+            elif weight and product is not None:
+                of_degree = product.copy()
+                _portable_math.multiply_complex(of_degree, shifted)
+                total += of_degree
+        return np.asarray(scipy.fft.irfft(total, n=n, axis=1, overwrite_x=True))
+
+
+def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
+    """The variance by fully random hashes, times the number of components, up to terms of one over
+    that number.
+
+    In a factor that two degrees share, the columns i, j of x and y of the one and i', j' of the
+    other meet where i = j and i' = j' (`same`, or with other columns one of `straight` and
+    `crossed`, as in the polynomial sketch). The factors that the higher degree has beyond the lower
+    one multiply by the inner product. Products of different degrees add their squares: there,
+    columns pair within x and within y (`lengths`), or between them (`inner`), or as `crossed`.
+    """
+    inner, overlap = gamma * pairs.inner, gamma**2 * pairs.overlap
+    square_x, square_y = gamma * pairs.square_x, gamma * pairs.square_y
+    same, straight, crossed = inner**2, square_x * square_y - overlap, inner**2 - overlap
+    unit = np.zeros_like(inner)
+    for low, a in enumerate(coefficients):
+        equal = (same + straight) ** low + (same + crossed) ** low - 2 * same**low
+        within = (same + straight + overlap - same + crossed) ** low
+        between = (same + crossed) ** low
+        unit = unit + a**2 * equal
+        for high in range(low + 1, len(coefficients)):
+            more, b = high - low, coefficients[high]
+            unit = unit + 2 * a * b * inner**more * (equal + between)
+            unit = unit + a * b * within * (square_x**more + square_y**more)
+    return unit
