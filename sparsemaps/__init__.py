@@ -13,7 +13,7 @@ are a kernel's values on average.
 - `RandomMaclaurin`: polynomial, exponential, any power series; dense; CSR with exact terms.
 - `RandomProjection`: linear; sums of absolute differences; dense.
 - `SignProjection`: acos 1 - angle/pi, acos-chi-square; one-hot CSR, dense, packed bits.
-- `TensorSketch`: polynomial; dense or CSR.
+- `TensorSketch`: polynomial, exponential, Gaussian, any power series; dense or CSR.
 
 Beside the maps there are the modules `codes` (packed codes), `kernels` (exact kernels), `libsvm`
 (LIBSVM's format), `text` (raw text), `files` (jobs over files), `neighbors` (search) and
