@@ -80,8 +80,8 @@ class TensorSketch(SparseMap[Output]):
         transforms; "direct" sums over tuples of entries or entry by entry. "auto" takes, for each
         row, the one that costs less (see Notes). All give the same sketch, up to rounding.
     max_norm : float, default=1.0
-        Length of the longest row, above 0, for "exp" and "rbf" where `degree` is None. A row that
-        is longer by more than a relative 1e-6 is an error.
+        Length of the longest row, above 0, for which the degree of "exp" and "rbf" is chosen. A row
+        that is longer by more than a relative 1e-6 is then an error.
     tolerance : float, default=0.001
         Largest error of a kernel value that the degree chosen for "exp" and "rbf" leaves, above 0.
     dense_output : bool, default=True
