@@ -99,13 +99,13 @@ static void NAME(orthogonal)(const void *any_x, ptrdiff_t n, const int8_t *restr
                              void *any_out)
 {
     const VALUE *restrict x = any_x;
-    VALUE *restrict out = any_out;
+    VALUE *restrict products = any_out;
     for (ptrdiff_t i = 0; i < n; i++)
-        out[i] = (VALUE)signs[i] * x[i];
-    NAME(wht_inline)(out, n);
+        products[i] = (VALUE)signs[i] * x[i];
+    NAME(wht_inline)(products, n);
     for (int matrix = 1; matrix < 3; matrix++) {
         for (ptrdiff_t i = 0; i < n; i++)
-            out[i] *= (VALUE)signs[matrix * n + i];
-        NAME(wht_inline)(out, n);
+            products[i] *= (VALUE)signs[matrix * n + i];
+        NAME(wht_inline)(products, n);
     }
 }
