@@ -5,7 +5,7 @@ This package makes the rows that the maps take from texts, at about the speed of
 - ``_inputs``: whatever holds texts (lists, generators, NumPy, pandas, polars, Arrow) as blocks of
   texts of bounded size.
 - ``_csr``: blocks to rows by threads, rows to one CSR matrix.
-- ``_hashing``: `HashingVectorizer`, scikit-learn's class with compiled loops behind it.
+- ``_vectorizer``: `HashingVectorizer`, scikit-learn's class with compiled loops behind it.
 - ``_byte_ngrams``: `ByteNgrams`, counts of byte n-grams at exact columns.
 - ``_analyzers``: vectorizers from descriptions such as "word:5", and what of one decides its rows.
 - ``_records``: `iter_records`, texts of files: lines, JSON Lines, Parquet.
@@ -15,7 +15,7 @@ ones in ``_loops/c/text/text.h`` and ``text_bytes.h``. Users call this package, 
 """
 
 from sparsemaps.text._byte_ngrams import ByteNgrams
-from sparsemaps.text._hashing import HashingVectorizer
 from sparsemaps.text._records import iter_records
+from sparsemaps.text._vectorizer import HashingVectorizer
 
 __all__ = ["ByteNgrams", "HashingVectorizer", "iter_records"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsemaps._tools import _sklearn
 from sparsemaps.text._byte_ngrams import LONGEST, ByteNgrams
-from sparsemaps.text._hashing import HashingVectorizer
+from sparsemaps.text._vectorizer import HashingVectorizer
 
 LARGEST_N_FEATURES = 2**31 - 2
 """The largest number of columns that scikit-learn's vectorizer takes."""
