@@ -17,16 +17,14 @@ from tqdm import tqdm
 import sparsemaps
 from sparsemaps import neighbors
 from sparsemaps._tools import _output_files, _sklearn
-from sparsemaps.cli._demo_data import DemoText, Task, digits, texts
+from sparsemaps.cli._demo_data import DemoSizes, DemoText, Task, digits, texts
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
 from sparsemaps.text import ByteNgrams
 
-N_HASHES = (64, 256, 1024)
 BITS = 8
-N_COMPONENTS = 1024
 N_SET_HASHES = 256
 SIMILAR = 0.8
 N_SHOWN = 3
@@ -105,7 +103,7 @@ def steps(task: Task) -> Iterator[Callable[[], Result]]:
         yield lambda: linear(task, "columns to at most 1", columns_to_one(task.X_train))
     sampled = [
         (f"ConsistentWeightedSampling, {n_hashes}", weighted_sampling(n_hashes))
-        for n_hashes in N_HASHES
+        for n_hashes in task.sizes.n_hashes
     ]
     yield lambda: exact(task, "min-max", sampled[0][1])
     yield from (partial(mapped, task, *named) for named in sampled)
@@ -121,27 +119,24 @@ def other_steps(task: Task) -> Iterator[Callable[[], Result]]:
     """The steps of the other kernels and their maps, on rows of unit length."""
     *_, normalize = _sklearn.learners()
     unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
-    for name, maps in maps_by_kernel().items():
+    for name, maps in maps_by_kernel(task.sizes.n_components).items():
         if name:
             yield partial(exact, unit, name, maps[0])
         for features in maps:
-            yield partial(mapped, unit, *labelled(features))
+            label = f"{type(features).__name__}, {task.sizes.n_components}"
+            yield partial(mapped, unit, label, features)
 
 
-def maps_by_kernel() -> dict[str, list[SparseMap]]:
+def maps_by_kernel(n_components: int) -> dict[str, list[SparseMap]]:
     """The maps that are shown, with the parameters that their classes state."""
     maps: dict[str, list[SparseMap]] = {}
     for cls in (getattr(sparsemaps, name) for name in sparsemaps._MAPS):
         if cls._demo is not None:
             kernel, parameters = cls._demo
             features = cls(**parameters, random_state=0, n_jobs=-1)
-            features._set_size(N_COMPONENTS)
+            features._set_size(n_components)
             maps.setdefault(kernel, []).append(features)
     return maps
-
-
-def labelled(features: SparseMap) -> tuple[str, SparseMap]:
-    return f"{type(features).__name__}, {N_COMPONENTS}", features
 
 
 def results(task: Task) -> list[Result]:
@@ -252,12 +247,13 @@ def near_duplicates(texts: list[DemoText]) -> Iterator[str]:
 
 def write(task: Task, directory: Path) -> Iterator[str]:
     """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
-    cws = weighted_sampling(N_HASHES[1]).fit(task.X_train)
+    n_hashes = task.sizes.n_hashes[1]
+    cws = weighted_sampling(n_hashes).fit(task.X_train)
     directory.mkdir(parents=True, exist_ok=True)
     (train, test), model = written_to(directory), directory / "texts.model"
     for X, y, path in ((task.X_train, task.y_train, train), (task.X_test, task.y_test, test)):
         dump_svmlight_file(cws.transform(X), y, path, zero_based=False)
-    yield f"Written: {train} and {test}, the texts under the map with k = {N_HASHES[1]}."
+    yield f"Written: {train} and {test}, the texts under the map with k = {n_hashes}."
     yield "With LIBLINEAR (its programs have the prefix liblinear- in Debian's liblinear-tools):"
     yield f"  train -c 1 {train} {model}"
     yield f"  predict {test} {model} {directory / 'texts.predicted'}"
@@ -268,7 +264,12 @@ def written_to(directory: Path) -> list[Path]:
     return [directory / "texts.train", directory / "texts.test"]
 
 
-def run(directory: str | Path, plot: str | None = None, say: Callable[[str], None] = print) -> None:
+def run(
+    directory: str | Path,
+    plot: str | None = None,
+    say: Callable[[str], None] = print,
+    sizes: DemoSizes = DemoSizes(),  # noqa: B008
+) -> None:
     """Run the demonstration; LIBSVM files go to `directory`, a picture to `plot`."""
     outputs = [(str(path), "a file of the texts") for path in written_to(Path(directory))]
     if plot is not None:
@@ -276,7 +277,7 @@ def run(directory: str | Path, plot: str | None = None, say: Callable[[str], Non
     _output_files.refuse_clashes([], outputs)
     tables = []
     for make in (digits, texts):
-        task = make()
+        task = make(sizes)
         tables.append((task, results(task)))
         for line in table(*tables[-1]):
             say(line)

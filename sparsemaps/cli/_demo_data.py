@@ -21,11 +21,18 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.text import ByteNgrams
 
 PACKAGES = ("numpy", "scipy", "sklearn")
-TEXTS_EACH = 1200
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
 
 DemoText = tuple[str, str, bytes]
 """A package, a file of it, and a text that stands there."""
+
+
+class DemoSizes(NamedTuple):
+    """How large the demonstration is."""
+
+    texts_each: int = 1200  # of each package
+    n_hashes: tuple[int, ...] = (64, 256, 1024)  # of min-max maps; the second one is written
+    n_components: int = 1024  # of the other maps
 
 
 class Task(NamedTuple):
@@ -39,9 +46,10 @@ class Task(NamedTuple):
     y_test: Array
     all_maps: bool  # every map, or the min-max kernel's alone
     texts: list[DemoText]  # those that the rows of both parts stand for
+    sizes: DemoSizes
 
 
-def digits() -> Task:
+def digits(sizes: DemoSizes) -> Task:
     """Handwritten digits, 8 x 8 pixels of 0 to 16."""
     load_digits, *_ = _sklearn.learners()
     X, y = load_digits(return_X_y=True)
@@ -49,7 +57,7 @@ def digits() -> Task:
     X = sp.csr_array(X)
     title = "1. Handwritten digits: 8 x 8 pixels"
     parts = X[~is_test], y[~is_test], X[is_test], y[is_test]
-    return Task(title, "handwritten digits", *parts, all_maps=True, texts=[])
+    return Task(title, "handwritten digits", *parts, all_maps=True, texts=[], sizes=sizes)
 
 
 def docstrings(path: Path) -> Iterator[bytes]:
@@ -85,7 +93,7 @@ def sources() -> Iterator[tuple[str, list[Path]]]:
             yield name, [p for p in sorted(root.rglob("*.py")) if "tests" not in p.parts]
 
 
-def texts() -> Task:
+def texts(sizes: DemoSizes) -> Task:
     """Documentation strings by package; whole files are for training or for the test."""
     labels: list[int] = []
     is_test: list[bool] = []
@@ -93,13 +101,13 @@ def texts() -> Task:
     seen: set[bytes] = set()
     all_sources = list(sources())
     with tqdm(
-        total=TEXTS_EACH * len(all_sources), desc="reading texts", disable=None, leave=False
+        total=sizes.texts_each * len(all_sources), desc="reading texts", disable=None, leave=False
     ) as bar:
         for label, (name, files) in enumerate(all_sources):
             found = 0
             for number, path in enumerate(files):
                 for text in docstrings(path):
-                    if text in seen or found == TEXTS_EACH:
+                    if text in seen or found == sizes.texts_each:
                         continue
                     seen.add(text)
                     read.append((name, f"{path.parent.name}/{path.name}", text))
@@ -107,11 +115,11 @@ def texts() -> Task:
                     is_test.append(number % 3 == 2)
                     found += 1
                     bar.update()
-                if found == TEXTS_EACH:
+                if found == sizes.texts_each:
                     break
     X = ByteNgrams(ngram_range=(1, 1)).transform([text for _, _, text in read])
     y, for_test = np.array(labels), np.array(is_test)
     names = ", ".join(source for source, _ in all_sources)
     title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
     parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
-    return Task(title, "texts by their bytes", *parts, all_maps=False, texts=read)
+    return Task(title, "texts by their bytes", *parts, all_maps=False, texts=read, sizes=sizes)

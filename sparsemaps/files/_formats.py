@@ -123,6 +123,7 @@ class NpyFormat(OutputFormat):
     def _begin(self, path: Any) -> None:
         path = os.fspath(path)
         # The last to be entered is the first to appear: the codes come after what belongs to them.
+        self._path = path
         self._spool = self._stack.enter_context(self._saving(path))
         self._labels = _GrowingNpy(path + LABELS, np.float64, self._stack)
         self._qids: _GrowingNpy | None = None
@@ -160,7 +161,8 @@ class NpyFormat(OutputFormat):
 
     def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
         codes, block = converted
-        self._spool.write(codes.array.data)
+        with _output_files.blaming(self._path):  # not the file that was opened last
+            self._spool.write(codes.array.data)
         codes.array = self._codes.array  # the codes are in the file
         self._kept.append(codes)
         self._labels.append(block.heads.labels)

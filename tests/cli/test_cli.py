@@ -13,7 +13,7 @@ from commands import command
 from conftest import map_classes, random_csr
 
 import sparsemaps
-from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
+from sparsemaps import ConsistentWeightedSampling, CountSketch
 from sparsemaps.cli import _commands
 from sparsemaps.cli._options import KERNELS, MAPS
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
@@ -378,16 +378,14 @@ def test_many_files(file, tmp_path):
         assert done.stderr.count(b"\n") == 1
 
 
-def test_demo(tmp_path, monkeypatch, capsys):
+def test_demo(tmp_path, capsys):
     """The whole demonstration, with fewer texts."""
-    from sparsemaps.cli import _demo, _demo_data
+    from sparsemaps.cli import _demo
 
-    monkeypatch.setattr(_demo_data, "TEXTS_EACH", 45)
-    monkeypatch.setattr(_demo, "N_HASHES", (16, 64))
-    monkeypatch.setattr(_demo, "N_COMPONENTS", 128)
     pytest.importorskip("matplotlib")
     picture = tmp_path / "demo.svg"
-    assert cli.main(["demo", "-o", str(tmp_path), "--plot", str(picture)]) == 0
+    sizes = _demo.DemoSizes(texts_each=45, n_hashes=(16, 64), n_components=128)
+    _demo.run(tmp_path, str(picture), sizes=sizes)
     assert "<svg" in picture.read_text(encoding="utf-8")
     said = capsys.readouterr().out
     for name in ("min-max", "polynomial", "Gaussian", "Laplacian", "acos", "min-max times acos"):

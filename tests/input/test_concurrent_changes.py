@@ -4,6 +4,7 @@ nothing outside the arrays is read or written.
 ``SPARSEMAPS_CHANGES_SECONDS=5`` calls each function for that long, not for a moment.
 """
 
+import functools
 import inspect
 import io
 import os
@@ -114,7 +115,8 @@ def calls(X):
     for what, instance in instances(X):
         for name in dir(instance):
             if takes_matrix(instance, name):
-                yield f"{what}.{name}", getattr(instance, name)
+                more = {"threshold": 0.5} if name == "insert_new" else {}
+                yield f"{what}.{name}", functools.partial(getattr(instance, name), **more)
     yield from FUNCTIONS.items()
 
 

@@ -161,15 +161,7 @@ def test_directions():
 @pytest.mark.parametrize("recall", [0.5, 0.9])
 def test_recall_of_hashing(recall, monkeypatch):
     """Over seeds, pairs whose estimate reaches the threshold are found with the recall."""
-    hashed = []
-    choose = _bands.choose_bands
-
-    def watched(*arguments):
-        monkeypatch.setattr(_bands, "_PAIR_COST", 1e9)  # all pairs cost too much
-        hashed.append(choose(*arguments))
-        return hashed[-1]
-
-    monkeypatch.setattr(_bands, "choose_bands", watched)
+    monkeypatch.setattr(_bands, "_PAIR_COST", 1e9)  # all pairs cost too much
     X = parts_of_sets(60)
     shares = []
     for seed in range(8):
@@ -179,7 +171,7 @@ def test_recall_of_hashing(recall, monkeypatch):
         found = set(zip(i, j, strict=True))
         assert found <= expected
         shares.append(len(found) / len(expected))
-    assert any(bands is not None for bands in hashed)
+    assert min(shares) < 1
     error = np.std(shares, ddof=1) / np.sqrt(len(shares))
     assert np.mean(shares) >= recall - theorems.N_STANDARD_ERRORS * error
 
