@@ -50,7 +50,7 @@ static void put_bits(const code_output_t *output, ptrdiff_t row, ptrdiff_t first
             out[j] = (uint8_t)(codes >> 8 * j);
     } else {
         int64_t numbers[64];
-        for (ptrdiff_t j = 0; j < n; j++)
+        for (ptrdiff_t j = 0; j < 64; j++)
             numbers[j] = (int64_t)(codes >> j & 1);
         put(output, row, first, numbers, n);
     }
