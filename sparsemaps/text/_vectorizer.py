@@ -189,14 +189,20 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             from 0.
         """
         if isinstance(X, str) or not self._is_compiled():
-            return super().transform(X)
+            return self._transform_elsewhere(X)
         return self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
 
     def _transform_block(self, first: int, block: Any) -> Matrix:
         """The rows of a block of texts, the first of which has number `first`."""
         if not self._is_compiled():
-            return super().transform(_inputs.as_list(block))
+            return self._transform_elsewhere(_inputs.as_list(block))
         return self._transform_blocks([(first, block)], 0, None)
+
+    def _transform_elsewhere(self, texts: Any) -> Matrix:
+        """scikit-learn's rows. Without `fit` it divides by `n_features` before it looks at it."""
+        if isinstance(self.n_features, numbers.Integral) and self.n_features < 1:
+            super().fit([])
+        return super().transform(texts)
 
     def _transform_blocks(
         self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None

@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import murmurhash3_32
 from strange_texts import strange_texts
 
+from sparsemaps import MinHash
 from sparsemaps._loops import text as kernel
 from sparsemaps.text import HashingVectorizer, _inputs
 
@@ -281,3 +282,12 @@ def test_parameters_are_checked_as_theirs():
             HashingVectorizer(**wrong).fit(["a"])
     with pytest.raises(ValueError, match="ngram_range"):
         HashingVectorizer(ngram_range=(2, 1)).transform(["a"])
+
+
+@pytest.mark.parametrize("n_features", [0, -3])
+def test_columns_are_checked_without_fit(n_features):
+    """scikit-learn's class ends the process here: it divides by 0."""
+    with pytest.raises(ValueError, match="'n_features' parameter of HashingVectorizer must be"):
+        HashingVectorizer(n_features=n_features).transform(["a text"])
+    with pytest.raises(ValueError, match="'n_features' parameter of HashingVectorizer must be"):
+        MinHash().fit_any_width().encode_texts(HashingVectorizer(n_features=n_features), ["a text"])
