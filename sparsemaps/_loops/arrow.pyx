@@ -119,6 +119,12 @@ cdef class Chunk:
         text = (<const char *>data)[:n]
         return text.decode("utf-8") if self.is_text else text
 
+    def n_bytes(self, int64_t i):
+        """Length of string i, 0 if it is null."""
+        cdef int64_t n
+        self.at(i, &n)
+        return n
+
     def stop(self, int64_t start, int64_t most):
         """Where a block from `start` on ends that has about `most` bytes."""
         cdef int64_t total = 0, n = 0, i

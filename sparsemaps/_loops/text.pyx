@@ -124,6 +124,22 @@ cdef class Vectorizer:
         """Whether more must be done to a text than the loops do."""
         return self.tokenize is not None or self.preprocess is not None
 
+    def values_of(self, int32_t[::1] counts):
+        """The values of a row with these counts."""
+        cdef int64_t n = len(counts)
+        cdef int32_t[::1] padded = np.zeros(n + TEXT_SLACK, np.int32)
+        cdef float[::1] f32
+        cdef double[::1] f64
+        padded[:n] = counts
+        values = np.empty(n + TEXT_SLACK, np.float32 if self.single else np.float64)
+        if self.single:
+            f32 = values
+            loops.values[0](&padded[0], n, self.binary, self.norm, &f32[0])
+        else:
+            f64 = values
+            loops.values[1](&padded[0], n, self.binary, self.norm, &f64[0])
+        return values[:n]
+
     def give_back(self, columns, values):
         self.outputs.append((columns.base, values.base))
 

@@ -5,6 +5,7 @@ This package makes the rows that the maps take from texts, at about the speed of
 - ``_inputs``: whatever holds texts (lists, generators, NumPy, pandas, polars, Arrow) as blocks of
   texts of bounded size.
 - ``_csr``: blocks to rows by threads, rows to one CSR matrix.
+- ``_long_texts``: rows of texts of millions of characters, a piece at a time.
 - ``_vectorizer``: `HashingVectorizer`, scikit-learn's class with compiled loops behind it.
 - ``_byte_ngrams``: `ByteNgrams`, counts of byte n-grams at exact columns.
 - ``_analyzers``: vectorizers from descriptions such as "word:5", and what of one decides its rows.

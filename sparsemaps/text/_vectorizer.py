@@ -13,6 +13,7 @@ from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
+from sparsemaps.text._long_texts import PiecewiseVectorizer
 
 if TYPE_CHECKING:
     from sparsemaps._tools._sklearn import HashingVectorizer as _Base
@@ -84,9 +85,11 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     scikit-learn's way by itself, at its speed. scikit-learn's documentation describes the
     parameters in more detail.
 
-    Beside the output a few megabytes are held, and a text at a time where they are files. A long
-    text takes 5 to 15 times its own memory while it is hashed. Texts of Arrow's are read in its
-    memory. The one difference: scikit-learn's float32 counts end at 2^24.
+    Beside the output some megabytes are held, and a text at a time where they are files. A text of
+    more than 2^21 characters is taken a piece at a time, if it is a str or Arrow's, has blanks, and
+    words are not found by Python's ``re``; else it takes 5 to 15 times its own memory while it is
+    hashed. Shorter texts of Arrow's are read in its memory. The one difference: scikit-learn's
+    float32 counts end at 2^24.
 
     References
     ----------
@@ -262,25 +265,29 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
                 )
         if self.strip_accents:
             preprocess = self.build_preprocessor()
-        return _text.Vectorizer(
-            analyzer=self.analyzer,
-            by_spaces=by_spaces,
-            least=least,
-            ngram_range=self.ngram_range,
-            lowercase=self.lowercase,
-            n_features=int(self.n_features),
-            alternate_sign=self.alternate_sign,
-            binary=self.binary,
-            norm=self.norm,
-            dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
-            stop_words=stop_words,
-            reads=self.input != "content",
-            utf8=self.decode_error == "strict" and self.encoding.lower() in ("utf-8", "utf8"),
-            decode=self.decode,
-            preprocess=preprocess,
-            tokenize=tokenize,
-            tokens=analyzer,
-        )
+        parameters = {
+            "analyzer": self.analyzer,
+            "by_spaces": by_spaces,
+            "least": least,
+            "ngram_range": self.ngram_range,
+            "lowercase": self.lowercase,
+            "n_features": int(self.n_features),
+            "alternate_sign": self.alternate_sign,
+            "binary": self.binary,
+            "norm": self.norm,
+            "dtype": np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
+            "stop_words": stop_words,
+            "reads": self.input != "content",
+            "utf8": self.decode_error == "strict" and self.encoding.lower() in ("utf-8", "utf8"),
+            "decode": self.decode,
+            "preprocess": preprocess,
+            "tokenize": tokenize,
+            "tokens": analyzer,
+        }
+        make = partial(_text.Vectorizer, **parameters)
+        if tokenize is not None or self.input != "content":
+            return make()
+        return PiecewiseVectorizer(make, self.ngram_range[1], plain=preprocess is not None)
 
 
 _HOOKS = (

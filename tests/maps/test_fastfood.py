@@ -333,7 +333,10 @@ def test_permutations_are_uniform():
         ({"gamma": -1}, "gamma must be a finite number above 0, got -1"),
         ({"degree": 0}, "degree must be from 1 to 64, got 0"),
         ({"n_components": 0}, "n_components must be from 1 to 2147483647, got 0"),
-        ({"transform_type": "dct"}, "transform_type must be 'hadamard' or 'fft', got 'dct'"),
+        (
+            {"transform_type": "dct"},
+            "must be 'hadamard' or 'fft' or 'orthogonal', got 'dct'",
+        ),
         ({"hash_dim": 0}, "hash_dim must be from 1 to 1048576, got 0"),
     ],
 )

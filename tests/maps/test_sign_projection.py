@@ -197,7 +197,10 @@ def test_more_bits_extend_the_first():
     [
         ({"kernel": "rbf"}, "kernel must be 'acos' or 'acos_chi2', got 'rbf'"),
         ({"n_hashes": 0}, "n_hashes must be from 1 to 16777216, got 0"),
-        ({"distribution": "normal"}, "distribution must be 'rademacher', got 'normal'"),
+        (
+            {"distribution": "normal"},
+            "must be 'rademacher' or 'orthogonal', got 'normal'",
+        ),
         ({"distribution": "rademacher", "kernel": "acos_chi2"}, "for kernel='acos' only"),
         ({"dense_output": 1}, "dense_output must be True or False, got 1"),
     ],

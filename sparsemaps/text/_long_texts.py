@@ -1,0 +1,157 @@
+"""Rows of texts of many millions of characters, whose n-grams are counted a piece at a time.
+
+A text T is cut at two blanks p <= q. A run of tokens that neither the part up to q nor the part
+from p on holds would hold all tokens between p and q. So where these are at least as many as the
+longest n-gram has, less one, the n-grams of T are those of T[:q] and of T[p:], less those of
+T[p:q], which both hold.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools._typing import Array
+
+PIECE_CHARACTERS = 2**20
+OVERLAP_CHARACTERS = 2**12
+
+# A single blank between two tokens: to cut there changes no token, no small letter and no run of
+# blanks. Where accents are stripped, some characters become blanks, so there the neighbours are
+# letters and digits of ASCII.
+_BLANK = re.compile(r"\S\s\S")
+_PLAIN_BLANK = re.compile(r"[0-9A-Za-z]\s[0-9A-Za-z]")
+
+
+class Counts(NamedTuple):
+    """Columns, ascending, and the sum of each, of so many n-grams."""
+
+    columns: Array
+    sums: Array
+    n_ngrams: int
+
+
+class PiecewiseVectorizer:
+    """A `_loops.text.Vectorizer` that takes texts of more than two pieces a piece at a time.
+
+    Parameters
+    ----------
+    make : callable
+        Makes a Vectorizer; keyword arguments replace parameters.
+    longest : int
+        Tokens of the longest n-gram.
+    plain : bool
+        Whether to cut between letters and digits of ASCII only.
+    n_characters, n_shared : int
+        Characters of a piece, and the least that it shares with the next.
+    """
+
+    def __init__(
+        self,
+        make: Callable[..., Any],
+        longest: int,
+        plain: bool,
+        n_characters: int = PIECE_CHARACTERS,
+        n_shared: int = OVERLAP_CHARACTERS,
+    ) -> None:
+        self._make, self._rows, self._longest = make, make(), longest
+        self._blank = _PLAIN_BLANK if plain else _BLANK
+        self._n_characters, self._n_shared = n_characters, n_shared
+
+    def rows(self, first: int, texts: Any) -> tuple[Array, Array, Array, int]:
+        """As `Vectorizer.rows`. Only the last text of a block can be long."""
+        text = self._long_text(texts)
+        counts = None if text is None else self._count(text)
+        if counts is None:
+            return self._rows.rows(first, texts)
+        if isinstance(texts, list):
+            others: Any = texts[:-1]
+        else:
+            chunk, start, stop = texts
+            others = chunk, start, stop - 1
+        columns, values, ends, n_ngrams = self._rows.rows(first, others)
+        own_values = self._rows.values_of(counts.sums.astype(np.int32))
+        return (
+            np.concatenate((columns, counts.columns)),
+            np.concatenate((values, own_values)),
+            np.append(ends, len(columns) + len(own_values)),
+            n_ngrams + counts.n_ngrams,
+        )
+
+    def give_back(self, columns: Array, values: Array) -> None:
+        """Lend the arrays of `rows` to the next call, but for joined ones."""
+        if columns.base is not None:
+            self._rows.give_back(columns, values)
+
+    def _long_text(self, texts: Any) -> str | None:
+        """The last text of a block, if it is a long one."""
+        if isinstance(texts, list):
+            text = texts[-1] if texts else None
+            return text if type(text) is str and self._is_long(len(text)) else None
+        chunk, _, stop = texts
+        if not self._is_long(chunk.n_bytes(stop - 1)):
+            return None
+        try:
+            text = chunk.item(stop - 1)
+        except UnicodeDecodeError:  # the loops name the text
+            return None
+        return text if isinstance(text, str) else None
+
+    def _is_long(self, n_characters: int) -> bool:
+        return n_characters > 2 * self._n_characters
+
+    def _count(self, text: str) -> Counts | None:
+        """The counts of a text, None if it cannot be cut or is none: the loops say why."""
+        vectorizer = self._make(binary=False, norm=None, dtype=np.float64)
+        counted: Counts | None = None
+        waiting: list[Counts] = []
+        try:
+            for start, stop, sign in self._pieces(text):
+                if stop - start == len(text):
+                    return None
+                waiting.append(_count_piece(vectorizer, text[start:stop], sign))
+                n_waiting = sum(len(piece.columns) for piece in waiting)
+                if counted is None or n_waiting > len(counted.columns):
+                    counted, waiting = _sum([counted, *waiting] if counted else waiting), []
+        except (UnicodeError, ValueError):
+            return None
+        return _sum([counted, *waiting]) if counted and waiting else counted
+
+    def _pieces(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """Where pieces begin and end, and whether their n-grams are added or taken away."""
+        tokens = self._make(ngram_range=(1, 1))
+        start = 0
+        while True:
+            place = self._cut(text, start + self._n_characters)
+            stop = self._cut(text, place + self._n_shared)
+            while stop < len(text) and tokens.rows(0, [text[place:stop]])[3] < self._longest - 1:
+                stop = self._cut(text, place + 2 * (stop - place))
+            yield start, stop, 1
+            if stop == len(text):
+                return
+            yield place, stop, -1
+            start = place
+
+    def _cut(self, text: str, place: int) -> int:
+        """The first blank from there on at which to cut, or the end."""
+        found = self._blank.search(text, place)
+        return found.start() + 1 if found else len(text)
+
+
+def _count_piece(vectorizer: Any, piece: str, sign: int) -> Counts:
+    columns, values, _, n_ngrams = vectorizer.rows(0, [piece])
+    counts = Counts(columns.copy(), sign * values.astype(np.int64), sign * n_ngrams)
+    vectorizer.give_back(columns, values)
+    return counts
+
+
+def _sum(parts: list[Counts]) -> Counts:
+    columns = np.concatenate([part.columns for part in parts])
+    order = np.argsort(columns, kind="stable")  # linear, as parts are sorted
+    columns = columns[order]
+    sums = np.concatenate([part.sums for part in parts])[order]
+    if len(columns):
+        starts = np.flatnonzero(np.diff(columns, prepend=-1))
+        columns, sums = columns[starts], np.add.reduceat(sums, starts)
+    return Counts(columns, sums, sum(part.n_ngrams for part in parts))
