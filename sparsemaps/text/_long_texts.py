@@ -90,13 +90,13 @@ class PiecewiseVectorizer:
             text = texts[-1] if texts else None
             return text if type(text) is str and self._is_long(len(text)) else None
         chunk, _, stop = texts
-        if not self._is_long(chunk.n_bytes(stop - 1)):
-            return None
         try:
-            text = chunk.item(stop - 1)
-        except UnicodeDecodeError:  # the loops name the text
-            return None
-        return text if isinstance(text, str) else None
+            if self._is_long(chunk.n_bytes(stop - 1)):
+                text = chunk.item(stop - 1)
+                return text if isinstance(text, str) else None
+        except ValueError:  # as UnicodeDecodeError is one: the loops name the text
+            pass
+        return None
 
     def _is_long(self, n_characters: int) -> bool:
         return n_characters > 2 * self._n_characters
