@@ -522,7 +522,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         >>> import scipy.sparse as sp
         >>> from sparsemaps import MinHash
         >>> from sparsemaps.neighbors import KernelNeighbors
-        >>> X = sp.random_array((5000, 1000), density=0.01, rng=0, format="csr")
+        >>> X = sp.random_array((5000, 1000), density=0.01, random_state=0, format="csr")
         >>> index = KernelNeighbors(MinHash(random_state=0), radius=0.3).fit(X)
         >>> [round(index.recall_at(similarity), 2) for similarity in (0.5, 0.7, 0.9)]
         [0.77, 0.97, 1.0]

@@ -180,7 +180,9 @@ def test_bands_are_chosen_between_rows():
     """At 1,024 rows and then at 4 times as many, also in the middle of a call."""
     index = new_index()
     index.insert_new(sets(1024, seed=5)[np.zeros(1, int)], threshold=THRESHOLD)
-    Y = sp.random_array((4500, 10**6), density=30 / 10**6, rng=0, format="csr")
+    Y = sp.random_array(
+        (4500, 10**6), density=30 / 10**6, random_state=np.random.default_rng(0), format="csr"
+    )
     chosen = []
     choose = index._kept._choice
 
