@@ -49,7 +49,8 @@ def containers():
         yield "variable strings", np.array(TEXTS, np.dtypes.StringDType())
     yield "pandas", pd.Series(TEXTS)
     yield "pandas objects", pd.Series(TEXTS, dtype=object)
-    yield "pandas categories", pd.Series(TEXTS, dtype="category")
+    if int(pd.__version__.split(".")[0]) >= 3:  # before, texts that begin with NUL are one category
+        yield "pandas categories", pd.Series(TEXTS, dtype="category")
     yield "polars", pl.Series(TEXTS)
     yield "polars slice", pl.Series(["", *TEXTS])[1:]
     yield "utf8", array
@@ -138,7 +139,7 @@ def test_what_is_no_collection_of_texts():
 
 
 def test_null():
-    for texts in (pa.array(["a", None]), pl.Series(["a", None]), pd.Series(["a", None])):
+    for texts in (pa.array(["a", None]), pl.Series(["a", None]), pd.Series(["a", np.nan])):
         with pytest.raises(ValueError, match=r"np.nan is an invalid document.*\(text 1\)"):
             HashingVectorizer().transform(texts)
         with pytest.raises(ValueError, match=r"\(text 1\)"):
