@@ -4,7 +4,6 @@ Errors name the row, its value, and the rule.
 """
 
 import itertools
-import numbers
 import operator
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
@@ -84,7 +83,7 @@ def open_sparse(X: Any, name: str) -> Csr:
 def _checked_shape(X: Any, name: str) -> tuple[int, int]:
     """The shape of a sparse matrix, which others may have set to anything."""
     shape = X.shape
-    if not isinstance(shape, tuple) or not all(isinstance(n, numbers.Integral) for n in shape):
+    if not isinstance(shape, tuple) or not all(isinstance(n, (int, np.integer)) for n in shape):
         raise ValueError(f"the shape of {name} must be a tuple of two integers, got {shape!r}")
     if len(shape) != 2 or X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got a sparse array of {X.ndim}")

@@ -236,9 +236,16 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
     open_pair(&pair, scratch, n_codes, bits)
     with nogil:
         while p < n_keys:
-            if keys[p] >> 32 != keys[bucket] >> 32:
-                bucket = p
+            # Few buckets have more than one row: those of the next ones are read meanwhile.
+            if p + AHEAD < n_keys and keys[p + AHEAD] >> 32 == keys[p + AHEAD - 1] >> 32:
+                prefetch_key(codes, others, keys[p + AHEAD - 1])
+                prefetch_key(codes, others, keys[p + AHEAD])
             row = row_of(keys[p])
+            if q < 0 and (p == 0 or keys[p] >> 32 != keys[p - 1] >> 32):
+                bucket = p
+                end = p + (row < n_codes_rows)
+                p += 1
+                continue
             if not two:
                 stop = p
             elif row < n_codes_rows:  # these come first in a bucket
@@ -263,10 +270,6 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
                 break
             q = -1
             p += 1
-            # Few buckets have more than one row: those of the next ones are read meanwhile.
-            if p + AHEAD < n_keys and keys[p + AHEAD] >> 32 == keys[p + AHEAD - 1] >> 32:
-                prefetch_key(codes, others, keys[p + AHEAD - 1])
-                prefetch_key(codes, others, keys[p + AHEAD])
     give_back_scratch(scratch)
     state[0] = bucket
     state[1] = p

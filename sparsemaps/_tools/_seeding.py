@@ -63,21 +63,17 @@ def draw_seed(random_state: RandomState) -> int:
     raise ParameterError("random_state", repr(random_state), rule)
 
 
+@lru_cache(maxsize=256, typed=True)  # a fifth of what it takes to map a single row
 def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
     """The `n` uint64 words that key a map of class `stream` with these `parameters` under `seed`.
 
     An integer parameter and a float of the same value are different parameters.
     """
-    # Python writes a float alike on every platform, but -0.0 unlike 0.0: their sum is 0.0.
-    canonical = [part + 0.0 if isinstance(part, float) else part for part in parameters]
-    return _words(seed, stream, n, json.dumps(canonical) if canonical else "")
-
-
-@lru_cache(maxsize=256)  # a fifth of what it takes to map a single row
-def _words(seed: int, stream: str, n: int, parameters: str) -> Keys:
     spawn_key = [SCHEME, STREAMS[stream]]
     if parameters:
-        digest = hashlib.sha256(parameters.encode()).digest()
+        # Python writes a float alike on every platform, but -0.0 unlike 0.0: their sum is 0.0.
+        canonical = [part + 0.0 if isinstance(part, float) else part for part in parameters]
+        digest = hashlib.sha256(json.dumps(canonical).encode()).digest()
         spawn_key.append(int.from_bytes(digest[:16], "little"))
     sequence = np.random.SeedSequence(seed, spawn_key=spawn_key)
     words: Keys = sequence.generate_state(n, np.uint64).astype(np.uint64, copy=False)

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -125,14 +126,18 @@ class PackedCodes:
             self.chance = math.prod(chance for _, chance in self.parts)
         else:
             self.chance = 2.0**-self.bits if chance is None else _check_chance("chance", chance)
-        if sampled is None:
-            sampled = rows_with_bits(self.array)
-        self.sampled: npt.NDArray[np.bool_] = np.ascontiguousarray(sampled, dtype=bool)
-        if self.sampled.shape != (len(self.array),):
-            raise ValueError(
-                f"sampled must be of shape ({len(self.array)},), got {self.sampled.shape}"
-            )
+        if sampled is not None:
+            self.sampled = np.ascontiguousarray(sampled, dtype=bool)
+            if self.sampled.shape != (len(self.array),):
+                raise ValueError(
+                    f"sampled must be of shape ({len(self.array)},), got {self.sampled.shape}"
+                )
         self.sizes = None if sizes is None else _check_sizes_of_sets(sizes, len(self.array))
+
+    @cached_property  # to compare rows does not need it
+    def sampled(self) -> npt.NDArray[np.bool_]:
+        """Which rows have samples."""
+        return rows_with_bits(self.array)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -526,7 +531,9 @@ def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> 
     if bits is None:
         raise ValueError(f"bits must be given where {name} is a plain array")
     bits, n_hashes = check_sizes(name, array, bits, n_hashes)
-    return PackedCodes(array, bits, {}, n_hashes=n_hashes, sampled=_sampled(array, bits * n_hashes))
+    return PackedCodes(
+        array, bits, {}, n_hashes=n_hashes, sampled=_all_sampled(array, bits * n_hashes)
+    )
 
 
 def as_packed_pair(
@@ -550,14 +557,15 @@ def as_packed_pair(
     one, other = (
         codes
         if isinstance(codes, PackedCodes)
-        else known._with_rows(codes, _sampled(codes, known.bits * known.n_hashes))
+        else known._with_rows(codes, _all_sampled(codes, known.bits * known.n_hashes))
         for codes in found
     )
     return one, other
 
 
-def _sampled(array: Array, n_bits: int) -> Array:
-    return rows_with_bits(array) if n_bits >= 64 else np.ones(len(array), bool)
+def _all_sampled(array: Array, n_bits: int) -> Array | None:
+    """That all rows have samples, if so few bits may be 0 by chance."""
+    return None if n_bits >= 64 else np.ones(len(array), bool)
 
 
 def refuse_different(names: str, A: PackedCodes, B: PackedCodes) -> None:

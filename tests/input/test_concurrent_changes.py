@@ -95,7 +95,7 @@ def test_every_function_that_takes_a_matrix_is_called():
 def takes_matrix(instance, name):
     """Whether a method has a parameter X."""
     method = None if name.startswith("_") else getattr(instance, name, None)
-    return inspect.isroutine(method) and "X" in inspect.signature(method).parameters
+    return callable(method) and "X" in inspect.signature(method).parameters
 
 
 def instances(X):
