@@ -1,8 +1,12 @@
 """The options of the ``sparsemaps`` command, and its help."""
 
 import argparse
+import difflib
 import importlib
+import itertools
 import re
+import sys
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import sparsemaps
@@ -25,19 +29,90 @@ from sparsemaps.cli._options import (
 BAD_INPUT = 2
 """Exit status where options, parameters, input or files are bad."""
 
-_FILE = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
+_FILE = {
+    "bash": "_shtab_compgen_files",
+    "zsh": "_files",
+    "tcsh": "f",
+    "fish": "(__fish_complete_path (commandline -ct))",
+}
 """How shtab's completions name files."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors are one line, and help keeps the lines of examples."""
+    """Errors are one line that may say what was meant; help keeps the lines of examples."""
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(**options)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"sparsemaps: {message} (see {self.prog} --help)\n")
+        self._fail(message, self.prog)
+
+    def _fail(self, message: str, command: str) -> NoReturn:
+        """Print an error and whose help tells more, and exit."""
+        self.exit(BAD_INPUT, f"sparsemaps: {message} (see {command} --help)\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and refuse what is unknown here: argparse leaves it to the outermost parser."""
+        words = sys.argv[1:] if args is None else list(args)
+        self._refuse_unknown(words)
+        parsed, rest = super().parse_known_args(words, namespace)
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return parsed, rest
+
+    def _refuse_unknown(self, words: list[str]) -> None:
+        """Refuse unknown options, before it is said what is missing."""
+        options = [name for action in self._actions for name in action.option_strings]
+        commands = _commands_of(self)
+        for word in itertools.takewhile(lambda word: word != "--", words):
+            if commands and not word.startswith("-"):
+                return  # the other words are a subcommand's
+            name = word.partition("=")[0]
+            if name[:2] != "--" or " " in word or any(one.startswith(name) for one in options):
+                continue
+            where = f" before {commands.metavar}" if commands else ""
+            meant = _closest(name, {option.strip("-"): option for option in options})
+            self.error(f"unknown option {name}{where}{_question(meant)}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        meant = _closest(str(value), _paths(action.choices))
+        about = argparse.ArgumentError(
+            action,
+            f"invalid choice: {value!r}{_question(meant)} (choose from "
+            f"{', '.join(map(str, action.choices))})",
+        )
+        is_command = meant is not None and isinstance(action.choices, Mapping)
+        self._fail(str(about), f"{self.prog} {meant}" if is_command else self.prog)
+
+
+def _commands_of(parser: argparse.ArgumentParser) -> Any:
+    """The action that holds the subcommands of a parser, or None."""
+    return next((a for a in parser._actions if isinstance(a.choices, Mapping)), None)
+
+
+def _paths(choices: Iterable[Any]) -> dict[str, str]:
+    """What may have been meant by a wrong choice, by its last word: maps are in commands."""
+    paths = {str(name): str(name) for name in choices}
+    if isinstance(choices, Mapping):
+        for command, parser in choices.items():
+            inner = _commands_of(parser)
+            for name in inner.choices if inner else ():
+                paths.setdefault(name, f"{command} {name}")
+    return paths
+
+
+def _closest(name: str, names: dict[str, str]) -> str | None:
+    """The value of the key that is spelt nearly as `name`."""
+    plain = name.strip("-").casefold().replace("_", "-")
+    close = difflib.get_close_matches(plain, names, n=1)
+    return names[close[0]] if close else None
+
+
+def _question(meant: str | None) -> str:
+    return f"; did you mean {meant}?" if meant else ""
 
 
 class _Version(argparse.Action):
@@ -75,7 +150,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--print-completion",
         action=_Completion,
-        choices=("bash", "zsh", "tcsh"),
+        choices=("bash", "zsh", "fish", "tcsh"),
         help="print a completion script for a shell and exit; needs the package shtab",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

@@ -24,11 +24,18 @@ _BEGINNINGS = {
     b"\x1f\x8b": _COMPRESSED.format("gzip", ".gz"),
     b"BZh": _COMPRESSED.format("bzip2", ".bz2"),
     b"\xfd7zXZ": _COMPRESSED.format("xz", ".xz"),
+    b"\x28\xb5\x2f\xfd": _COMPRESSED.format("Zstandard", ".zst"),
+    b"\x93NUMPY": "this is a NumPy array (.npy), not LIBSVM text; numpy.load reads it",
+    b"PK\3\4": "this is a zip archive, as .npz files are, not LIBSVM text",
+    b"PAR1": "this is Parquet, not LIBSVM text; 'sparsemaps text' reads texts of Parquet",
     b"\xef\xbb\xbf": "the text begins with a byte order mark (UTF-8): save it without one",
     b"\xff\xfe": "the text is UTF-16: save it as ASCII or UTF-8",
     b"\xfe\xff": "the text is UTF-16: save it as ASCII or UTF-8",
 }
 """What files that are no LIBSVM text often begin with."""
+
+
+_EXPECTED = "expected a label and index:value pairs, but this looks like"
 
 
 class Part:
@@ -90,9 +97,13 @@ def _hint(text: bytes, at: int, token: bytes) -> str | None:
     if b"\0" in token and (text[:1] == b"\0" or text[1:2] == b"\0"):
         return _BEGINNINGS[b"\xff\xfe"]
     line = text[text.rfind(b"\n", 0, at) + 1 :].partition(b"\n")[0]
-    for separator in (b",", b";"):
+    for separator in (b",", b";", b"|"):
         if b":" not in line and len(token.split(separator)) > 2:
-            return "expected a label and index:value pairs, but this looks like CSV"
+            return f"{_EXPECTED} CSV"
+    if line.lstrip()[:1] in (b"{", b"["):
+        return f"{_EXPECTED} JSON; 'sparsemaps text' reads texts of JSON Lines"
+    if b"|" in line.partition(b"#")[0]:
+        return f"{_EXPECTED} Vowpal Wabbit's format"
     return None
 
 

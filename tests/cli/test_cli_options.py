@@ -5,6 +5,8 @@ import inspect
 import json
 import os
 import re
+import shutil
+import subprocess
 
 import pytest
 from commands import command
@@ -226,11 +228,14 @@ def test_every_option_has_help():
     check(cli.make_parser())
 
 
-def test_completion():
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
+def test_completion(shell):
     pytest.importorskip("shtab")
-    done = command("--print-completion", "bash")
+    done = command("--print-completion", shell)
     assert done.returncode == 0
-    assert b"--n-hashes" in done.stdout
+    assert b"n-hashes" in done.stdout
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=done.stdout, check=True)
 
 
 @pytest.mark.parametrize("name", ["texts.train", "texts.test", "link"])

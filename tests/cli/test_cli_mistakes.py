@@ -1,0 +1,115 @@
+"""What the command says of names that it does not know, and of files of other formats."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from commands import command
+
+from sparsemaps.cli._options import KERNELS, MAPS
+
+COMMANDS = ["demo", "map", "text", "kernel", "pairs", "info"]
+
+
+def said(*arguments):
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert not done.stdout
+    text = done.stderr.decode()
+    assert text.startswith("sparsemaps: ")
+    assert text.count("\n") == 1
+    return text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant", "see"),
+    [
+        (["mpa"], "map", "map"),
+        (["dmeo"], "demo", "demo"),
+        (["minmax"], "map minmax", "map minmax"),
+        (["folded_rbf"], "kernel folded-rbf", "kernel folded-rbf"),
+        (["map", "MinMax"], "minmax", "map minmax"),
+        (["map", "tensor_sketch"], "tensor-sketch", "map tensor-sketch"),
+        (["map", "min-hash", "in", "-o", "out"], "minhash", "map minhash"),
+        (["kernel", "polynomail"], "polynomial", "kernel polynomial"),
+        (["pairs", "minhsah"], "minhash", "pairs minhash"),
+        (["map", "fourier", "--kernel", "laplace", "in", "-o", "out"], "laplacian", "map fourier"),
+        (["map", "minmax", "--n_hashes", 3, "in", "-o", "out"], "--n-hashes", "map minmax"),
+        (["map", "minmax", "--hashes=3", "in", "-o", "out"], "--n-hashes", "map minmax"),
+        (["map", "minmax", "in", "--ouput", "out"], "--output", "map minmax"),
+        (["pairs", "minhash", "in", "-o", "out", "--treshold", 1], "--threshold", "pairs minhash"),
+        (["kernel", "rbf", "--gama", 2, "in", "-o", "out"], "--gamma", "kernel rbf"),
+        (["info", "--njobs", 2, "in"], "--n-jobs", "info"),
+        (["--verion"], "--version", ""),
+    ],
+)
+def test_what_was_meant(arguments, meant, see):
+    """And the help of the subcommand that was meant."""
+    text = said(*arguments)
+    assert f"; did you mean {meant}?" in text
+    assert text.endswith(f"(see {f'sparsemaps {see}'.strip()} --help)\n")
+
+
+def test_every_name_with_a_letter_left_out():
+    for names, name_of_command in ((MAPS, "map"), (KERNELS, "kernel")):
+        for name in names:
+            wrong = name[:2] + name[3:]
+            if wrong not in names:
+                assert "; did you mean " in said(name_of_command, wrong), name
+    for name in COMMANDS:
+        assert f"; did you mean {name}?" in said(name[:2] + name[3:])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["xyzzy"], "argument COMMAND: invalid choice: 'xyzzy' (choose from demo, map, "),
+        (["map", "xyzzy"], "argument MAP: invalid choice: 'xyzzy' (choose from "),
+        (["map", "minmax", "--xyzzy", "in", "-o", "out"], "unknown option --xyzzy (see"),
+        (["map", "minmax", "-x", "in", "-o", "out"], "unrecognized arguments: -x (see"),
+        (["map", "--n-hashes", 3, "minmax"], "unknown option --n-hashes before MAP (see"),
+        (["--seed", 3, "map"], "unknown option --seed before COMMAND (see"),
+        (["info", "--", "--xyzzy"], "--xyzzy: No such file or directory"),
+    ],
+)
+def test_nothing_is_guessed_of_other_names(arguments, message):
+    text = said(*arguments)
+    assert message in text
+    assert "did you mean" not in text
+
+
+@pytest.mark.parametrize("named", [["map", "minhash"], ["pairs", "minhash"], ["kernel", "acos"]])
+def test_other_formats_are_named(tmp_path, named):
+    rows = np.eye(3)
+    np.save(tmp_path / "rows.npy", rows)
+    sp.save_npz(tmp_path / "rows.npz", sp.csr_array(rows))
+    (tmp_path / "rows.jsonl").write_text('{"text": "a b c"}\n')
+    (tmp_path / "list.json").write_text('\n  [{"text": "a b c"}]\n')
+    (tmp_path / "rows.vw").write_text("1 |words a b c:2\n")
+    (tmp_path / "numbers.vw").write_text("1 1.0 'first |f price:.23 area:.25\n")
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1\x15\x04\x15\x10")
+    (tmp_path / "rows.csv").write_text("label,first,second\n1,2,3\n")
+    (tmp_path / "bars.csv").write_text("1|2|3\n")
+    (tmp_path / "late.svm").write_text('1 1:1\n\n{"text": "a"}\n')
+    for name, what in (
+        ("rows.npy", "line 1, column 1: this is a NumPy array (.npy), not LIBSVM text"),
+        ("rows.npz", "line 1, column 1: this is a zip archive, as .npz files are"),
+        ("rows.jsonl", "this looks like JSON; 'sparsemaps text' reads texts of JSON Lines"),
+        ("list.json", "line 2, column 3: expected a label and index:value pairs, but this looks "
+         "like JSON"),
+        ("rows.vw", "line 1, column 3: expected a label and index:value pairs, but this looks "
+         "like Vowpal Wabbit's format"),
+        ("numbers.vw", "this looks like Vowpal Wabbit's format"),
+        ("rows.parquet", "this is Parquet, not LIBSVM text"),
+        ("rows.csv", "this looks like CSV"),
+        ("bars.csv", "this looks like CSV"),
+        ("late.svm", "line 3, column 1: expected a label and index:value pairs, but this looks "
+         "like JSON"),
+    ):  # fmt: skip
+        text = said(*named, tmp_path / name, "-o", tmp_path / "out")
+        assert f"{name}: line " in text
+        assert what in text, name
+
+
+def test_a_bar_in_a_comment_is_no_format(tmp_path):
+    (tmp_path / "rows.svm").write_text("1 x:1 # a | b\n")
+    assert "Vowpal" not in said("map", "minhash", tmp_path / "rows.svm", "-o", tmp_path / "out")
