@@ -8,10 +8,20 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from experiments import datasets, features, guide, nonlinear, polynomial, report, runner
+from experiments import (
+    datasets,
+    equal_bytes,
+    features,
+    guide,
+    nonlinear,
+    polynomial,
+    report,
+    runner,
+)
 
 EXPERIMENTS = [
     *guide.EXPERIMENTS,
+    *equal_bytes.EXPERIMENTS,
     *polynomial.EXPERIMENTS,
     *features.EXPERIMENTS,
     *nonlinear.EXPERIMENTS,
@@ -72,16 +82,10 @@ def chosen(only: list[str]) -> list[runner.Experiment]:
 
 def write_index(options: runner.Options, results: runner.Results, command: str) -> None:
     """index.md of the results: each table and plot, the machine, and where data are from."""
-    n_cells, hours = len(results.found), results.seconds / 3600
-    lines = ["# The papers, reproduced", "", f"Command: `{command}`.", ""]
-    lines += [
-        f"{n_cells:,} measurements: {hours:.1f} hours one after the other, each by one thread.",
-        "",
-        f"Machine: {runner.machine()}.",
-        "",
-    ]
-    versions = ", ".join(f"{name} {number}" for name, number in runner.versions().items())
-    lines += [f"Versions: {versions}.", ""]
+    lines = ["# The papers, reproduced", ""]
+    summary = options.results / "summary.md"
+    if summary.exists():  # what reproduces, in words
+        lines += [summary.read_text(encoding="utf-8")]
     for short, paper in PAPERS.items():
         lines += [f"## {paper}", ""]
         for experiment in EXPERIMENTS:
@@ -92,6 +96,16 @@ def write_index(options: runner.Options, results: runner.Results, command: str) 
     for name, source in datasets.SOURCES.items():
         at_hand = "yes" if datasets.has(options.data, name) else "no"
         lines.append(f"| {name} | {at_hand} | <{source.address}> | {source.licence} |")
+    n_cells, hours = len(results.found), results.seconds / 3600
+    versions = ", ".join(f"{name} {number}" for name, number in runner.versions().items())
+    lines += ["", "## How it was run", "", f"Command: `{command}`.", ""]
+    lines += [
+        f"{n_cells:,} measurements: {hours:.1f} hours one after the other, each by one thread.",
+        "",
+        f"Machine: {runner.machine()}.",
+        "",
+        f"Versions: {versions}.",
+    ]
     (options.results / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
