@@ -1,0 +1,71 @@
+"""What a release consists of: versions that agree, files that are complete."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+pytestmark = pytest.mark.skipif(not (ROOT / "CITATION.cff").exists(), reason="not in a checkout")
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_one_version():
+    version = re.search(r"version: '(.*)'", read("meson.build"))[1]
+    for name, pattern in (
+        ("CITATION.cff", r"^version: (.*)$"),
+        ("recipe/recipe.yaml", r"^  version: (.*)$"),
+        ("CHANGELOG.md", r"^## ([^,\n]*)"),
+    ):
+        assert re.search(pattern, read(name), re.MULTILINE)[1] == version, name
+
+
+def test_the_recipe_needs_what_the_package_needs():
+    """The same requirements, with the same least versions."""
+    project = tomllib.loads(read("pyproject.toml"))
+    recipe = read("recipe/recipe.yaml")
+    run = recipe.partition("  run:\n")[2].partition("\ntests:")[0]
+    needed = [*project["project"]["dependencies"], f"python{project['project']['requires-python']}"]
+    assert sorted(re.findall(r"- (.*)", run)) == sorted(
+        requirement.replace(">=", " >=") for requirement in needed
+    )
+    host = recipe.partition("  host:\n")[2].partition("  run:\n")[0]
+    for requirement in project["build-system"]["requires"]:
+        assert f"- {requirement.lower().replace('>=', ' >=')}\n" in host
+
+
+def test_the_paper_cites_what_its_bibliography_has():
+    cited = set(re.findall(r"@(\w+\d{4}\w*)", read("paper/paper.md")))
+    entries = re.findall(r"^@\w+\{(.*),$", read("paper/paper.bib"), re.MULTILINE)
+    assert len(set(entries)) == len(entries)
+    assert cited == set(entries)
+    for entry in read("paper/paper.bib").split("\n@"):
+        assert re.search(r"^  (doi|url) = ", entry, re.MULTILINE), entry
+
+
+def test_files_that_name_authors_name_the_developers():
+    for name in ("CITATION.cff", "paper/paper.md"):
+        assert re.findall(r"^ +- name: (.*)$", read(name), re.MULTILINE)[0] == (
+            "The sparsemaps developers"
+        )
+
+
+@pytest.mark.parametrize("form", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")))
+def test_issue_forms_are_complete(form):
+    """As GitHub wants them: a name, a description, fields with labels and ids of their own."""
+    yaml = pytest.importorskip("yaml")
+    content = yaml.safe_load(form.read_text(encoding="utf-8"))
+    if form.stem == "config":
+        assert all({"name", "url", "about"} == set(link) for link in content["contact_links"])
+        return
+    assert {"name", "description", "body"} <= set(content)
+    ids = [field["id"] for field in content["body"]]
+    assert len(set(ids)) == len(ids)
+    for field in content["body"]:
+        assert field["type"] in ("textarea", "input", "dropdown", "checkboxes")
+        assert field["attributes"]["label"]
