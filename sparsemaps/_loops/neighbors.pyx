@@ -119,15 +119,16 @@ def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_
               Py_ssize_t n_bits, uint64_t hash_key, uint64_t first_row, uint32_t part,
               uint32_t n_parts, uint64_t[::1] keys):
     """For rows with samples, 32 bits of a hash of some of their bits, above the row's number; how
-    many there are. Only rows are taken whose 32 bits lie in one of `n_parts` parts of their range,
-    so that rows of one bucket are in one part, however many parts there are."""
+    many there are. Only rows are taken for which 32 other bits of the hash lie in one of `n_parts`
+    parts of their range, so that rows of one bucket are in one part, however many parts there are,
+    and the fewer rows share a key by chance the more parts there are."""
     cdef Py_ssize_t row, n = 0
     cdef uint64_t hashed
     with nogil:
         for row in range(codes.shape[0]):
             if sampled[row]:
-                hashed = hash_bits(&codes[row, 0], bit, n_bits, hash_key) >> 32
-                if hashed * n_parts >> 32 == part:
+                hashed = hash_bits(&codes[row, 0], bit, n_bits, hash_key)
+                if (hashed >> 32) * n_parts >> 32 == part:
                     keys[n] = hashed << 32 | (first_row + row)
                     n += 1
     return n
@@ -279,19 +280,20 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
     return n
 
 
-def find_copies(const uint64_t[::1] keys, Py_ssize_t max_bucket, uint8_t[::1] kept,
-                int64_t[::1] first_of):
-    """Of rows in one bucket, those beyond `max_bucket` are no longer `kept`, and `first_of` says
-    which the first such row is. `keys` are those of `number_buckets` for all bits of a row."""
-    cdef Py_ssize_t bucket = 0, p, row
+def find_copies(const uint64_t[::1] keys, Py_ssize_t max_bucket, uint64_t[::1] pairs):
+    """Of rows in one bucket, those beyond `max_bucket`, each in a pair with the first such row; how
+    many there are. They are written as far as `pairs` has room. `keys` are those of
+    `number_buckets` for all bits of a row."""
+    cdef Py_ssize_t bucket = 0, p, n = 0
     with nogil:
         for p in range(keys.shape[0]):
             if keys[p] >> 32 != keys[bucket] >> 32:
                 bucket = p
             if p - bucket >= max_bucket:
-                row = row_of(keys[p])
-                kept[row] = 0
-                first_of[row] = row_of(keys[bucket])
+                if n < pairs.shape[0]:
+                    pairs[n] = <uint64_t>row_of(keys[bucket]) << 32 | <uint64_t>row_of(keys[p])
+                n += 1
+    return n
 
 
 def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,

@@ -10,6 +10,7 @@
 - ``_text_input``: text from files, pipes and compressed files, in blocks of whole lines.
 - ``_zstd``: Zstandard's files. ``_extras``: libraries that only some uses need.
 - ``_output_files``: output that appears only when it is complete; names that must differ.
+- ``_stages``: results of the steps of a job, kept until it is complete.
 - ``_progress``: the progress bar.
 - ``_growing_array``: arrays whose final length is not known.
 - ``_portable_math``: functions with the same bits on every platform.

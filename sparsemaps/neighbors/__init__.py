@@ -1,6 +1,7 @@
 """Neighbours and near-duplicates by packed codes: nearest rows, pairs, clusters, an index.
 
-Beside the codes and the answer, a few megabytes of memory are used: never a matrix of all pairs.
+Beside the codes and the answer, a few megabytes of memory are used, and for pairs a key of 8 bytes
+for each row, up to a bound (`max_bytes`): never a matrix of all pairs.
 Rows without samples are never found. `PackedCodes` mark them; in plain arrays they are the rows of
 which all bits are 0, if rows have at least 64 bits.
 
@@ -32,7 +33,7 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Counts, Floats, Rows
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.neighbors import _brute, _search
+from sparsemaps.neighbors import _brute, _hashing, _search
 from sparsemaps.neighbors._clusters import clusters
 from sparsemaps.neighbors._containment import contained_pairs
 from sparsemaps.neighbors._index import KernelNeighbors
@@ -108,6 +109,7 @@ def similar_pairs(
     other: PackedCodes | Array | None = None,
     n_hashes: int | None = None,
     max_bucket: int = 1000,
+    max_bytes: int = _hashing.MAX_BYTES,
     n_jobs: int | None = None,
 ) -> tuple[Rows, Rows, Floats]:
     """Pairs of rows whose similarity is estimated to be at least `threshold`.
@@ -134,6 +136,10 @@ def similar_pairs(
     max_bucket : int, default=1000
         The largest number of rows of a bucket that a row is compared with; with `other`, that a row
         of `other` is compared with. See Notes.
+    max_bytes : int, default=2**30
+        Memory for the keys of rows, of all threads together, at least 2**20. A key takes 8 bytes.
+        Where those of all rows take more, rows are hashed in parts, for each of which all codes are
+        read once for each band. The answer does not depend on it.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 
@@ -183,4 +189,6 @@ def similar_pairs(
     else:
         names = "codes", "other"
         searched, others = _packed.as_packed_pair(names, codes, other, bits, n_hashes)
-    return _search.similar(searched, others, threshold, recall, max_bucket, n_jobs)
+    max_bytes = _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT)
+    sizes = _hashing.Sizes(keys=max_bytes // 8)
+    return _search.similar(searched, others, threshold, recall, max_bucket, n_jobs, sizes)

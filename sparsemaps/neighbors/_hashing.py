@@ -1,4 +1,8 @@
-"""Search for pairs among packed codes by hashing bands of them."""
+"""Search for pairs among packed codes by hashing bands of them.
+
+Beside codes that are mapped into memory, the search holds the keys of rows, 8 bytes each, at most
+as many as `Sizes` says; which rows have samples, a byte each; and the pairs that are found.
+"""
 
 import secrets
 from collections.abc import Iterator
@@ -8,15 +12,21 @@ import numpy as np
 
 from sparsemaps._loops import neighbors as _kernel
 from sparsemaps._tools import _threads
+from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors._bands import Bands
+
+_ROW = np.uint64(2**32 - 1)
+
+MAX_BYTES = 2**30
+"""Default for the memory of the keys of rows that are sorted at a time."""
 
 
 class Sizes(NamedTuple):
     """How much the search for pairs by hashing does at a time."""
 
-    keys: int = 2**21  # rows that are hashed: 16 MB
+    keys: int = MAX_BYTES // 8  # rows that are hashed, by all threads together
     pairs: int = 2**17  # that are found
     call_bytes: int = 2**27  # codes that a kernel hashes or reads: signals are taken between calls
 
@@ -49,53 +59,85 @@ def banded_pairs(
     max_bucket: int,
     n_jobs: int | None,
     sizes: Sizes = SIZES,
+    stages: Stages = NONE,
 ) -> tuple[Array, Array, Array]:
-    """Pairs that share a bucket and of which at most so many codes differ."""
+    """Pairs that share a bucket and of which at most so many codes differ.
+
+    Rows are divided by their hashes into parts whose keys are held at a time; the pairs of each
+    part and band are a stage.
+    """
     n_own = len(codes)
-    copies = np.empty(0, np.uint64)
+    n_rows = n_own + (0 if other is None else len(other))
+    *keys, n_parts = stages.value(
+        "hashing", lambda: [draw_hash_key(), draw_hash_key(), _n_parts(n_rows, n_jobs, sizes)]
+    )
+    how = sizes, (keys[0], keys[1]), n_parts
+    pairs = np.empty(0, np.uint64)
     if other is None:
-        codes, copies = _set_copies_aside(codes, max_bucket, sizes)
+        pairs = _Hashed(codes, None, *how).copies(max_bucket, n_jobs, stages)
+        codes = _without(codes, pairs)
+    hashed = _Hashed(codes, other, *how)
     band_bits = bands.length * codes.bits
-    hashed = _Hashed(codes, other, sizes)
 
     def search(band: int, part: int) -> Array:
         bits = band * band_bits, band_bits
-        keys = hashed.buckets(*bits, part, max_bucket)
-        return hashed.verified(keys, *bits, max_differing, max_bucket)[0]
 
-    tasks = [(band, part) for part in range(hashed.n_parts) for band in range(bands.n_bands)]
-    pairs = _union(copies, _threads.stream(search, tasks, n_jobs))
+        def find() -> Array:
+            keys = hashed.buckets(*bits, part, max_bucket)
+            return hashed.verified(keys, *bits, max_differing, max_bucket)[0]
+
+        return stages.array(f"pairs-{band}-{part}", find)
+
+    tasks = [(band, part) for part in range(n_parts) for band in range(bands.n_bands)]
+    pairs = _union(pairs, _threads.stream(search, tasks, n_jobs))
     i = (pairs >> np.uint64(32)).astype(np.int64)
-    j = (pairs & np.uint64(2**32 - 1)).astype(np.int64) - (0 if other is None else n_own)
+    j = (pairs & _ROW).astype(np.int64) - (0 if other is None else n_own)
     return i, j, count_differing(codes, codes if other is None else other, i, j, sizes)
 
 
-class _Hashed:
-    """Rows in buckets of equal bits, by hashes whose keys are drawn here: nobody can choose codes
-    that share one. What is found does not depend on the keys."""
+def _n_parts(n_rows: int, n_jobs: int | None, sizes: Sizes) -> int:
+    """In how many parts the rows of a band are hashed; each thread holds the keys of one."""
+    return max(1, -(-n_rows * _threads.resolve_n_jobs(n_jobs) // sizes.keys))
 
-    def __init__(self, codes: PackedCodes, other: PackedCodes | None, sizes: Sizes = SIZES) -> None:
+
+class _Hashed:
+    """Rows in buckets of equal bits, by hashes whose keys are drawn: nobody can choose codes that
+    share one. What is found does not depend on the keys."""
+
+    def __init__(
+        self,
+        codes: PackedCodes,
+        other: PackedCodes | None,
+        sizes: Sizes = SIZES,
+        hash_keys: tuple[int, int] | None = None,
+        n_parts: int = 1,
+    ) -> None:
         self._codes = codes
         self._sizes = sizes
         self._sets = [codes] if other is None else [codes, other]
         self._others = np.empty((0, codes.shape[1]), np.uint8) if other is None else other.array
         self._n_rows = sum(len(rows) for rows in self._sets)
-        self._hash_keys = draw_hash_key(), draw_hash_key()
-        self.n_parts = -(-self._n_rows // sizes.keys)
+        self._hash_keys = hash_keys or (draw_hash_key(), draw_hash_key())
+        self._n_parts = n_parts
 
     def buckets(self, bit: int, n_bits: int, part: int, max_bucket: int) -> Array:
         """The rows of a part, with the hashes or numbers of their buckets above them, in their
         order. In a bucket of more than `max_bucket` rows all have the same bits."""
-        keys = np.empty(self._n_rows, np.uint64)
-        n = first_row = 0
         step = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
+        # Parts are of about one size, unless many rows have equal bits, which are in one part.
+        room = self._n_rows * 17 // (16 * self._n_parts) + step
+        keys = np.empty(min(self._n_rows, room), np.uint64)
+        n = first_row = 0
         for rows in self._sets:
             sampled = rows.sampled.view(np.uint8)
             for start in range(0, len(rows), step):
                 some = slice(start, start + step)
+                if len(keys) < min(self._n_rows, n + step):
+                    before, keys = keys, np.empty(min(self._n_rows, 2 * n + step), np.uint64)
+                    keys[:n] = before[:n]
                 n += _kernel.band_keys(
                     rows.array[some], sampled[some], bit, n_bits, self._hash_keys[0],
-                    first_row + start, part, self.n_parts, keys[n:],
+                    first_row + start, part, self._n_parts, keys[n:],
                 )  # fmt: skip
             first_row += len(rows)
         keys = keys[:n]
@@ -107,6 +149,23 @@ class _Hashed:
                 step, state,
             )  # fmt: skip
         return keys
+
+    def copies(self, max_bucket: int, n_jobs: int | None, stages: Stages) -> Array:
+        """Rows whose codes more than `max_bucket` rows before them have as well, each in a pair
+        with the first such row."""
+
+        def search(part: int) -> Array:
+            def find() -> Array:
+                n_bits = self._codes.n_hashes * self._codes.bits
+                keys = self.buckets(0, n_bits, part, max_bucket)
+                pairs = np.empty(_kernel.find_copies(keys, max_bucket, keys[:0]), np.uint64)
+                _kernel.find_copies(keys, max_bucket, pairs)
+                return pairs
+
+            return stages.array(f"copies-{part}", find)
+
+        parts = [(part,) for part in range(self._n_parts)]
+        return np.concatenate(_threads.run(search, parts, n_jobs))
 
     def verified(
         self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int
@@ -130,20 +189,13 @@ def draw_hash_key() -> int:
     return secrets.randbits(64)
 
 
-def _set_copies_aside(
-    codes: PackedCodes, max_bucket: int, sizes: Sizes
-) -> tuple[PackedCodes, Array]:
-    """`codes` without rows whose codes more than `max_bucket` rows before them have as well; and
-    pairs of each of those with the first such row."""
+def _without(codes: PackedCodes, pairs: Array) -> PackedCodes:
+    """`codes`, in which the second rows of pairs count as rows without samples."""
+    if not len(pairs):
+        return codes
     kept = codes.sampled.copy()
-    first_of = np.full(len(codes), -1, np.int64)
-    hashed = _Hashed(codes, None, sizes)
-    for part in range(hashed.n_parts):
-        keys = hashed.buckets(0, codes.n_hashes * codes.bits, part, max_bucket)
-        _kernel.find_copies(keys, max_bucket, kept.view(np.uint8), first_of)
-    rows = np.flatnonzero(first_of >= 0)
-    pairs = first_of[rows].astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64)
-    return codes._with_rows(codes.array, kept), pairs
+    kept[(pairs & _ROW).astype(np.int64)] = False
+    return codes._with_rows(codes.array, kept)
 
 
 def _union(pairs: Array, parts: Iterator[Array]) -> Array:

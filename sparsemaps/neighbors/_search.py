@@ -8,9 +8,11 @@ from scipy import special
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _brute, _hashing
+from sparsemaps.neighbors._hashing import SIZES, Sizes
 
 LEAST_MISS = 1e-9
 """Of pairs at the threshold, the share that has too few codes that agree, if the recall is 1."""
@@ -23,13 +25,15 @@ def similar(
     recall: float,
     max_bucket: int,
     n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
 ) -> tuple[Array, Array, Array]:
     """Pairs whose estimate is at least `threshold`, and their estimates."""
     threshold = check_share("threshold", threshold)
     recall = check_share("recall", recall)
     max_bucket = _checks.check_int("max_bucket", max_bucket, 1, 2**31 - 1)
     least = least_agreeing(codes, threshold)
-    i, j, differing = pairs_of(codes, other, least, recall, max_bucket, n_jobs)
+    i, j, differing = pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes, stages)
     return estimated(codes, other, threshold, i, j, differing)
 
 
@@ -40,6 +44,7 @@ def candidates(
     recall: float,
     n_jobs: int | None,
     max_bucket: int = 1000,
+    stages: Stages = NONE,
 ) -> tuple[Array, Array]:
     """Pairs among which the exact kernel is to decide: one whose kernel is `threshold` is here with
     probability `recall` at least.
@@ -49,7 +54,7 @@ def candidates(
     miss.
     """
     least, recall = for_candidates(codes, threshold, recall)
-    i, j, _ = pairs_of(codes, other, least, recall, max_bucket, n_jobs)
+    i, j, _ = pairs_of(codes, other, least, recall, max_bucket, n_jobs, stages=stages)
     return i, j
 
 
@@ -81,6 +86,8 @@ def pairs_of(
     recall: float,
     max_bucket: int,
     n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
 ) -> tuple[Array, Array, Array]:
     """Pairs of which at least so many codes agree, in ascending order, and how many differ."""
     _brute.check_searched(len(codes) + (0 if other is None else len(other)), codes.n_hashes)
@@ -88,7 +95,9 @@ def pairs_of(
     max_differing = codes.n_hashes - least
     if bands is None:
         return _brute.all_pairs(codes, other, max_differing, n_jobs)
-    return _hashing.banded_pairs(codes, other, max_differing, bands, max_bucket, n_jobs)
+    return _hashing.banded_pairs(
+        codes, other, max_differing, bands, max_bucket, n_jobs, sizes, stages
+    )
 
 
 def least_agreeing(codes: PackedCodes, threshold: float) -> int:

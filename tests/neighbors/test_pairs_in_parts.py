@@ -1,0 +1,92 @@
+"""Pairs of codes that are hashed in parts, in little memory: the answer does not depend on it."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from code_pairs import banded, random_codes
+from conftest import families
+
+from sparsemaps import MinHash, neighbors
+from sparsemaps._tools import _seeding
+from sparsemaps.codes import PackedCodes
+from sparsemaps.neighbors import _bands, _hashing
+
+
+@pytest.fixture
+def A():
+    codes = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
+    return codes[np.random.default_rng(0).integers(0, 400, 3000)]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 3])
+@pytest.mark.parametrize("n_keys", [1, 40, 999, 2000])
+def test_few_keys_at_a_time(A, n_keys, n_jobs):
+    """One band, several, and two sets; of a part, also many more rows than on average."""
+    if n_keys < 40:
+        A = A[:100]
+    sizes = _hashing.Sizes(keys=n_keys, call_bytes=2**13)
+    for other in (None, A[::3]):
+        expected = banded(A, 0.7, 0.9, other, max_bucket=4)
+        found = banded(A, 0.7, 0.9, other, max_bucket=4, n_jobs=n_jobs, sizes=sizes)
+        for one, two in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_a_bound_of_memory(tmp_path):
+    """Beside codes that are mapped into memory: the keys of a part, room for a call, the answer."""
+    array = random_codes(300_000, 8)
+    array[1000:2000] = array[:1000]
+    PackedCodes(array, 8, {"scheme": _seeding.SCHEME}).save(tmp_path / "codes.npy")
+    codes = PackedCodes.load(tmp_path / "codes.npy")
+    sizes = _hashing.Sizes(keys=2**12, pairs=2**10, call_bytes=2**16)
+    how = codes, None, 0, _bands.Bands(8, 1), 1000, None
+    expected = _hashing.banded_pairs(*how)
+    tracemalloc.start()
+    found = _hashing.banded_pairs(*how, sizes)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(found[0], np.arange(1000))
+    rows_a_call = sizes.call_bytes // 64
+    answer = 8 * len(found[0])
+    bound = 8 * (sizes.keys * 17 // 16 + rows_a_call + sizes.pairs) + 20 * answer
+    assert peak < bound + 2**16 < 8 * len(codes) / 4
+
+
+def test_the_bound_that_a_user_names(monkeypatch):
+    sizes = []
+    before = _hashing.banded_pairs
+
+    def banded_pairs(*arguments):
+        sizes.append(arguments[6])
+        return before(*arguments)
+
+    monkeypatch.setattr(_hashing, "banded_pairs", banded_pairs)
+    codes = random_codes(20_000, 8)
+    for more in ({}, {"max_bytes": 2**20}):
+        neighbors.similar_pairs(codes, 1.0, bits=8, **more)
+    assert [one.keys for one in sizes] == [2**27, 2**17]
+    assert _hashing._n_parts(10**6, 2, sizes[1]) == 16
+    assert _hashing._n_parts(2**17, None, sizes[1]) == 1
+    assert _hashing._n_parts(0, 2, sizes[0]) == 1
+
+
+def test_rows_of_a_part_share_keys_less_often():
+    """The more parts there are, the fewer rows of other codes are compared."""
+    A = PackedCodes(random_codes(1000, 8, n_values=4), 8, {})
+    rows = [np.empty(0, int)]
+    for part in range(7):
+        hashed = _hashing._Hashed(A, None, hash_keys=(1, 2), n_parts=7)
+        keys = hashed.buckets(0, 64, part, 1000)
+        assert 0.5 < len(keys) / (1000 / 7) < 2
+        assert len(np.unique(keys >> np.uint64(32) + np.uint64(29))) == 8  # of the whole range
+        rows.append((keys & np.uint64(2**32 - 1)).astype(int))
+    np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(1000))
+
+
+@pytest.mark.parametrize("max_bytes", [0, 2**20 - 1, 1.5, "x", None, True])
+def test_bounds_that_are_not_allowed(max_bytes):
+    with pytest.raises(ValueError, match="max_bytes must be"):
+        neighbors.similar_pairs(random_codes(5, 8), 0.5, bits=8, max_bytes=max_bytes)
