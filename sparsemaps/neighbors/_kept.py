@@ -71,6 +71,7 @@ class KeptBlock(NamedTuple):
 
     array: Array
     sampled: Array
+    sizes: Array | None  # of sets, if they are known
     n_rows: int
     tables: Tables | None
     grows: bool = False
@@ -141,7 +142,7 @@ class KeptRows:
         self.like = codes[:0]
         self.lock = threading.RLock()
         self.hash_key = _hashing.draw_hash_key() if hash_key is None else hash_key
-        block = KeptBlock(codes.array, codes.sampled, len(codes), tables)
+        block = KeptBlock(codes.array, codes.sampled, codes.sizes, len(codes), tables)
         kept = None if rows is None else RowBlocks([rows])
         self.state = State((block,), len(codes), kept, target, bands)
         self._n_removed = 0
@@ -152,7 +153,11 @@ class KeptRows:
     def codes(self, state: State) -> list[PackedCodes]:
         """The codes of each block."""
         return [
-            self.like._with_rows(block.array[: block.n_rows], block.sampled[: block.n_rows])
+            self.like._with_rows(
+                block.array[: block.n_rows],
+                block.sampled[: block.n_rows],
+                None if block.sizes is None else block.sizes[: block.n_rows],
+            )
             for block in state.blocks
         ]
 
@@ -167,7 +172,7 @@ class KeptRows:
         if state.bands is None or len(state.blocks) == 1:
             return state.blocks[0].tables
         codes = self.all_codes()
-        block = KeptBlock(codes.array, codes.sampled, len(codes), None)
+        block = KeptBlock(codes.array, codes.sampled, None, len(codes), None)
         return self._made(block, state.bands).tables
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -186,6 +191,9 @@ class KeptRows:
             further = {"heads": tables.heads, "links": tables.links[:n_links]}
             about = {**about, "bands": [*state.bands, *state.target, self.hash_key]}
         codes = self.codes(state)
+        sizes = [block.sizes for block in codes if block.sizes is not None]
+        if len(sizes) == len(codes):
+            further["sizes"] = np.concatenate(sizes)
         _file.write(
             path,
             [block.array for block in codes],
@@ -224,6 +232,7 @@ class KeptRows:
             first, last = tail.n_rows, tail.n_rows + len(codes)
             tail.array[first:last] = codes.array
             tail.sampled[first:last] = codes.sampled
+            _set_sizes(tail, first, codes.sizes)
             if state.bands is not None and tail.tables is not None:
                 self._insert(tail, state.bands, first, last)
             self._publish(state, tail, last, rows)
@@ -277,8 +286,10 @@ class KeptRows:
             _next_choice(state.n_rows) - before, codes.bits, codes.n_hashes,
             bands.length * codes.bits, self.hash_key, max_differing, MAX_BUCKET, new,
         )  # fmt: skip
-        self._publish(state, tail, tail.n_rows + int(new[:n_done].sum()), None)
-        return new[:n_done].astype(bool)
+        new = new[:n_done].astype(bool)
+        _set_sizes(tail, tail.n_rows, None if codes.sizes is None else codes.sizes[:n_done][new])
+        self._publish(state, tail, tail.n_rows + int(new.sum()), None)
+        return new
 
     def remove(self, numbers: Array) -> None:
         """Rows are no longer found."""
@@ -300,14 +311,19 @@ class KeptRows:
             return state, tail
         if not tail.grows:
             others = tuple(block for block in state.blocks if block.n_rows)
-            tail = KeptBlock(tail.array[:0], tail.sampled[:0], 0, None, True)
+            none = None if tail.sizes is None else tail.sizes[:0]
+            tail = KeptBlock(tail.array[:0], tail.sampled[:0], none, 0, None, True)
         n_tail = tail.n_rows
         capacity = max(_SMALLEST, 2 * n_tail, n_tail + n)
         array = np.empty((capacity, self.like.shape[1]), np.uint8)
         sampled = np.zeros(capacity, bool)
         array[:n_tail] = tail.array[:n_tail]
         sampled[:n_tail] = tail.sampled[:n_tail]
-        tail = KeptBlock(array, sampled, n_tail, None, True)
+        sizes = None
+        if tail.sizes is not None:
+            sizes = np.zeros(capacity, np.uint32)
+            sizes[:n_tail] = tail.sizes[:n_tail]
+        tail = KeptBlock(array, sampled, sizes, n_tail, None, True)
         if state.bands is not None:
             tail = self._made(tail, state.bands)
         return state._replace(blocks=(*others, tail)), tail
@@ -487,6 +503,12 @@ class KeptRows:
         none = keys == _NO_KEY
         indices[none], agreements[none] = -1, 0
         return state, indices, agreements
+
+
+def _set_sizes(block: KeptBlock, first: int, sizes: Array | None) -> None:
+    """Put the sizes of sets into a block that keeps them; of unknown sets, the size is 0."""
+    if block.sizes is not None and sizes is not None:
+        block.sizes[first : first + len(sizes)] = sizes
 
 
 @lru_cache(maxsize=256)
