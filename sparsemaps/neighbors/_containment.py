@@ -7,11 +7,13 @@ similarity of each pair of classes needs.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import special
 
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
@@ -19,6 +21,10 @@ from sparsemaps.neighbors import _search
 
 _LARGEST_ERROR = 0.1
 """The largest standard error of a containment at the threshold."""
+
+_BY_CHANCE = 5
+"""Of candidates, more codes agree than those of disjoint sets do on average, by so many standard
+deviations."""
 
 _CLASSES = 2
 """Classes of sizes for each doubling."""
@@ -110,11 +116,12 @@ def contained_pairs(
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
     _check_error(searched, searched if others is None else others, threshold)
-    found = [
-        _Found(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.int64))),
-        *_search_classes(searched, others, threshold, recall, n_jobs),
-    ]
-    i, j, differing = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    i, j, differing = _joined(
+        _search_classes(
+            searched, others, threshold, n_jobs,
+            lambda least: (_search.least_agreeing(searched, least), recall),
+        )
+    )  # fmt: skip
     a = _sizes(searched)[i]
     b = _sizes(searched if others is None else others)[j]
     similarity, std = searched.kernel(searched.n_hashes - differing, return_std=True)
@@ -126,6 +133,40 @@ def contained_pairs(
     return (*answer, error) if return_std else answer
 
 
+def candidates(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    threshold: float,
+    recall: float,
+    n_jobs: int | None,
+) -> tuple[Array, Array]:
+    """Pairs among which the exact containment is to decide, in ascending order: one that is
+    `threshold` is here with probability `recall` at least, by the rule of `_search.candidates`.
+
+    It takes fewer hashes than an estimate does: so many that the codes of a pair at the threshold
+    and of a pair of disjoint sets can be told apart.
+    """
+    codes = _with_sizes("codes", codes)
+    other = None if other is None else _with_sizes("other", other)
+    _check_candidates(codes, codes if other is None else other, threshold, recall)
+    i, j, _ = _joined(
+        _search_classes(
+            codes, other, threshold, n_jobs,
+            lambda least: _search.for_candidates(codes, least, recall),
+        )
+    )  # fmt: skip
+    order = np.lexsort((j, i))
+    return i[order], j[order]
+
+
+def of_similarity(
+    similarity: Array, codes: PackedCodes, other: PackedCodes | None, i: Array, j: Array
+) -> Array:
+    """The containment of row i of `codes` in row j, of pairs of exact similarities."""
+    a, b = _sizes(codes)[i], _sizes(codes if other is None else other)[j]
+    return similarity * (a + b) / ((1 + similarity) * a)
+
+
 class _Found(NamedTuple):
     """Pairs of which the first may be contained in the second, and how many codes differ."""
 
@@ -134,10 +175,21 @@ class _Found(NamedTuple):
     differing: Array
 
 
+def _joined(found: Iterator[_Found]) -> _Found:
+    none = np.empty(0, np.int64)
+    parts = zip(_Found(none, none, none), *found, strict=True)
+    return _Found(*(np.concatenate(part) for part in parts))
+
+
 def _search_classes(
-    codes: PackedCodes, other: PackedCodes | None, threshold: float, recall: float, n_jobs: Any
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    threshold: float,
+    n_jobs: Any,
+    wanted: Callable[[float], tuple[int, float]],
 ) -> Iterator[_Found]:
-    """The pairs of each pair of classes whose sizes allow it."""
+    """The pairs of each pair of classes whose sizes allow it. `wanted` gives, for the least
+    similarity of a pair of classes, how many codes agree at least, and the recall of hashing."""
     own = _classes(codes)
     for place, first in enumerate(own):
         for second in own[place:] if other is None else _classes(other):
@@ -148,7 +200,7 @@ def _search_classes(
                 least.append(_least_similarity(sizes[1], sizes[0], threshold))
             if min(least) > 1:
                 continue
-            n_agreeing = _search.least_agreeing(codes, min(least))
+            n_agreeing, recall = wanted(min(least))
             same = other is None and first is second
             i, j, differing = _search.pairs_of(
                 sets[0], None if same else sets[1], n_agreeing, recall, _MAX_BUCKET, n_jobs
@@ -177,11 +229,7 @@ def _least_similarity(first: Array, second: Array, threshold: float) -> float:
 
 def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> None:
     """Raise where the codes are too few for the smallest set and the largest."""
-    small, large = (_sizes(rows)[rows.sampled & (_sizes(rows) > 0)] for rows in (codes, other))
-    if not len(small) or not len(large):
-        return
-    a, b = float(small.min()), float(large.max())
-    similarity = _least_similarity(small, large, threshold)
+    a, b, similarity = _extremes(codes, other, threshold)
     if similarity > 1:
         return
     rate = similarity + (1 - similarity) * codes.chance
@@ -191,9 +239,41 @@ def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> No
         needed = math.ceil(codes.n_hashes * (error / _LARGEST_ERROR) ** 2)
         raise ValueError(
             f"{codes.n_hashes} hashes are too few: at the threshold, the standard error of a set "
-            f"of {a:.0f} members in one of {b:.0f} is {error:.2f}; n_hashes={needed} gives "
-            f"{_LARGEST_ERROR}"
+            f"of {a:.0f} members in one of {b:.0f} is {error:.2f}; "
+            f"{setting('n_hashes', needed)} gives {_LARGEST_ERROR}"
         )
+
+
+def _check_candidates(
+    codes: PackedCodes, other: PackedCodes, threshold: float, recall: float
+) -> None:
+    """Raise where nearly all pairs of the smallest set and the largest would be candidates."""
+    a, b, similarity = _extremes(codes, other, threshold)
+    if similarity > 1:
+        return
+    chance = codes.chance
+    rate = similarity + (1 - similarity) * chance
+    miss = max((1 - recall) / 2, _search.LEAST_MISS)
+    spread = -special.ndtri(miss) * math.sqrt(rate * (1 - rate))
+    spread += _BY_CHANCE * math.sqrt(chance * (1 - chance))
+    needed = math.ceil((spread / (rate - chance)) ** 2)
+    if codes.n_hashes < needed:
+        raise ValueError(
+            f"{codes.n_hashes} hashes are too few to find a set of {a:.0f} members in one of "
+            f"{b:.0f}; {setting('n_hashes', needed)} is enough"
+        )
+
+
+def _extremes(
+    codes: PackedCodes, other: PackedCodes, threshold: float
+) -> tuple[float, float, float]:
+    """The sizes of the smallest set and of the largest, and their least similarity; that is above 1
+    where no pair can reach the threshold."""
+    small, large = (_sizes(rows)[rows.sampled & (_sizes(rows) > 0)] for rows in (codes, other))
+    if not len(small) or not len(large):
+        return 0, 0, math.inf
+    similarity = _least_similarity(small, large, threshold)
+    return float(small.min()), float(large.max()), similarity
 
 
 def _with_sizes(name: str, codes: Any) -> PackedCodes:

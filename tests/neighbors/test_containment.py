@@ -241,3 +241,41 @@ A = MinHash(random_state=0).fit(np.eye(4)).encode(np.eye(4), packed=True)
 def test_bad_input(arguments, more, message):
     with pytest.raises(ValueError, match=message):
         neighbors.contained_pairs(*arguments, **more)
+
+
+# ---- candidates for the exact containment --------------------------------------------------------
+
+
+def test_candidates_at_the_threshold_are_found():
+    """With the least number of hashes that is allowed, which is below that of an estimate."""
+    rng = np.random.default_rng(0)
+    sets = [rng.choice(10**7, 1000, replace=False) for _ in range(150)]
+    small = [rng.choice(one, 10, replace=False) for one in sets]
+    X, Y = matrix_of(small, 10**7), matrix_of(sets, 10**7)
+    few = MinHash(n_hashes=64, random_state=0).fit(Y)
+    one, other = (few.encode(rows, packed=True) for rows in (X, Y))
+    with pytest.raises(ValueError, match="too few") as refused:
+        _containment.candidates(one, other, 1.0, 0.9, None)
+    n_hashes = int(re.search(r"n_hashes=(\d+)", str(refused.value))[1])
+    assert 1000 < n_hashes < 8000
+    found = []
+    for seed in range(2):
+        minhash = MinHash(n_hashes=n_hashes, random_state=seed).fit(Y)
+        one, other = (minhash.encode(rows, packed=True) for rows in (X, Y))
+        i, j = _containment.candidates(one, other, 1.0, 0.9, None)
+        assert (np.lexsort((j, i)) == np.arange(len(i))).all()
+        assert len(i) < 2 * len(sets)  # not all pairs
+        found += np.isin(np.arange(150), i[i == j]).tolist()
+    error = np.sqrt(0.9 * 0.1 / len(found))
+    assert np.mean(found) >= 0.9 - theorems.N_STANDARD_ERRORS * error
+
+
+def test_the_containment_of_exact_similarities():
+    X = parts_of_sets(20)
+    A = MinHash(random_state=0).fit(X).encode(X, packed=True)
+    members = [set(row.indices.tolist()) for row in X]
+    i, j = np.array([(a, b) for a in range(40) for b in range(40) if a != b]).T
+    shared = np.array([len(members[a] & members[b]) for a, b in zip(i, j, strict=True)])
+    either = np.array([len(members[a] | members[b]) for a, b in zip(i, j, strict=True)])
+    found = _containment.of_similarity(shared / either, A, None, i, j)
+    np.testing.assert_allclose(found, shared / np.array([len(members[a]) for a in i]))
