@@ -29,7 +29,7 @@ def similar_pairs(
     """Pairs of rows whose similarity is estimated to be at least `threshold`, on a Dask cluster.
 
     The pairs and similarities are those of `sparsemaps.neighbors.similar_pairs`, which has the same
-    parameters but for `n_jobs`.
+    parameters but for `max_bytes` and `n_jobs`.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from sparsemaps._tools._typing import Array, Rows
 _PAIRS = 2**24
 """Pairs whose graph is made at a time: some hundred megabytes."""
 
-_LARGEST_N_ROWS = 2**31 - 1
+LARGEST_N_ROWS = 2**31 - 1
 """SciPy numbers components in 32 bits."""
 
 
@@ -62,11 +62,16 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     >>> np.unique(numbers, return_index=True)[1]  # the first row of each cluster
     array([0, 1, 2, 5])
     """
-    n = _checks.check_int("n", n, 0, _LARGEST_N_ROWS)
+    n = _checks.check_int("n", n, 0, LARGEST_N_ROWS)
+    return numbered_components(*checked_pairs(i, j, n), n)
+
+
+def checked_pairs(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> tuple[Array, Array]:
+    """The rows of pairs as arrays; an error where they are not sound."""
     i, j = _check_rows("i", i, n), _check_rows("j", j, n)
     if len(i) != len(j):
         raise ValueError(f"i and j must have one length, got {len(i)} and {len(j)}")
-    return numbered_components(i, j, n)
+    return i, j
 
 
 def numbered_components(i: Array, j: Array, n: int, max_pairs: int = _PAIRS) -> Array:
@@ -81,6 +86,17 @@ def numbered_components(i: Array, j: Array, n: int, max_pairs: int = _PAIRS) -> 
     is_first[first[numbers]] = True
     ordered: Array = np.cumsum(is_first)[first[numbers]] - 1
     return ordered
+
+
+def spanning_forest(i: Array, j: Array) -> tuple[Array, Array]:
+    """Pairs with the same connected components: the first row of each component with each of its
+    other rows. There are fewer of them than there are rows in the given pairs."""
+    rows, places = np.unique(np.concatenate([i, j]), return_inverse=True)
+    numbers = numbered_components(places[: len(i)], places[len(i) :], len(rows))
+    first = np.unique(numbers, return_index=True)[1]
+    roots = rows[first[numbers]]
+    others = np.flatnonzero(roots != rows)
+    return roots[others], rows[others]
 
 
 def _components(i: Array, j: Array, n: int) -> Array:
