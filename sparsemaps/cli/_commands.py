@@ -4,7 +4,7 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,8 +13,11 @@ from sparsemaps import files, kernels
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import expand
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Kind
+from sparsemaps.cli._parser import flag
+from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _kernel_matrix, _summary
 from sparsemaps.files import _map as _files_of_map
+from sparsemaps.files._coded_rows import holds_codes
 from sparsemaps.files._job import Job, Names, make_job, make_text_job
 
 
@@ -39,7 +42,7 @@ def make_map(options: argparse.Namespace) -> Any:
     if getattr(options, "config", None) is not None:
         return _saved_map(options)
     kind = MAPS[options.map_name]
-    return new_map(kind, _given(options, kind), options.seed).fit_any_width()
+    return new_map(kind, _given(options, kind), getattr(options, "seed", 0)).fit_any_width()
 
 
 def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
@@ -215,24 +218,62 @@ def kernel(options: argparse.Namespace) -> None:
 
 def pairs(options: argparse.Namespace) -> None:
     """``sparsemaps pairs``."""
-    from sparsemaps.files import _pairs
-
-    made = make_map(options)
-    n_rows, _ = _pairs.write_pairs(
-        made,
+    read = expand([*options.inputs, *(options.other or [])])
+    coded = [path for path in read if holds_codes(path)]
+    if coded:
+        _refuse_other_options(options, coded[0])
+    found = files.similar_pairs_of_files(
+        None if coded else make_map(options),
         options.inputs,
         options.output,
-        options.threshold,
+        threshold=options.threshold,
+        other=options.other,
         exact=options.exact,
+        containment=getattr(options, "containment", False),
         recall=options.recall,
         zero_based=options.zero_based,
         n_jobs=options.n_jobs,
         progress=options.progress,
+        resume=options.resume,
+        max_bytes=options.max_bytes,
         max_line_bytes=options.max_line_bytes,
         **_text_options(options),
     )
-    if not n_rows:
-        print(f"sparsemaps: {', '.join(options.inputs)}: there are no rows", file=sys.stderr)
+    sides = (options.inputs, found.n_rows), (options.other, found.n_other)
+    for inputs, n_rows in sides:
+        if inputs and not n_rows:
+            print(f"sparsemaps: {', '.join(inputs)}: there are no rows", file=sys.stderr)
+
+
+def _refuse_other_options(options: argparse.Namespace, path: str) -> None:
+    """Raise an error if options describe another map than that of a file of codes."""
+    kind, config = MAPS[options.map_name], PackedCodes.load(path).config
+    parts = list(_maps_of(config))
+    made = [part["class"] for part in parts]
+    wanted = [factor.partition(":")[2] for factor in (kind.make, *kind.factors)]
+    if made != wanted:
+        raise ValueError(f"{path} has codes of {' and '.join(made)}, not of {options.map_name}")
+    known = {name: value for part in parts for name, value in part["parameters"].items()}
+    known["seed"] = config.get("seed")
+    given = _given(options, kind)
+    if hasattr(options, "seed"):
+        given["seed"] = options.seed
+    for name, value in given.items():
+        if known.get(name) != value:
+            raise ValueError(
+                f"{path} has codes with {flag(name)} {known.get(name)}, not {value}; its map is "
+                "that of all inputs"
+            )
+
+
+def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
+    """The map of a configuration, and the maps that it is made of."""
+    if isinstance(config, list):
+        for item in config:
+            yield from _maps_of(item)
+    elif isinstance(config, dict) and isinstance(config.get("parameters"), dict):
+        yield {"class": str(config.get("class")), "parameters": config["parameters"]}
+        yield from _maps_of(config["parameters"].get("maps"))
 
 
 def info(options: argparse.Namespace) -> None:

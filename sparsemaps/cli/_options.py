@@ -212,10 +212,15 @@ MAPS = _maps()
 PAIR_MAPS = tuple(name for name, kind in MAPS.items() if kind.has_codes)
 """The maps whose codes are compared by ``sparsemaps pairs``."""
 
+CONTAINMENT_MAP = "minhash"
+"""The map whose codes tell which sets are contained in others."""
+
 PAIR_EXAMPLES = """\
 examples:
   sparsemaps pairs {name} texts.svm -o pairs.tsv --threshold 0.8
   zcat big.svm.gz | sparsemaps pairs {name} - -o pairs.tsv.gz --threshold 0.9 --exact
+  sparsemaps pairs {name} codes/ --other new.npy -o pairs.tsv --resume
+      files of codes that sparsemaps map --format npy has written
 """
 
 SAVED = "saved"

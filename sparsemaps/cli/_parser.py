@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import sparsemaps
 from sparsemaps.cli._options import (
+    CONTAINMENT_MAP,
     DEMO_EXAMPLES,
     INFO_EXAMPLES,
     KERNEL_EXAMPLES,
@@ -362,21 +363,26 @@ def _add_kernels(commands: Any) -> None:
 def _add_pairs(commands: Any) -> None:
     pairs = commands.add_parser(
         "pairs",
-        help="find near-duplicates among the rows of LIBSVM files, or among texts",
-        description="Find near-duplicates: pairs of rows of LIBSVM files, or of texts, whose "
-        "kernel is at\nleast a threshold. Each line of the output has the numbers of two rows, "
-        "which count from 1,\nor their ids, and their similarity, separated by tabs; and the "
-        "comments of the two rows, if\nthe inputs have comments.",
+        help="find near-duplicates among rows of LIBSVM files, texts or files of codes",
+        description="Find near-duplicates: pairs of rows of LIBSVM files, of texts or of files of "
+        "codes, whose kernel\nis at least a threshold. Each line of the output has the numbers of "
+        "two rows, which count from 1\nthrough all inputs, or their ids, and their similarity, "
+        "separated by tabs; and the comments of the\ntwo rows, if the inputs have comments.",
     )
     kinds = pairs.add_subparsers(required=True, metavar="MAP")
     for name in PAIR_MAPS:
         parser = _add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES)
         file = parser.add_argument(
             "inputs", nargs="+", metavar="INPUT",
-            help="LIBSVM file (.gz, .bz2, .xz, .zst), directory, pattern, or - for standard input; "
-            "with --texts, raw texts",
+            help="LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy), whose map is then that "
+            "of all inputs; directory, pattern, or - for standard input; with --texts, raw texts",
         )  # fmt: skip
-        file.complete = _FILE  # type: ignore[attr-defined]
+        other = parser.add_argument(
+            "--other", nargs="+", metavar="INPUT",
+            help="find pairs of a row of the inputs and a row of these; without it, within the "
+            "inputs",
+        )  # fmt: skip
+        file.complete = other.complete = _FILE  # type: ignore[attr-defined]
         _add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
         parser.add_argument(
             "--threshold", type=float, default=0.8,
@@ -392,9 +398,27 @@ def _add_pairs(commands: Any) -> None:
             help="decide by the exact kernel, among pairs whose estimates may be a little lower, "
             "and write its value; keeps the rows in memory",
         )  # fmt: skip
+        if name == CONTAINMENT_MAP:
+            parser.add_argument(
+                "--containment", action="store_true",
+                help="find pairs of which the first set is contained in the second, up to the "
+                "threshold; takes many hashes, such as --n-hashes 16384 where the second is 100 "
+                "times as large, fewer with --exact; an error says how many",
+            )  # fmt: skip
         parser.add_argument(
-            "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"
-        )
+            "--resume", action="store_true",
+            help="keep what is done in OUTPUT.stages until the output is complete, and go on from "
+            "what an earlier run of the same command has kept there",
+        )  # fmt: skip
+        parser.add_argument(
+            "--max-bytes", type=integer, default=2**30, metavar="N",
+            help="memory for the hashes of rows, 8 bytes each, beside codes; where those of all "
+            "rows take more, codes are read several times (default: 2**30)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--seed", type=integer, default=argparse.SUPPRESS,
+            help="seed of the random numbers (default: 0)",
+        )  # fmt: skip
         _add_reading(parser)
         _add_texts(parser, has_labels=False)
         parser.set_defaults(run="pairs", map_name=name)
@@ -403,15 +427,16 @@ def _add_pairs(commands: Any) -> None:
 def _add_info(commands: Any) -> None:
     info = commands.add_parser(
         "info",
-        help="print how many rows, columns, entries and labels a file has",
+        help="print how many rows, columns, entries and labels a file has, and which map made it",
         description="Print how many rows, columns and entries a file has, and which values and "
-        "labels.",
+        "labels; of the\noutputs of sparsemaps, also the map with its parameters, its seed, the "
+        "scheme of random numbers,\nthe width of the rows, and the analyzer of texts.",
         epilog=INFO_EXAMPLES,
     )
     file = info.add_argument(
         "input", metavar="FILE",
-        help="LIBSVM file (.gz, .bz2, .xz), output of sparsemaps map (.npy, .npz), or - for "
-        "standard input",
+        help="LIBSVM file (.gz, .bz2, .xz), output of sparsemaps map (.npy, .npz, and the files "
+        "beside them), index, saved map, or - for standard input",
     )  # fmt: skip
     file.complete = _FILE
     _add_n_jobs(info)

@@ -25,6 +25,9 @@ _MAX_HEADER_BYTES = 2**12
 """The largest number of bytes of a NumPy file's header, which has some hundred."""
 
 
+_MAX_ROW_BYTES = 2**28
+"""Bytes of a row, where there are no rows: those of the largest number of bits."""
+
 _ALIGNED = 64
 """Further arrays begin at multiples of so many bytes."""
 
@@ -83,6 +86,13 @@ def _write_array(file: Any, array: Array) -> None:
         file.write(data[start : start + _WRITTEN_BYTES].data)
 
 
+def is_marked(path: str) -> bool:
+    """Whether a file ends as those of `write` do."""
+    with open(path, "rb") as file:
+        file.seek(max(os.path.getsize(path) - len(_MAGIC), 0))
+        return file.read() == _MAGIC
+
+
 def read(path: str, mmap_mode: Any) -> Contents:
     """The codes, which rows have samples, and what was written beside them.
 
@@ -119,7 +129,7 @@ def read(path: str, mmap_mode: Any) -> Contents:
             raise ValueError(f"{path} is damaged: its array is not of shape ({n_rows}, {n_bytes})")
         file.seek(mask_start)
         mask = np.frombuffer(file.read(mask_end - mask_start), np.uint8)
-        if mmap_mode is None:
+        if mmap_mode is None or n_rows == 0:  # nothing cannot be mapped
             file.seek(offset)
             array: Array = np.fromfile(file, np.uint8, n_rows * n_bytes).reshape(n_rows, n_bytes)
         else:
@@ -157,7 +167,8 @@ def _read_description(file: BinaryIO, start: int, n_bytes: int) -> tuple[dict[st
     about = json.loads(file.read(n_bytes))
     rows, row_bytes = about["shape"]
     n_rows = _checks.check_int("the number of rows", rows, 0, start)
-    n_row_bytes = _checks.check_int("the bytes of a row", row_bytes, 1, start)
+    most = start if n_rows else _MAX_ROW_BYTES
+    n_row_bytes = _checks.check_int("the bytes of a row", row_bytes, 1, most)
     config = about["config"]
     if not (isinstance(config, dict) and isinstance(config.get("class", ""), str)):
         raise ValueError

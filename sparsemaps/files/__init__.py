@@ -6,7 +6,8 @@
 - ``_formats``: sinks: LIBSVM text, packed codes as .npy, CSR as .npz.
 - ``_job``: what is done to each input, of options that are checked; Dask does the same to a part.
 - ``_map``: `map_files`: inputs to one output, or one each, in shards and resumed.
-- ``_pairs``: similar rows of a file, for ``sparsemaps pairs``.
+- ``_coded_rows``: rows of inputs, files of codes among them, as packed codes with their names.
+- ``_pairs``: `similar_pairs_of_files`: similar rows of files, for ``sparsemaps pairs``.
 - ``_kernel_matrix``: a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary``: what a file holds, for ``sparsemaps info``.
 
@@ -16,8 +17,9 @@ knows no map.
 
 from sparsemaps.files._job import MappedFile
 from sparsemaps.files._map import map_files
+from sparsemaps.files._pairs import FoundPairs, similar_pairs_of_files
 
-__all__ = ["MappedFile", "map_files"]
+__all__ = ["FoundPairs", "MappedFile", "map_files", "similar_pairs_of_files"]
 
 
 def __dir__() -> list[str]:

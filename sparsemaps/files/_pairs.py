@@ -1,129 +1,375 @@
-"""``sparsemaps pairs``: near-duplicates among the rows of files."""
+"""`similar_pairs_of_files`: near-duplicates among the rows of files, for ``sparsemaps pairs``."""
 
+import contextlib
+import json
+import os
+import shutil
+import tempfile
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sparsemaps import neighbors
-from sparsemaps._tools import _output_files, _threads
+from sparsemaps._tools import _checks, _output_files, _text_input, _threads
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import expand
+from sparsemaps._tools._sources import RECORD, expand, is_pipe
+from sparsemaps._tools._stages import NONE, KeptStages, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files._coded_rows import CodedRows, Encoder, holds_codes
 from sparsemaps.files._job import source_of
-from sparsemaps.files._rows import InputBlock, apply, comments_of, read_rows, stacked
+from sparsemaps.files._record import difference, make_record, read_record
+from sparsemaps.files._rows import LibsvmRows, stacked
 from sparsemaps.files._text_rows import TextRows
+from sparsemaps.maps._config import from_config
 from sparsemaps.maps._sparse_map import as_fitted
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _containment, _hashing, _search
 from sparsemaps.neighbors._exact import exact_pairs
 
 _LINES = 2**14
 """Lines that are written at a time."""
 
+STAGES = ".stages"
+"""What the name of the folder of a run that is not complete ends with."""
 
-def write_pairs(
+
+class FoundPairs(NamedTuple):
+    """Numbers of rows of the inputs, of rows of `other`, and of pairs; and whether the output was
+    complete before (`resume`)."""
+
+    n_rows: int
+    n_other: int
+    n_pairs: int
+    skipped: bool
+
+
+def similar_pairs_of_files(
     map: Any,
     inputs: Any,
     output: Any,
-    threshold: float,
     *,
-    exact: bool = False,
+    threshold: float = 0.8,
+    other: Any = None,
     recall: float = 0.95,
+    exact: bool = False,
+    containment: bool = False,
+    zero_based: bool = False,
     texts: str | None = None,
+    field: str = "text",
+    id_field: str | None = None,
+    token_pattern: str | None = None,
+    text_format: str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
-    **options: Any,
-) -> tuple[int, int]:
-    """Write pairs of rows of files, and return the numbers of rows and of pairs.
+    resume: bool = False,
+    max_bytes: int = _hashing.MAX_BYTES,
+    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+) -> FoundPairs:
+    r"""Write the pairs of similar rows of files.
 
-    Lines of the output have the numbers of two rows, from 1, or their ids, and their similarity
-    with six decimals; where LIBSVM files have comments, those of the two lines follow. Columns are
-    separated by tabs. Files are read once, one after the other; their codes are kept, and with
-    `exact` their rows. `texts` and `options` are those of `map_files` that say what inputs are.
+    This is what ``sparsemaps pairs`` does. Each line of the output has the numbers of two rows,
+    which count from 1 through all inputs, or their ids, and their similarity with six decimals;
+    where LIBSVM files have comments, those of the two lines follow. Columns are separated by tabs.
+    The output appears when it is complete.
+
+    Parameters
+    ----------
+    map : sampled map or None
+        As for `map_files`. None takes the map of the first file of codes.
+    inputs : str, path-like, file-like, or a sequence of these
+        LIBSVM files, or raw texts where `texts` is given; files of packed codes (.npy), as
+        `map_files` and `sparsemaps.codes.PackedCodes.save` write them; folders and patterns. Each
+        is read once, one after the other. Codes are kept in memory; those of files of codes are
+        mapped into it, or joined in a temporary file beside the output if there are several inputs.
+    output : str, path-like or file-like
+        The file to write (.gz, .bz2, .xz, .zst); "-" is standard output.
+    threshold : float, default=0.8
+        The least similarity, above 0, at most 1.
+    other : as `inputs`, or None, default=None
+        Find pairs of a row of `inputs` and a row of these; None is within `inputs`.
+    recall : float, default=0.95
+        The probability that a pair at the threshold is found, above 0, at most 1; 1 compares all
+        pairs.
+    exact : bool, default=False
+        Decide by the exact kernel, among pairs whose estimates may be a little lower, and write its
+        value. Keeps the rows in memory.
+    containment : bool, default=False
+        Of `MinHash`: find pairs of which the first set is contained in the second, up to
+        `threshold`, as `sparsemaps.neighbors.contained_pairs` does it. With `exact` fewer hashes
+        are enough.
+    zero_based, texts, field, id_field, token_pattern, text_format, n_jobs, progress, max_line_bytes
+        As for `map_files`.
+    resume : bool, default=False
+        Keep what is done in the folder OUTPUT.stages until the output is complete, and go on from
+        what an earlier run has kept there, which may have been killed. A file OUTPUT.json then says
+        what the output was made of, and an output that is complete is not made again. Other
+        parameters or inputs are an error. Codes are kept, and pairs of each part of the search;
+        with `exact`, inputs are read again.
+    max_bytes : int, default=2**30
+        As for `sparsemaps.neighbors.similar_pairs`.
+
+    Returns
+    -------
+    found : FoundPairs
+        Numbers of rows (`n_rows`), of rows of `other` (`n_other`), and of pairs (`n_pairs`);
+        `skipped`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, codes of inputs are of different maps, seeds or vectorizers,
+        or a line is not of its format.
+    OSError
+        If a file cannot be read or written.
+
+    See Also
+    --------
+    sparsemaps.neighbors.similar_pairs : The same for codes.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps import MinHash
+    >>> from sparsemaps.files import similar_pairs_of_files
+    >>> rows, out = BytesIO(b"0 1:1 3:1 # a\n0 2:1\n0 1:1 3:1 # b\n"), BytesIO()
+    >>> similar_pairs_of_files(MinHash(random_state=0), rows, out).n_pairs
+    1
+    >>> out.getvalue()
+    b'1\t3\t1.000000\ta\tb\n'
     """
-    _search.check_share("threshold", threshold)
-    _search.check_share("recall", recall)
-    _threads.resolve_n_jobs(n_jobs)
-    map = as_fitted(map)
-    source, _ = source_of(map, texts, **options)
-    paths = expand(inputs)
-    _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
-    if isinstance(source, TextRows):
-        for path in paths:
-            source.format_of(path)
-    blocks: list[PackedCodes] = []
-    matrices: list[Any] = []
-    comments: dict[int, str] = {}
-    ids: list[str] = []
-    n_rows = 0
-    with (
-        _output_files.atomic_output(output) as out,
-        FileProgress(paths, progress) as bar,
-    ):
-        convert = partial(_encode, map, keep=exact)
-        for path in paths:
-            for found in read_rows(source, path, convert, n_jobs=n_jobs, bar=bar):
-                blocks.append(found.codes)
-                matrices.append(found.X)
-                comments.update((n_rows + row, comment) for row, comment in found.comments)
-                ids += found.ids
-                n_rows += len(found.codes)
-        if not n_rows:
-            return 0, 0
-        i, j, similarity = _find(
-            map, PackedCodes.concatenate(blocks), matrices, threshold, exact, recall, n_jobs
+    paths, others = expand(inputs), [] if other is None else expand(other)
+    read = [*paths, *others]
+    for name, value in (("exact", exact), ("containment", containment), ("resume", resume)):
+        _checks.check_bool(name, value)
+    job = _Job(
+        _map_of(map, read), _search.check_share("threshold", threshold),
+        _search.check_share("recall", recall), exact, containment, n_jobs,
+        _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT),
+    )  # fmt: skip
+    job.check(read)
+    what = {
+        "zero_based": zero_based, "field": field, "id_field": id_field,
+        "token_pattern": token_pattern, "text_format": text_format,
+    }  # fmt: skip
+    source, about = _source(job.map, read, texts, max_line_bytes=max_line_bytes, **what)
+    encoder = Encoder(job.map, source, about, keep_rows=exact)
+    target = None if hasattr(output, "write") else os.fspath(output)
+    if not resume:
+        written = [] if target is None else [(target, _output_files.OUTPUT)]
+        _output_files.refuse_clashes(read, written)
+        with _temporary_folder(target, read) as folder:
+            return job.run(encoder, paths, others, output, progress, NONE, folder)
+    if target is None or any(hasattr(path, "read") or is_pipe(path) for path in [target, *read]):
+        raise ValueError(f"{setting('resume', True)} needs inputs and an output that are files")
+    beside = [(target + ending, f"a file beside {target}") for ending in (RECORD, STAGES)]
+    _output_files.refuse_clashes(read, [(target, _output_files.OUTPUT), *beside])
+    record = job.record({**what, "texts": about, "inputs": [_about(path) for path in read]})
+    done = _complete(target, record)
+    if done is None:
+        stages = _begin(target, record)
+        done = job.run(encoder, paths, others, target, progress, stages, None)
+        _finish(target, record, done)
+        stages.remove()
+    return done
+
+
+class _Job(NamedTuple):
+    """What is done with the rows, of options that are checked."""
+
+    map: Any
+    threshold: float
+    recall: float
+    exact: bool
+    containment: bool
+    n_jobs: int | None
+    max_bytes: int
+
+    def check(self, read: list[Any]) -> None:
+        """Raise where the options do not go together, or not with what is read."""
+        _threads.resolve_n_jobs(self.n_jobs)
+        coded = [path for path in read if holds_codes(path)]
+        if self.exact and coded:
+            raise ValueError(
+                f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes"
+            )
+        if self.containment and self.map is not None and not self.map._knows_sizes:
+            raise ValueError(f"{setting('containment', True)} is for MinHash")
+
+    def record(self, more: dict[str, Any]) -> dict[str, Any]:
+        """What the output is made of, for resuming."""
+        names = ("threshold", "recall", "exact", "containment")
+        return make_record(self.map, {**{name: getattr(self, name) for name in names}, **more})
+
+    def run(
+        self, encoder: Encoder, paths: list[Any], others: list[Any], output: Any,
+        progress: bool | None, stages: Stages, folder: str | None,
+    ) -> FoundPairs:  # fmt: skip
+        """Find the pairs and write them."""
+        opened = (
+            contextlib.nullcontext(output)
+            if hasattr(output, "write")
+            else _output_files.atomic_output(output)
         )
-        for start in range(0, len(i), _LINES):
-            some = slice(start, start + _LINES)
-            columns = i[some].tolist(), j[some].tolist(), similarity[some].tolist()
-            lines = [_line(*pair, ids, comments) for pair in zip(*columns, strict=True)]
-            out.write("".join(lines).encode("utf-8", "surrogateescape"))
-    return n_rows, len(i)
+        with opened as out, FileProgress([*paths, *others], progress) as bar:
+            how = bar, self.n_jobs, stages, folder
+            rows = encoder.read("rows", paths, *how)
+            second = encoder.read("other", others, *how) if others else None
+            i, j, value = self._find(rows, second, stages)
+            _write_lines(out, rows, second, i, j, value)
+        n_other = 0 if second is None else second.names.n_rows
+        return FoundPairs(rows.names.n_rows, n_other, len(i), False)
+
+    def _find(
+        self, rows: CodedRows, second: CodedRows | None, stages: Stages
+    ) -> tuple[Array, Array, Array]:
+        codes, other = rows.codes, None if second is None else second.codes
+        if codes is None or (second is not None and other is None):
+            none = np.empty(0, np.int64)
+            return none, none, np.empty(0)
+        if self.exact:
+            return self._exactly(codes, other, rows.X, None if second is None else second.X, stages)
+        if self.containment:
+            i, j, value = neighbors.contained_pairs(
+                codes, self.threshold, other=other, recall=self.recall, n_jobs=self.n_jobs
+            )
+            return i, j, value
+        sizes = _hashing.Sizes(keys=self.max_bytes // 8)
+        return _search.similar(
+            codes, other, self.threshold, self.recall, _MAX_BUCKET, self.n_jobs, sizes, stages
+        )
+
+    def _exactly(
+        self, codes: PackedCodes, other: PackedCodes | None, X: list[Any], Y: list[Any] | None,
+        stages: Stages,
+    ) -> tuple[Array, Array, Array]:  # fmt: skip
+        """Of candidates, those whose exact value is at least the threshold."""
+        how = codes, other, self.threshold, self.recall, self.n_jobs
+        if self.containment:
+            i, j = _containment.candidates(*how)
+        else:
+            i, j = _search.candidates(*how, stages=stages)
+        width = max(1, *(block.shape[1] for block in [*X, *(Y or [])]))
+        first = stacked(X, width)
+        value = exact_pairs(self.map, first, first if Y is None else stacked(Y, width), i, j)
+        if self.containment:
+            value = _containment.of_similarity(value, codes, other, i, j)
+        kept = value >= self.threshold - 1e-12
+        return i[kept], j[kept], value[kept]
 
 
-class _Rows(NamedTuple):
-    """What is kept of some rows."""
-
-    codes: PackedCodes
-    X: Any
-    comments: list[tuple[int, str]]
-    ids: list[str]
+_MAX_BUCKET = 1000
+"""As in `sparsemaps.neighbors.similar_pairs`."""
 
 
-def _encode(map: Any, block: InputBlock, *, keep: bool) -> _Rows:
-    codes: PackedCodes = apply(map, partial(map.encode, packed=True), block)
-    comments = list(_comments(block.text))
-    return _Rows(codes, block.X if keep else None, comments, block.ids or [])
+def _map_of(map: Any, read: list[Any]) -> Any:
+    """The map, fitted; that of a file of codes where none is given, or None if all are such."""
+    if map is not None:
+        fitted = as_fitted(map)
+        if not fitted.has_codes:
+            raise ValueError(f"map must be a map with codes, got {map!r}")
+        return fitted
+    coded = [path for path in read if holds_codes(path)]
+    if not coded:
+        raise ValueError("map must be given where no input is a file of codes")
+    if len(coded) == len(read):
+        return None
+    try:
+        return from_config(PackedCodes.load(coded[0]).config)
+    except ValueError as error:
+        raise ValueError(f"{coded[0]}: the map of its codes is not known: {error}") from None
 
 
-def _comments(text: bytes) -> Iterator[tuple[int, str]]:
-    """The numbers of rows that have a comment, and the comments."""
-    for row, comment in comments_of(text) if b"#" in text else ():
-        if row is not None and comment is not None:
-            yield row, " ".join(comment.decode("utf-8", "surrogateescape").split())
+def _source(map: Any, read: list[Any], texts: str | None, **options: Any) -> Any:
+    """What inputs are that are no files of codes, and the vectorizer of texts."""
+    if map is None:
+        if texts is not None:
+            raise ValueError(f"{setting('texts', texts)} is for texts; all inputs are codes")
+        return LibsvmRows(), None
+    source, about = source_of(map, texts, **options)
+    for path in read:
+        if isinstance(source, TextRows) and not holds_codes(path):
+            source.format_of(path)
+    return source, about
 
 
-def _find(
-    map: Any,
-    codes: PackedCodes,
-    matrices: list[Any],
-    threshold: float,
-    exact: bool,
-    recall: float,
-    n_jobs: int | None,
-) -> tuple[Array, Array, Array]:
-    if not exact:
-        return neighbors.similar_pairs(codes, threshold, recall=recall, n_jobs=n_jobs)
-    i, j = _search.candidates(codes, None, threshold, recall, n_jobs)
-    rows = stacked(matrices, max(1, *(X.shape[1] for X in matrices)))
-    similarity = exact_pairs(map, rows, rows, i, j)
-    kept = similarity >= threshold - 1e-12
-    return i[kept], j[kept], similarity[kept]
+@contextlib.contextmanager
+def _temporary_folder(name: str | None, read: list[Any]) -> Iterator[str | None]:
+    """A folder beside the output, where codes of several inputs are joined, if it may be needed."""
+    if len(read) == 1 or not any(holds_codes(path) for path in read):
+        yield None
+        return
+    place = None if name is None or is_pipe(name) else os.path.dirname(os.path.realpath(name))
+    with tempfile.TemporaryDirectory(prefix=".sparsemaps-", suffix=".tmp", dir=place) as folder:
+        yield folder
 
 
-def _line(i: int, j: int, similarity: float, ids: list[str], comments: dict[int, str]) -> str:
-    one, two = (ids[i], ids[j]) if ids else (i + 1, j + 1)
-    line = f"{one}\t{two}\t{similarity:.6f}"
-    if comments:
-        line += f"\t{comments.get(i, '')}\t{comments.get(j, '')}"
-    return line + "\n"
+# ---- resuming ------------------------------------------------------------------------------------
+
+
+def _about(path: Any) -> list[Any]:
+    found = os.stat(path)
+    return [os.fspath(path), found.st_size, found.st_mtime_ns]
+
+
+def _complete(name: str, record: dict[str, Any]) -> FoundPairs | None:
+    """What an earlier run has found whose output is complete; an error if it is of another job."""
+    try:
+        with open(name + RECORD, "rb") as file:
+            found = read_record(file.read())
+        size = os.path.getsize(name)
+    except FileNotFoundError:
+        return None
+    if found is None or found.pop("output_size", None) != size:
+        return None
+    numbers: Any = found.pop("found", None)
+    other = difference(found, record)
+    if other is not None:
+        raise ValueError(
+            f"{name} is of another map, command or input: made with {other}; write to another "
+            "file, or remove it"
+        )
+    shutil.rmtree(name + STAGES, ignore_errors=True)
+    return FoundPairs(numbers[0], numbers[1], numbers[2], skipped=True)
+
+
+def _begin(name: str, record: dict[str, Any]) -> KeptStages:
+    """What is kept of an earlier run; an error if it is of another job."""
+    stages = KeptStages(name + STAGES)
+    other = difference(stages.value("record", lambda: record), record)
+    if other is not None:
+        raise ValueError(
+            f"{stages.folder} is of another map, command or input: made with {other}; write to "
+            "another file, or remove that folder"
+        )
+    return stages
+
+
+def _finish(name: str, record: dict[str, Any], done: FoundPairs) -> None:
+    """Say what a complete output was made of."""
+    about = {**record, "output_size": os.path.getsize(name), "found": done[:3]}
+    with _output_files.atomic_output(name + RECORD, synced=False) as file:
+        file.write(json.dumps(about).encode() + b"\n")
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+
+def _write_lines(
+    out: Any, rows: CodedRows, second: CodedRows | None, i: Array, j: Array, value: Array
+) -> None:
+    names = rows.names, rows.names if second is None else second.names
+    named = [one.lookup(np.unique(some)) for one, some in zip(names, (i, j), strict=True)]
+    has_comments = any(one.comments for one in names)
+    for start in range(0, len(i), _LINES):
+        some = slice(start, start + _LINES)
+        lines = []
+        for *pair, found in zip(i[some].tolist(), j[some].tolist(), value[some].tolist(),
+                                strict=True):  # fmt: skip
+            columns = [name(row) for name, row in zip(named, pair, strict=True)]
+            columns.append(f"{found:.6f}")
+            if has_comments:
+                columns += [one.comments.get(row, "") for one, row in zip(names, pair, strict=True)]
+            lines.append("\t".join(columns) + "\n")
+        out.write("".join(lines).encode("utf-8", "surrogateescape"))

@@ -201,3 +201,13 @@ def test_files_of_another_scheme(saved):
 def test_json(saved):
     A, _ = saved
     assert json.loads(json.dumps(A.config)) == A.config
+
+
+@pytest.mark.parametrize("mmap_mode", ["r", "c", None])
+def test_codes_of_no_rows(tmp_path, mmap_mode):
+    """However long a row would be."""
+    A = MinHash(n_hashes=4096, random_state=0).fit_any_width().encode(np.empty((0, 3)), packed=True)
+    A.save(tmp_path / "codes.npy")
+    loaded = PackedCodes.load(tmp_path / "codes.npy", mmap_mode=mmap_mode)
+    assert loaded.shape == (0, 4096)
+    assert loaded.config == A.config

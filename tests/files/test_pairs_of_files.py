@@ -1,0 +1,246 @@
+"""`similar_pairs_of_files`: what it returns and refuses, and a run that goes on where one ended."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from code_pairs import banded
+from conftest import families
+
+from sparsemaps import CountSketch, MinHash
+from sparsemaps._tools import _stages
+from sparsemaps.codes import PackedCodes
+from sparsemaps.files import similar_pairs_of_files
+from sparsemaps.libsvm import dump_svmlight_file
+from sparsemaps.neighbors import _hashing
+
+MINHASH = MinHash(n_hashes=128, random_state=0)
+
+
+@pytest.fixture
+def file(tmp_path):
+    X = families(400)
+    dump_svmlight_file(X, np.zeros(400), tmp_path / "in.svm", zero_based=False)
+    return tmp_path / "in.svm"
+
+
+def test_what_is_returned(file, tmp_path):
+    out = io.BytesIO()
+    found = similar_pairs_of_files(MINHASH, str(file), out, threshold=0.6)
+    assert found.n_rows == 400
+    assert found.n_other == 0
+    assert found.n_pairs == out.getvalue().count(b"\n") > 50
+    assert not found.skipped
+    rows = io.BytesIO(file.read_bytes())
+    two = similar_pairs_of_files(MINHASH, rows, tmp_path / "two.tsv", threshold=0.6, other=file)
+    assert two[:2] == (400, 400)
+    assert two.n_pairs >= 2 * found.n_pairs
+    fitted = MinHash(n_hashes=128, random_state=0).fit_any_width()
+    again = io.BytesIO()
+    similar_pairs_of_files(fitted, str(file), again, threshold=0.6, n_jobs=2, max_bytes=2**20)
+    assert again.getvalue() == out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("new_map", "more", "message"),
+    [
+        (None, {}, "map must be given where no input is a file of codes"),
+        (CountSketch(), {}, "map must be a map with codes"),
+        (3, {}, "map must be a map of sparsemaps"),
+        (MINHASH, {"threshold": 0}, "threshold must be"),
+        (MINHASH, {"recall": 2}, "recall must be"),
+        (MINHASH, {"max_bytes": 1000}, "max_bytes must be"),
+        (MINHASH, {"exact": 1}, "exact must be"),
+        (MINHASH, {"resume": "yes"}, "resume must be"),
+        (MINHASH, {"field": 3, "texts": "word:3"}, "field must be a string"),
+    ],
+)
+def test_bad_parameters(file, tmp_path, new_map, more, message):
+    with pytest.raises(ValueError, match=message):
+        similar_pairs_of_files(new_map, str(file), tmp_path / "out.tsv", **more)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.svm"]
+
+
+def test_the_map_of_codes_makes_codes_of_other_rows(file, tmp_path):
+    X = families(400)
+    MINHASH.fit(X).encode(X, packed=True).save(tmp_path / "codes.npy")
+    out = tmp_path / "out.tsv"
+    how = {"other": file, "threshold": 1.0, "recall": 1}
+    found = similar_pairs_of_files(None, tmp_path / "codes.npy", out, **how)
+    lines = {tuple(line.split("\t")[:2]) for line in out.read_text().splitlines()}
+    with_members = np.flatnonzero(np.diff(X.indptr)) + 1
+    assert {int(i) for i, j in lines if i == j} == set(with_members.tolist())
+    assert found.n_pairs == len(lines)
+    given = MinHash(n_hashes=128, random_state=1)
+    with pytest.raises(
+        ValueError, match=r"rows of the map and .*codes\.npy must be codes of the s"
+    ):
+        similar_pairs_of_files(given, [tmp_path / "codes.npy", file], out)
+    wrong = PackedCodes.load(tmp_path / "codes.npy")
+    wrong.config = {}
+    wrong.save(tmp_path / "unknown.npy")
+    with pytest.raises(ValueError, match=r"unknown\.npy: the map of its codes is not known"):
+        similar_pairs_of_files(None, [tmp_path / "unknown.npy", file], out)
+
+
+# ---- going on ------------------------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """In place of the signal."""
+
+
+def n_steps(monkeypatch, most):
+    """Let a run end at the `most`-th file that it keeps."""
+    done = []
+    before = _stages._output_files.atomic_output
+
+    def output(path, *arguments, **more):
+        done.append(path)
+        if len(done) > most:
+            raise Killed
+        return before(path, *arguments, **more)
+
+    monkeypatch.setattr(_stages._output_files, "atomic_output", output)
+    return done
+
+
+def in_parts(monkeypatch):
+    """Search by bands, in several parts."""
+    from sparsemaps.neighbors import _search
+
+    def pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes=None, stages=None):
+        bands = _hashing.Bands(3, 9)
+        sizes = _hashing.Sizes(keys=150)
+        return _hashing.banded_pairs(
+            codes, other, codes.n_hashes - least, bands, max_bucket, n_jobs, sizes, stages
+        )
+
+    monkeypatch.setattr(_search, "pairs_of", pairs_of)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_run_goes_on_where_one_ended(file, tmp_path, monkeypatch, exact):
+    """Wherever that was: the output is that of a run which was not ended."""
+    in_parts(monkeypatch)
+    how = {"threshold": 0.6, "exact": exact}
+    similar_pairs_of_files(MINHASH, file, tmp_path / "whole.tsv", **how)
+    whole = (tmp_path / "whole.tsv").read_bytes()
+    assert whole.count(b"\n") > 50
+    out = tmp_path / "out.tsv"
+    steps = 0
+    while True:
+        with monkeypatch.context() as patch:
+            done = n_steps(patch, 4)
+            try:
+                found = similar_pairs_of_files(MINHASH, file, out, resume=True, **how)
+            except Killed:
+                steps += 1
+                assert not out.exists() or steps > 5
+                assert len(done) == 5
+                assert steps < 40  # what was kept is not done again
+                continue
+        break
+    assert steps > 5
+    assert out.read_bytes() == whole
+    assert not found.skipped
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "in.svm", "out.tsv", "out.tsv.json", "whole.tsv",
+    ]  # fmt: skip
+    before = out.stat().st_mtime_ns
+    again = similar_pairs_of_files(MINHASH, file, out, resume=True, **how)
+    assert again == (*found[:3], True)
+    assert out.stat().st_mtime_ns == before
+    assert similar_pairs_of_files(MINHASH, file, out, **how) == found  # not resumed: made anew
+
+
+def test_another_job_does_not_go_on(file, tmp_path, monkeypatch):
+    out = tmp_path / "out.tsv"
+    how = {"threshold": 0.6, "resume": True}
+    with monkeypatch.context() as patch:
+        n_steps(patch, 3)
+        with pytest.raises(Killed):
+            similar_pairs_of_files(MINHASH, file, out, **how)
+    for complete in (False, True):
+        if complete:
+            similar_pairs_of_files(MINHASH, file, out, **how)
+        other = MinHash(n_hashes=128, random_state=1)
+        with pytest.raises(
+            ValueError, match="made with seed 0, now 1; write to another file, or re"
+        ):
+            similar_pairs_of_files(other, file, out, **how)
+        with pytest.raises(ValueError, match=r"made with threshold 0\.6, now 0\.7"):
+            similar_pairs_of_files(MINHASH, file, out, threshold=0.7, resume=True)
+        stamp = file.stat().st_mtime_ns
+        os.utime(file, ns=(stamp, stamp + 10**9))
+        with pytest.raises(ValueError, match="inputs are others, or have changed since"):
+            similar_pairs_of_files(MINHASH, file, out, **how)
+        os.utime(file, ns=(stamp, stamp))
+    (tmp_path / "out.tsv.json").write_bytes(b"{")  # as after a loss of power
+    assert not similar_pairs_of_files(MINHASH, file, out, **how).skipped
+
+
+def test_pipes_cannot_be_resumed(file):
+    for inputs, output in (
+        ("-", "out.tsv"),
+        (file, "-"),
+        (io.BytesIO(), "x"),
+        (file, io.BytesIO()),
+    ):
+        with pytest.raises(ValueError, match="resume=True needs inputs and an output that are"):
+            similar_pairs_of_files(MINHASH, inputs, output, resume=True)
+
+
+def test_the_record_is_no_input(file, tmp_path):
+    record = file.rename(tmp_path / "out.tsv.json")
+    with pytest.raises(ValueError, match=r"out\.tsv\.json, a file beside .*out\.tsv, is the input"):
+        similar_pairs_of_files(MINHASH, record, tmp_path / "out.tsv", resume=True)
+
+
+def test_sigkill(file, tmp_path):
+    """A process that is killed leaves what another one goes on with."""
+    out = tmp_path / "out.tsv"
+    command = [sys.executable, "-P", "-m", "sparsemaps", "pairs", "minhash", file, "-o", out]
+    command += ["--threshold", "0.6", "--resume"]
+    expected = io.BytesIO()
+    similar_pairs_of_files(MinHash(random_state=0), file, expected, threshold=0.6)
+    program = subprocess.Popen(command)
+    while not (tmp_path / "out.tsv.stages").exists() and program.poll() is None:
+        time.sleep(0.001)
+    program.send_signal(signal.SIGKILL)
+    program.wait()
+    subprocess.run(command, check=True)
+    assert out.read_bytes() == expected.getvalue()
+    assert not (tmp_path / "out.tsv.stages").exists()
+    assert json.loads((tmp_path / "out.tsv.json").read_bytes())["map"]["class"] == "MinHash"
+
+
+def test_stages_are_of_the_same_keys(tmp_path):
+    """Rows are in the same parts, though each call draws keys of hashes."""
+    X = families(400)
+    A = MINHASH.fit(X).encode(X, packed=True)
+    expected = banded(A, 0.6, 0.9)
+    plan = None
+    for _ in range(3):
+        stages = _stages.KeptStages(str(tmp_path / "stages"))
+        how = A.n_hashes - 80, _hashing.Bands(3, 9), 1000, None, _hashing.Sizes(keys=150), stages
+        found = _hashing.banded_pairs(A, None, *how)
+        kept = {path.name for path in (tmp_path / "stages").iterdir()}
+        assert {"hashing.json", "copies-2.npy", "pairs-8-2.npy"} <= kept
+        plan = plan or (tmp_path / "stages" / "hashing.json").read_bytes()
+        assert (tmp_path / "stages" / "hashing.json").read_bytes() == plan
+        (tmp_path / "stages" / "pairs-3-1.npy").write_bytes(b"damaged")
+        (tmp_path / "stages" / "pairs-4-1.npy").unlink()
+        (tmp_path / "stages" / ".sparsemaps-0.tmp").write_bytes(b"of a process that was killed")
+    assert len(found[0]) > 50
+    assert set(zip(*expected[:2], strict=True)) & set(zip(*found[:2], strict=True))
+    stages = _stages.KeptStages(str(tmp_path / "stages"))
+    assert not (tmp_path / "stages" / ".sparsemaps-0.tmp").exists()
+    stages.remove()
+    assert not (tmp_path / "stages").exists()
