@@ -4,6 +4,7 @@ A format is made for one output. ``convert`` turns a block into what is written,
 ``write`` takes the results in order, and ``finish`` ends the file.
 """
 
+import json
 import os
 import shutil
 import tempfile
@@ -22,11 +23,15 @@ from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import IDS, LABELS, QIDS
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import TEXTS, PackedCodes
+from sparsemaps.files._record import config_of
 from sparsemaps.files._rows import InputBlock, apply, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
 
 _LINES_BYTES = 2**22
 """About how much text is made at a time: short lines can become long."""
+
+CONFIG = "config"
+"""The array of a .npz file that has the map of its rows, as JSON."""
 
 _VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
 
@@ -235,7 +240,11 @@ class NpzFormat(OutputFormat):
                     part.seek(0)
                     shutil.copyfileobj(part, member, 2**20)
             shape = self._n_rows, self._map._n_features_out
+            config = config_of(self._map)
+            if self._options.texts is not None:
+                config[TEXTS] = self._options.texts
             for name, array in (
+                (CONFIG, np.array(json.dumps(config).encode())),
                 ("shape", np.array(shape, np.int64)),
                 ("format", np.array(b"csr")),
                 ("_is_array", np.array(True)),

@@ -7,12 +7,12 @@ from typing import Any
 
 def make_record(map: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """A record of a fitted map and of the options of a job, as it is read back."""
-    config = None if map is None else _config_of(map)
+    config = None if map is None else config_of(map)
     record: dict[str, Any] = json.loads(json.dumps({"map": config, "options": dict(options)}))
     return record
 
 
-def _config_of(map: Any) -> dict[str, Any]:
+def config_of(map: Any) -> dict[str, Any]:
     """A fitted map for JSON; by the text of its parameters where one is no JSON."""
     try:
         config: dict[str, Any] = map.to_config()

@@ -1,5 +1,7 @@
-"""Summaries of files: LIBSVM text, packed codes (.npy), or a CSR matrix (.npz)."""
+"""Summaries of files: LIBSVM text, and what the package writes, with the map that made it."""
 
+import contextlib
+import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -8,11 +10,19 @@ import numpy as np
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import LABELS, QIDS, is_pipe
+from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_pipe
 from sparsemaps._tools._typing import Array
+from sparsemaps.codes import _file
+from sparsemaps.codes._packed import TEXTS, PackedCodes
+from sparsemaps.files._formats import CONFIG
+from sparsemaps.files._record import read_record
 from sparsemaps.files._rows import LibsvmRows, read_rows
+from sparsemaps.neighbors._index import ROWS
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
+
+_LONGEST_HEADER = 2**12
+"""Bytes of a comment that are shown."""
 
 
 class Summary:
@@ -59,36 +69,63 @@ class Summary:
 
 def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
     """The lines of the summary of a file."""
-    ending = "" if is_pipe(path) else os.path.splitext(path)[1]
-    if ending in (".npy", ".npz"):
-        with _text_input.arrays_of(path):
-            return list((_of_npy if ending == ".npy" else _of_npz)(path))
-    return list(_of_text(path, n_jobs, progress))
+    if is_pipe(path):
+        return list(_of_text(path, n_jobs, progress))
+    of_ending = {
+        LABELS: _of_numbers, QIDS: _of_numbers, CLASSES: _of_lines, IDS: _of_lines,
+        ".npy": _of_npy, ".npz": _of_npz, RECORD: _of_json,
+    }  # fmt: skip
+    for ending, summary in of_ending.items():
+        if path.endswith(ending):
+            with _text_input.arrays_of(path):
+                return list(summary(path))
+    return [*_of_text(path, n_jobs, progress), *_of_record_beside(path)]
 
 
 def _of_text(path: Any, n_jobs: int | None, progress: bool | None) -> Iterator[str]:
-    summary = Summary()
+    summary, header = Summary(), b""
     with FileProgress([path], progress) as bar:
         source = LibsvmRows(zero_based=True)
         for block in read_rows(source, path, lambda block: block, n_jobs=n_jobs, bar=bar):
+            if not summary.n_rows and block.text.startswith(b"#"):
+                header = block.text[:_LONGEST_HEADER].partition(b"\n")[0].strip(b"# \r")
             summary.n_rows += block.n_rows
             summary.n_qids += len(block.heads.qids)
             summary.add_entries(block.X.indices, block.X.data)
             summary.add_labels(block.heads.labels)
-    return summary.lines()
+    if header:
+        yield f"header   {header.decode('utf-8', 'backslashreplace')}"
+    yield from summary.lines()
 
 
 def _of_npy(path: str) -> Iterator[str]:
-    codes = np.load(path, mmap_mode="r")
-    if codes.ndim != 2 or codes.dtype != np.uint8:
+    if _file.is_marked(path):
+        yield from _of_codes(path)
+        return
+    array = np.load(path, mmap_mode="r")
+    if array.ndim != 2 or array.dtype != np.uint8:
         raise ValueError(
-            f"expected packed codes, two dimensions of uint8; found {codes.ndim} of {codes.dtype}"
+            f"expected packed codes, two dimensions of uint8; found {array.ndim} of {array.dtype}"
         )
+    yield f"rows     {len(array)}"
+    yield f"codes    {array.shape[1]} bytes a row, of a map that the file does not name"
+
+
+def _of_codes(path: str) -> Iterator[str]:
+    codes, contents = PackedCodes._open(path, "r")
     summary = Summary()
     if os.path.exists(path + LABELS):
         summary.add_labels(np.load(path + LABELS))
-    yield f"rows     {len(codes)}"
-    yield f"codes    {codes.shape[1]} bytes a row"
+    n_without = len(codes) - int(np.count_nonzero(codes.sampled))
+    yield f"rows     {len(codes)}" + (f" ({n_without} without samples)" if n_without else "")
+    yield f"codes    {codes.n_hashes} of {codes.bits} bits, {codes.shape[1]} bytes a row"
+    yield from _of_config(codes.config)
+    if "index" in contents.about:
+        about = ", ".join(f"{name}={value}" for name, value in contents.about["index"].items())
+        yield f"index    version {contents.about.get('index_version')}, {about}"
+        if "bands" in contents.about:
+            length, n_bands = contents.about["bands"][:2]
+            yield f"tables   {n_bands} bands of {length} codes"
     yield from (line for line in summary.lines() if line.startswith("labels"))
     if os.path.exists(path + QIDS):
         yield f"qids     {len(np.load(path + QIDS, mmap_mode='r'))}"
@@ -107,3 +144,94 @@ def _of_npz(path: str) -> Iterator[str]:
             summary.n_qids = len(arrays["query_ids"])
         for line in summary.lines():
             yield f"{line} of {n_columns}, from 0" if line.startswith("columns") else line
+        if CONFIG in arrays:
+            yield from _of_config(json.loads(arrays[CONFIG].item()))
+    index = path.removesuffix(ROWS)
+    if index != path and os.path.exists(index):
+        yield f"index    {index}"
+        yield from _of_config(PackedCodes.load(index).config)
+
+
+def _of_numbers(path: str) -> Iterator[str]:
+    """Of labels or query ids beside an output."""
+    numbers = np.load(path)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "if":
+        raise ValueError(
+            f"expected one dimension of numbers; found {numbers.ndim} of {numbers.dtype}"
+        )
+    yield f"rows     {len(numbers)}"
+    if path.endswith(QIDS):
+        yield f"qids     {len(np.unique(numbers))} different ones"
+    else:
+        summary = Summary()
+        summary.add_labels(numbers)
+        yield from (line for line in summary.lines() if line.startswith("labels"))
+    yield from _of_output(path.removesuffix(QIDS).removesuffix(LABELS))
+
+
+def _of_lines(path: str) -> Iterator[str]:
+    """Of the table of labels, or of the ids, beside an output."""
+    ending = IDS if path.endswith(IDS) else CLASSES
+    with open(path, "rb") as file:
+        n_lines = sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b""))
+    yield f"{'ids' if ending == IDS else 'classes':9}{n_lines}"
+    yield from _of_output(path.removesuffix(ending))
+
+
+def _of_output(output: str) -> Iterator[str]:
+    """Of the map that an output is of, if the output is there and tells."""
+    if not os.path.exists(output):
+        return
+    yield f"beside   {output}"
+    if output.endswith(".npy"):
+        yield from _of_config(PackedCodes.load(output).config)
+    else:
+        yield from _of_record_beside(output)
+
+
+def _of_record_beside(output: str) -> Iterator[str]:
+    with contextlib.suppress(OSError), open(output + RECORD, "rb") as file:
+        record = read_record(file.read())
+        if record is not None:
+            yield from _of_config(record.get("map"))
+
+
+def _of_json(path: str) -> Iterator[str]:
+    """Of a record for resuming, or of a saved map."""
+    with open(path, "rb") as file:
+        record = read_record(file.read())
+    if record is not None and isinstance(record.get("options"), dict):
+        yield f"record   of {path.removesuffix(RECORD)}"
+        if "n_rows" in record:
+            yield f"rows     {record['n_rows']}"
+        yield from _of_config(record.get("map"))
+        yield "options  " + ", ".join(
+            f"{name}={value!r}" for name, value in record["options"].items() if name != "inputs"
+        )
+    elif record is not None and {"class", "parameters", "seed"} <= record.keys():
+        yield from _of_config(record)
+    else:
+        raise ValueError("expected a record that --resume left, or a map of --save-config")
+
+
+def _of_config(config: Any) -> Iterator[str]:
+    """Of a map, and of the vectorizer of texts, if there is one."""
+    if not isinstance(config, dict) or "class" not in config:
+        return
+    yield f"map      {_call(config)}"
+    yield f"seed     {config.get('seed')}"
+    yield f"scheme   {config.get('scheme', 'not known')}"
+    width = config.get("n_features")
+    yield f"width    {'any' if width is None else width}"
+    if isinstance(config.get(TEXTS), dict):
+        yield f"texts    {_call(config[TEXTS])}"
+
+
+def _call(value: Any) -> str:
+    """A map or a vectorizer as it is made in Python."""
+    if isinstance(value, dict) and {"class", "parameters"} <= value.keys():
+        parameters = value["parameters"].items()
+        return f"{value['class']}({', '.join(f'{n}={_call(v)}' for n, v in parameters)})"
+    if isinstance(value, (list, tuple)):
+        return f"({', '.join(_call(item) for item in value)})"
+    return repr(value)

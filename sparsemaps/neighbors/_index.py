@@ -28,7 +28,8 @@ _SAVED_PARAMETERS = ("n_neighbors", "radius", "algorithm", "recall", "rerank")
 _VERSION = 1
 """Of the files of an index."""
 
-_ROWS_ENDING = ".rows.npz"
+ROWS = ".rows.npz"
+"""What the name of the file of rows beside an index ends with."""
 
 _CANDIDATES = 2**22
 """Candidates that are held at a time."""
@@ -606,7 +607,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             if rows is None:
                 self._kept.save(path, about)
             else:
-                with _output_files.atomic_output(path + _ROWS_ENDING) as file:
+                with _output_files.atomic_output(path + ROWS) as file:
                     sp.save_npz(file, rows.joined(), compressed=False)
                     self._kept.save(path, about)  # the rows appear after the codes
             self._saved = os.path.realpath(path), own
@@ -666,7 +667,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             raise ValueError(f"{path} is damaged: {error}") from None
         if not _are_codes_of(codes, index.map):
             raise ValueError(f"{path} is damaged: its codes are not those of its map")
-        rows = _load_rows(path + _ROWS_ENDING, len(codes)) if index.rerank else None
+        rows = _load_rows(path + ROWS, len(codes)) if index.rerank else None
         index._kept = KeptRows.opened(path, codes, rows, contents)
         index.map_ = index.map
         index._saved = os.path.realpath(path), about.get("saved")

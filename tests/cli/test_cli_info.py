@@ -1,0 +1,154 @@
+"""``sparsemaps info`` names the map, its seed, scheme and width, in every file that is written."""
+
+import json
+
+import numpy as np
+import pytest
+from commands import command
+from conftest import families, write
+
+from sparsemaps import KernelProduct, MinHash
+from sparsemaps.neighbors import KernelNeighbors
+
+MADE = ["minhash", "--n-hashes", 20, "--bits", 4, "--seed", 7]
+MAP = {"map": "MinHash(bits=4, n_hashes=20)", "seed": "7", "scheme": "1", "width": "any"}
+
+
+def told(path):
+    done = command("info", path)
+    assert done.returncode == 0, done.stderr
+    return dict(line.split(None, 1) for line in done.stdout.decode().splitlines())
+
+
+@pytest.fixture
+def texts(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    records = [{"text": f"a b c d {n}", "label": "xy"[n % 2], "id": n} for n in range(6)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def assert_map(said, **more):
+    expected = {**MAP, **more}
+    scheme = expected.pop("scheme")
+    assert said["scheme"].isdigit() == scheme.isdigit()
+    assert {name: said.get(name) for name in expected} == expected
+
+
+def test_codes_labels_and_their_record(texts, tmp_path):
+    arguments = ["--texts", "word:3", "--label-field", "label", "--id-field", "id"]
+    done = command("map", *MADE, *arguments, texts, "-o", f"{tmp_path}/out/", "--format", "npy")
+    assert done.returncode == 0
+    out = tmp_path / "out" / "texts.jsonl.npy"
+    said = told(out)
+    assert said["rows"] == "6"
+    assert said["codes"] == "20 of 4 bits, 10 bytes a row"
+    assert said["labels"] == "0: 3, 1: 3"
+    words = said["texts"]
+    assert words.startswith("HashingVectorizer(")
+    assert "analyzer='word'" in words
+    assert "ngram_range=(3, 3)" in words
+    assert_map(said)
+    for ending, name, value in (
+        (".labels.npy", "labels", "0: 3, 1: 3"),
+        (".ids.txt", "ids", "6"),
+        (".classes.tsv", "classes", "2"),
+    ):
+        said = told(f"{out}{ending}")
+        assert said[name] == value
+        assert said["beside"] == str(out)
+        assert_map(said, texts=words)
+    said = told(f"{out}.json")
+    assert said["rows"] == "6"
+    assert said["record"] == f"of {out}"
+    assert "format='npy'" in said["options"]
+    assert_map(said)
+
+
+def test_qids_alone(tmp_path):
+    (tmp_path / "in.svm").write_text("1 qid:4 1:1\n2 qid:4 2:1\n0 qid:5 1:1\n")
+    out = tmp_path / "out.npy"
+    assert command("map", *MADE, tmp_path / "in.svm", "-o", out, "--format", "npy").returncode == 0
+    assert told(out)["qids"] == "3"
+    assert told(f"{out}.qids.npy")["qids"] == "2 different ones"
+    assert_map(told(f"{out}.qids.npy"))
+    out.unlink()
+    assert told(f"{out}.qids.npy") == {"rows": "3", "qids": "2 different ones"}
+
+
+def test_arrays(texts, tmp_path):
+    out = tmp_path / "out.npz"
+    done = command("map", *MADE, "--texts", "word:2", texts, "-o", out, "--format", "npz")
+    assert done.returncode == 0
+    assert_map(told(out))
+    assert "ngram_range=(2, 2)" in told(out)["texts"]
+
+
+def test_text_that_says_so(tmp_path):
+    write(tmp_path / "in.svm")
+    arguments = ["map", *MADE, tmp_path / "in.svm", "-o"]
+    assert command(*arguments, tmp_path / "out.svm", "--header").returncode == 0
+    said = told(tmp_path / "out.svm")
+    assert said["header"].startswith("sparsemaps map minhash --n-hashes 20 --bits 4 --seed 7 ")
+    assert "map" not in said
+    assert command(*arguments, f"{tmp_path}/out/").returncode == 0
+    assert_map(told(tmp_path / "out" / "in.svm"))
+
+
+def test_a_saved_map(tmp_path):
+    write(tmp_path / "in.svm")
+    saved = ["--save-config", tmp_path / "map.json"]
+    done = command("map", *MADE, *saved, tmp_path / "in.svm", "-o", tmp_path / "out")
+    assert done.returncode == 0
+    assert_map(told(tmp_path / "map.json"))
+
+
+@pytest.mark.parametrize("rerank", [False, True])
+def test_an_index(tmp_path, rerank):
+    X = families(1500)
+    new_map = MinHash(n_hashes=64, random_state=7)
+    index = KernelNeighbors(new_map, radius=0.2, rerank=rerank).fit(X)
+    index.save(tmp_path / "index.npy")
+    said = told(tmp_path / "index.npy")
+    n_empty = np.count_nonzero(np.diff(X.indptr) == 0)
+    assert said["rows"] == f"1500 ({n_empty} without samples)"
+    assert said["index"].startswith("version 1, n_neighbors=5, radius=0.2, ")
+    bands = index._kept.state.bands
+    expected = None if bands is None else f"{bands.n_bands} bands of {bands.length} codes"
+    assert said.get("tables") == expected
+    assert rerank or bands is not None
+    about = {"map": "MinHash(bits=8, n_hashes=64)", "width": "5000"}
+    assert_map(said, **about)
+    if rerank:
+        said = told(tmp_path / "index.npy.rows.npz")
+        assert said["index"] == str(tmp_path / "index.npy")
+        assert_map(said, **about)
+
+
+def test_codes_of_products_and_plain_arrays(tmp_path):
+    product = KernelProduct(random_state=3).fit_any_width()
+    codes = product.encode(families(10), packed=True)
+    codes.save(tmp_path / "codes.npy")
+    said = told(tmp_path / "codes.npy")
+    assert said["map"].startswith("KernelProduct(maps=((")
+    assert "SignProjection(" in said["map"]
+    assert said["seed"] == "3"
+    np.save(tmp_path / "plain.npy", codes.array)
+    assert "does not name" in told(tmp_path / "plain.npy")["codes"]
+
+
+def test_pairs_that_can_be_resumed(tmp_path):
+    write(tmp_path / "in.svm")
+    out = tmp_path / "pairs.tsv"
+    assert command("pairs", *MADE, tmp_path / "in.svm", "-o", out, "--resume").returncode == 0
+    said = told(f"{out}.json")
+    assert "threshold=0.8" in said["options"]
+    assert_map(said)
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", "x", '{"map": 3}', '{"options": 3}', "[" * 9999])
+def test_records_that_are_not_ours(tmp_path, content):
+    (tmp_path / "x.json").write_text(content)
+    done = command("info", tmp_path / "x.json")
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith(f"sparsemaps: {tmp_path / 'x.json'}: expected a record")
