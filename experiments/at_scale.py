@@ -4,6 +4,8 @@ costs    CPU time and bytes of a row of web-spam's shape, one thread, file to fi
 tasks    CPU time of Dask's scheduler and client for a task
 scaling  one worker on n parts, two workers on 2 n parts: the time should stay
 pairs    near-duplicates of packed codes on two workers of 4 GB
+mapped   near-duplicates of packed codes that are mapped into memory, on this machine
+clusters clusters of pairs on two workers of 4 GB
 
 CPU time is that of the processes, so that others on the machine do not count; the rest is by the
 clock, least of several runs.
@@ -13,6 +15,7 @@ import argparse
 import os
 import resource
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +29,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
-from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, SignProjection
+from sparsemaps import (
+    ConsistentWeightedSampling,
+    CountSketch,
+    MinHash,
+    SignProjection,
+    neighbors,
+)
+from sparsemaps.dask import clusters as dask_clusters
 from sparsemaps.dask import map_files, similar_pairs
 from sparsemaps.dask._graphs import for_each
 from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file
@@ -173,14 +183,84 @@ def pairs(folder: Path, n_rows: int = 10_000_000, n_bytes: int = 64) -> None:
     print("peak memory of the workers, GB:", ", ".join(f"{gb:.2f}" for gb in memory.values()))
 
 
+class Watch(threading.Thread):
+    """The largest memory of this process, without files that are mapped into it."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.peak_kb, self.done = 0, threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(0.1):
+            lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+            own = next(line for line in lines if line.startswith("RssAnon:"))
+            self.peak_kb = max(self.peak_kb, int(own.split()[1]))
+
+
+def mapped(
+    folder: Path, n_rows: int = 100_000_000, n_bytes: int = 16, n_jobs: int = 1,
+    max_bytes: int = 2**30,
+) -> None:  # fmt: skip
+    path, step = folder / "codes.npy", 1_000_000
+    start = time.perf_counter()
+    codes = np.lib.format.open_memmap(path, "w+", np.uint8, (n_rows, n_bytes))
+    for first in range(0, n_rows, step):
+        block = np.arange(first, min(first + step, n_rows))
+        codes[first : first + step] = codes_with_copies(block, n_bytes)
+    codes.flush()
+    del codes
+    print(f"{path.stat().st_size / 1e9:.1f} GB of codes written in "
+          f"{time.perf_counter() - start:.0f} s", flush=True)  # fmt: skip
+    codes = np.load(path, mmap_mode="r")
+    watch = Watch()
+    watch.start()
+    start, cpu = time.perf_counter(), time.process_time()
+    i, j, _ = neighbors.similar_pairs(codes, 0.8, bits=8, n_jobs=n_jobs, max_bytes=max_bytes)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    watch.done.set()
+    n_planted = len(range(0, n_rows, step)) * (step // 100 - 1)
+    print(f"{n_rows:,} codes of {n_bytes} bytes: {len(i):,} pairs in {seconds:.0f} s by the clock, "
+          f"{cpu:.0f} s of CPU time, {n_jobs} threads; load {os.getloadavg()[0]:.1f}")  # fmt: skip
+    print(f"planted {n_planted:,}; {np.sum((j == i + 1) & (j % 100 == 0)):,} of them found")
+    print(f"memory beside the file: {watch.peak_kb / 1e6:.2f} GB at its peak")
+
+
+def clusters(folder: Path, n_rows: int = 100_000_000, n_pairs: int = 100_000_000) -> None:
+    step = 10_000_000
+    blocks = da.arange(0, n_pairs // step, chunks=1, dtype=np.int64)
+
+    def rows(block: npt.NDArray[Any], which: int) -> npt.NDArray[Any]:
+        return np.random.default_rng([which, int(block[0])]).integers(0, n_rows, step)
+
+    i, j = (
+        blocks.map_blocks(rows, which, dtype=np.int64, chunks=((step,) * len(blocks),))
+        for which in range(2)
+    )
+    with cluster(2) as workers, Client(workers) as client:
+        start = time.perf_counter()
+        numbers = dask_clusters(i, j, n_rows).compute()
+        seconds = time.perf_counter() - start
+        memory = client.run(peak_memory)
+    print(
+        f"{n_pairs:,} pairs of {n_rows:,} rows: {numbers.max() + 1:,} clusters in {seconds:.0f} s"
+    )
+    print("peak memory of the workers, GB:", ", ".join(f"{gb:.2f}" for gb in memory.values()))
+
+
 def main() -> None:
-    choices = {function.__name__: function for function in (costs, tasks, scaling, pairs)}
+    functions = (costs, tasks, scaling, pairs, mapped, clusters)
+    choices: dict[str, Callable[..., None]] = {one.__name__: one for one in functions}
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=choices)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-        choices[options.what](Path(folder))
+    parser.add_argument("--folder", help="where files are made and removed")
+    for name in ("n_rows", "n_bytes", "n_pairs", "n_jobs", "max_bytes"):
+        flag = "--" + name.replace("_", "-")
+        parser.add_argument(flag, type=int, default=argparse.SUPPRESS, help=f"{name} of WHAT")
+    options = vars(parser.parse_args())
+    function, place = choices[options.pop("what")], options.pop("folder")
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
+        function(Path(folder), **options)
 
 
 if __name__ == "__main__":
