@@ -9,7 +9,7 @@ are a kernel's values on average.
 - `KernelProduct`: a sampled map's kernel times another's; CSR, packed codes.
 - `MinHash`: Jaccard of sets of columns; one-hot CSR, packed codes, samples.
 - `RandomBinning`: Laplacian, other mixtures of hats; one-hot CSR, packed codes.
-- `RandomFourier`: Gaussian, Laplacian, Cauchy, Matern, folded RBF; dense, packed bits.
+- `RandomFourier`: Gaussian, Laplacian, Cauchy, Matern, folded RBF, spectra; dense, packed bits.
 - `RandomMaclaurin`: polynomial, exponential, any power series; dense; CSR with exact terms.
 - `RandomProjection`: linear; sums of absolute differences; dense.
 - `SignProjection`: acos 1 - angle/pi, acos-chi-square; one-hot CSR, dense, packed bits.

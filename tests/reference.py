@@ -226,7 +226,15 @@ def normal(half):
     return np.where(half >> np.uint32(31), -p, p)
 
 
-def draws(key, columns, n_projections, distribution):
+def quantile(half, quantiles):
+    """On the line between two of the quantiles at the middles of 2^16 parts."""
+    below = (half >> np.uint32(16)) + (half >> np.uint32(15) & np.uint32(1))
+    part = ((half + np.uint32(2**15)) & np.uint32(2**16 - 1)).astype(F32) * F32(2**-16)
+    part = part + F32(2**-17)
+    return quantiles[below] + part * (quantiles[below + 1] - quantiles[below])
+
+
+def draws(key, columns, n_projections, distribution, quantiles=None):
     """Entries of the random vectors, one row for each column of the matrix."""
     if distribution == "rademacher":
         return rademacher(key, columns, n_projections).astype(F32)
@@ -240,17 +248,19 @@ def draws(key, columns, n_projections, distribution):
         if distribution == "cauchy":
             sine, cosine = sin_cos_of_word(halves | np.uint32(1))
             tiles = sine / cosine
+        elif distribution == "quantiles":
+            tiles = quantile(halves, quantiles)
         else:
             tiles = -log_f32(long_uniform(halves))
             tiles = np.where(halves & np.uint32(1), -tiles, tiles)
     return tiles.reshape(len(columns), 64 * n_tiles)[:, :n_projections]
 
 
-def project(key, columns, values, n_projections, distribution):
+def project(key, columns, values, n_projections, distribution, quantiles=None):
     """Projections of one row, added in the order of columns and in the precision of the values."""
     sums = np.zeros(n_projections, values.dtype)
     for entries, value in zip(
-        draws(key, columns, n_projections, distribution), values, strict=True
+        draws(key, columns, n_projections, distribution, quantiles), values, strict=True
     ):
         sums = sums + value * entries.astype(values.dtype)
     return sums

@@ -49,7 +49,8 @@ def golden_output():
             exact = {"method": "direct"} if name == "TensorSketch" else {}  # scipy.fft may change
             fitted = make(name, random_state=7, **{**parameters, **exact}).fit(X)
             Z = fitted.transform(X)
-            shown = {} if name == "KernelProduct" else parameters
+            named = {key: getattr(value, "__name__", value) for key, value in parameters.items()}
+            shown = {} if name == "KernelProduct" else named
             record = {"parameters": shown, "output": [a.tolist() for a in arrays_of(Z)]}
             if hasattr(fitted, "encode"):
                 record["codes"] = fitted.encode(X).tolist()
@@ -91,6 +92,11 @@ def rational(pitch):
     return 2 * pitch / (above * above)
 
 
+def heavy(probability):
+    """A spectrum of heavy tails, of additions, multiplications and divisions alone."""
+    return (2 * probability - 1) / (probability * (1 - probability))
+
+
 EXTRA = [
     ("TensorSketch", {"n_components": 24, "degree": 4, "coef0": 3.0, "method": "direct"}),
     ("TensorSketch", {"n_components": 24, "gamma": 0.3, "method": "direct"}),
@@ -102,6 +108,7 @@ EXTRA = [
     ("Fastfood", {"n_components": 40, "kernel": "matern", "degree": 5, "hash_dim": 4}),
     ("RandomBinning", {"n_bins": 2**16, "n_grids": 40, "pitch_density": rational}),
     ("RandomProjection", {"n_components": 40, "distribution": "cauchy"}),
+    ("RandomFourier", {"n_components": 41, "spectrum": heavy, "gamma": 0.3, "form": "offset"}),
     ("TensorSketch", {"n_components": 40, "kernel": "exp", "degree": 5, "method": "direct"}),
     ("Fastfood", {"n_components": 301, "transform_type": "orthogonal", "hash_dim": 200}),
 ]

@@ -40,6 +40,7 @@ def maps() -> None:
     cauchy = RandomProjection(distribution="cauchy").fit(X)
     print(cauchy.approximate_l1(cauchy.transform(X)).shape)
     RandomFourier(gamma="scale", form="offset").fit(X).exact_kernel(X)
+    RandomFourier(spectrum=lambda u: 2 * u - 1, gamma=0.5).fit(X).exact_kernel(X)
     Fastfood(kernel="matern", transform_type="fft", hash_dim=None).fit_any_width().transform(X)
     RandomBinning(n_grids=8, n_bins=16, pitch_density=lambda pitch: pitch * np.exp(-pitch)).fit(X)
     cws = ConsistentWeightedSampling(method="dart", signed=True).set_params(bits=4)

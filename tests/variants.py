@@ -15,6 +15,11 @@ def _hats(pitch):
     return 4 * pitch**2 * np.exp(-2 * pitch)
 
 
+def _uniform(probability):
+    """The spectrum of the kernel that is a product of sin(t) / t."""
+    return 2 * probability - 1
+
+
 # Every map, with the parameters that choose other branches of its code.
 MAPS = {
     "CountSketch": [{"n_components": 24}, {"n_components": 24, "dense_output": True}],
@@ -42,6 +47,7 @@ MAPS = {
         {"n_components": 20, "kernel": "cauchy", "gamma": 0.1},
         {"n_components": 20, "kernel": "matern", "gamma": 0.1},
         {"n_components": 20, "kernel": "folded_rbf", "gamma": 0.1},
+        {"n_components": 21, "spectrum": _uniform, "gamma": 0.1},
     ],
     "Fastfood": [
         {"n_components": 75, "gamma": 0.1, "hash_dim": 60},

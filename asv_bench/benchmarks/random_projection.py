@@ -60,3 +60,14 @@ class AgainstStoredMatrix(MapBenchmark):
 
     track_ratio_gaussian.unit = track_ratio_sparse.unit = "times faster"
     track_ratio_gaussian_with_fit.unit = track_ratio_sparse_of_signs.unit = "times faster"
+
+
+class AgainstSparseMatrix(AgainstStoredMatrix):
+    """Of W3 only the sparse matrix can be stored: 2 million entries of 8.5 billion."""
+
+    params = (["W3"],)
+
+    def track_ratio_gaussian(self, name):
+        raise NotImplementedError
+
+    track_ratio_gaussian_with_fit = track_ratio_gaussian

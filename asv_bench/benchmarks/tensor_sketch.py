@@ -2,10 +2,11 @@
 
 import numpy as np
 from sklearn.kernel_approximation import PolynomialCountSketch
+from sklearn.preprocessing import normalize
 
-from sparsemaps import TensorSketch
+from sparsemaps import RandomMaclaurin, TensorSketch
 
-from .common import MapBenchmark, ratio
+from .common import MapBenchmark, fastest, ratio
 
 N_COMPONENTS = 1024
 
@@ -88,3 +89,48 @@ class AgainstFilling(MapBenchmark):
         return ratio(lambda: np.full(shape, 1, dtype), lambda: self.map.transform(self.X))
 
     track_ratio_filling.unit = "times faster"
+
+
+class SeriesAgainstMaclaurin(MapBenchmark):
+    """exp of inner products, by rows of unit length: how much larger the error of RandomMaclaurin
+    is with as many components as it makes in the same time.
+
+    The errors are of kernel values of pairs of rows, over seeds.
+    """
+
+    params = (["W1", "W2", "W3", "W4", "W5"], [1.0, 4.0])
+    param_names = ("workload", "gamma")
+    n_pairs, n_seeds = 60, 5
+
+    def make(self, gamma):
+        return TensorSketch(kernel="exp", gamma=gamma, n_components=N_COMPONENTS, random_state=0)
+
+    def setup(self, name, gamma):
+        super().setup(name, gamma)
+        self.X = normalize(self.X)
+        self.peer = RandomMaclaurin(
+            kernel="exp", gamma=gamma, n_components=N_COMPONENTS, random_state=0
+        ).fit(self.X)
+        of_peer, of_ours = fastest(
+            lambda: self.peer.transform(self.X), lambda: self.map.transform(self.X)
+        )
+        self.equal = max(1, round(N_COMPONENTS * of_ours / of_peer))
+
+    def error(self, features):
+        """Root mean square over the pairs of some rows, and over seeds."""
+        rows = self.X[: self.n_pairs]
+        exact = features.exact_kernel(rows)
+        squares = []
+        for seed in range(self.n_seeds):
+            Z = features.set_params(random_state=seed).fit(rows).transform(rows)
+            squares.append((Z @ Z.T - exact)[np.triu_indices(len(exact), 1)] ** 2)
+        return np.sqrt(np.mean(squares))
+
+    def track_components_at_equal_time(self, *_):
+        return self.equal
+
+    def track_ratio_of_errors(self, *_):
+        return self.error(self.peer.set_params(n_components=self.equal)) / self.error(self.map)
+
+    track_components_at_equal_time.unit = "components"
+    track_ratio_of_errors.unit = "times the error"

@@ -12,6 +12,8 @@ cdef extern from "c/random/functions.h" nogil:
         void (*log_one_plus_square)(double *x, Py_ssize_t n) noexcept nogil
         void (*mixture)(double *x, Py_ssize_t n, const double *weights, const double *rates,
                         Py_ssize_t n_terms) noexcept nogil
+        void (*mean_cosines)(double *x, Py_ssize_t n, const double *weights, const double *knots,
+                             Py_ssize_t n_terms) noexcept nogil
         void (*multiply_complex)(void *x, const void *y, Py_ssize_t n) noexcept nogil
     const functions_loops *functions_at(int level, size_t value_size)
 
@@ -50,6 +52,14 @@ def mixture(double[::1] x, const double[::1] weights, const double[::1] rates):
     with nogil:
         if x.shape[0] > 0:
             loops.mixture(&x[0], x.shape[0], &weights[0], &rates[0], rates.shape[0])
+
+
+def mean_cosines(double[::1] x, const double[::1] weights, const double[::1] knots):
+    """The sum of weights[k] times the mean of cos(2 pi x u) over u from knots[k] to knots[k + 1]; a
+    multiple of 8 weights."""
+    with nogil:
+        if x.shape[0] > 0:
+            loops.mean_cosines(&x[0], x.shape[0], &weights[0], &knots[0], weights.shape[0])
 
 
 def multiply_complex(value_t[:, ::1] x, const value_t[:, ::1] y):

@@ -1,12 +1,12 @@
 # Random projections: inner products of rows with random vectors, which are not stored.
 #
 # Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; a 64-bit key;
-# the distribution of the vectors' entries.
+# the distribution of the vectors' entries, for QUANTILES with its table.
 # Output: projections of each row, or their signs. Entries are added in the order of their columns.
 # Cost: O(entries * projections). The random numbers of a column are made once for the rows of a
 # group and a tile of projections, so the more rows share their columns the cheaper they are. Random
 # signs cost little, and are made again for each row.
-# Normal entries are quantiles of uniform numbers (normals.h).
+# Normal entries are quantiles of uniform numbers (normals.h); others are read from a table.
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -23,11 +23,14 @@ cdef extern from "c/maps/projection.h" nogil:
         PROJECTION_CAUCHY
         PROJECTION_LAPLACE
         PROJECTION_RADEMACHER
+        PROJECTION_QUANTILES
+        PROJECTION_PARTS
         PROJECTION_TILE
         PROJECTION_SIGNS
     ctypedef struct projection_loops:
-        void (*draw)(int distribution, uint64_t start, Py_ssize_t n, float *out) noexcept nogil
-        void (*add)(int distribution, uint64_t tile, const group_t *group,
+        void (*draw)(int distribution, const float *quantiles, uint64_t start, Py_ssize_t n,
+                     float *out) noexcept nogil
+        void (*add)(int distribution, const float *quantiles, uint64_t tile, const group_t *group,
                     void *sums) noexcept nogil
         void (*sign_starts)(uint64_t key, const void *indices, size_t index_size, Py_ssize_t n,
                             uint64_t *starts) noexcept nogil
@@ -44,7 +47,8 @@ cdef extern from "c/random/random.h" nogil:
 cdef const code_output_loops *output_loops = code_output_at(level)
 
 NORMAL, CAUCHY, LAPLACE = PROJECTION_NORMAL, PROJECTION_CAUCHY, PROJECTION_LAPLACE
-RADEMACHER = PROJECTION_RADEMACHER
+RADEMACHER, QUANTILES = PROJECTION_RADEMACHER, PROJECTION_QUANTILES
+N_PARTS = PROJECTION_PARTS
 TILE_SIZE = PROJECTION_TILE
 
 
@@ -73,7 +77,7 @@ cdef inline void emit(const projection_loops *loops, const value_t *sums, Py_ssi
 
 cdef int project_in_groups(const value_t[::1] values, const index_t[::1] indices,
                            const int64_t[::1] indptr, uint64_t key, int distribution,
-                           const output_t *output) except -1:
+                           const float *quantiles, const output_t *output) except -1:
     cdef Py_ssize_t n_tiles = (output.n + PROJECTION_TILE - 1) // PROJECTION_TILE, row, tile
     cdef const projection_loops *loops = projection_at(level, sizeof(value_t))
     cdef groups_t groups
@@ -87,7 +91,7 @@ cdef int project_in_groups(const value_t[::1] values, const index_t[::1] indices
             for tile in range(n_tiles):
                 memset(sums, 0, groups.n_rows * PROJECTION_TILE * sizeof(value_t))
                 while next_part(&groups):
-                    loops.add(distribution, tile, &groups.group, sums)
+                    loops.add(distribution, quantiles, tile, &groups.group, sums)
                 for row in range(groups.n_rows):
                     emit(loops, <const value_t *>(sums + row * PROJECTION_TILE),
                          groups.start + row, PROJECTION_TILE * tile, output)
@@ -121,22 +125,27 @@ cdef int project_on_signs(const value_t[::1] values, const index_t[::1] indices,
 
 
 cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-             uint64_t key, int distribution, const output_t *output) except -1:
+             uint64_t key, int distribution, const float *quantiles,
+             const output_t *output) except -1:
     if distribution == PROJECTION_RADEMACHER:
         return project_on_signs(values, indices, indptr, key, output)
-    return project_in_groups(values, indices, indptr, key, distribution, output)
+    return project_in_groups(values, indices, indptr, key, distribution, quantiles, output)
+
+
+cdef const float *table_of(const float[::1] quantiles) except? NULL:
+    return NULL if quantiles is None else &quantiles[0]
 
 
 def project(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
             uint64_t key, int distribution, Py_ssize_t n_projections, value_t[:, ::1] out,
-            double one=0):
+            double one=0, const float[::1] quantiles=None):
     """Write the projections of each row to the beginning of its row of `out`; or, if `one` is not
     0, one where they are not negative and otherwise -one."""
     cdef output_t output
     if out.shape[0] > 0 and out.shape[1] > 0:
         output.n, output.width, output.one = n_projections, out.shape[1], one
         output.out = &out[0, 0]
-        run(values, indices, indptr, key, distribution, &output)
+        run(values, indices, indptr, key, distribution, table_of(quantiles), &output)
 
 
 def project_to_codes(const value_t[::1] values, const index_t[::1] indices,
@@ -146,13 +155,14 @@ def project_to_codes(const value_t[::1] values, const index_t[::1] indices,
     cdef output_t output
     output.n, output.out = n_projections, NULL
     output.codes = code_output(layout, out, n_projections, 1)
-    run(values, indices, indptr, key, distribution, &output)
+    run(values, indices, indptr, key, distribution, NULL, &output)
 
 
-def draw(uint64_t key, int distribution, uint64_t column, float[::1] out):
+def draw(uint64_t key, int distribution, uint64_t column, float[::1] out,
+         const float[::1] quantiles=None):
     """The entries of one column, a multiple of TILE_SIZE of them."""
     cdef const projection_loops *loops = projection_at(level, sizeof(float))
-    loops.draw(distribution, column_start(key, column), out.shape[0], &out[0])
+    loops.draw(distribution, table_of(quantiles), column_start(key, column), out.shape[0], &out[0])
 
 
 def random_words(uint64_t key, uint64_t[::1] out):

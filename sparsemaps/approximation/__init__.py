@@ -24,17 +24,18 @@ True
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sparsemaps._tools import _seeding
+from sparsemaps._tools import _checks, _seeding, _sklearn
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.approximation import _error
 from sparsemaps.approximation._coverage import coverage
 from sparsemaps.approximation._error import KernelError
-from sparsemaps.maps._moments import Moments
+from sparsemaps.maps._moments import N_GRID, Moments
 from sparsemaps.maps._sparse_map import SparseMap
 
 __all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
@@ -104,7 +105,7 @@ def kernel_error(
     seeds = [int(s) for s in rng.integers(2**31, size=n_seeds)]
     pairs = _error.measured(fitted, sample, pairs, seeds)
     estimates = _error.estimates(fitted, sample, seeds)
-    return _error.summary(fitted, exact, pairs, estimates - exact)
+    return _error.summary(fitted, exact, pairs, estimates - exact, sample)
 
 
 def min_components(
@@ -114,6 +115,10 @@ def min_components(
     confidence: float = 0.95,
     X: MatrixLike | None = None,
     n_pairs: int = 10_000,
+    relative: bool = False,
+    angle: float | None = None,
+    uniform: bool = False,
+    diameter: float | None = None,
 ) -> int:
     """A size of a map at which a kernel value is off by at most `error`.
 
@@ -121,6 +126,9 @@ def min_components(
     rows is within `error` of the exact kernel with probability `confidence`, for each pair. This
     is for the inner products of ``transform``, with the bias that codes have. Where that cannot be
     said, there is an error that names the reason.
+
+    With `relative`, the error is a part of the kernel value. With `uniform`, it holds for all pairs
+    of rows of a set at once.
 
     Parameters
     ----------
@@ -137,6 +145,21 @@ def min_components(
         of unit length. For these, give X if rows are not of unit length.
     n_pairs : int, default=10_000
         Number of pairs of rows of X that are used.
+    relative : bool, default=False
+        Let `error` be a part of the kernel value: 0.1 is 10 %. No size is enough for a kernel value
+        of 0; so `angle` leaves out the pairs that are further apart.
+    angle : float or None, default=None
+        With `relative`, the largest angle between two rows, in radians, from 0 to below pi / 2.
+        None takes all pairs of X. Without X the answer is for rows of unit length at up to that
+        angle, which is needed then, and there is one for `CountSketch`, `TensorSketch`,
+        `RandomMaclaurin` and `RandomProjection`.
+    uniform : bool, default=False
+        Let `confidence` be the probability that the errors of all pairs of a set of rows are at
+        most `error`, however many they are: for `RandomFourier` with pairs of cosine and sine and
+        for `RandomBinning`.
+    diameter : float or None, default=None
+        With `uniform`, the Euclidean diameter of that set, above 0. It has as many columns as the
+        rows that the map is fitted to, or as X.
 
     Returns
     -------
@@ -180,6 +203,31 @@ def min_components(
     large: up to twice for rows of at most 16 columns, and for "fft". A `Fastfood` that is not
     fitted counts for any width up to 131,072 columns.
 
+    A series of `TensorSketch` ends at a degree: what it leaves out is a bias, which is subtracted
+    from the error.
+
+    The relative error of `TensorSketch` with ``coef0=0`` depends on the angle alone. Lemma 7 of
+    [1]_ bounds the probability that it is at least e by :math:`2 / (D e^2 \\cos^{2 p} \\theta)`, by
+    a variance that is too small; with that of [2]_, the factor 2 becomes :math:`2 + 3^p`. The size
+    here is at most what follows from the latter.
+
+    With `uniform`, the size is that of Claims 1 and 2 of [3]_. With d columns, diameter m, and s^2
+    the mean square of the random vectors' length, the probability that any error is above e is at
+    most :math:`2^8 (s m / e)^2 \\exp(-D e^2 / (8 (d + 2)))` for D components in pairs (D in the
+    claim counts the pairs) and ``s m >= e``. For P grids whose pitches have the mean inverse a, it
+    is :math:`36 d P a m \\exp(-(P e^2 / 8 + \\ln(e / a)) / (d + 1))`; of e, the rate ``1 / n_bins``
+    of agreements by chance is subtracted first. Both are far above what one sees: such
+    sizes are safe, and many times those for single pairs.
+
+    References
+    ----------
+    .. [1] N. Pham, R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", KDD
+       2013, section 5.
+    .. [2] H. Avron, H. Nguyen, D. Woodruff, "Subspace embeddings for the polynomial kernel", NIPS
+       2014, lemma 2.
+    .. [3] A. Rahimi, B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
+       sections 3 and 4.
+
     Examples
     --------
     >>> from sparsemaps import RandomFourier, SignProjection
@@ -188,39 +236,112 @@ def min_components(
     (390, 38500)
     >>> min_components(RandomFourier(), 0.05)
     1538
+
+    An error of 10 % for rows at up to 45 degrees, and one of 0.1 for all pairs of a set:
+
+    >>> import numpy as np
+    >>> from sparsemaps import CountSketch
+    >>> min_components(CountSketch(), 0.1, relative=True, angle=np.pi / 4)
+    6000
+    >>> fourier = RandomFourier(gamma=0.5).fit(np.zeros((1, 10)))
+    >>> min_components(fourier, 0.1, uniform=True, diameter=2.0)
+    163926
     """
     if not (np.isfinite(error) and error > 0):
         raise ParameterError("error", repr(error), "a finite number above 0")
     if not 0 < confidence < 1:
         raise ParameterError("confidence", repr(confidence), "above 0 and below 1")
-    if X is None:
-        map._check_parameters()
-        moments = map._moments_of_any_pair()
+    _check_ways(relative, angle, uniform, diameter)
+    map._check_parameters()
+    if uniform:
+        size = _uniform_size(map, float(error), confidence, diameter, X)
     else:
-        _check_at_least("n_pairs", n_pairs, 1)
-        moments = _moments_of_rows(map, X, n_pairs)
-    worst = float(np.abs(moments.bias).max())
-    if worst >= error:
-        raise ValueError(
-            f"error must be above {worst:.3g}, the largest bias of the estimate, got {error!r}: "
-            "bits, t_bits or n_bins make it smaller, the size does not"
-            + ("; of 0-bit samples it is measured if X is given" if X is None else "")
-        )
-    step = 2 if moments.paired else 1
-    size = step * _least(
-        lambda n: bool((coverage(moments, step * n, float(error)) >= confidence).all())
-    )
+        if X is not None:
+            _check_at_least("n_pairs", n_pairs, 1)
+            moments = _moments_of_rows(map, X, n_pairs, angle)
+        else:
+            moments = _moments_at_angles(map, angle) if relative else map._moments_of_any_pair()
+        size = _size_for_each_pair(moments, float(error), confidence, relative, X is not None)
     _error.resized(map, size)._check_parameters()
     return size
 
 
-def _moments_of_rows(map: Any, X: Any, n_pairs: int) -> Moments:
+def _check_ways(relative: bool, angle: Any, uniform: bool, diameter: Any) -> None:
+    """Raise where the parameters of one way are given with another."""
+    _checks.check_bool("relative", relative)
+    _checks.check_bool("uniform", uniform)
+    if relative and uniform:
+        raise ValueError("relative and uniform cannot both be True")
+    if angle is not None:
+        if not relative:
+            raise ParameterError("angle", repr(angle), "None unless relative is True")
+        if _checks.check_real("angle", angle, 0) >= np.pi / 2:
+            raise ParameterError("angle", repr(angle), "below pi / 2")
+    if uniform:
+        _checks.check_real("diameter", diameter, 0, open_low=True)
+    elif diameter is not None:
+        raise ParameterError("diameter", repr(diameter), "None unless uniform is True")
+
+
+def _size_for_each_pair(
+    moments: Moments, error: float, confidence: float, relative: bool, is_of_rows: bool
+) -> int:
+    """The least size at which each pair is within the error with that probability."""
+    unit = np.abs(moments.kernel) if relative else np.ones(1)
+    if not unit.all():
+        raise ValueError(
+            f"relative=True needs kernels that are not 0, and {np.sum(unit == 0)} pairs have 0: "
+            "angle leaves out rows that are far apart"
+        )
+    worst = float((np.abs(moments.bias) / unit).max())
+    if worst >= error:
+        raise ValueError(
+            f"error must be above {worst:.3g}, the largest bias of the estimate, got {error!r}: "
+            "bits, t_bits, n_bins, or of a series degree and tolerance, make it smaller, the size "
+            "does not" + ("" if is_of_rows else "; of 0-bit samples it is measured if X is given")
+        )
+    step = 2 if moments.paired else 1
+    return step * _least(
+        lambda n: bool((coverage(moments, step * n, error * unit) >= confidence).all())
+    )
+
+
+def _moments_at_angles(map: Any, angle: float | None) -> Moments:
+    """The moments of pairs of rows of unit length, at up to that angle."""
+    if not map._is_of_inner_products:
+        raise ValueError(f"relative=True needs X for {type(map).__name__}")
+    if angle is None:
+        raise ValueError("relative=True needs X or angle: no size is enough for a kernel of 0")
+    angles = np.linspace(0, float(angle), N_GRID)
+    rows = np.array([np.cos(angles), np.sin(angles)]).T
+    fitted = _sklearn.clone(map).fit_any_width()
+    kernel = fitted.exact_kernel(rows, rows[:1])[:, 0]
+    moments: Moments = map._moments(replace(map._any_pairs(), inner=rows[:, 0], kernel=kernel))
+    return moments
+
+
+def _uniform_size(map: Any, error: float, confidence: float, diameter: Any, X: Any) -> int:
+    """The least size at which all pairs of a set are within the error with that probability."""
+    n_columns = map._n_columns if X is None else _error.as_csr(X).shape[1]
+    if n_columns is None:
+        raise ValueError("uniform=True needs the number of columns: fit the map, or give X")
+    limit = np.log1p(-confidence)
+    step = 2 if map._size_name == "n_components" else 1
+    failure = map._log_uniform_failure(error, n_columns, float(diameter))
+    return step * _least(lambda n: failure(step * n) <= limit)
+
+
+def _moments_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> Moments:
     """The moments for pairs of a sample of rows, with what must be measured."""
     fitted, sample = _error.sample_rows(map, X, n_pairs, np.random.default_rng(0))
     pairs = _error.exact_pairs(fitted, sample)[1]
     signs = any(leaf._is_approximate for leaf in _error.leaves(fitted))
     measured = _error.resized(fitted, 4096 if signs else 1024)
     pairs = _error.measured(measured, sample, pairs, range(4), signs=signs)
+    if angle is not None:
+        pairs = pairs.within(float(angle))
+        if not len(pairs.kernel):
+            raise ValueError(f"no pair of rows of X is within the angle {angle!r}")
     moments: Moments = fitted._moments(pairs)
     return moments
 
@@ -323,7 +444,7 @@ class KernelApproximationDisplay:
             resized = _error.resized(fitted, size).fit(sample)
             with_rates = _error.measured(resized, sample, pairs, seeds)
             estimates = _error.estimates(resized, sample, seeds)
-            errors.append(_error.summary(resized, exact, with_rates, estimates - exact))
+            errors.append(_error.summary(resized, exact, with_rates, estimates - exact, sample))
         estimate = _error.estimates(fitted, sample, seeds[:1])[0]
         display = cls(exact=exact, estimate=estimate, errors=errors, name=type(map).__name__)
         return display.plot(ax=ax)

@@ -7,13 +7,13 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.maps._moments import Moments
 
 
-def coverage(moments: Moments, size: int, error: float) -> Array:
-    """The probability that the estimate is within `error` of the kernel, at a size."""
+def coverage(moments: Moments, size: int, error: float | Array) -> Array:
+    """The probability that the estimate is off by at most `error`, which is above the bias."""
     with np.errstate(over="ignore"):  # an error of infinitely many deviations is never exceeded
         return _coverage(moments, size, error)
 
 
-def _coverage(moments: Moments, size: int, error: float) -> Array:
+def _coverage(moments: Moments, size: int, error: float | Array) -> Array:
     if moments.law == "binomial":
         return _binomial_coverage(moments, size, error / moments.span)
     variance = _largest_variance(moments, size)
@@ -22,10 +22,11 @@ def _coverage(moments: Moments, size: int, error: float) -> Array:
     if moments.law == "jumps":
         # Of jumps of one size, the sum is normal after the correction for continuity. Where
         # they are larger than the error, Chebyshev's inequality is the best that can be said.
-        by_chebyshev = 1 - np.minimum(np.sqrt(variance) / error, 1) ** 2
-        corrected = error - moments.jump / 2
+        slack = error - np.abs(moments.bias)
+        by_chebyshev = 1 - np.minimum(np.sqrt(variance) / slack, 1) ** 2
+        corrected = slack - moments.jump / 2
         by_jumps = _normal_coverage(variance, np.maximum(corrected, 0))
-        return np.where(moments.jump <= error, np.maximum(by_chebyshev, by_jumps), by_chebyshev)
+        return np.where(moments.jump <= slack, np.maximum(by_chebyshev, by_jumps), by_chebyshev)
     # The cosine of close rows is nearly 1 - z^2 / 2, with z normal for "rbf", so that the mean
     # of several z^2 / 2 is gamma distributed. Of rows that are far apart the gamma distribution
     # is close to the normal one at all but the smallest sizes.
@@ -45,7 +46,7 @@ def _largest_variance(moments: Moments, size: int) -> Array:
     return (moments.unit + 2 * others * np.maximum(moments.common, 0)) / size
 
 
-def _binomial_coverage(moments: Moments, size: int, error: float) -> Array:
+def _binomial_coverage(moments: Moments, size: int, error: float | Array) -> Array:
     kernel = 1 - (1 - moments.kernel) / moments.span
     rate = np.clip(kernel + moments.bias / moments.span, 0, 1)
     slack = 1e-9 * size  # an error that is exactly allowed counts as allowed

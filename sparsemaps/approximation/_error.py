@@ -47,15 +47,30 @@ class KernelError:
         make it smaller, by a factor of ``2**-t_bits``, the size does not. 0 for other maps.
     other_bias : float
         The rest of `bias`, with the standard error `bias_std_error`: 0 up to chance, but for the
-        acos-chi2 kernel and "rademacher" vectors of `SignProjection` and `hash_dim` of `Fastfood`,
-        which are approximations.
+        acos-chi2 kernel and "rademacher" vectors of `SignProjection`, `hash_dim` of `Fastfood` and
+        series of `TensorSketch`, which are approximations.
     theory_std : float or None
         `std` as the variance formula of the map says; None where there is none.
     theory_bias : float
-        ``chance_bias + zero_bit_bias``.
+        ``chance_bias + zero_bit_bias``; of a series of `TensorSketch`, what it leaves out.
     theory_rmse : float or None
         `rmse` by `theory_std` and the biases that `theory_bias` is the mean of; None where there is
         no formula.
+    peak : float or None
+        For `CountSketch` and `TensorSketch`, the largest ``max(abs(x)) / norm(x)`` of the rows x;
+        None for other maps. Where it is large, heavy columns share a bucket in few seeds, with an
+        error far above `std` then.
+    safe_peak : float or None
+        For `CountSketch`, the largest `peak` at which a row's squared length is off by more than a
+        tenth in at most 5 % of the seeds, by [1]_, whose constant is taken as 1: a guide, not a
+        bound. 0 where the size is too small for such errors at all, 1 where it is enough for any
+        row. None for other maps.
+
+    References
+    ----------
+    .. [1] C. Freksen, L. Kamma, K. Larsen, "Fully understanding the hashing trick", NeurIPS 2018,
+       theorem 2. Lemma 10 of N. Pham, R. Pagh, "Fast and scalable polynomial kernels via explicit
+       feature maps", KDD 2013, is an earlier bound.
     """
 
     size: int
@@ -74,12 +89,17 @@ class KernelError:
     theory_std: float | None
     theory_bias: float
     theory_rmse: float | None
+    peak: float | None = None
+    safe_peak: float | None = None
 
     def __str__(self) -> str:
         def theory(value: float | None) -> str:
             return "unknown" if value is None else f"{value:.5f}"
 
         quantiles = ", ".join(f"{100 * q:g} %: {e:+.4f}" for q, e in self.quantiles.items())
+        lines = [] if self.peak is None else [f"  largest |x| / norm  {self.peak:.3f}"]
+        if self.safe_peak is not None:
+            lines[0] += f"  (above {self.safe_peak:.3f} single errors may be large)"
         return "\n".join(
             [
                 f"error of the kernel at size {self.size}: {self.n_pairs} pairs of rows, "
@@ -93,6 +113,7 @@ class KernelError:
                 f"    of 0-bit samples      {self.zero_bit_bias:+.5f}",
                 f"    of other causes       {self.other_bias:+.5f} +- {self.bias_std_error:.5f}",
                 f"  quantiles         {quantiles}",
+                *lines,
             ]
         )
 
@@ -104,12 +125,17 @@ def resized(random_map: Any, size: int) -> Any:
     return copy
 
 
+def as_csr(X: Any) -> Any:
+    """A sparse matrix as it is, another one as CSR."""
+    return X if sp.issparse(X) else sp.csr_array(np.asarray(X, float))
+
+
 def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
     """A copy of the map that is fitted to `X`, whose parameters hold what ``fit`` computed from the
     data; and a sample of the rows, in arrays of its own."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
     fitted.set_params(**fitted._learned_parameters)
-    csr = _sparse.sound_csr(X if sp.issparse(X) else sp.csr_array(np.asarray(X, float)))
+    csr = _sparse.sound_csr(as_csr(X))
     n_all, n_columns = csr.shape
     if n_all < 2:
         raise ValueError(f"X must have at least two rows, got {n_all}")
@@ -212,8 +238,18 @@ def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
     return np.array(out)
 
 
-def summary(fitted: Any, exact: Array, pairs: Pairs, errors: Array) -> KernelError:
-    """The result. `errors` has a row for each seed, `pairs` the measured rates."""
+def _peak(sample: Any) -> float:
+    """The largest entry over the norm of its row, over all rows."""
+    squares = np.asarray(sample.power(2).max(axis=1).todense()).reshape(-1)
+    norms = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
+    return float(np.sqrt((squares[norms > 0] / norms[norms > 0]).max(initial=0)))
+
+
+def summary(
+    fitted: Any, exact: Array, pairs: Pairs, errors: Array, sample: Any = None
+) -> KernelError:
+    """The result. `errors` has a row for each seed, `pairs` the measured rates, `sample` the
+    rows."""
     n_seeds = len(errors)
     means = errors.mean(axis=0)
     variances = ((errors - means) ** 2).mean(axis=1) * n_seeds / (n_seeds - 1)  # one of each seed
@@ -231,7 +267,7 @@ def summary(fitted: Any, exact: Array, pairs: Pairs, errors: Array) -> KernelErr
         pass
     else:
         theory_std = float(np.sqrt(expected.mean()))
-        squares = (known.chance + known.zero_bit) ** 2
+        squares = (known.chance + known.zero_bit + known.approximate) ** 2
         theory_rmse = float(np.sqrt((expected + squares).mean()))
     return KernelError(
         size=fitted._size,
@@ -248,6 +284,8 @@ def summary(fitted: Any, exact: Array, pairs: Pairs, errors: Array) -> KernelErr
         zero_bit_bias=zero_bit_bias,
         other_bias=bias - chance_bias - zero_bit_bias,
         theory_std=theory_std,
-        theory_bias=chance_bias + zero_bit_bias,
+        theory_bias=chance_bias + zero_bit_bias + float(known.approximate.mean()),
         theory_rmse=theory_rmse,
+        peak=_peak(sample) if sample is not None and fitted._shares_buckets else None,
+        safe_peak=fitted._safe_peak,
     )

@@ -118,7 +118,7 @@ KERNELS = {
     ),
 }
 
-_NO_OPTIONS = ("dense_output", "maps", "n_jobs", "pitch_density", "random_state")
+_NO_OPTIONS = ("dense_output", "maps", "n_jobs", "pitch_density", "random_state", "spectrum")
 """Parameters of maps that are no options of their commands."""
 
 

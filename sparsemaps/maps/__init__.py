@@ -11,6 +11,8 @@ number of threads, on any machine.
 - ``_moments``: what the formulas for the error of a map need, and what they give.
 - ``_taylor_sketch``, ``_sketch_costs``: sketches of power series, and what sketches cost.
 - ``_orthogonal``: blocks of orthogonal random vectors, for dense rows.
+- ``_spectrum``: the table of a `spectrum` that is given to `RandomFourier`.
+- ``_column_products``: exact kernels that are products of one function of each column's difference.
 - ``_bandwidth``: `gamma` from the data, for the maps that have it.
 - ``_block_covariance``: the covariance of the features of one block of `Fastfood`.
 - ``_config``: a map from the dictionary that ``to_config`` gave.

@@ -5,7 +5,7 @@ the map, which is its number of components, hashes or grids. Each map has its fo
 """
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -44,6 +44,19 @@ class Pairs:
     agrees and t* does not; of SignProjection, the rate of agreement less the kernel."""
     factors: tuple["Pairs", ...] = ()
     """For KernelProduct, the same for its two maps."""
+
+    def within(self, angle: float) -> "Pairs":
+        """The pairs of rows at an angle of at most that, below a right one."""
+        is_near = self.inner >= np.cos(angle) * np.sqrt(self.square_x * self.square_y)
+        return self._only(is_near & (self.square_x * self.square_y > 0))
+
+    def _only(self, chosen: Array) -> "Pairs":
+        parts: dict[str, Any] = {
+            field.name: getattr(self, field.name)[chosen]
+            for field in fields(self)
+            if field.name != "factors" and getattr(self, field.name).shape == chosen.shape
+        }
+        return replace(self, **parts, factors=tuple(pairs._only(chosen) for pairs in self.factors))
 
 
 Law = Literal["binomial", "gamma", "normal", "jumps"]

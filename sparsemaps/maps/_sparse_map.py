@@ -64,8 +64,9 @@ class SparseMap(
     - ``_prepare(n_columns, rows)``, which computes once what ``_transform`` needs beside the
       parameters, and those that depend on the data;
     - ``_learned_parameters``, those that ``fit`` took from the data;
-    - ``_nonnegative_rule``, ``_size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
-      ``_product_rule``, ``_values_matter``, which say what the map is.
+    - ``_nonnegative_rule``, ``_is_of_inner_products``, ``_shares_buckets``, ``_size_name``,
+      ``has_codes``, ``is_one_hot``, ``_sparse_components``, ``_product_rule``, ``_values_matter``,
+      which say what the map is.
 
     These methods see the frozen copy as ``self``.
     """
@@ -111,6 +112,12 @@ class SparseMap(
         """How the error for the map as the second one of a product goes on after "must". None if
         it may be that one: then its output, if dense, is one number for each component."""
         return None
+
+    _is_of_inner_products: ClassVar[bool] = False
+    """Whether the kernel of rows of unit length is a function of their inner product."""
+
+    _shares_buckets: ClassVar[bool] = False
+    """Whether columns are hashed to buckets that several of them share."""
 
     _size_name: ClassVar[str] = "n_components"
     """The parameter which is the number of random components that the estimate is a mean of."""
@@ -344,6 +351,23 @@ class SparseMap(
         Raises UnknownVarianceError where there is no formula.
         """
         raise UnknownVarianceError(f"there is no variance formula for {type(self).__name__}")
+
+    @property
+    def _safe_peak(self) -> float | None:
+        """The largest ``max(abs(x)) / norm(x)`` of rows whose squared lengths are kept up to a
+        tenth in 95 % of the seeds; None where nothing is known of it."""
+        return None
+
+    def _log_uniform_failure(
+        self, error: float, n_columns: int, diameter: float
+    ) -> Callable[[int], float]:
+        """The logarithm of a bound of the probability that any estimate is off by `error`, as a
+        function of the size.
+
+        Any: of two rows of `n_columns` columns of a set of that diameter. Raises
+        UnknownVarianceError where there is no such bound.
+        """
+        raise UnknownVarianceError(f"there is no uniform bound for {type(self).__name__}")
 
     def _moments_of_any_pair(self) -> Moments:
         """The moments over a grid of pairs of rows of unit length.

@@ -75,6 +75,8 @@ class CountSketch(SparseMap[Output]):
     """
 
     _summary = "linear", "CSR or dense"
+    _is_of_inner_products = True
+    _shares_buckets = True
     _command = "count-sketch", "linear kernel, by a sketch of fewer columns"
     _demo = "", {"dense_output": True}
 
@@ -160,6 +162,20 @@ class CountSketch(SparseMap[Output]):
 
     def _exact_kernel(self, X: Any, Y: Any) -> Array:
         return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)
+
+    @property
+    def _safe_peak(self) -> float:
+        # Freksen, Kamma & Larsen 2018, theorem 2, with the constant 1, for a relative error of 0.1
+        # and a probability of 0.05; `bits` is lg(1 / probability).
+        error, probability, size = 0.1, 0.05, self.n_components
+        bits = -np.log2(probability)
+        if size >= 2 / (error**2 * probability):
+            return 1.0
+        if size <= 2 * (1.96 / error) ** 2:  # normal errors alone are too large
+            return 0.0
+        by_mean = np.log2(error * size / bits) / bits
+        by_variance = np.sqrt(np.log2(error**2 * size / bits) / bits)
+        return float(min(np.sqrt(error) * min(by_mean, by_variance), 1.0))
 
     def _moments(self, pairs: Pairs) -> Moments:
         lengths = pairs.square_x * pairs.square_y

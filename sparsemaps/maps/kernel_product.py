@@ -62,6 +62,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
     ConsistentWeightedSampling : The min-max kernel.
     SignProjection : The acos and the acos-chi-square kernel.
     RandomFourier : The Gaussian kernel, among others.
+    RandomProjection : The linear kernel.
 
     Notes
     -----
@@ -82,9 +83,17 @@ class KernelProduct(SampledMap[CsrMatrix]):
 
     estimates :math:`K_1 K_2`.
 
+    `MinHash` times `RandomProjection` is resemblance times inner product (CoRE kernels [2]_). With
+    the rate :math:`r = J + (1 - J) p` at which codes of two rows of Jaccard similarity J agree, and
+    V the variance of the projection's estimate times k, the output's inner products have the mean
+    :math:`r \langle x, y \rangle` and the variance
+    :math:`(r (V + \langle x, y \rangle^2) - r^2 \langle x, y \rangle^2) / k`. A `CountSketch` is
+    refused in the place of the projection: its error would not fall with k.
+
     References
     ----------
     .. [1] P. Li, "A comparison study of nonlinear kernels", 2015, section 4.
+    .. [2] P. Li, "CoRE kernels", UAI 2014.
 
     Examples
     --------

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import random_binning as _kernel
 from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, RandomState
 from sparsemaps.maps import _bandwidth
+from sparsemaps.maps._column_products import product_kernel
 from sparsemaps.maps._sampled_map import SampledMap
 
 LARGEST_N_GRIDS = 2**24
@@ -148,13 +148,40 @@ class RandomBinning(SampledMap[CsrMatrix]):
 
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         self.gamma_ = _bandwidth.choose(self.gamma, "absolute", rows)
-        self._inverse_pitches: Array | None = None
-        if self.pitch_density is not None:
-            self._inverse_pitches = 1 / _equally_likely(self.pitch_density, _kernel.N_PITCHES)
+        self._inverse_pitches = self._make_inverse_pitches()
+
+    def _make_inverse_pitches(self) -> Array | None:
+        """Of a `pitch_density`, the inverses of equally likely pitches."""
+        if self.pitch_density is None:
+            return None
+        return 1 / _equally_likely(self.pitch_density, _kernel.N_PITCHES)
 
     @property
     def _learned_parameters(self) -> dict[str, Any]:
         return {"gamma": self.gamma_}
+
+    def _log_uniform_failure(
+        self, error: float, n_columns: int, diameter: float
+    ) -> Callable[[int], float]:
+        """Claim 2 of Rahimi & Recht, whose two constants are equal.
+
+        It is for the boxes; one in `n_bins` of different ones agree by chance.
+        """
+        gamma = self._parameters_in_use()["gamma"]
+        if isinstance(gamma, str):
+            raise ValueError(f"the map must be fitted first, as its gamma is {gamma!r}")
+        of_boxes = error - 1 / self.n_bins
+        if of_boxes <= 0:
+            raise ValueError(
+                f"error must be above 1 / n_bins, {1 / self.n_bins:.3g}, got {error!r}"
+            )
+        inverses = self._make_inverse_pitches()
+        inverse_pitch = float(gamma) * (1.0 if inverses is None else float(inverses.mean()))
+        rate = of_boxes**2 / (8 * (n_columns + 1))
+        factor = np.log(36 * n_columns) + np.log(inverse_pitch) + np.log(diameter)
+        factor -= np.log(of_boxes / inverse_pitch) / (n_columns + 1)
+        # The claim's P e^-cP, with c the rate, rises before it falls: this falls, and is no less.
+        return lambda size: float(factor + np.log(max(size, 1 / rate)) - size * rate)
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         key = _seeding.keys(self.seed_, "random_binning", 1)[0]
@@ -164,31 +191,12 @@ class RandomBinning(SampledMap[CsrMatrix]):
     def _exact_kernel(self, X: Any, Y: Any) -> Array:
         if self._inverse_pitches is None:
             return kernels.laplacian_kernel(X, Y, gamma=self.gamma_, n_jobs=self.n_jobs)
-        logarithm = _hat_mixture(self._inverse_pitches, self.gamma_)
-        X, Y = _numbered_alike(X, X if Y is None else Y)
-        out = np.empty((X.shape[0], Y.shape[0]))
-        for row in range(X.shape[0]):
-            repeated = X[[row] * Y.shape[0]]
-            difference = abs(repeated - Y)
-            difference.data = logarithm(difference.data)
-            out[row] = np.exp(difference.sum(axis=1))
-        return out
-
-
-def _numbered_alike(X: MatrixLike, Y: MatrixLike) -> list[Any]:
-    """Both matrices as float64 CSR, without the columns that no row has: SciPy takes memory for
-    each column where rows are not in order."""
-    both = [sp.csr_array(rows, dtype=float) for rows in (X, Y)]
-    used, numbers = np.unique(np.concatenate([rows.indices for rows in both]), return_inverse=True)
-    parts = np.split(numbers, [both[0].nnz])
-    return [
-        sp.csr_array((rows.data, part, rows.indptr), shape=(rows.shape[0], max(len(used), 1)))
-        for rows, part in zip(both, parts, strict=True)
-    ]
+        factor = _hat_mixture(self._inverse_pitches, self.gamma_)
+        return product_kernel(X, Y, factor, self.n_jobs)
 
 
 def _hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Array]:
-    """The logarithm of one column's factor of the kernel, as a function of the difference.
+    """One column's factor of the kernel, as a function of the difference.
 
     It is the mean of ``max(0, 1 - gamma * difference / pitch)`` over the pitches.
     """
@@ -196,13 +204,12 @@ def _hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Arra
     # For each pitch, the sum of 1 / pitch over it and all larger ones.
     sums = np.append(np.cumsum((1 / pitches)[::-1])[::-1], 0.0)
 
-    def logarithm(difference: Array) -> Array:
+    def factor(difference: Array) -> Array:
         first = np.searchsorted(pitches, gamma * difference, side="right")
         total = (len(pitches) - first) - gamma * difference * sums[first]
-        with np.errstate(divide="ignore"):
-            return np.log(np.maximum(total / len(pitches), 0))
+        return np.asarray(np.maximum(total / len(pitches), 0))
 
-    return logarithm
+    return factor
 
 
 def _equally_likely(density: Callable[[Array], Array], n: int) -> Array:

@@ -110,6 +110,7 @@ class RandomMaclaurin(SparseMap[Array]):
         "polynomial, exponential, any power series",
         "dense; CSR with exact terms",
     )
+    _is_of_inner_products = True
     _command = (
         "maclaurin",
         "polynomial or exponential kernel, or any power series of the inner product",

@@ -74,6 +74,11 @@ def laplacian_density(pitch):
     return pitch * np.exp(-pitch)
 
 
+def ends(probability):
+    """The spectrum of the kernel that is a product of cosines."""
+    return np.where(probability < 0.5, -1.0, 1.0)
+
+
 CWS = ConsistentWeightedSampling
 
 COVERED = [
@@ -101,6 +106,7 @@ COVERED = [
     (RandomFourier(kernel="cauchy"), 0.3, "any rows"),
     (RandomFourier(kernel="matern", nu=0.5), 0.3, "any rows"),
     (RandomFourier(kernel="folded_rbf"), 0.2, "any rows"),
+    (RandomFourier(spectrum=ends), 0.2, "any rows"),
     (Fastfood(), 0.2, "any rows"),
     (Fastfood(gamma=0.01), 0.01, "these rows"),
     (Fastfood(transform_type="fft"), 0.2, "any rows"),

@@ -19,7 +19,7 @@ from sparsemaps.cli._options import KERNELS, MAPS
 
 def test_options_are_the_parameters():
     """Every parameter that a file can use is an option, with the class's default."""
-    left_out = {"random_state", "n_jobs", "dense_output", "pitch_density", "X", "Y"}
+    left_out = {"random_state", "n_jobs", "dense_output", "pitch_density", "spectrum", "X", "Y"}
     for kind in [*MAPS.values(), *KERNELS.values()]:
         defaults = {}
         for made in kind.factors or (kind.make,):

@@ -41,6 +41,8 @@ def random_maclaurin(fitted, X, Y):
 def random_fourier(fitted, X, Y):
     d, gamma = differences(X, Y), fitted.gamma_
     squares = (d**2).sum(axis=-1)
+    if fitted.spectrum is not None:
+        return np.sinc(gamma * d / np.pi).prod(axis=-1)
     if fitted.kernel == "laplacian":
         return np.exp(-gamma * d.sum(axis=-1))
     if fitted.kernel == "cauchy":

@@ -9,17 +9,21 @@ from scipy import stats
 
 from sparsemaps._input._row_reader import open_rows
 from sparsemaps._loops import projection
+from sparsemaps.maps import _spectrum
 
 DISTRIBUTIONS = {
     "normal": (projection.NORMAL, stats.norm.cdf),
     "cauchy": (projection.CAUCHY, stats.cauchy.cdf),
     "laplace": (projection.LAPLACE, stats.laplace.cdf),
+    "quantiles": (projection.QUANTILES, stats.logistic.cdf),
 }
+
+TABLE = _spectrum.table(stats.logistic.ppf)
 
 
 def entries(distribution, column, n=2**17, key=11):
     out = np.empty(n, np.float32)
-    projection.draw(key, distribution, column, out)
+    projection.draw(key, distribution, column, out, TABLE)
     return out.astype(float)
 
 
@@ -121,9 +125,12 @@ def test_against_reference(name, dtype):
     n = 70
     out = np.empty((5, n), dtype)
     kind = getattr(projection, name.upper())
-    projection.project(*open_rows(X).block(0, 5), 13, kind, out.shape[1], out)
+    block = open_rows(X).block(0, 5)
+    projection.project(*block, 13, kind, out.shape[1], out, quantiles=TABLE)
     for row, found in zip(reference.rows_of(X), out, strict=True):
-        np.testing.assert_array_equal(found, reference.project(13, *row, n, name), strict=True)
+        np.testing.assert_array_equal(
+            found, reference.project(13, *row, n, name, TABLE), strict=True
+        )
 
 
 def test_drawn_signs_are_those_of_projections():
@@ -133,7 +140,8 @@ def test_drawn_signs_are_those_of_projections():
         kind = getattr(projection, name.upper())
         out = np.empty((1, n))
         X = sp.csr_array(([1.0], [5], [0, 1]), shape=(1, 6))
-        projection.project(*open_rows(X).block(0, 1), 11, kind, n, out)
+        block = open_rows(X).block(0, 1)
+        projection.project(*block, 11, kind, n, out, quantiles=TABLE)
         drawn = np.empty(n, np.float32)
-        projection.draw(11, kind, 5, drawn)
+        projection.draw(11, kind, 5, drawn, TABLE)
         np.testing.assert_array_equal(out[0], drawn)

@@ -187,10 +187,11 @@ def test_rows_of_any_width(new_map, X):
 
 def test_configuration(new_map, X):
     parameters = new_map().get_params()
-    if parameters.get("pitch_density") is not None:
-        with pytest.raises(ValueError, match="pitch_density must be a number"):
-            new_map().fit(X).to_config()
-        return
+    for name in ("pitch_density", "spectrum"):
+        if parameters.get(name) is not None:
+            with pytest.raises(ValueError, match=f"{name} must be a number, a string"):
+                new_map().fit(X).to_config()
+            return
     for fitted in (new_map().fit(X), new_map().fit_any_width()):
         config = fitted.to_config()
         again = sparsemaps.from_config(json.loads(json.dumps(config)))

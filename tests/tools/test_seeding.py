@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import theorems
 from conftest import make
+from scipy import stats
 
 from sparsemaps import from_config
 from sparsemaps._tools import _seeding
@@ -41,7 +42,8 @@ INDEPENDENT = {
     "RandomProjection": ("n_components", [{}, {"distribution": "rademacher"}]),
     "RandomFourier": (
         "n_components",
-        [{"kernel": name} for name in ("rbf", "laplacian", "cauchy", "matern", "folded_rbf")],
+        [{"kernel": name} for name in ("rbf", "laplacian", "cauchy", "matern", "folded_rbf")]
+        + [{"spectrum": stats.norm.ppf}],
     ),
     "Fastfood": (
         "n_components",

@@ -34,9 +34,18 @@ INLINE float laplace(uint32_t half)
     return bits_to_float(exponential ^ (half & 1) << 31);
 }
 
+/* The quantile of (half + 1/2) / 2^32 on the lines between those of the middles. Before the first
+ * middle and behind the last one it is that of the middle. */
+INLINE float quantile(uint32_t half, const float *restrict quantiles)
+{
+    const uint32_t below = (half >> 16) + (half >> 15 & 1);
+    const float part = (float)(int32_t)((half + 0x8000) & 0xffff) * 0x1p-16f + 0x1p-17f;
+    return quantiles[below] + part * (quantiles[below + 1] - quantiles[below]);
+}
+
 /* The components of a tile of n columns. */
-INLINE void draw_tile(int distribution, const uint64_t *restrict starts, int n, uint64_t tile,
-                      float *restrict out)
+INLINE void draw_tile(int distribution, const float *restrict quantiles,
+                      const uint64_t *restrict starts, int n, uint64_t tile, float *restrict out)
 {
     for (int c = 0; c < n; c++, out += PROJECTION_TILE) {
         _Alignas(64) uint64_t words[PROJECTION_HALF];
@@ -54,6 +63,12 @@ INLINE void draw_tile(int distribution, const uint64_t *restrict starts, int n, 
                 out[PROJECTION_HALF + w] = cauchy((uint32_t)words[w]);
             }
             break;
+        case PROJECTION_QUANTILES:
+            for (int w = 0; w < PROJECTION_HALF; w++) {
+                out[w] = quantile((uint32_t)(words[w] >> 32), quantiles);
+                out[PROJECTION_HALF + w] = quantile((uint32_t)words[w], quantiles);
+            }
+            break;
         default:
             for (int w = 0; w < PROJECTION_HALF; w++) {
                 out[w] = laplace((uint32_t)(words[w] >> 32));
@@ -63,7 +78,7 @@ INLINE void draw_tile(int distribution, const uint64_t *restrict starts, int n, 
     }
 }
 
-static void draw(int distribution, uint64_t start, ptrdiff_t n, float *out)
+static void draw(int distribution, const float *quantiles, uint64_t start, ptrdiff_t n, float *out)
 {
     const uint32_t one = UINT32_C(0x3f800000); /* the bits of 1.0f */
     for (ptrdiff_t tile = 0; PROJECTION_TILE * tile < n; tile++) {
@@ -74,7 +89,7 @@ static void draw(int distribution, uint64_t start, ptrdiff_t n, float *out)
                 components[j] = bits_to_float(one ^ (uint32_t)(signs >> j & 1) << 31);
         } else {
             _Alignas(64) float of_tile[PROJECTION_TILE];
-            draw_tile(distribution, &start, 1, (uint64_t)tile, of_tile);
+            draw_tile(distribution, quantiles, &start, 1, (uint64_t)tile, of_tile);
             memcpy(components, of_tile, sizeof of_tile);
         }
     }

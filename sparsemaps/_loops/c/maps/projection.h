@@ -7,10 +7,21 @@
 
 #include "groups.h"
 
-enum { PROJECTION_NORMAL, PROJECTION_CAUCHY, PROJECTION_LAPLACE, PROJECTION_RADEMACHER };
+enum {
+    PROJECTION_NORMAL,
+    PROJECTION_CAUCHY,
+    PROJECTION_LAPLACE,
+    PROJECTION_RADEMACHER,
+    PROJECTION_QUANTILES
+};
 
-/* Components handled together. Of a word come two of them: normal ones one after the other, Cauchy
- * and Laplace ones one in each half of the tile. Of a word of Rademacher vectors come all. */
+/* PROJECTION_QUANTILES draws from a distribution by its quantiles at the middles of so many equal
+ * parts of (0, 1). Its table has them in order, the first and the last one twice; other
+ * distributions have no table. */
+enum { PROJECTION_PARTS = 1 << 16 };
+
+/* Components handled together. Of a word come two of them: normal ones one after the other, others
+ * one in each half of the tile. Of a word of Rademacher vectors come all. */
 enum { PROJECTION_HALF = 32, PROJECTION_TILE = 2 * PROJECTION_HALF };
 
 /* Random signs are so cheap that each row makes its own, for so many entries at a time. */
@@ -18,9 +29,10 @@ enum { PROJECTION_SIGNS = 256 };
 
 typedef struct {
     /* The first n components of one column, a multiple of PROJECTION_TILE. */
-    void (*draw)(int distribution, uint64_t start, ptrdiff_t n, float *out);
+    void (*draw)(int distribution, const float *quantiles, uint64_t start, ptrdiff_t n, float *out);
     /* Add value * component of each entry of a group to its row's sums, PROJECTION_TILE of them. */
-    void (*add)(int distribution, uint64_t tile, const group_t *group, void *sums);
+    void (*add)(int distribution, const float *quantiles, uint64_t tile, const group_t *group,
+                void *sums);
     /* Where the words of n columns start, of `index_size` 4 or 8 bytes. */
     void (*sign_starts)(uint64_t key, const void *indices, size_t index_size, ptrdiff_t n,
                         uint64_t *starts);

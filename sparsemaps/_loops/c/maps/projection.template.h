@@ -1,4 +1,5 @@
-static void NAME(add)(int distribution, uint64_t tile, const group_t *group, void *any_sums)
+static void NAME(add)(int distribution, const float *quantiles, uint64_t tile, const group_t *group,
+                      void *any_sums)
 {
     enum { N = PROJECTION_TILE * sizeof(VALUE) / sizeof(VALUES), WIDER = sizeof(VALUE) > 4 };
     const VALUE *values = group->values;
@@ -12,7 +13,7 @@ static void NAME(add)(int distribution, uint64_t tile, const group_t *group, voi
         const ptrdiff_t left = group->n_columns - first;
         const int n = left < GROUP_BATCH ? (int)left : GROUP_BATCH;
         const uint32_t end = *ends++;
-        draw_tile(distribution, group->starts + first, n, tile, draws);
+        draw_tile(distribution, quantiles, group->starts + first, n, tile, draws);
         for (int j = 0; WIDER && j < n * PROJECTION_TILE; j++)
             widened[j] = (VALUE)draws[j];
         while (i < end) {

@@ -2,6 +2,7 @@
 
 #include "elementary.h"
 #include "simd.h"
+#include "sin_cos.h"
 
 static void exp_each(double *x, ptrdiff_t n)
 {
@@ -21,6 +22,12 @@ static void log_one_plus_square_each(double *x, ptrdiff_t n)
         x[i] = log_one_plus_square(x[i]);
 }
 
+static double sum_of_eight(const double *sums)
+{
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3]))
+           + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
 /* Eight terms at a time; those before `first` have an exponent so low that they are 0. */
 static double mixture_one(double x, const double *weights, const double *rates, ptrdiff_t n_terms)
 {
@@ -37,8 +44,7 @@ static double mixture_one(double x, const double *weights, const double *rates, 
     for (ptrdiff_t k = TERMS * low; k < n_terms; k += TERMS)
         for (int j = 0; j < TERMS; j++)
             sums[j] += weights[k + j] * exp_f64(-x * rates[k + j]);
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3]))
-           + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    return sum_of_eight(sums);
 }
 
 static void mixture_each(double *x, ptrdiff_t n, const double *weights, const double *rates,
@@ -46,6 +52,38 @@ static void mixture_each(double *x, ptrdiff_t n, const double *weights, const do
 {
     for (ptrdiff_t i = 0; i < n; i++)
         x[i] = mixture_one(x[i], weights, rates, n_terms);
+}
+
+/* The mean is (sin b - sin a) / (b - a); where the angles a and b are close, it is
+ * (cos a + cos b) / 2 times tan(d / 2) / (d / 2), d = b - a, whose next term is d^4 / 120. */
+static double mean_cosines_one(double x, const double *weights, const double *knots,
+                               ptrdiff_t n_terms)
+{
+    enum { LANES = 8, AT_ONCE = 128 };
+    const double in_radians = 6.283185307179586 * x;
+    double sums[LANES] = {0}, sines[AT_ONCE + 1], cosines[AT_ONCE + 1], terms[AT_ONCE];
+    for (ptrdiff_t first = 0; first < n_terms; first += AT_ONCE) {
+        const ptrdiff_t n_here = n_terms - first < AT_ONCE ? n_terms - first : AT_ONCE;
+        for (ptrdiff_t i = 0; i <= n_here; i++)
+            sin_cos_f64(x * knots[first + i], &sines[i], &cosines[i]);
+        for (ptrdiff_t i = 0; i < n_here; i++) {
+            const double d = in_radians * (knots[first + i + 1] - knots[first + i]);
+            const double near = 0.5 * (cosines[i] + cosines[i + 1]) * (1.0 + d * d / 12.0);
+            const double far = (sines[i + 1] - sines[i]) / d;
+            terms[i] = weights[first + i] * (d < 0x1p-10 && d > -0x1p-10 ? near : far);
+        }
+        for (ptrdiff_t i = 0; i < n_here; i += LANES)
+            for (int j = 0; j < LANES; j++)
+                sums[j] += terms[i + j];
+    }
+    return sum_of_eight(sums);
+}
+
+static void mean_cosines_each(double *x, ptrdiff_t n, const double *weights, const double *knots,
+                              ptrdiff_t n_terms)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        x[i] = mean_cosines_one(x[i], weights, knots, n_terms);
 }
 
 #define TEMPLATE "functions.template.h"
@@ -56,5 +94,6 @@ static void mixture_each(double *x, ptrdiff_t n, const double *weights, const do
      .acos = acos_each,                                                                            \
      .log_one_plus_square = log_one_plus_square_each,                                              \
      .mixture = mixture_each,                                                                      \
+     .mean_cosines = mean_cosines_each,                                                            \
      .multiply_complex = multiply_complex_##TYPE}
 const functions_loops TABLE(functions)[] = OF_EACH_VALUE(LOOPS);

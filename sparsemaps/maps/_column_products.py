@@ -1,0 +1,40 @@
+"""Exact kernels that are products over the columns of one function of the difference."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._tools import _threads
+from sparsemaps._tools._typing import Array
+
+
+def product_kernel(X: Any, Y: Any, factor: Callable[[Array], Array], n_jobs: int | None) -> Array:
+    """The product of ``factor(|x_i - y_i|)`` over the columns i in which rows differ.
+
+    `Y` is None for `X` again.
+    """
+    X, Y = _numbered_alike(X, X if Y is None else Y)
+    out = np.ones((X.shape[0], Y.shape[0]))
+
+    def write(row: int) -> None:
+        difference = abs(X[[row] * Y.shape[0]] - Y)
+        filled = np.flatnonzero(np.diff(difference.indptr))
+        starts = difference.indptr[filled]
+        out[row, filled] = np.multiply.reduceat(factor(difference.data), starts)
+
+    _threads.run(write, [(row,) for row in range(len(out))], n_jobs)
+    return out
+
+
+def _numbered_alike(X: Any, Y: Any) -> list[Any]:
+    """Both matrices as float64 CSR, without the columns that no row has: SciPy takes memory for
+    each column where rows are not in order."""
+    both = [sp.csr_array(rows, dtype=float) for rows in (X, Y)]
+    used, numbers = np.unique(np.concatenate([rows.indices for rows in both]), return_inverse=True)
+    parts = np.split(numbers, [both[0].nnz])
+    return [
+        sp.csr_array((rows.data, part, rows.indptr), shape=(rows.shape[0], max(len(used), 1)))
+        for rows, part in zip(both, parts, strict=True)
+    ]

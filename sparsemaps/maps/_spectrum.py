@@ -1,0 +1,75 @@
+"""The spectrum of a product kernel, as a table of quantiles."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sparsemaps._loops import functions as _functions
+from sparsemaps._loops import projection as _projection
+from sparsemaps._tools._typing import Array
+
+Quantile = Callable[[Array], Array]
+
+_LARGEST = 1e38
+"""The largest quantile: differences of two such numbers are finite in float32."""
+
+
+def table(quantile: Quantile) -> Array:
+    """The quantiles at the middles of equal parts of (0, 1), the first and the last one twice.
+
+    The loops draw numbers on the lines between two quantiles (``projection.h``).
+    """
+    n = _projection.N_PARTS
+    middles = (np.arange(n) + 0.5) / n
+    values = np.asarray(quantile(middles.copy()), float)
+    if values.shape != middles.shape or not (np.abs(values) <= _LARGEST).all():
+        raise ValueError(
+            "spectrum must return a number for each probability, none above 1e38 in absolute value"
+        )
+    falls = np.flatnonzero(np.diff(values) < 0)
+    if len(falls):
+        at = falls[0]
+        raise ValueError(
+            "spectrum must be a quantile function, which never falls, got "
+            f"{values[at]:.6g} at {middles[at]:.6g} and {values[at + 1]:.6g} at "
+            f"{middles[at + 1]:.6g}"
+        )
+    mirrored = -values[::-1]
+    uneven = np.abs(values - mirrored) > 1e-6 * np.abs(values) + 1e-9 * np.abs(values).max()
+    if uneven.any():
+        at = np.flatnonzero(uneven)[0]
+        raise ValueError(
+            "spectrum must be symmetric about 0, with spectrum(1 - u) = -spectrum(u), got "
+            f"{values[at]:.6g} at {middles[at]:.6g} and {-mirrored[at]:.6g} at "
+            f"{1 - middles[at]:.6g}"
+        )
+    upper = ((values + mirrored) / 2)[n // 2 :].astype(np.float32)
+    whole = np.concatenate([-upper[::-1], upper])
+    return np.concatenate([whole[:1], whole, whole[-1:]])
+
+
+def second_moment(quantiles: Array) -> float:
+    """The mean square of the numbers that the loops draw."""
+    low, high = quantiles[:-1].astype(float), quantiles[1:].astype(float)
+    weights = np.full(len(low), 1 / _projection.N_PARTS)
+    weights[[0, -1]] /= 2
+    return float(weights @ (low**2 + low * high + high**2)) / 3
+
+
+def factor(quantiles: Array, gamma: float) -> Callable[[Array], Array]:
+    """One column's factor of the kernel, as a function of the difference: the mean of
+    cos(gamma * difference * w) over the numbers w that the loops draw."""
+    # Half of the numbers are on the lines from 0 on; the first and the last line are half as long.
+    # The loop takes a multiple of 8 lines: those that are added count nothing.
+    upper = quantiles[len(quantiles) // 2 :].astype(float)
+    knots = np.concatenate([[0.0], upper, np.repeat(upper[-1], 7)]) / (2 * np.pi)
+    weights = np.full(len(upper) + 7, 2 / _projection.N_PARTS)
+    weights[[0, len(upper) - 1]] /= 2
+    weights[len(upper) :] = 0
+
+    def of_differences(differences: Array) -> Array:
+        unique, places = np.unique(gamma * differences, return_inverse=True)
+        _functions.mean_cosines(unique, weights, knots)
+        return unique[places]
+
+    return of_differences
