@@ -245,7 +245,7 @@ def min_components(
     6000
     >>> fourier = RandomFourier(gamma=0.5).fit(np.zeros((1, 10)))
     >>> min_components(fourier, 0.1, uniform=True, diameter=2.0)
-    163926
+    161616
     """
     if not (np.isfinite(error) and error > 0):
         raise ParameterError("error", repr(error), "a finite number above 0")

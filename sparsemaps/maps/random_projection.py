@@ -91,9 +91,9 @@ class RandomProjection(SparseMap[Array]):
     """
 
     _summary = "linear; sums of absolute differences", "dense"
-    _is_of_inner_products = True
     _command = "projection", "linear kernel, by random vectors; cauchy: sums of differences"
     _demo = "", {}
+    _is_of_inner_products = True
 
     def __init__(
         self,
