@@ -26,11 +26,13 @@ class Progress:
         How many bytes there are, if that is known.
     shown : bool or None
         None shows the bar if standard error is a terminal.
+    title : str, default=""
+        What the bar begins with.
     """
 
-    def __init__(self, total: int | None, shown: bool | None = None) -> None:
+    def __init__(self, total: int | None, shown: bool | None = None, title: str = "") -> None:
         self._bar: Any = _Bar(
-            total=total, unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1,
+            total=total, unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1, desc=title,
             miniters=1,  # without that thread, each update must look at the time itself
             disable=None if shown is None else not shown,
         )  # fmt: skip
@@ -64,10 +66,12 @@ class FileProgress(Progress):
         What will be read; the sizes of files are known, those of pipes are not.
     shown : bool or None
         None shows the bar if standard error is a terminal.
+    title : str, default=""
+        What the bar begins with.
     """
 
-    def __init__(self, paths: Sequence[Any], shown: bool | None = None) -> None:
-        super().__init__(_size(paths), shown)
+    def __init__(self, paths: Sequence[Any], shown: bool | None = None, title: str = "") -> None:
+        super().__init__(_size(paths), shown, title)
 
     def reading(self, text: Text) -> Callable[[int], None]:
         """Return a function that adds the rows of a file to the bar, with the bytes read since."""

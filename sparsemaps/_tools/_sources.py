@@ -15,6 +15,9 @@ RECORD, LABELS, QIDS, CLASSES, IDS = (
 """Endings of the names of files beside an output: its record, labels, query ids, the table of the
 numbers of labels, and ids."""
 
+LENGTHS, DIGESTS = ".lengths.npy", ".digests.npy"
+"""The same beside codes of records: their lengths, and digests of those without samples."""
+
 
 def is_pipe(path: Any) -> bool:
     """Whether an input or output is standard input or output."""

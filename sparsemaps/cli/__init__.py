@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from sparsemaps._tools._parameters import ParameterError, worded_by
-from sparsemaps.cli._options import KERNELS, MAPS, SAVED
+from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED
 from sparsemaps.cli._parser import BAD_INPUT, flag, make_parser
 
 __all__ = ["main", "make_parser"]
@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
         arguments = ["map", SAVED, *arguments[1:]]
+    if arguments[:1] == ["dedup"] and {*arguments[1:2]}.isdisjoint((*PAIR_MAPS, "-h", "--help")):
+        arguments = ["dedup", "minhash", *arguments[1:]]
     options = make_parser().parse_args(arguments)
     names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])

@@ -15,7 +15,7 @@ from sparsemaps._tools._sources import expand
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Kind
 from sparsemaps.cli._parser import flag
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import _kernel_matrix, _summary
+from sparsemaps.files import _dedup, _kernel_matrix, _summary
 from sparsemaps.files import _map as _files_of_map
 from sparsemaps.files._coded_rows import holds_codes
 from sparsemaps.files._job import Job, Names, make_job, make_text_job
@@ -191,12 +191,18 @@ def _run_on_dask(options: argparse.Namespace, job: Job) -> None:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     if getattr(options, "header", False) or options.shard is not None:
         raise ValueError("--dask cannot be used with --header or --shard")
+    how = {"resume": options.resume, "progress": options.progress}
+    scheduler, n_jobs = options.dask, options.n_jobs
+    _dask_command().run(job, options.inputs, options.output, scheduler, n_jobs, how)
+
+
+def _dask_command() -> Any:
+    """What does jobs on a cluster."""
     try:
         from sparsemaps.dask import _command
     except ImportError as error:
         raise ValueError(str(error)) from error
-    how = {"resume": options.resume, "progress": options.progress}
-    _command.run(job, options.inputs, options.output, options.dask, options.n_jobs, how)
+    return _command
 
 
 def kernel(options: argparse.Namespace) -> None:
@@ -274,6 +280,28 @@ def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(config, dict) and isinstance(config.get("parameters"), dict):
         yield {"class": str(config.get("class")), "parameters": config["parameters"]}
         yield from _maps_of(config["parameters"].get("maps"))
+
+
+def dedup(options: argparse.Namespace) -> None:
+    """``sparsemaps dedup``."""
+    names = (
+        *("threshold", "recall", "exact", "texts", "keep", "clusters", "against", "id_field"),
+        *("zero_based", "token_pattern", "text_format", "max_line_bytes"),
+    )
+    what = {name: getattr(options, name) for name in names}
+    what |= {"field": options.field or "text"}
+    what |= {"n_jobs": options.n_jobs if options.dask is None else None}
+    plan = _dedup.make_plan(make_map(options), options.inputs, options.output, **what)
+    how = options.progress, options.resume
+    if options.dask is None:
+        done = _dedup.run(plan, *how)
+    else:
+        done = _dask_command().run_dedup(plan, options.dask, options.n_jobs, *how)
+    print(
+        f"{done.n_records} records, {done.n_kept} kept, {done.n_clusters} clusters of several, "
+        f"largest {done.largest}",
+        file=sys.stderr,
+    )
 
 
 def info(options: argparse.Namespace) -> None:

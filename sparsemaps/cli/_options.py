@@ -223,6 +223,17 @@ examples:
       files of codes that sparsemaps map --format npy has written
 """
 
+DEDUP_EXAMPLES = """\
+examples:
+  sparsemaps dedup {name} texts.jsonl.zst -o kept.jsonl.zst --threshold 0.8
+  sparsemaps dedup {name} parts/ -o kept/ --keep longest --clusters clusters.tsv
+      one output for each input; duplicates are found across all of them
+  sparsemaps dedup {name} parts/ -o kept/ --threshold 0.9 --resume
+      with the codes of the run before
+  sparsemaps dedup {name} may.jsonl -o may.kept.jsonl --against april.kept.jsonl.stages/codes.npy
+      without what is near the records of an earlier run
+"""
+
 SAVED = "saved"
 """In place of the name of a map: the map is read from a file."""
 

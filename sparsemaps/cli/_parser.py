@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import sparsemaps
 from sparsemaps.cli._options import (
     CONTAINMENT_MAP,
+    DEDUP_EXAMPLES,
     DEMO_EXAMPLES,
     INFO_EXAMPLES,
     KERNEL_EXAMPLES,
@@ -155,7 +156,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="print a completion script for a shell and exit; needs the package shtab",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_demo, _add_maps, _add_text, _add_kernels, _add_pairs, _add_info):
+    for add in (
+        _add_demo, _add_maps, _add_text, _add_kernels, _add_pairs, _add_dedup, _add_info,
+    ):  # fmt: skip
         add(commands)
     return parser
 
@@ -264,13 +267,16 @@ def _add_many(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _add_texts(parser: argparse.ArgumentParser, has_labels: bool = True) -> None:
+def _add_texts(
+    parser: argparse.ArgumentParser, has_labels: bool = True, default: str | None = None
+) -> None:
     """Options of commands that take raw texts too."""
     group = parser.add_argument_group("raw texts: .txt, .jsonl, .parquet (.gz, .bz2, .xz, .zst)")
     group.add_argument(
         "--texts", metavar="ANALYZER:N[-M]",
         help="the inputs are raw texts, and rows are their n-grams: word:5, char:3-5, char_wb:3, "
-        "byte:3; as sets for minhash, counts otherwise; lower case, but not for byte",
+        "byte:3; as sets for minhash, counts otherwise; lower case, but not for byte"
+        + ("" if default is None else f" (default: {default})"),
     )  # fmt: skip
     _add_fields(group, has_labels)
 
@@ -384,15 +390,7 @@ def _add_pairs(commands: Any) -> None:
         )  # fmt: skip
         file.complete = other.complete = _FILE  # type: ignore[attr-defined]
         _add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
-        parser.add_argument(
-            "--threshold", type=float, default=0.8,
-            help="the least similarity, above 0 and at most 1 (default: 0.8)",
-        )  # fmt: skip
-        parser.add_argument(
-            "--recall", type=float, default=0.95,
-            help="probability that a pair at the threshold is found; 1 compares all pairs "
-            "(default: 0.95)",
-        )  # fmt: skip
+        _add_search(parser)
         parser.add_argument(
             "--exact", action="store_true",
             help="decide by the exact kernel, among pairs whose estimates may be a little lower, "
@@ -422,6 +420,87 @@ def _add_pairs(commands: Any) -> None:
         _add_reading(parser)
         _add_texts(parser, has_labels=False)
         parser.set_defaults(run="pairs", map_name=name)
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    """Options of commands that find near-duplicates."""
+    parser.add_argument(
+        "--threshold", type=float, default=0.8,
+        help="the least similarity, above 0 and at most 1 (default: 0.8)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--recall", type=float, default=0.95,
+        help="probability that a pair at the threshold is found; 1 compares all pairs "
+        "(default: 0.95)",
+    )  # fmt: skip
+
+
+def _add_dedup(commands: Any) -> None:
+    dedup = commands.add_parser(
+        "dedup",
+        help="keep one record of each cluster of near-duplicates",
+        description="Keep one record of each cluster of near-duplicates, of texts or of rows of "
+        "LIBSVM files,\nbyte for byte and in their order. MAP may be left out; it is minhash then. "
+        "Codes and other\nstages are kept in OUTPUT.stages. The last line says how many records "
+        "there are, how many\nare kept, how many clusters have several, and how many the largest "
+        "has.\nsparsemaps dedup MAP --help lists the options.",
+    )
+    kinds = dedup.add_subparsers(required=True, metavar="MAP")
+    for name in PAIR_MAPS:
+        parser = _add_kind(kinds, name, MAPS[name], DEDUP_EXAMPLES)
+        inputs = parser.add_argument(
+            "inputs", nargs="+", metavar="INPUT",
+            help="file of texts (.txt, .jsonl, .ndjson, .parquet) or LIBSVM file, plain or "
+            "compressed (.gz, .bz2, .xz, .zst) but for Parquet; directory, pattern, or - for "
+            "standard input",
+        )  # fmt: skip
+        inputs.complete = _FILE  # type: ignore[attr-defined]
+        _add_output(
+            parser,
+            "file to write (.gz, .bz2, .xz, .zst); or directory, for one output for each input; or "
+            "- for standard output",
+        )
+        _add_search(parser)
+        parser.add_argument(
+            "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"
+        )
+        parser.add_argument(
+            "--exact", action="store_true",
+            help="decide by the exact kernel, among pairs whose estimates may be a little lower; "
+            "reads the inputs again",
+        )  # fmt: skip
+        parser.add_argument(
+            "--keep", choices=("first", "longest"), default="first",
+            help="which record of a cluster is kept; the longest has the most characters of text, "
+            "or the most entries (default: first)",
+        )  # fmt: skip
+        table = parser.add_argument(
+            "--clusters", type=_name, metavar="CLUSTERS.tsv",
+            help="also write the number of each record, or its id, and that of its cluster",
+        )  # fmt: skip
+        codes = parser.add_argument(
+            "--against", action="append", type=_name, metavar="CODES.npy",
+            help="leave out what is near records of an earlier run, whose codes are "
+            "OUTPUT.stages/codes.npy; may be given several times",
+        )  # fmt: skip
+        table.complete = codes.complete = _FILE  # type: ignore[attr-defined]
+        parser.add_argument(
+            "--resume", action="store_true",
+            help="take the stages of an earlier run as far as they are of the same inputs and "
+            "options",
+        )  # fmt: skip
+        parser.add_argument(
+            "--dask", nargs="?", const="", metavar="SCHEDULER",
+            help="make codes and find pairs on a Dask cluster, whose workers reach the inputs and "
+            "OUTPUT.stages by the same paths; SCHEDULER is as that of sparsemaps map",
+        )  # fmt: skip
+        _add_reading(parser)
+        _add_texts(
+            parser,
+            has_labels=False,
+            default="word:5 if the names of the inputs are those of texts",
+        )
+        parser.set_defaults(run="dedup", map_name=name)
 
 
 def _add_info(commands: Any) -> None:

@@ -5,12 +5,13 @@ there are any, then the rest as JSON, then the length of that and eight bytes th
 """
 
 import io
+import itertools
 import json
 import math
 import os
 import struct
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -46,13 +47,15 @@ class Contents(NamedTuple):
 
 def write(
     path: Any,
-    blocks: Sequence[Array],
+    blocks: Iterable[Array],
     sampled: Array,
     about: Mapping[str, Any],
     further: Mapping[str, Array],
 ) -> None:
-    """Write a file, of codes in blocks; it appears only when it is complete."""
-    shape = [sum(len(block) for block in blocks), blocks[0].shape[1]]
+    """Write a file, of codes in blocks, at least one; it appears only when it is complete."""
+    blocks = iter(blocks)
+    first = next(blocks)
+    shape = [len(sampled), first.shape[1]]
     header = io.BytesIO()
     header_of = {"descr": "|u1", "fortran_order": False, "shape": tuple(shape)}
     np.lib.format.write_array_header_1_0(header, header_of)
@@ -69,7 +72,7 @@ def write(
     text = json.dumps(about).encode()
     with _output_files.atomic_output(path) as file:
         file.write(header.getvalue())
-        for block in blocks:
+        for block in itertools.chain([first], blocks):
             _write_array(file, block)
         file.write(mask.data)
         for array in further.values():

@@ -448,6 +448,21 @@ def save_blocks(
     _file.write(path, [codes.array for codes in blocks], sampled, about, further)
 
 
+def join_files(paths: Sequence[str], path: Any) -> None:
+    """Write the codes of files to one, which are mapped into memory one after the other."""
+    first = PackedCodes.load(paths[0])
+    sampled, sizes = [], []
+    for part in paths:
+        codes = PackedCodes.load(part)
+        refuse_different(f"{paths[0]} and {part}", first, codes)
+        sampled.append(codes.sampled)
+        if codes.sizes is not None:
+            sizes.append(np.array(codes.sizes))
+    further = {"sizes": np.concatenate(sizes)} if len(sizes) == len(paths) else {}
+    blocks = (PackedCodes.load(part).array for part in paths)
+    _file.write(path, blocks, np.concatenate(sampled), first._description(), further)
+
+
 def _check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
     sizes = np.asarray(sizes)
     if sizes.shape != (n_rows,) or sizes.dtype.kind not in "iu":

@@ -9,7 +9,7 @@ Needs Dask: ``pip install "sparsemaps[dask]"``.
 - ``_arrays``: Dask arrays of the rows of files; maps of Dask arrays.
 - ``_map_files``: files to files, a part for each byte range of ``_ranges``.
 - ``_codes``: `DaskPackedCodes`, whose rows lie on a cluster. ``_similar_pairs``, ``_pair_tasks``:
-  their pairs. ``_components``: clusters of pairs.
+  their pairs. ``_components``: clusters of pairs. ``_deduplicate``: codes and pairs of records.
 - ``_graphs``: tasks for each of many items. ``_command``: ``sparsemaps map --dask``.
 """
 

@@ -1,4 +1,4 @@
-"""``sparsemaps map ... --dask``."""
+"""``sparsemaps map ... --dask``, and ``text`` and ``dedup`` likewise."""
 
 import contextlib
 import logging
@@ -9,7 +9,9 @@ from typing import Any
 import distributed
 
 from sparsemaps._tools import _threads
+from sparsemaps.dask._deduplicate import deduplicate, refuse_pipes
 from sparsemaps.dask._map_files import run_job
+from sparsemaps.files._dedup import Deduplicated, DedupPlan
 from sparsemaps.files._job import Job
 
 
@@ -33,12 +35,27 @@ def connect(scheduler: str, n_jobs: int) -> Iterator[Any]:
         yield client
 
 
+@contextlib.contextmanager
+def _worded() -> Iterator[None]:
+    """What only Dask raises becomes a ValueError."""
+    try:
+        yield
+    except (distributed.KilledWorker, ImportError) as error:  # fsspec asks for s3fs and others
+        raise ValueError(str(error)) from error
+
+
 def run(
     job: Job, inputs: Any, directory: str, scheduler: str, n_jobs: int, options: Mapping[str, Any]
 ) -> None:
-    """Do a job on a cluster. What only Dask raises becomes a ValueError."""
-    try:
-        with connect(scheduler, n_jobs) as client:
-            run_job(job, inputs, directory, client=client, **options)
-    except (distributed.KilledWorker, ImportError) as error:  # fsspec asks for s3fs and others
-        raise ValueError(str(error)) from error
+    """Do a job on a cluster."""
+    with _worded(), connect(scheduler, n_jobs) as client:
+        run_job(job, inputs, directory, client=client, **options)
+
+
+def run_dedup(
+    plan: DedupPlan, scheduler: str, n_jobs: int, progress: bool | None, resume: bool
+) -> Deduplicated:
+    """Keep one record of each cluster of near-duplicates, with codes and pairs on a cluster."""
+    refuse_pipes(plan)
+    with _worded(), connect(scheduler, n_jobs) as client:
+        return deduplicate(plan, progress, resume, client)

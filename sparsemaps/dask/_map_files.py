@@ -22,7 +22,7 @@ from sparsemaps.files._rows import read_pieces
 from sparsemaps.files._text_rows import TextRows, with_classes
 
 _RECORD = "_sparsemaps.json"
-_ENDINGS = {"svmlight": ".svm", "npy": ".npy", "npz": ".npz"}
+_ENDINGS = {"svmlight": ".svm", "npy": ".npy", "npz": ".npz", "records": ".npy"}
 
 _TEMPORARY = (".part-", ".sparsemaps-", f".{_RECORD}")
 """What names of files begin with that are not complete."""

@@ -109,8 +109,11 @@ def make_plan(
     other: Any = None,
     n_hashes: int | None = None,
     max_bucket: int = 1000,
+    *,
+    for_exact: bool = False,
 ) -> tuple[list[tuple[Any, Any]], Plan]:
-    """One or two sets, each codes and which rows have samples, and how they are compared."""
+    """One or two sets, each codes and which rows have samples, and how they are compared; perhaps
+    to find candidates for the exact kernel, by the rule of ``_search.candidates``."""
     sets = [_check_codes("codes", codes)]
     nothing = _empty(codes)
     if other is None:
@@ -124,7 +127,11 @@ def make_plan(
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
     max_bucket = check_int("max_bucket", max_bucket, 1, 2**31 - 1)
-    least = _search.least_agreeing(known, threshold)
+    if for_exact:
+        least, recall = _search.for_candidates(known, threshold, recall)
+        threshold = -math.inf
+    else:
+        least = _search.least_agreeing(known, threshold)
     n_pairs = math.comb(n_rows[0], 2) if other is None else n_rows[0] * n_rows[1]
     bands = None
     if recall < 1 and least > 0 and n_pairs > 0:

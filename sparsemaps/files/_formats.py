@@ -1,9 +1,10 @@
-"""What `map_files` writes: LIBSVM text, packed codes, or CSR arrays.
+"""What jobs write: LIBSVM text, packed codes, or CSR arrays; codes and facts of records.
 
 A format is made for one output. ``convert`` turns a block into what is written, in any thread;
 ``write`` takes the results in order, and ``finish`` ends the file.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files
-from sparsemaps._tools._sources import IDS, LABELS, QIDS
+from sparsemaps._tools._sources import DIGESTS, IDS, LABELS, LENGTHS, QIDS
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import TEXTS, PackedCodes
 from sparsemaps.files._record import config_of
@@ -86,9 +87,9 @@ class OutputFormat(ABC):
                 _output_files.atomic_output(os.fspath(path) + IDS)
             )
 
-    def _write_ids(self, block: InputBlock) -> None:
-        if self._ids is not None and block.ids:
-            self._ids.write("".join(f"{id}\n" for id in block.ids).encode())
+    def _write_ids(self, ids: list[str] | None) -> None:
+        if self._ids is not None and ids:
+            self._ids.write("".join(f"{id}\n" for id in ids).encode())
 
 
 class SvmlightFormat(OutputFormat):
@@ -120,24 +121,18 @@ class SvmlightFormat(OutputFormat):
         self._file.write(converted)
 
 
-class NpyFormat(OutputFormat):
-    """Packed codes for `PackedCodes.load`; labels, query ids and ids beside them."""
+class _CodesFormat(OutputFormat):
+    """Packed codes for `PackedCodes.load`; ids beside them."""
 
-    beside = LABELS, QIDS, IDS
+    beside: tuple[str, ...] = (IDS,)
 
     def _begin(self, path: Any) -> None:
         path = os.fspath(path)
         # The last to be entered is the first to appear: the codes come after what belongs to them.
         self._path = path
         self._spool = self._stack.enter_context(self._saving(path))
-        self._labels = _GrowingNpy(path + LABELS, np.float64, self._stack)
-        self._qids: _GrowingNpy | None = None
-        self._qids_path = path + QIDS
         self._open_ids(path)
-        empty = sp.csr_array((0, self._map._n_columns or 1))
-        self._codes: PackedCodes = self._map.encode(empty, packed=True)
-        if self._options.texts is not None:
-            self._codes.config[TEXTS] = self._options.texts
+        self._codes = empty_codes(self._map, self._options.texts)
         self._kept = [self._codes]  # of each block what is beside the codes
 
     @contextmanager
@@ -158,23 +153,47 @@ class NpyFormat(OutputFormat):
             of_sets = np.concatenate(sizes) if len(sizes) == len(self._kept) else None
             self._codes._with_rows(array, sampled, of_sets).save(path)
 
-    def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
-        _check_one_label(block)
-        return apply(self._map, partial(self._map.encode, packed=True), block), block._replace(
-            X=None, text=b""
-        )
+    def _encode(self, block: InputBlock) -> PackedCodes:
+        codes: PackedCodes = apply(self._map, partial(self._map.encode, packed=True), block)
+        return codes
 
-    def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
-        codes, block = converted
+    def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
         with _output_files.blaming(self._path):  # not the file that was opened last
             self._spool.write(codes.array.data)
         codes.array = self._codes.array  # the codes are in the file
         self._kept.append(codes)
+        self._write_ids(ids)
+
+
+def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:
+    """The codes of no rows; `texts` is the vectorizer of rows of texts."""
+    codes: PackedCodes = map.encode(sp.csr_array((0, map._n_columns or 1)), packed=True)
+    if texts is not None:
+        codes.config[TEXTS] = texts
+    return codes
+
+
+class NpyFormat(_CodesFormat):
+    """Packed codes; labels, query ids and ids beside them."""
+
+    beside = LABELS, QIDS, IDS
+
+    def _begin(self, path: Any) -> None:
+        super()._begin(path)
+        self._labels = _GrowingNpy(self._path + LABELS, np.float64, self._stack)
+        self._qids: _GrowingNpy | None = None
+
+    def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
+        _check_one_label(block)
+        return self._encode(block), block.without_rows()
+
+    def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
+        codes, block = converted
+        self._append(codes, block.ids)
         self._labels.append(block.heads.labels)
-        self._write_ids(block)
         if len(block.heads.qids):
             if self._qids is None:
-                self._qids = _GrowingNpy(self._qids_path, np.int64, self._stack)
+                self._qids = _GrowingNpy(self._path + QIDS, np.int64, self._stack)
             self._qids.append(block.heads.qids)
 
     def finish(self) -> None:
@@ -182,6 +201,37 @@ class NpyFormat(OutputFormat):
         if self._qids is not None:
             _check_qids(self._qids.n, self._labels.n)
             self._qids.finish()
+
+
+class RecordsFormat(_CodesFormat):
+    """What `deduplicate_files` keeps of records: packed codes; beside them the length of each
+    record, and a digest of each that has no samples, after its number."""
+
+    beside = LENGTHS, DIGESTS, IDS
+
+    def _begin(self, path: Any) -> None:
+        super()._begin(path)
+        self._lengths = _GrowingNpy(self._path + LENGTHS, np.uint32, self._stack)
+        self._digests = _GrowingNpy(self._path + DIGESTS, np.uint64, self._stack)
+
+    def convert(self, block: InputBlock) -> Any:
+        codes = self._encode(block)
+        empty = np.flatnonzero(~codes.sampled)
+        contents = block.contents(empty)
+        digests = [hashlib.blake2b(content, digest_size=16).digest() for content in contents]
+        words = np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2)
+        return codes, block.lengths(), np.column_stack([empty.astype(np.uint64), words]), block.ids
+
+    def write(self, converted: Any) -> None:
+        codes, lengths, digests, ids = converted
+        self._append(codes, ids)
+        digests[:, 0] += np.uint64(self._lengths.n)
+        self._lengths.append(lengths)
+        self._digests.append(digests.reshape(-1))
+
+    def finish(self) -> None:
+        self._lengths.finish()
+        self._digests.finish()
 
 
 class NpzFormat(OutputFormat):
@@ -206,12 +256,12 @@ class NpzFormat(OutputFormat):
         Z = sp.csr_array(apply(self._map, self._map.transform, block))
         if self._options.ones:
             Z.data[:] = 1.0
-        return Z, block._replace(X=None, text=b"")
+        return Z, block.without_rows()
 
     def write(self, converted: tuple[Any, InputBlock]) -> None:
         Z, block = converted
         labels, qids = block.heads.labels, block.heads.qids
-        self._write_ids(block)
+        self._write_ids(block.ids)
         ends = Z.indptr[1:].astype(np.int64) + self._n_stored
         for name, array in (
             ("data", Z.data.astype(np.float64, copy=False)),
@@ -257,7 +307,11 @@ FORMATS: dict[str, type[OutputFormat]] = {
     "svmlight": SvmlightFormat,
     "npy": NpyFormat,
     "npz": NpzFormat,
+    "records": RecordsFormat,
 }
+
+PUBLIC = ("svmlight", "npy", "npz")
+"""The formats of `map_files`."""
 
 
 class _GrowingNpy:

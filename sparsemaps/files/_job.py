@@ -10,7 +10,13 @@ from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, che
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import CLASSES
-from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
+from sparsemaps.files._formats import (
+    FORMATS,
+    PUBLIC,
+    FormatOptions,
+    OutputFormat,
+    rows_at_once,
+)
 from sparsemaps.files._record import make_record
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
 from sparsemaps.files._text_rows import TextRows, number_labels, text_rows, width_of
@@ -128,7 +134,7 @@ def make_job(
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> Job:
     """A job of the options of `map_files`, which are checked."""
-    check_choice("format", format, tuple(FORMATS))
+    check_choice("format", format, PUBLIC)
     _threads.resolve_n_jobs(n_jobs)
     for name, value in (("comments", comments), ("zero_based", zero_based), ("ones", ones)):
         check_bool(name, value)

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -186,9 +187,7 @@ def _run(
 def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, str]]:
     """All files that mapping these inputs writes, each with what it is."""
     is_many = is_directory(output)
-    pairs = (
-        _outputs(paths, os.fspath(output), names_of.ending).items() if is_many else [(output, None)]
-    )
+    pairs = _outputs(paths, os.fspath(output), names_of.ending) if is_many else [(output, None)]
     names: list[tuple[Any, str]] = []
     for name, path in pairs:
         names.append((name, f"the output of {path}" if is_many else _output_files.OUTPUT))
@@ -228,9 +227,7 @@ def _map_each(
     progress: bool | None,
 ) -> list[MappedFile]:
     """Map each input to an output of its own."""
-    pairs = [
-        (path, output) for output, path in _outputs(paths, directory, job.names().ending).items()
-    ]
+    pairs = [(path, output) for output, path in _outputs(paths, directory, job.names().ending)]
     if shard is not None:
         i, n = _check_shard(shard)
         pairs = pairs[i - 1 :: n]
@@ -238,6 +235,17 @@ def _map_each(
     with ExitStack() as stack:
         job, _ = job.prepared(paths, stack)  # of all inputs, also those of other shards
     os.makedirs(directory, exist_ok=True)
+    return map_each_to(job, pairs, resume, progress)
+
+
+def map_each_to(
+    job: Job,
+    pairs: list[tuple[str, str]],
+    resume: bool,
+    progress: bool | None,
+    title: str = "",
+) -> list[MappedFile]:
+    """Map inputs to outputs of their own, with records beside them."""
     record = job.record()
     done: dict[str, MappedFile] = {}
     if resume:
@@ -246,7 +254,7 @@ def _map_each(
             if n_rows is not None:
                 done[output] = MappedFile(path, output, n_rows, True)
     to_do = [pair for pair in pairs if pair[1] not in done]
-    with FileProgress([path for path, _ in to_do], progress) as bar:
+    with FileProgress([path for path, _ in to_do], progress, title) as bar:
 
         def map_one(path: str, output: str, n_jobs: int | None = None) -> MappedFile:
             return _map_to(job._replace(n_jobs=n_jobs), record, path, output, bar)
@@ -268,7 +276,7 @@ def _map_to(
     job: Job, record: dict[str, Any], path: str, output: str, bar: FileProgress
 ) -> MappedFile:
     """Map an input to an output of its own, and write a record of both beside it."""
-    about_input = _about_input(path)  # before the input is read, which may change
+    about_input = about_file(path)  # before the input is read, which may change
     _remove(output + RECORD)
     for ending in job.names().beside:
         _remove(output + ending)
@@ -284,7 +292,8 @@ def _map_to(
     return done
 
 
-def _about_input(path: str) -> dict[str, int]:
+def about_file(path: str) -> dict[str, int]:
+    """What changes when a file does."""
     found = os.stat(path)
     return {"size": found.st_size, "mtime_ns": found.st_mtime_ns}
 
@@ -305,24 +314,29 @@ def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
             f"{output} is of another map or command: made with {other}; write to another "
             "directory, or remove it"
         )
-    if found.get("input") != _about_input(path) or found.get("output_size") != size:
+    if found.get("input") != about_file(path) or found.get("output_size") != size:
         return None
     n_rows: int = found["n_rows"]
     return n_rows if n_rows >= 0 else None
 
 
-def _outputs(paths: list[Any], directory: str, ending: str) -> dict[str, Any]:
-    """The outputs, each with its input; an error if two inputs have the same."""
+def _outputs(paths: list[Any], directory: str, ending: str) -> list[tuple[str, Any]]:
+    return one_each(paths, directory, lambda name: _text_input.without_compression(name) + ending)
+
+
+def one_each(
+    paths: list[Any], directory: str, name_of: Callable[[str], str]
+) -> list[tuple[str, Any]]:
+    """An output for each input, before it; an error if two inputs have the same."""
     outputs: dict[str, Any] = {}
     for path in paths:
         if not isinstance(path, (str, os.PathLike)) or is_pipe(path):
             raise ValueError("an output directory needs inputs that are files")
-        name = _text_input.without_compression(os.path.basename(os.fspath(path))) + ending
-        output = os.path.join(directory, name)
+        output = os.path.join(directory, name_of(os.path.basename(os.fspath(path))))
         if output in outputs:
             raise ValueError(f"{outputs[output]} and {path} have the same output {output}")
         outputs[output] = path
-    return outputs
+    return list(outputs.items())
 
 
 def _check_shard(shard: Any) -> tuple[int, int]:

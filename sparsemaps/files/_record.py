@@ -1,5 +1,6 @@
 """Records of what outputs are made of, as JSON: another run resumes where they are equal."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -30,6 +31,11 @@ def read_record(text: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
+
+
+def digest(record: Mapping[str, Any]) -> str:
+    """What tells records apart."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
 def difference(before: Any, now: Mapping[str, Any]) -> str | None:

@@ -1,5 +1,6 @@
 """Blocks of rows: of LIBSVM files, through threads, in order."""
 
+import io
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -12,6 +13,7 @@ from sparsemaps._tools import _text_input
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import LineError
+from sparsemaps._tools._typing import Array
 from sparsemaps.libsvm._parse import (
     Part,
     RowsRead,
@@ -22,6 +24,7 @@ from sparsemaps.libsvm._parse import (
 )
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
 from sparsemaps.libsvm._write import Heads
+from sparsemaps.text import _records
 
 T = TypeVar("T")
 
@@ -36,10 +39,32 @@ class InputBlock(NamedTuple):
     one_based: bool
     line_of: Callable[[int], int]
     ids: list[str] | None = None
+    texts: Any = None
+    """Of rows of texts, these: strings in a list or in Arrow's array."""
 
     @property
     def n_rows(self) -> int:
         return len(self.heads.label_ends)
+
+    def without_rows(self) -> "InputBlock":
+        """What stands beside the rows."""
+        return self._replace(X=None, text=b"", texts=None)
+
+    def lengths(self) -> Array:
+        """How long records are: the characters of texts, the entries of other rows."""
+        if self.texts is None:
+            return np.diff(self.X.indptr)
+        return _records.lengths_of(self.texts)
+
+    def contents(self, rows: Array) -> list[bytes]:
+        """What some records hold: a text, or a line without its end."""
+        if not len(rows):
+            return []
+        if self.texts is None:
+            lines = [line.rstrip(b"\r") for _, line in rows_of(self.text)]
+            return [lines[row] for row in rows]
+        texts = (str(self.texts[row]) for row in rows.tolist())
+        return [text.encode("utf-8", "surrogatepass") for text in texts]
 
     def error(self, row: int, column: int, message: str) -> LineError:
         """An error that names the line and the index as they are in the input."""
@@ -69,6 +94,9 @@ class Source(Protocol):
     def block(self, piece: Any) -> InputBlock:
         """The rows of a piece; a `LineError` counts lines from the beginning of the piece."""
 
+    def records(self, piece: Any) -> list[bytes]:
+        """The lines of a piece that are records, as they stand."""
+
     def options(self) -> dict[str, Any]:
         """What decides the rows, for a record."""
 
@@ -91,6 +119,19 @@ def read_rows(
         block = source.block(piece)
         return (convert(block), block.n_rows), block.n_lines
 
+    return read_counted(source, given, step, n_jobs=n_jobs, bar=bar, max_rows=max_rows)
+
+
+def read_counted(
+    source: Source,
+    given: Any,
+    step: Callable[[Any], tuple[tuple[T, int], int]],
+    *,
+    n_jobs: int | None,
+    bar: FileProgress | None = None,
+    max_rows: int | None = None,
+) -> Iterator[T]:
+    """As `read_pieces`, with a bar; `step` also counts rows."""
     update: Callable[[int], None] | None = None
 
     def begin(text: _text_input.Text) -> None:
@@ -188,6 +229,10 @@ class LibsvmRows(NamedTuple):
         X, _ = rows.finish(width, one_based, multilabel=False, query_id=False)
         heads = Heads(part.labels, part.label_ends, part.qids)
         return InputBlock(X, heads, piece, part.n_lines, one_based, partial(line_of_row, piece))
+
+    def records(self, piece: bytes) -> list[bytes]:
+        """The lines that are rows."""
+        return [line for line in io.BytesIO(piece) if line.partition(b"#")[0].strip()]
 
     def options(self) -> dict[str, Any]:
         return {"zero_based": self.zero_based}

@@ -73,7 +73,12 @@ class TextRows(NamedTuple):
             X = sp.csr_array((0, width_of(self.vectorizer)))
         ids = None if batch.ids is None else [" ".join(str(id).split()) for id in batch.ids]
         heads = one_label_each(labels)
-        return InputBlock(X, heads, b"", n_lines, True, partial(_line_of, piece), ids)
+        line_of = partial(_line_of, piece)
+        return InputBlock(X, heads, b"", n_lines, True, line_of, ids, batch.texts)
+
+    def records(self, piece: Any) -> list[bytes]:
+        """Of lines only: rows of Parquet are taken by groups."""
+        return _records.raw_lines(piece.text, piece.format, piece.is_first)
 
     def options(self) -> dict[str, Any]:
         fields = {"field": self.field, "label_field": self.label_field, "id_field": self.id_field}
@@ -166,7 +171,7 @@ def _digest(classes: Iterable[str]) -> str:
 # ---- labels that are strings ---------------------------------------------------------------------
 
 
-class _Kept:
+class KeptInput:
     """What came from a pipe, kept in a temporary file, as it is read twice."""
 
     def __init__(self, given: Any, stack: contextlib.ExitStack) -> None:
@@ -182,6 +187,13 @@ class _Kept:
         yield _text_input.Text(self._file, self._file, self._name, max_line_bytes)
 
 
+def keep_pipes(inputs: list[Any], stack: contextlib.ExitStack) -> list[Any]:
+    """Inputs that can be read twice, as long as `stack` is open."""
+    return [
+        KeptInput(one, stack) if hasattr(one, "read") or is_pipe(one) else one for one in inputs
+    ]
+
+
 def number_labels(
     source: TextRows, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
 ) -> tuple[TextRows, list[Any]]:
@@ -192,7 +204,7 @@ def number_labels(
     """
     if source.label_field is None:
         return source, inputs
-    inputs = [_Kept(one, stack) if hasattr(one, "read") or is_pipe(one) else one for one in inputs]
+    inputs = keep_pipes(inputs, stack)
     labels: set[Any] = set()
     for given in inputs:
         with contextlib.closing(

@@ -12,6 +12,7 @@ from sparsemaps._tools import _checks, _text_input
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._sources import expand, is_pipe, open_input
 from sparsemaps._tools._text_input import LineError
+from sparsemaps._tools._typing import Array
 
 FORMATS = ("txt", "jsonl", "parquet")
 
@@ -182,6 +183,13 @@ def format_of(path: Any, format: str | None, fields: "Fields") -> str:
     return found
 
 
+def is_text_file(path: Any) -> bool:
+    """Whether an input is texts, by its name."""
+    if not isinstance(path, (str, os.PathLike)):
+        return False
+    return os.path.splitext(_text_input.without_compression(os.fspath(path)))[1] in _ENDINGS
+
+
 class _BadRecord(ValueError):
     """What is wrong with a record; who reads it knows its place."""
 
@@ -304,7 +312,7 @@ def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
         yield block
 
 
-_MARK = b"\xef\xbb\xbf"
+MARK = b"\xef\xbb\xbf"
 """A byte order mark in UTF-8."""
 
 
@@ -316,8 +324,26 @@ def read_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Rec
     return batch.finish(fields, len(piece))
 
 
+def raw_lines(piece: bytes, format: str, is_first: bool) -> list[bytes]:
+    """The lines that are records, as they stand."""
+    lines = list(io.BytesIO(piece))
+    if format == "txt":
+        return [] if is_first and piece == MARK else lines
+    if is_first and not lines[0].removeprefix(MARK).strip():
+        del lines[0]
+    return [line for line in lines if not line.isspace()]
+
+
+def lengths_of(texts: Any) -> Array:
+    """How many characters strings have, in a list or in Arrow's array."""
+    if isinstance(texts, list):
+        return np.fromiter(map(len, texts), np.int64, len(texts))
+    pc = library("pyarrow.compute", "reading Parquet", "text")
+    return np.asarray(pc.utf8_length(texts), np.int64)
+
+
 def _read_txt(piece: bytes, is_first: bool, fields: Fields, into: _Lists) -> None:
-    content = piece.removeprefix(_MARK) if is_first else piece
+    content = piece.removeprefix(MARK) if is_first else piece
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
@@ -344,7 +370,7 @@ def _json_reader() -> Callable[[bytes, bool, Fields, _Lists], None]:
 
     def read(piece: bytes, is_first: bool, fields: Fields, into: _Lists) -> None:
         for number, line in enumerate(io.BytesIO(piece)):
-            content = line.removeprefix(_MARK) if is_first and number == 0 else line
+            content = line.removeprefix(MARK) if is_first and number == 0 else line
             try:
                 fields.take(loads(content), into)
             except _BadRecord as error:

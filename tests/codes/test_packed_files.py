@@ -32,6 +32,15 @@ def test_save_and_load(saved, mmap_mode):
     np.testing.assert_array_equal(np.load(path), A.array)  # NumPy reads it too
 
 
+@pytest.mark.parametrize("mmap_mode", ["r", None])
+def test_no_rows(tmp_path, mmap_mode):
+    A = MinHash(n_hashes=500, random_state=0).fit_any_width().encode(np.empty((0, 3)), packed=True)
+    A.save(tmp_path / "codes.npy")
+    B = PackedCodes.load(tmp_path / "codes.npy", mmap_mode=mmap_mode)
+    assert B.shape == (0, 500)
+    assert (B.config, len(B.sampled), len(B.sizes)) == (A.config, 0, 0)
+
+
 def test_every_file_that_is_cut_short_is_refused(saved):
     _, path = saved
     whole = path.read_bytes()

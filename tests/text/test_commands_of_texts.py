@@ -29,6 +29,10 @@ def test_commands(tmp_path, monkeypatch):
     Path("texts.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress(lines))
     rows = ByteNgrams().transform(texts)
     dump_svmlight_file(rows, np.zeros(len(texts)), "texts.svm", zero_based=False)
+    Path("parts").mkdir()
+    Path("parts/1.jsonl").write_bytes(lines)
+    Path("parts/2.jsonl").write_bytes(lines)
+    Path("new.jsonl").write_bytes(lines + b'{"text": "a text about nothing before"}\n')
     commands = [
         command
         for page in ("texts.md", "near_duplicates.md")
@@ -44,6 +48,11 @@ def test_commands(tmp_path, monkeypatch):
     codes = PackedCodes.load("codes.npy")
     again = from_config(codes.config).encode_texts(vectorizer_of("word:3"), texts)
     np.testing.assert_array_equal(codes.array, again)
+    kept = zstandard.ZstdDecompressor().stream_reader(Path("kept.jsonl.zst").read_bytes()).read()
+    assert kept == b"".join(lines.splitlines(keepends=True)[::2])
+    assert Path("kept/1.jsonl").read_bytes() == kept
+    assert Path("kept/2.jsonl").read_bytes() == b""
+    assert Path("new.kept.jsonl").read_bytes() == b'{"text": "a text about nothing before"}\n'
     pairs = np.loadtxt("pairs.tsv")
     assert {(2 * i + 1, 2 * i + 2) for i in range(10)} <= {(i, j) for i, j, *_ in pairs}
 

@@ -1,0 +1,65 @@
+"""The stages of a job, which are kept in a folder, each with a record of what it was made of."""
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from sparsemaps._tools import _output_files
+from sparsemaps._tools._sources import RECORD
+from sparsemaps.files._record import read_record
+
+
+class StageRecords:
+    """A folder of files, of which a stage is complete where its record is there.
+
+    Parameters
+    ----------
+    folder : str
+        It is made, unless it is there, in a folder that is.
+    resume : bool
+        Whether stages of an earlier run count.
+    """
+
+    def __init__(self, folder: str, resume: bool) -> None:
+        self.folder, self.resume = folder, resume
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder)
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def record(self, stage: str) -> dict[str, Any] | None:
+        """What a stage of an earlier run was made of, if that counts."""
+        if not self.resume:
+            return None
+        try:
+            with open(self.path(stage + RECORD), "rb") as file:
+                return read_record(file.read())
+        except FileNotFoundError:
+            return None
+
+    def has(self, stage: str, record: Mapping[str, Any]) -> bool:
+        """Whether a stage is complete, and made of this."""
+        return self.record(stage) == json.loads(json.dumps(record))
+
+    def begin(self, stage: str) -> None:
+        """Say that a stage is made anew."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path(stage + RECORD))
+
+    def finish(self, stage: str, record: Mapping[str, Any]) -> None:
+        """Say that a stage is complete."""
+        with _output_files.atomic_output(self.path(stage + RECORD)) as file:
+            file.write(json.dumps(record).encode() + b"\n")
+
+    def remove(self, beginning: str) -> None:
+        """Remove the files whose names begin so."""
+        for name in os.listdir(self.folder):
+            if name.startswith(beginning):
+                os.unlink(self.path(name))
+
+    def remove_if_empty(self) -> None:
+        with contextlib.suppress(OSError):
+            os.rmdir(self.folder)

@@ -1,0 +1,123 @@
+"""The ``dedup`` command."""
+
+import gzip
+import os
+
+import pytest
+from commands import command
+from dedup_records import lines_of, make_texts, read_table, write_lines
+
+from sparsemaps import ConsistentWeightedSampling, MinHash
+from sparsemaps.files import deduplicate_files
+
+TEXTS = make_texts(120)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path / "in.jsonl", TEXTS)
+    (tmp_path / "in").mkdir()
+    write_lines(tmp_path / "in/a.jsonl", TEXTS[:50])
+    (tmp_path / "in/b.jsonl.gz").write_bytes(gzip.compress(b"".join(lines_of(TEXTS[50:], "jsonl"))))
+    return tmp_path
+
+
+def test_it_is_the_function(folder):
+    done = command("dedup", "in.jsonl", "-o", "out", "--progress", "--n-jobs", 2)
+    assert done.returncode == 0
+    expected = deduplicate_files(None, "in.jsonl", "expected")
+    assert (folder / "out").read_bytes() == (folder / "expected").read_bytes()
+    *bars, line = done.stderr.decode().splitlines()
+    n_records, n_kept, n_clusters, largest, _ = expected
+    assert 1 < n_clusters < n_kept < n_records == 120
+    assert line == (
+        f"{n_records} records, {n_kept} kept, {n_clusters} clusters of several, largest {largest}"
+    )
+    assert any("codes: 100%" in bar for bar in bars)
+    assert any("kept: 100%" in bar for bar in bars)
+
+
+def test_its_options(folder):
+    done = command(
+        "dedup", "minmax", "--n-hashes", 64, "--seed", 3, "in", "-o", "out/", "--texts", "word:2",
+        "--threshold", 0.5, "--recall", 1, "--exact", "--keep", "longest", "--clusters", "table",
+        "--id-field", "id",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    deduplicate_files(
+        ConsistentWeightedSampling(n_hashes=64, random_state=3), "in", "expected/",
+        texts="word:2", threshold=0.5, recall=1, exact=True, keep="longest",
+    )  # fmt: skip
+    for name in ("a.jsonl", "b.jsonl.gz"):
+        found = (folder / "out" / name).read_bytes()
+        assert found == (folder / "expected" / name).read_bytes()
+    assert read_table(folder / "table")[0][49:52] == ["id 49", "id 0", "id 1"]
+
+
+def test_pipes(folder):
+    deduplicate_files(None, "in.jsonl", "expected")
+    text = (folder / "in.jsonl").read_bytes()
+    done = command("dedup", "-", "-o", "-", "--text-format", "jsonl", stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (folder / "expected").read_bytes()
+    assert done.stderr.endswith(b" largest %d\n" % deduplicate_files(None, "in", "x").largest)
+    before = sorted(os.listdir())
+    done = command("dedup", "-", "-o", "-", "--clusters", "-", "--text-format", "jsonl", stdin=text)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"are both standard output" in done.stderr
+    assert sorted(os.listdir()) == before
+
+
+def test_one_delivery_after_the_other(folder):
+    options = ["--texts", "word:3", "--n-hashes", 64]
+    assert command("dedup", "in/a.jsonl", "-o", "a.out", *options).returncode == 0
+    against = ["--against", "a.out.stages/codes.npy"]
+    done = command("dedup", "in/b.jsonl.gz", "-o", "b.out", *against, *options)
+    assert done.returncode == 0, done.stderr
+    map = MinHash(n_hashes=64, random_state=0)
+    expected = deduplicate_files(
+        map, "in/b.jsonl.gz", "expected", texts="word:3", against="a.out.stages/codes.npy"
+    )
+    assert (folder / "b.out").read_bytes() == (folder / "expected").read_bytes()
+    alone = deduplicate_files(map, "in/b.jsonl.gz", "alone", texts="word:3")
+    assert expected.n_kept < alone.n_kept
+    again = command("dedup", "in/b.jsonl.gz", "-o", "b.out", *against, *options, "--resume")
+    assert again.stderr == done.stderr
+    bad = command("dedup", "in/a.jsonl", "-o", "c.out", *against, "--texts", "word:2")
+    assert bad.returncode == 2
+    assert bad.stderr.startswith(b"sparsemaps: a.out.stages/codes.npy and the inputs must be codes")
+    assert not (folder / "c.out.stages").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["in.jsonl", "--threshold", "0"], "--threshold must be a finite number above 0, got 0"),
+        (["in.jsonl", "--recall", "2"], "--recall must be above 0 and at most 1, got 2"),
+        (["in.jsonl", "--bits", "30"], "--bits must be from 1 to 16, got 30"),
+        (["none.jsonl"], "none.jsonl: No such file or directory"),
+        (["in.jsonl", "--field", "x"], "in.jsonl: line 1: expected the field 'x'; found 'id'"),
+        (["in.svm", "--field", "x"], "--field x is for texts"),
+        (["-", "--resume", "--text-format", "txt"], "--resume is for inputs and outputs that are"),
+        (["in.jsonl", "-o", "in.jsonl"], "in.jsonl is the input"),
+        (["in.jsonl", "-o", "none/out"], "none/out.stages: No such file or directory"),
+    ],
+)
+def test_bad_input(folder, arguments, message):
+    before = sorted(os.listdir())
+    given = arguments if "-o" in arguments else [*arguments, "-o", "out"]
+    done = command("dedup", *given)
+    assert (done.returncode, done.stdout) == (2, b"")
+    text = done.stderr.decode()
+    assert message in text
+    assert text.count("\n") == 1
+    assert sorted(os.listdir()) == before
+
+
+def test_the_map_may_be_left_out(folder):
+    for arguments in (["--seed", 0, "in.jsonl"], ["minhash", "in.jsonl"]):
+        assert command("dedup", *arguments, "-o", "out").returncode == 0
+    assert b"minhash" in command("dedup", "--help").stdout
+    assert b"--against" in command("dedup", "minmax", "--help").stdout
+    assert command("dedup").returncode == 2

@@ -1,0 +1,143 @@
+"""Records without near-duplicates on Dask: what one machine keeps."""
+
+import gzip
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from commands import command
+from dedup_records import lines_of, make_texts, write_lines
+
+from sparsemaps import MinHash
+from sparsemaps.codes import PackedCodes
+from sparsemaps.files import _dedup, deduplicate_files
+
+pytest.importorskip("sparsemaps.dask")
+distributed = pytest.importorskip("distributed")
+from sparsemaps.dask._deduplicate import deduplicate  # noqa: E402
+
+TEXTS = make_texts(400, seed=3)
+MINHASH = MinHash(n_hashes=128, random_state=0)
+WORDS = {"texts": "word:3", "threshold": 0.6}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    (tmp_path / "in").mkdir()
+    write_lines(tmp_path / "in/a.jsonl", TEXTS[:200])
+    lines = lines_of(TEXTS[200:300], "jsonl")
+    (tmp_path / "in/b.jsonl.gz").write_bytes(gzip.compress(b"".join(lines)))
+    parquet.write_table(
+        pa.table({"id": ["x"] * 100, "text": TEXTS[300:]}), tmp_path / "in/c.parquet"
+    )
+    return tmp_path / "in"
+
+
+def outputs(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def make_plan(inputs, output, **options):
+    given = dict(deduplicate_files.__kwdefaults__)
+    for name in ("progress", "resume"):
+        del given[name]
+    return _dedup.make_plan(MINHASH, inputs, output, **{**given, **WORDS, **options})
+
+
+@pytest.mark.parametrize("options", [{}, {"exact": True}, {"recall": 1}, {"keep": "longest"}])
+@pytest.mark.parametrize("partition_bytes", [3000, 2**26])
+def test_the_same_as_one_machine(folder, tmp_path, options, partition_bytes):
+    expected = deduplicate_files(
+        MINHASH, folder, f"{tmp_path}/one/", clusters=tmp_path / "one.tsv", id_field="id",
+        **{**WORDS, **options},
+    )  # fmt: skip
+    plan = make_plan(
+        folder, f"{tmp_path}/out/", clusters=tmp_path / "out.tsv", id_field="id", **options
+    )
+    done = deduplicate(plan, partition_bytes=partition_bytes)
+    assert done[:4] == expected[:4]
+    assert [one[2:] for one in done.files] == [one[2:] for one in expected.files]
+    assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
+    assert (tmp_path / "out.tsv").read_bytes() == (tmp_path / "one.tsv").read_bytes()
+    one, other = (
+        PackedCodes.load(tmp_path / f"{name}.stages/codes.npy") for name in ("out", "one")
+    )
+    assert one.array.tobytes() == other.array.tobytes()
+    assert not (tmp_path / "out.stages/parts").exists()
+    codes = (tmp_path / "out.stages/codes.npy").stat()
+    plan = make_plan(folder, f"{tmp_path}/out/", id_field="id", **{**options, "threshold": 0.9})
+    deduplicate(plan, resume=True, partition_bytes=partition_bytes)
+    assert (tmp_path / "out.stages/codes.npy").stat() == codes
+    deduplicate_files(
+        MINHASH, folder, f"{tmp_path}/one/", resume=True, id_field="id",
+        **{**WORDS, **options, "threshold": 0.9},
+    )  # fmt: skip
+    assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
+
+
+def test_rows_of_libsvm_files(tmp_path):
+    (tmp_path / "in").write_bytes(b"0 1:1 2:1\n# a comment\n1\n0 1:1 2:1\n1\n0 3:1\n" * 20)
+    for name, run in (("one", None), ("out", deduplicate)):
+        given = {"threshold": 0.9, "texts": None}
+        if run is None:
+            deduplicate_files(MINHASH, tmp_path / "in", tmp_path / name, **given)
+        else:
+            run(make_plan(tmp_path / "in", tmp_path / name, **given), partition_bytes=50)
+        assert (tmp_path / name).read_bytes() == b"0 1:1 2:1\n1\n0 3:1\n"
+
+
+def test_empty_inputs_and_pipes(tmp_path):
+    (tmp_path / "in.txt").write_bytes(b"")
+    done = deduplicate(make_plan(tmp_path / "in.txt", tmp_path / "out"))
+    assert done[:4] == (0, 0, 0, 0)
+    assert (tmp_path / "out").read_bytes() == b""
+    done = command("dedup", tmp_path / "in.txt", "-o", "-", "--dask")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"on a cluster, inputs and outputs are files" in done.stderr
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("default")
+def test_workers_that_are_killed(tmp_path):
+    texts = make_texts(3000, seed=4, n_words=300)
+    write_lines(tmp_path / "in.jsonl", texts)
+    map = MinHash(n_hashes=128, random_state=0)
+    deduplicate_files(map, tmp_path / "in.jsonl", tmp_path / "one", **WORDS)
+    killed = []
+
+    def kill(workers):
+        for n_parts in (3, 12):
+            end = time.monotonic() + 100
+            while len(list(tmp_path.glob("out.stages/parts/part-*.npy"))) < n_parts:
+                assert time.monotonic() < end, "the job makes no parts"
+                time.sleep(0.005)
+            os.kill(list(workers.workers.values())[len(killed)].pid, signal.SIGKILL)
+            killed.append(n_parts)
+
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as workers,
+        distributed.Client(workers) as client,
+    ):
+        killer = threading.Thread(target=kill, args=(workers,))
+        killer.start()
+        plan = make_plan(tmp_path / "in.jsonl", tmp_path / "out")
+        deduplicate(plan, client=client, partition_bytes=100_000)
+        killer.join()
+    assert killed == [3, 12]
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("default")
+def test_the_command(folder, tmp_path):
+    arguments = ["dedup", "minhash", folder, "--texts", "word:3", "-o"]
+    one = command(*arguments, f"{tmp_path}/one/")
+    done = command(*arguments, f"{tmp_path}/out/", "--dask", "--n-jobs", 2)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == one.stderr
+    assert outputs(Path(f"{tmp_path}/out")) == outputs(Path(f"{tmp_path}/one"))

@@ -1,0 +1,309 @@
+"""Records without near-duplicates, beside comparing all in plain Python."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+
+import numpy as np
+import pytest
+from conftest import families
+from dedup_records import (
+    clusters_of,
+    first_rows,
+    lines_of,
+    make_texts,
+    read_table,
+    shingles,
+    write_lines,
+)
+
+from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, RandomFourier
+from sparsemaps.files import deduplicate_files
+from sparsemaps.libsvm import dump_svmlight_file
+
+TEXTS = make_texts()
+SETS = [shingles(text) for text in TEXTS]
+MINHASH = MinHash(n_hashes=128, random_state=0)
+EXACT = {"exact": True, "recall": 1, "texts": "word:3"}
+
+
+@pytest.mark.parametrize("format", ["txt", "jsonl"])
+@pytest.mark.parametrize("threshold", [0.3, 0.8])
+def test_exact_is_comparing_all(tmp_path, format, threshold):
+    lines = write_lines(tmp_path / f"in.{format}", TEXTS, format)
+    done = deduplicate_files(
+        MINHASH, tmp_path / f"in.{format}", tmp_path / "out", threshold=threshold,
+        clusters=tmp_path / "table", **EXACT,
+    )  # fmt: skip
+    numbers = clusters_of(SETS, TEXTS, threshold)
+    kept = first_rows(numbers)
+    assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
+    rows, found = read_table(tmp_path / "table")
+    assert rows == [str(row) for row in range(1, len(TEXTS) + 1)]
+    assert found == numbers
+    sizes = np.bincount(numbers)[1:]
+    assert 5 < (sizes > 1).sum() < len(kept) < 200
+    assert done[:4] == (len(TEXTS), len(kept), (sizes > 1).sum(), sizes.max())
+    assert done.files[0].n_kept == len(kept)
+
+
+def test_rows_of_libsvm_files(tmp_path):
+    X = families(200)
+    dump_svmlight_file(X, np.arange(200) % 2, tmp_path / "plain", zero_based=False)
+    lines = (tmp_path / "plain").read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3].replace(b"\n", b" # a comment\r\n")
+    odd = b"# a file\n\n" + b"".join(lines[:9]) + b"  # more \n" + b"".join(lines[9:])
+    (tmp_path / "in").write_bytes(odd)
+    sets = [set(row.indices.tolist()) for row in X]
+    for exact, threshold in ((True, 0.6), (False, 0.4)):
+        done = deduplicate_files(
+            None, tmp_path / "in", tmp_path / "out", threshold=threshold, exact=exact, recall=1,
+            clusters=tmp_path / "table",
+        )  # fmt: skip
+        _, numbers = read_table(tmp_path / "table")
+        kept = first_rows(numbers)
+        assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
+        assert done.n_kept == len(kept) < 190
+        if exact:
+            assert numbers == clusters_of(sets, lines, threshold)
+
+
+def test_rows_of_values(tmp_path):
+    """Near by the min-max kernel of values, not by the sets of columns."""
+    (tmp_path / "in").write_bytes(b"0 1:1 2:5\n0 1:1.01 2:5\n0 1:5 2:1\n0,1 1:5 2:1\n")
+    cws = ConsistentWeightedSampling(n_hashes=256, random_state=0)
+    for exact in (False, True):
+        done = deduplicate_files(cws, tmp_path / "in", tmp_path / "out", exact=exact)
+        assert (tmp_path / "out").read_bytes() == b"0 1:1 2:5\n0 1:5 2:1\n"
+        assert done[:4] == (4, 2, 2, 2)
+
+
+def test_the_default_for_texts_is_five_words_in_minhash(tmp_path):
+    lines = write_lines(tmp_path / "in.txt", TEXTS, "txt")
+    deduplicate_files(None, tmp_path / "in.txt", tmp_path / "one")
+    map = MinHash(random_state=0)
+    deduplicate_files(map, tmp_path / "in.txt", tmp_path / "two", texts="word:5", recall=0.95)
+    found = (tmp_path / "one").read_bytes()
+    assert found == (tmp_path / "two").read_bytes()
+    assert 0 < found.count(b"\n") < len(lines)
+    file = io.BytesIO()
+    done = deduplicate_files(None, io.BytesIO(b"".join(lines)), file, text_format="txt")
+    assert file.getvalue() == found
+    assert done.files[0].output is file
+
+
+def test_the_longest_is_kept(tmp_path):
+    texts = ["a b c d é", "a b c d ef", "b", "A  B c d é", "a b c d e", "x y z u v w", "b"]
+    lines = write_lines(tmp_path / "in.jsonl", texts)
+    how = {"texts": "word:1", "threshold": 0.5, "exact": True, "recall": 1}
+    for keep, kept in (("first", [0, 2, 5]), ("longest", [1, 2, 5])):
+        deduplicate_files(MINHASH, tmp_path / "in.jsonl", tmp_path / "out", keep=keep, **how)
+        assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
+    (tmp_path / "in").write_bytes(b"0 1:1 2:1 3:1\n0 1:1 2:1 3:1 4:1\n1 1:1 2:1 3:1 4:1\n")
+    how = {"threshold": 0.5, "exact": True, "recall": 1, "keep": "longest"}
+    deduplicate_files(MINHASH, tmp_path / "in", tmp_path / "out", **how)
+    assert (tmp_path / "out").read_bytes() == b"0 1:1 2:1 3:1 4:1\n"
+
+
+def test_the_longest_of_each_cluster(tmp_path):
+    lines = write_lines(tmp_path / "in.txt", TEXTS, "txt")
+    numbers = clusters_of(SETS, TEXTS, 0.5)
+    longest = {}
+    for row, number in enumerate(numbers):
+        best = longest.setdefault(number, row)
+        if len(TEXTS[row]) > len(TEXTS[best]):
+            longest[number] = row
+    deduplicate_files(
+        MINHASH, tmp_path / "in.txt", tmp_path / "out", threshold=0.5, keep="longest", **EXACT
+    )
+    kept = sorted(longest.values())
+    assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
+
+
+def test_short_records(tmp_path):
+    """They are near nothing, but those of equal texts are copies, whatever else is in them."""
+    texts = ["two words", "", "Two words", "two words", "", "two words of more", "\ud7ff"]
+    lines = write_lines(tmp_path / "in.jsonl", texts)
+    done = deduplicate_files(None, tmp_path / "in.jsonl", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in (0, 1, 2, 5, 6))
+    assert done[:4] == (7, 5, 2, 2)
+    (tmp_path / "in").write_bytes(b"1\n-1\r\n1 \n-1\n1\n0 1:1\n")
+    deduplicate_files(None, tmp_path / "in", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == b"1\n-1\r\n1 \n0 1:1\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'\xef\xbb\xbf{"text": "a"}\r\n\n  \n{"text": "b"}', None),
+        (b'\xef\xbb\xbf\n{"text": "a"}\n{"text": "a"}\n', b'{"text": "a"}\n'),
+        (b'{"text": "a"}\n{"text": "b"}\n{"text": "a"}', b'{"text": "a"}\n{"text": "b"}\n'),
+        (b"\n\n", b""),
+        (b"", b""),
+    ],
+)
+def test_lines_that_are_odd(tmp_path, content, expected):
+    (tmp_path / "in.jsonl").write_bytes(content)
+    deduplicate_files(None, tmp_path / "in.jsonl", tmp_path / "out")
+    if expected is None:
+        expected = content.replace(b"\n\n  \n", b"\n")
+    assert (tmp_path / "out").read_bytes() == expected
+
+
+def test_lines_of_several_inputs_meet(tmp_path):
+    """A last line without an end gets one, and a byte order mark stands at the front only."""
+    for name, content in (
+        ("a", b"\xef\xbb\xbfone"), ("b", b""), ("c", b"\xef\xbb\xbftwo\r\n\n"),
+        ("d", b"\xef\xbb\xbf"), ("e", b"\xef\xbb\xbfone\n\xef\xbb\xbfthree\n"),
+    ):  # fmt: skip
+        (tmp_path / f"{name}.txt").write_bytes(content)
+    inputs = sorted(tmp_path.glob("*.txt"))
+    done = deduplicate_files(None, inputs, tmp_path / "out")
+    expected = b"\xef\xbb\xbfone\ntwo\r\n\n\xef\xbb\xbfthree\n"
+    assert (tmp_path / "out").read_bytes() == expected
+    assert [(one.n_records, one.n_kept) for one in done.files] == [
+        (1, 1), (0, 0), (2, 2), (0, 0), (2, 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_folders_and_compressions(tmp_path, n_jobs):
+    """One output for each input, in its compression; duplicates are found across all."""
+    zstandard = pytest.importorskip("zstandard")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    codecs = {
+        "": (bytes, bytes), ".gz": (gzip.compress, gzip.decompress),
+        ".bz2": (bz2.compress, bz2.decompress), ".xz": (lzma.compress, lzma.decompress),
+        ".zst": (
+            zstandard.compress,
+            lambda text: zstandard.ZstdDecompressor().stream_reader(text).read(),
+        ),
+    }  # fmt: skip
+    lines = lines_of(TEXTS, "jsonl")
+    kept = first_rows(clusters_of(SETS, TEXTS, 0.6))
+    expected = {}
+    for part, (ending, (compress, _)) in enumerate(codecs.items()):
+        some = range(60 * part, 60 * part + 60)
+        name = f"{part}.jsonl{ending}"
+        (folder / name).write_bytes(compress(b"".join(lines[row] for row in some)))
+        expected[name] = b"".join(lines[row] for row in kept if row in some)
+    how = {"threshold": 0.6, "n_jobs": n_jobs, "progress": False, **EXACT}
+    done = deduplicate_files(MINHASH, folder, f"{tmp_path}/out/", **how)
+    found = {
+        path.name: codecs[path.suffix if path.suffix != ".jsonl" else ""][1](path.read_bytes())
+        for path in (tmp_path / "out").iterdir()
+    }
+    assert found == expected
+    assert [os.path.basename(one.output) for one in done.files] == sorted(expected)
+    assert all(text.count(b"\n") < 60 for text in list(expected.values())[1:])
+    deduplicate_files(MINHASH, folder, tmp_path / "one.gz", **how)
+    assert gzip.decompress((tmp_path / "one.gz").read_bytes()) == b"".join(expected.values())
+
+
+def test_many_blocks_by_threads(tmp_path):
+    texts = [f"{text} {row}" for row in range(30) for text in TEXTS]
+    write_lines(tmp_path / "in.jsonl", texts)
+    assert (tmp_path / "in.jsonl").stat().st_size > 2**21
+    found = []
+    for n_jobs in (1, 3):
+        deduplicate_files(MINHASH, tmp_path / "in.jsonl", tmp_path / "out", n_jobs=n_jobs)
+        found.append((tmp_path / "out").read_bytes())
+    assert found[0] == found[1]
+    assert 100 < found[0].count(b"\n") < 3000
+
+
+@pytest.mark.parametrize("is_many", [False, True])
+def test_parquet(tmp_path, is_many):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    more = [[row, row + 1] if row % 3 else None for row in range(len(TEXTS))]
+    table = pa.table({"id": range(len(TEXTS)), "text": TEXTS, "more": more})
+    table = table.replace_schema_metadata({"about": "a test"})
+    table = table.set_column(0, "id", table["id"].cast(pa.uint16()))
+    codecs = {"id": "ZSTD", "text": "GZIP", "more.list.element": "NONE"}
+    (tmp_path / "in").mkdir()
+    for part in range(2):
+        some = table.slice(150 * part, 150)
+        parquet.write_table(
+            some, tmp_path / f"in/{part}.parquet", row_group_size=40, compression=codecs
+        )
+    output = tmp_path / "out.parquet"
+    how = {"threshold": 0.6, "clusters": tmp_path / "table", "id_field": "id", **EXACT}
+    done = deduplicate_files(
+        MINHASH, tmp_path / "in", f"{tmp_path}/out/" if is_many else output, **how
+    )
+    kept = first_rows(clusters_of(SETS, TEXTS, 0.6))
+    paths = sorted((tmp_path / "out").iterdir()) if is_many else [output]
+    found = pa.concat_tables([parquet.read_table(path) for path in paths])
+    assert found.equals(table.take(kept))
+    files = [parquet.ParquetFile(path) for path in paths]
+    schema = parquet.read_schema(tmp_path / "in/0.parquet")
+    assert schema.metadata == {b"about": b"a test"}
+    assert all(file.schema_arrow.equals(schema, check_metadata=True) for file in files)
+    assert sum(file.num_row_groups for file in files) == 8
+    column = files[0].metadata.row_group(0).column
+    assert [column(i).compression for i in range(3)] == ["ZSTD", "GZIP", "UNCOMPRESSED"]
+    assert sum(one.n_kept for one in done.files) == len(kept)
+    assert read_table(tmp_path / "table")[0] == [str(row) for row in range(300)]
+
+
+def test_ids(tmp_path):
+    write_lines(tmp_path / "a.jsonl", TEXTS[:30])
+    write_lines(tmp_path / "b.jsonl", TEXTS[30:50])
+    inputs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    table = tmp_path / "table.gz"
+    deduplicate_files(MINHASH, inputs, tmp_path / "out", id_field="id", clusters=table)
+    text = gzip.decompress(table.read_bytes()).decode()
+    ids = [line.split("\t")[0] for line in text.splitlines()]
+    assert ids == [f"id {row}" for row in [*range(30), *range(20)]]
+
+
+# ---- what is not allowed -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"map": CountSketch()}, "map must be a map with codes, got CountSketch"),
+        ({"map": RandomFourier(kernel="cauchy"), "inputs": "in.svm"}, "have no estimate"),
+        ({"map": 3}, "map must be a map of sparsemaps"),
+        ({"threshold": 0}, "threshold must be a finite number above 0"),
+        ({"threshold": 1.01}, "threshold must be above 0 and at most 1, got 1.01"),
+        ({"recall": -1}, "recall must be"),
+        ({"keep": "last"}, "keep must be"),
+        ({"exact": 2}, "exact must be"),
+        ({"resume": "yes"}, "resume must be"),
+        ({"texts": "words"}, "the analyzer must be"),
+        ({"field": "title"}, r"in\.jsonl: line 1: expected the field 'title'; found 'id', 'text'"),
+        ({"output": "in.jsonl"}, "is the input"),
+        ({"clusters": "in.jsonl"}, "is the input"),
+        ({"clusters": "out"}, "would be the table of clusters and the output"),
+        ({"output": "-", "clusters": "-"}, "are both standard output"),
+        ({"output": "-", "resume": True}, "resume=True is for inputs and outputs that are files"),
+        ({"output": "x.parquet"}, "the inputs are no Parquet"),
+        ({"inputs": ["in.jsonl", "in.svm"]}, r"in\.jsonl is a file of texts, and in\.svm is none"),
+        ({"inputs": ["in.jsonl", "in.txt"]}, "are of different formats; write to a directory"),
+        ({"inputs": ["in.jsonl", "f/in.jsonl"], "output": "d/"}, "have the same output"),
+        ({"inputs": "in.svm", "field": "x"}, "field='x' is for texts"),
+        ({"inputs": "in.svm", "id_field": "x"}, "id_field='x' is for texts"),
+        ({"inputs": "in.parquet"}, "let its name end in .parquet"),
+        ({"inputs": "bad.jsonl"}, r"bad\.jsonl: line 2: expected the field 'text'"),
+        ({"inputs": "bad.svm"}, r"bad\.svm: line 2, column 3"),
+        ({"against": "in.jsonl"}, r"in\.jsonl is no file of packed codes, or is cut short"),
+    ],
+)
+def test_what_is_not_allowed(tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path / "in.jsonl", TEXTS[:9])
+    write_lines(tmp_path / "in.txt", TEXTS[:9], "txt")
+    (tmp_path / "in.svm").write_bytes(b"1 1:1\n")
+    (tmp_path / "bad.svm").write_bytes(b"1 1:1\n1 x\n")
+    (tmp_path / "bad.jsonl").write_bytes(b'{"text": "a"}\n{"more": 1}\n')
+    before = sorted(os.listdir())
+    given = {"map": None, "inputs": "in.jsonl", "output": "out", **options}
+    with pytest.raises(ValueError, match=message):
+        deduplicate_files(**given)
+    assert sorted(os.listdir()) == before

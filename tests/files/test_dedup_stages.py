@@ -1,0 +1,283 @@
+"""Stages of the job that keeps records: resumed, killed, against earlier deliveries."""
+
+import json
+import os
+import shutil
+import signal
+import time
+
+import numpy as np
+import pytest
+from dedup_records import lines_of, make_texts, shingles, write_lines
+from programs import Program, posix
+
+from sparsemaps import MinHash
+from sparsemaps.codes import PackedCodes
+from sparsemaps.files import deduplicate_files
+
+TEXTS = make_texts()
+SETS = [shingles(text) for text in TEXTS]
+MINHASH = MinHash(n_hashes=128, random_state=0)
+WORDS = {"texts": "word:3"}
+
+
+def outputs(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def state(folder):
+    """What shows whether files were written again."""
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def changed(before, after):
+    return {name for name in after if after[name] != before.get(name)}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three files of texts."""
+    (tmp_path / "in").mkdir()
+    for part in range(3):
+        write_lines(tmp_path / f"in/{part}.jsonl", TEXTS[100 * part : 100 * part + 100])
+    return tmp_path / "in"
+
+
+CODES = {"codes.npy", "codes.npy.lengths.npy", "codes.npy.digests.npy", "codes.json"}
+OUTPUTS = {f"output-{number:06d}.json" for number in range(3)}
+PAIRS = {"pairs.npy", "near.npy", "pairs.json", "clusters.npy", "clusters.json"} | OUTPUTS
+
+
+def test_what_is_the_same_is_not_made_again(folder, tmp_path):
+    def run(output="out", **options):
+        options = {"threshold": 0.8, "resume": True, **WORDS, **options}
+        return deduplicate_files(MINHASH, folder, f"{tmp_path}/{output}/", **options)
+
+    stages = tmp_path / "out.stages"
+    first = run(resume=False)
+    assert set(os.listdir(stages)) == CODES | PAIRS
+    for options, expected in (
+        ({}, set()),
+        ({"clusters": tmp_path / "table"}, set()),
+        ({"keep": "longest"}, OUTPUTS),
+        ({"threshold": 0.4, "n_jobs": 2}, PAIRS),
+        ({"threshold": 0.4, "exact": True}, PAIRS),
+        ({"resume": False}, CODES | PAIRS),
+    ):
+        before, inodes = state(tmp_path / "out"), state(stages)
+        done = run(**options)
+        assert changed(inodes, state(stages)) == expected
+        assert [one.skipped for one in done.files] == [not expected] * 3
+        assert len(changed(before, state(tmp_path / "out"))) == 3 * bool(expected)
+        anew = run("anew", **{**options, "resume": False})
+        assert done[:4] == anew[:4]
+        assert outputs(tmp_path / "out") == outputs(tmp_path / "anew")
+    assert done[:4] == first[:4]
+    (tmp_path / "out/1.jsonl").write_bytes(b"")
+    (tmp_path / "out/2.jsonl").unlink()
+    assert [one.skipped for one in run().files] == [True, False, False]
+    assert outputs(tmp_path / "out") == outputs(tmp_path / "anew")
+
+
+def test_inputs_that_have_changed_are_read_again(folder, tmp_path):
+    out = tmp_path / "out"
+    options = {"resume": True, **WORDS}
+    deduplicate_files(MINHASH, folder, out, **options)
+    write_lines(folder / "1.jsonl", TEXTS[:50])
+    done = deduplicate_files(MINHASH, folder, out, **options)
+    assert [one.n_records for one in done.files] == [100, 50, 100]
+    found = out.read_bytes()
+    deduplicate_files(MINHASH, folder, out, **WORDS)
+    assert out.read_bytes() == found
+    with open(folder / "2.jsonl", "ab") as file:
+        file.write(b"{}\n")
+    with pytest.raises(ValueError, match=r"2\.jsonl: line 101: expected the field 'text'"):
+        deduplicate_files(MINHASH, folder, out, **options)
+    assert out.read_bytes() == found
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"map": MinHash(n_hashes=128, random_state=1)}, "made with seed 0, now 1"),
+        ({"texts": "word:2"}, "made with ngram_range"),
+        ({"field": "id"}, "made with field text, now id"),
+        ({"id_field": "id"}, "made with id_field None, now id"),
+    ],
+)
+def test_stages_of_another_map_are_refused(folder, tmp_path, options, message):
+    given = {"map": MINHASH, "inputs": folder, "output": tmp_path / "out", **WORDS}
+    deduplicate_files(**given)
+    before = outputs(tmp_path / "out.stages")
+    with pytest.raises(ValueError, match=rf"out\.stages has codes of another.* {message}"):
+        deduplicate_files(**{**given, **options}, resume=True)
+    assert outputs(tmp_path / "out.stages") == before
+    deduplicate_files(**{**given, **options})
+
+
+def test_codes_are_those_of_all_inputs(folder, tmp_path):
+    """Those of one input after the other, as if they were one."""
+    deduplicate_files(MINHASH, folder, tmp_path / "three", **WORDS)
+    write_lines(tmp_path / "one.jsonl", TEXTS)
+    deduplicate_files(MINHASH, tmp_path / "one.jsonl", tmp_path / "one", **WORDS)
+    stages = [outputs(tmp_path / name) for name in ("one.stages", "three.stages")]
+    for name in CODES | PAIRS:
+        assert not name.endswith(".npy") or stages[0][name] == stages[1][name]
+    codes = PackedCodes.load(tmp_path / "three.stages/codes.npy")
+    assert len(codes) == len(TEXTS)
+    assert codes.config["texts"]["parameters"]["ngram_range"] == [3, 3]
+    np.testing.assert_array_equal(codes.sizes, [len(one) for one in SETS])
+
+
+def test_records_that_are_missing_are_an_error(folder, tmp_path):
+    """The inputs have changed between codes and output, and nobody saw it by size and time."""
+    path = folder / "1.jsonl"
+    deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
+    found, about = (tmp_path / "out").read_bytes(), path.stat()
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"\n", b" ", 1))
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+    (tmp_path / "out").unlink()
+    with pytest.raises(ValueError, match=r"1\.jsonl has changed meanwhile: it had 100 records"):
+        deduplicate_files(MINHASH, folder, tmp_path / "out", resume=True, **WORDS)
+    assert not (tmp_path / "out").exists()
+    path.write_bytes(content)
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+    deduplicate_files(MINHASH, folder, tmp_path / "out", resume=True, **WORDS)
+    assert (tmp_path / "out").read_bytes() == found
+
+
+@posix
+def test_killed_at_any_moment(folder, tmp_path):
+    """Whatever is there is complete; going on gives what an undisturbed run gives."""
+    for part in range(3):
+        write_lines(
+            folder / f"{part}.jsonl",
+            [f"{text} {part} {row}" for row in range(6) for text in TEXTS],
+        )
+    arguments = ["dedup", "minhash", "--n-hashes", 128, folder, "--texts", "word:3", "-o"]
+    deduplicate_files(MINHASH, folder, f"{tmp_path}/undisturbed/", **WORDS)
+    expected = outputs(tmp_path / "undisturbed")
+    stages, out = tmp_path / "out.stages", tmp_path / "out"
+    for moment in ("part-*.npy", "pairs.json"):
+        program = Program(*arguments, f"{out}/", "--resume", cwd=tmp_path)
+        deadline = time.monotonic() + 60
+        while not list(stages.glob(moment)) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        program.signal(signal.SIGKILL)
+        program.end()
+        for name, text in outputs(out).items() if out.exists() else ():
+            assert name.endswith(".tmp") or text == expected[name]
+    for left in out.glob(".sparsemaps-*.tmp"):
+        left.unlink()
+    assert Program(*arguments, f"{out}/", "--resume", cwd=tmp_path).end()[0] == 0
+    assert outputs(out) == expected
+
+
+@posix
+def test_a_full_disk_leaves_nothing_half_written(folder, tmp_path):
+    resource = pytest.importorskip("resource")
+    how = {"threshold": 1, **WORDS}
+    deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
+    sizes = {path: path.stat().st_size for path in (tmp_path / "out.stages").iterdir()}
+    sizes[tmp_path / "out"] = (tmp_path / "out").stat().st_size
+    kept = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for name in ("out", "out.stages/codes.npy", "out.stages/pairs.npy"):
+        shutil.rmtree(tmp_path / "out.stages")
+        limit = sizes[tmp_path / name] - 1
+        (tmp_path / "out").write_bytes(b"before")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, kept[1]))
+        try:
+            with pytest.raises(OSError, match="File too large"):
+                deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, kept)
+        assert (tmp_path / "out").read_bytes() == b"before"
+        left = [path.name for path in tmp_path.rglob("*") if path.name.startswith(".")]
+        assert left == []
+
+
+# ---- against -------------------------------------------------------------------------------------
+
+
+def test_deliveries_one_after_the_other_are_one(tmp_path):
+    """What is kept of each is what is kept of them together; but of records without samples only
+    codes are known."""
+    texts = [text for text, own in zip(TEXTS, SETS, strict=True) if own]
+    lines = lines_of(texts, "txt")
+    how = {"recall": 1, "threshold": 0.5, **WORDS}
+    kept, codes = [], []
+    for start in range(0, len(texts), 100):
+        some, out = tmp_path / f"{start}.txt", tmp_path / f"{start}.kept"
+        some.write_bytes(b"".join(lines[start : start + 100]))
+        done = deduplicate_files(MINHASH, some, out, against=codes, **how)
+        kept.append(out.read_bytes())
+        assert done.n_kept == kept[-1].count(b"\n")
+        codes.append(f"{out}.stages/codes.npy")
+    (tmp_path / "all.txt").write_bytes(b"".join(lines))
+    done = deduplicate_files(MINHASH, tmp_path / "all.txt", tmp_path / "out", **how)
+    assert (tmp_path / "out").read_bytes() == b"".join(kept)
+    alone = deduplicate_files(MINHASH, some, tmp_path / "alone", **how)
+    assert done.n_kept < len(texts) / 2
+    assert kept[-1].count(b"\n") < alone.n_kept
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_cluster_near_an_earlier_record_is_left_out(tmp_path, exact):
+    """All of it, also records that are not near themselves; short records stay."""
+    words = [f"w{n}" for n in range(30)]
+    (tmp_path / "old.txt").write_text(" ".join(words) + "\n\n")
+    new = [" ".join([*words[n:], *(f"x{m}" for m in range(n))]) for n in (24, 4, 12)]
+    (tmp_path / "new.txt").write_text("\n".join(["other words", "", *new]))
+    how = {"texts": "word:1", "threshold": 0.3, "recall": 1}
+    deduplicate_files(MINHASH, tmp_path / "old.txt", tmp_path / "old", **how)
+    codes = tmp_path / "old.stages/codes.npy"
+    deduplicate_files(
+        MINHASH, tmp_path / "new.txt", tmp_path / "new", against=codes, exact=exact,
+        clusters=tmp_path / "table", **how,
+    )  # fmt: skip
+    assert (tmp_path / "new").read_text() == "other words\n\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"map": MinHash(n_hashes=128, random_state=1)}, "their seed are 0 and 1"),
+        ({"map": MinHash(n_hashes=64, random_state=0)}, "their parameters are .*128.* and .*64"),
+        ({"texts": "word:2"}, r"vectorized alike: their ngram_range are \[3, 3\] and \[2, 2\]"),
+        ({"output": "old"}, r"a stage, is the input .*codes\.npy; write to another file"),
+        ({"clusters": "old.stages/codes.npy"}, r"is the input .*codes\.npy"),
+        ({"against": "old.stages/none.npy"}, None),
+    ],
+)
+def test_codes_that_are_not_against_these_records(tmp_path, monkeypatch, options, message):
+    """Before anything is read or written."""
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path / "in.jsonl", TEXTS[:20])
+    deduplicate_files(MINHASH, "in.jsonl", "old", **WORDS)
+    before = outputs(tmp_path / "old.stages")
+    given = {"map": MINHASH, "inputs": "in.jsonl", "output": "out", **WORDS}
+    given |= {"against": "old.stages/codes.npy", **options}
+    error = FileNotFoundError if message is None else ValueError
+    with pytest.raises(error, match=message or "none"):
+        deduplicate_files(**given)
+    assert outputs(tmp_path / "old.stages") == before
+    assert sorted(os.listdir()) == ["in.jsonl", "old", "old.stages"]
+
+
+def test_damaged_records_of_stages(folder, tmp_path):
+    """As a loss of power may leave them: the stages are made again."""
+    deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
+    found = (tmp_path / "out").read_bytes()
+    for name in ("codes.json", "pairs.json", "clusters.json", "output-000000.json"):
+        path = tmp_path / "out.stages" / name
+        for content in ("", "{", "[1]", json.dumps({"pairs": 3})):
+            if (name, content[1:2]) == ("codes.json", '"'):
+                continue  # that is an error
+            path.write_text(content)
+            (tmp_path / "out").unlink()
+            deduplicate_files(MINHASH, folder, tmp_path / "out", resume=True, **WORDS)
+            assert (tmp_path / "out").read_bytes() == found
+    (tmp_path / "out.stages/codes.npy").unlink()
+    deduplicate_files(MINHASH, folder, tmp_path / "out", resume=True, threshold=0.9, **WORDS)
+    assert (tmp_path / "out.stages/codes.npy").exists()
