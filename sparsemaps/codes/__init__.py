@@ -1,14 +1,15 @@
 """Packed codes of sampled maps: comparing, unpacking, one-hot features.
 
-`encode` of a sampled map returns them. A row of codes is a string of bits, lowest bit first:
-`n_hashes` codes of `bits` bits, then zeros up to the next byte. Rows that have no sample are all
-zeros, and the functions here compare them as if they had codes of zero. `PackedCodes` mark them,
-and `sparsemaps.neighbors` never finds them.
+`encode` of a sampled map returns packed codes. A row of codes is a string of bits, lowest bit
+first: `n_hashes` codes of `bits` bits, then zeros up to the next byte. A row that has no sample is
+all zeros, and the functions here compare it as if it had codes of zero. `PackedCodes` mark such
+rows, and answers of `sparsemaps.neighbors` never have them.
 
-- this file: the public functions on packed codes.
-- ``_packed``: `PackedCodes`, and `as_packed`, by which every public function takes codes.
-- ``_estimates``: from numbers of codes that agree to the kernel, with standard errors.
-- ``_file``: the format of a file of codes.
+- this file has the public functions on packed codes.
+- ``_packed`` has `PackedCodes`, and `as_packed`, by which every public function takes codes.
+- ``_code_checks`` checks arrays, sizes, and whether codes are of one map.
+- ``_estimates`` computes the kernel and standard errors from the number of codes that agree.
+- ``_file`` reads and writes the format of a file of codes.
 
 ``maps`` make codes; ``neighbors``, ``files`` and ``dask`` use them.
 
@@ -39,6 +40,7 @@ from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
 from sparsemaps._tools._typing import Array, Counts, CsrMatrix, Floats
 from sparsemaps.codes import _estimates, _packed
+from sparsemaps.codes._code_checks import LARGEST_BITS
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.libsvm import _write
 
@@ -58,7 +60,7 @@ _BLOCK_QUERIES = 256
 """Rows that are compared with all others by one call of a kernel."""
 
 _BLOCK_CODES = 2**16
-"""Codes that are written to a file together: 0.5 to 3 MB."""
+"""Codes whose text is written to a file together: 0.5 to 3 MB."""
 
 
 def hamming(A: Codes, B: Codes, *, n_jobs: int | None = None) -> Counts:
@@ -119,8 +121,8 @@ def collisions(
         Bits of a code, 1 to 24; of `PackedCodes` they are known. Codes of a width that is no power
         of two take longer.
     n_hashes : int or None, default=None
-        How many codes a row has. None is as many as its bytes hold. Give the number if that is
-        more, as the zeros at the end of a row would count as codes that agree.
+        How many codes a row has. None is as many as its bytes hold; if that is more than there are,
+        the zeros at the end of a row count as codes that agree.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors.
 
@@ -191,35 +193,35 @@ def kernel_from_collisions(
     counts : array-like of int
         Collisions, of `n_hashes` codes.
     n_hashes : int or PackedCodes
-        Number of codes; or the codes themselves. These give the number, and how the kernel follows
-        from the rate of agreement, so that `bits` is not needed.
+        Number of codes of a row; or the codes themselves, which also say how the kernel follows
+        from the rate of agreement. Then `bits` is not needed.
     bits : int or None, default=None
-        Bits of a code, 1 to 24, `t_bits` of `ConsistentWeightedSampling` included. Of
-        `SignProjection`, `RandomFourier` and `KernelProduct` give the codes themselves: their codes
-        agree by other laws.
+        Bits of a code, 1 to 24, `t_bits` of `ConsistentWeightedSampling` included. For codes of
+        `SignProjection`, `RandomFourier` and `KernelProduct`, pass the codes themselves: their
+        codes agree by other laws.
     first, second : array-like of int or None, default=None
         For codes of a `KernelProduct`: see ``PackedCodes.kernel``.
     return_std : bool, default=False
-        Return the standard errors too.
+        Whether to return the standard errors too.
 
     Returns
     -------
     kernel : ndarray of float64
         Estimates, which may be a little below 0. They are unbiased where samples agree at the rate
-        of the kernel: those of `MinHash`, `RandomBinning` and of `SignProjection` with its acos
-        kernel.
+        of the kernel: for `MinHash`, for `RandomBinning`, and for the acos kernel of
+        `SignProjection`.
     std : ndarray of float64
-        Their standard errors ``sqrt(p * (1 - p) / n_hashes) / (1 - 2 ** -bits)``, where p is the
-        rate of agreement if two more codes agreed and two more differed: otherwise the error would
-        be 0 where no code agrees, or all do. Only if `return_std`.
+        Standard errors ``sqrt(p * (1 - p) / n_hashes) / (1 - 2 ** -bits)``. Here p is the rate of
+        agreement after two codes that agree and two that differ are added, so that the error is not
+        0 where no code agrees or all agree. Only if `return_std`.
 
     Notes
     -----
-    Of `ConsistentWeightedSampling`, a sample is a column and a number t, and a code has bits of
-    both only if `t_bits` is above 0. Without them, samples of equal columns and different t agree
-    always: the estimate is too high then, whatever the number of samples, by some thousandths up to
-    a few hundredths where rows have few or heavy entries. With `t_bits` such samples agree with
-    probability ``2 ** -t_bits``, and that bias is as many times smaller.
+    A sample of `ConsistentWeightedSampling` is a column and a number t, and a code has bits of t
+    only if `t_bits` is above 0. Without `t_bits`, codes of equal columns and different t always
+    agree, so that the estimate is too high, whatever the number of samples: by some thousandths, or
+    by a few hundredths where rows have few or heavy entries. With `t_bits` such codes agree with
+    probability ``2 ** -t_bits``, and the bias is ``2 ** t_bits`` times smaller.
 
     References
     ----------
@@ -233,10 +235,10 @@ def kernel_from_collisions(
     """
     if isinstance(n_hashes, PackedCodes):
         return n_hashes.kernel(counts, first=first, second=second, return_std=return_std)
-    n_hashes = _checks.check_int("n_hashes", n_hashes, 1, 2**31 - 1)
-    bits = _checks.check_int("bits", bits, 1, 24)
-    found = _estimates.of_counts(counts, n_hashes, 2.0**-bits)
-    return found if return_std else found[0]
+    n_hashes = _checks.check_int("n_hashes", n_hashes, 1, _checks.LARGEST_INT32)
+    bits = _checks.check_int("bits", bits, 1, LARGEST_BITS)
+    estimate = _estimates.of_counts(counts, n_hashes, 2.0**-bits)
+    return estimate if return_std else estimate[0]
 
 
 def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None) -> Counts:
@@ -420,8 +422,8 @@ def _count(
 
 
 def cut_queries(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Ranges of rows that a thread compares with all others, long enough that preparing the others
-    costs little."""
+    """Ranges of rows. A thread compares one range with all other rows; ranges are so long that
+    preparing the other rows costs little."""
     n_threads = _threads.resolve_n_jobs(n_jobs)
     step = _BLOCK_QUERIES if n_threads == 1 else min(_BLOCK_QUERIES, -(-n_rows // n_threads))
-    return [(start, min(start + step, n_rows)) for start in range(0, n_rows, max(step, 1))]
+    return _blocks.ranges(0, n_rows, max(step, 1))

@@ -1,8 +1,9 @@
-"""The kernel, estimated from how many codes agree, and its standard error.
+"""Estimates of the kernel from the number of codes that agree, and their standard errors.
 
-`CHANCE`: codes of samples that differ agree with one probability, and samples agree at the rate of
-the kernel. `SIGNS`: bits of Fourier features. `PRODUCT`: codes of two maps side by side, each with
-its own probability. `NONE`: the rate is no function of the kernel.
+There are four formulas. `CHANCE` is for samples that agree at the rate of the kernel; codes of
+samples that differ agree with one probability. `SIGNS` is for bits of Fourier features. `PRODUCT`
+is for codes of several maps side by side, each with its own probability. `NONE` is for codes whose
+rate of agreement is no function of the kernel.
 """
 
 from functools import lru_cache
@@ -22,8 +23,8 @@ SIGNS = {"signs:rbf": "rbf", "signs:laplacian": "laplacian"}
 ESTIMATORS = (CHANCE, PRODUCT, NONE, *SIGNS)
 
 _ADDED = 2
-"""Agreements, and as many differences, that are added for standard errors: without them the error
-would be 0 where no code agrees, or all do (Agresti & Coull 1998)."""
+"""The number of agreements, and of differences, that are added for standard errors. Without them
+the error would be 0 where no code agrees or all agree (Agresti & Coull 1998)."""
 
 
 def of_counts(counts: Any, n_hashes: int, chance: float) -> tuple[Array, Array]:
@@ -45,7 +46,8 @@ def of_signs(counts: Any, n_hashes: int, kernel: str) -> tuple[Array, Array]:
 def of_products(
     both: Any, first: Any, second: Any, n_hashes: int, chances: tuple[float, float]
 ) -> tuple[Array, Array]:
-    """The product of two kernels, from how many joint codes agree, and how many of either part.
+    """The product of two kernels, from the numbers of joint codes, and of codes of each part, that
+    agree.
 
     It is the mean over samples of a number that depends on which of the two codes agree.
     """
@@ -66,7 +68,7 @@ def of_products(
 
 
 def checked(counts: Any, n_hashes: int, name: str = "counts") -> Array:
-    """`counts` as float64, of codes that agree out of `n_hashes`."""
+    """`counts` as float64; each must be a number of codes from 0 to `n_hashes`."""
     if sp.issparse(counts):
         raise ValueError(f"{name} must be an array of numbers, got a sparse {counts.format} matrix")
     counts = np.asarray(counts)
@@ -80,14 +82,14 @@ def checked(counts: Any, n_hashes: int, name: str = "counts") -> Array:
 
 
 def _error_of_rate(rate: Array, n_hashes: int) -> tuple[Array, Array]:
-    """A rate that is neither 0 nor 1, and the standard error of a mean at this rate."""
+    """The rate after `_ADDED` agreements and differences, and the standard error at this rate."""
     near = (rate * n_hashes + _ADDED) / (n_hashes + 2 * _ADDED)
     return near, np.sqrt(near * (1 - near) / n_hashes)
 
 
 @lru_cache
 def signs_table(kernel: str) -> tuple[Array, Array]:
-    """Rates at which bits agree, ascending, and the kernel's values there."""
+    """Rates at which bits agree, in ascending order, and the kernel's value at each rate."""
     if kernel == "rbf":  # K(c delta) = K**(c * c)
         roots = np.linspace(5, 0, 5001)
         total = np.zeros(len(roots))

@@ -1,7 +1,8 @@
 """Files of packed codes.
 
-A NumPy file comes first, then one bit a row for which rows have samples, then further arrays if
-there are any, then the rest as JSON, then the length of that and eight bytes that mark such files.
+A file has a NumPy file with the codes, one bit for each row that says whether it has samples,
+further arrays if there are any, the description as JSON, the length of the description, and eight
+bytes that mark such files, in this order.
 """
 
 import io
@@ -23,25 +24,24 @@ _FOOTER = struct.Struct("<Q8s")
 _MAGIC = b"SMCODES1"
 
 _MAX_HEADER_BYTES = 2**12
-"""The largest number of bytes of a NumPy file's header, which has some hundred."""
-
+"""The largest number of bytes of a NumPy file's header, which usually has about a hundred."""
 
 _MAX_ROW_BYTES = 2**28
 """Bytes of a row, where there are no rows: those of the largest number of bits."""
 
 _ALIGNED = 64
-"""Further arrays begin at multiples of so many bytes."""
+"""Further arrays begin at multiples of this number of bytes."""
 
 _WRITTEN_BYTES = 2**24
-"""Bytes of an array that are written at a time: signals are taken between them."""
+"""Bytes of an array that are written by one call. Signals are handled between calls."""
 
 
 class Contents(NamedTuple):
-    """What a file holds."""
+    """The contents of a file."""
 
     array: Array
     sampled: Array
-    about: dict[str, Any]
+    description: dict[str, Any]
     further: dict[str, Array]
 
 
@@ -49,10 +49,10 @@ def write(
     path: Any,
     blocks: Iterable[Array],
     sampled: Array,
-    about: Mapping[str, Any],
+    description: Mapping[str, Any],
     further: Mapping[str, Array],
 ) -> None:
-    """Write a file, of codes in blocks, at least one; it appears only when it is complete."""
+    """Write a file of codes, which are in one or more blocks. It appears when it is complete."""
     blocks = iter(blocks)
     first = next(blocks)
     shape = [len(sampled), first.shape[1]]
@@ -61,15 +61,15 @@ def write(
     np.lib.format.write_array_header_1_0(header, header_of)
     mask = np.packbits(sampled, bitorder="little")
     end = header.tell() + math.prod(shape) + len(mask)
-    about = {**about, "shape": shape}
+    description = {**description, "shape": shape}
     if further:
         places, place = {}, end
         for name, array in further.items():
             place = -(-place // _ALIGNED) * _ALIGNED
             places[name] = [array.dtype.str, list(array.shape), place]
             place += array.nbytes
-        about |= {"end": end, "further": places}
-    text = json.dumps(about).encode()
+        description |= {"end": end, "further": places}
+    text = json.dumps(description).encode()
     with _output_files.atomic_output(path) as file:
         file.write(header.getvalue())
         for block in itertools.chain([first], blocks):
@@ -97,10 +97,7 @@ def is_marked(path: str) -> bool:
 
 
 def read(path: str, mmap_mode: Any) -> Contents:
-    """The codes, which rows have samples, and what was written beside them.
-
-    All sizes are checked by the size of the file before memory is taken for them.
-    """
+    """Read a file. All sizes are compared with the size of the file before memory is allocated."""
     if mmap_mode is not None:
         _checks.check_choice("mmap_mode", mmap_mode, ("r", "c"))
     size = os.path.getsize(path)
@@ -112,18 +109,18 @@ def read(path: str, mmap_mode: Any) -> Contents:
         text_bytes, _ = _FOOTER.unpack(end)
         text_start = size - _FOOTER.size - text_bytes
         try:
-            about, n_rows, n_bytes = _read_description(file, text_start, text_bytes)
+            description, n_rows, n_bytes = _read_description(file, text_start, text_bytes)
         except (ValueError, KeyError, TypeError, RecursionError, MemoryError):
             raise ValueError(f"{path} is damaged: its description cannot be read") from None
-        scheme = about["config"].get("scheme")
+        scheme = description["config"].get("scheme")
         if scheme != _seeding.SCHEME:
             raise ValueError(
                 f"{path} holds codes of scheme {scheme} of random numbers; this version of "
                 f"sparsemaps has scheme {_seeding.SCHEME}"
             )
         mask_end = text_start
-        if "further" in about:
-            mask_end = about.get("end")
+        if "further" in description:
+            mask_end = description.get("end")
             if not isinstance(mask_end, int) or not 0 < mask_end <= text_start:
                 raise ValueError(f"{path} is damaged: its arrays overlap")
         mask_start = mask_end - (n_rows + 7) // 8
@@ -138,20 +135,22 @@ def read(path: str, mmap_mode: Any) -> Contents:
         else:
             array = np.memmap(path, np.uint8, mmap_mode, offset, (n_rows, n_bytes))
     sampled = np.unpackbits(mask, count=n_rows, bitorder="little").view(bool)
-    return Contents(array, sampled, about, _read_further(path, mmap_mode, about, text_start))
+    return Contents(
+        array, sampled, description, _read_further(path, mmap_mode, description, text_start)
+    )
 
 
 def _read_further(
-    path: str, mmap_mode: Any, about: Mapping[str, Any], text_start: int
+    path: str, mmap_mode: Any, description: Mapping[str, Any], text_start: int
 ) -> dict[str, Array]:
-    """The further arrays, which lie between the codes and the description."""
+    """The further arrays, which are between the codes and the description."""
     further: dict[str, Array] = {}
     try:
-        for name, (kind, shape, start) in about.get("further", {}).items():
+        for name, (kind, shape, start) in description.get("further", {}).items():
             dtype = np.dtype({"<u4": "<u4"}[kind])
             lengths = tuple(_checks.check_int("length", n, 0, text_start) for n in shape)
             n_bytes = math.prod(lengths) * dtype.itemsize
-            start = _checks.check_int("start", start, about["end"], text_start - n_bytes)
+            start = _checks.check_int("start", start, description["end"], text_start - n_bytes)
             if n_bytes == 0 or mmap_mode is None:
                 array = np.fromfile(path, dtype, math.prod(lengths), offset=start)
                 further[name] = array.reshape(lengths)
@@ -163,21 +162,21 @@ def _read_further(
 
 
 def _read_description(file: BinaryIO, start: int, n_bytes: int) -> tuple[dict[str, Any], int, int]:
-    """What a file says of its codes, and their shape; an error where it has not that form."""
+    """The description of a file, and the shape of its codes. An error if it is not of this form."""
     if start < 0:
         raise ValueError
     file.seek(start)
-    about = json.loads(file.read(n_bytes))
-    rows, row_bytes = about["shape"]
+    description = json.loads(file.read(n_bytes))
+    rows, row_bytes = description["shape"]
     n_rows = _checks.check_int("the number of rows", rows, 0, start)
     most = start if n_rows else _MAX_ROW_BYTES
     n_row_bytes = _checks.check_int("the bytes of a row", row_bytes, 1, most)
-    config = about["config"]
+    config = description["config"]
     if not (isinstance(config, dict) and isinstance(config.get("class", ""), str)):
         raise ValueError
     if not isinstance(config.get("parameters", {}), dict):
         raise ValueError
-    return dict(about), n_rows, n_row_bytes
+    return dict(description), n_rows, n_row_bytes
 
 
 def _has_header(file: BinaryIO, shape: tuple[int, int], offset: int) -> bool:
@@ -189,7 +188,7 @@ def _has_header(file: BinaryIO, shape: tuple[int, int], offset: int) -> bool:
     try:
         if np.lib.format.read_magic(file) != (1, 0):
             return False
-        found = np.lib.format.read_array_header_1_0(file, max_header_size=_MAX_HEADER_BYTES)
+        header = np.lib.format.read_array_header_1_0(file, max_header_size=_MAX_HEADER_BYTES)
     except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
         return False
-    return bool(found == (shape, False, np.dtype(np.uint8)) and file.tell() == offset)
+    return bool(header == (shape, False, np.dtype(np.uint8)) and file.tell() == offset)

@@ -1,4 +1,4 @@
-"""Packed codes with what is known of the map that made them, and of which rows have samples."""
+"""Packed codes with facts of the map that made them, and which rows have samples."""
 
 import math
 import os
@@ -14,18 +14,19 @@ from sparsemaps._loops.code_output import PACKED
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Bytes, Floats
 from sparsemaps.codes import _estimates, _file
-
-TEXTS = "texts"
-"""Key of a config under which codes of texts have the vectorizer that made their rows."""
-
-LARGEST_N_BITS = 2**31 - 1
-"""Bits of the codes of a row: how many differ is a number of 32 bits."""
-
-LARGEST_SET = 2**32 - 1
-"""Sizes of sets are kept in 32 bits; of a larger set, the size is this one."""
+from sparsemaps.codes._code_checks import (
+    TEXTS,
+    check_chance,
+    check_codes,
+    check_parts,
+    check_sizes,
+    check_sizes_of_sets,
+    refuse_different,
+    rows_with_bits,
+)
 
 _CALL_BITS = 2**36
-"""Bits that a call of a kernel compares, in about a tenth of a second: signals are taken between
+"""Bits that a call of a kernel compares in a tenth of a second. Signals are handled between
 calls."""
 
 _PART_CODES = 2**20
@@ -33,12 +34,13 @@ _PART_CODES = 2**20
 
 
 class PackedCodes:
-    """Packed codes, with how to estimate the kernel from them and which map made them.
+    """Packed codes, with the map that made them and the formula for its kernel.
 
     ``encode(X, packed=True)`` of a map returns them. All functions of `sparsemaps.codes` and
-    `sparsemaps.neighbors` take them, need no parameters then, and refuse to compare codes of maps
-    that differ in class, parameters, seed or scheme of random numbers, and codes of texts whose
-    vectorizers differ. Codes of a matrix do not know how it was made, and compare to both.
+    `sparsemaps.neighbors` take them, and need no further parameters for them. They refuse to
+    compare codes of maps that differ in class, parameters, seed or scheme of random numbers, and
+    codes of texts whose vectorizers differ. Codes of a matrix have no vectorizer, and compare to
+    codes of any texts.
 
     Parameters
     ----------
@@ -47,27 +49,27 @@ class PackedCodes:
     bits : int
         Bits of a code, 1 to 24, and at most as many as a row has.
     config : dict
-        ``to_config()`` of the map; of codes of texts, also "texts", the class of the vectorizer and
-        those of its parameters that decide the rows. It is compared, saved and shown; the numbers
-        below alone decide what is computed.
+        ``to_config()`` of the map. Codes of texts have the key "texts" too: the class of the
+        vectorizer and those of its parameters that decide the rows. The dictionary is compared,
+        saved and shown; only the parameters below decide estimates.
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     sampled : array-like of bool, shape (n_rows,), or None, default=None
-        Which rows have samples. None takes all rows of which not all bits are 0. The others
-        are never found as neighbours.
+        Which rows have samples. None takes all rows of which not all bits are 0. Answers of
+        `sparsemaps.neighbors` never have the other rows.
     chance : float or None, default=None
         The probability that codes of samples that differ agree: at least 0 and below 1. None is
-        ``2 ** -bits``. It is 0 for `SignProjection`. Of "product" it follows from `parts`.
+        ``2 ** -bits``. It is 0 for `SignProjection`. For "product" it follows from `parts`.
     estimator : {"chance", "signs:rbf", "signs:laplacian", "product", ""}, default="chance"
         How the kernel follows from the number of codes that agree: "chance" for samples that agree
         at the rate of the kernel; "signs:rbf" and "signs:laplacian" for the bits of
         `RandomFourier`; "product" for `KernelProduct`; "" where there is no estimate.
     parts : sequence of (bits, chance), default=()
-        Of "product", the bits and the chance of each part of a code, that with the highest bits
-        first.
+        For "product", the bits and the chance of each part of a code. The part with the highest
+        bits comes first.
     sizes : array-like of int, shape (n_rows,), or None, default=None
-        Of the codes of `MinHash`, how many members each set has, at most 2**32 - 1:
-        `sparsemaps.neighbors.contained_pairs` needs them. None where they are not known.
+        For codes of `MinHash`, the number of members of each set, at most 2**32 - 1, which
+        `sparsemaps.neighbors.contained_pairs` needs. None where it is not known.
 
     Attributes
     ----------
@@ -121,18 +123,18 @@ class PackedCodes:
             raise ValueError(f"config must be a dictionary, got {config!r}")
         self.config = dict(config)
         self.estimator = _checks.check_choice("estimator", estimator, _estimates.ESTIMATORS)
-        self.parts = _check_parts(parts, self.bits, estimator == _estimates.PRODUCT)
+        self.parts = check_parts(parts, self.bits, estimator == _estimates.PRODUCT)
         if self.parts:
             self.chance = math.prod(chance for _, chance in self.parts)
         else:
-            self.chance = 2.0**-self.bits if chance is None else _check_chance("chance", chance)
+            self.chance = 2.0**-self.bits if chance is None else check_chance("chance", chance)
         if sampled is not None:
             self.sampled = np.ascontiguousarray(sampled, dtype=bool)
             if self.sampled.shape != (len(self.array),):
                 raise ValueError(
                     f"sampled must be of shape ({len(self.array)},), got {self.sampled.shape}"
                 )
-        self.sizes = None if sizes is None else _check_sizes_of_sets(sizes, len(self.array))
+        self.sizes = None if sizes is None else check_sizes_of_sets(sizes, len(self.array))
 
     @cached_property  # to compare rows does not need it
     def sampled(self) -> npt.NDArray[np.bool_]:
@@ -162,7 +164,7 @@ class PackedCodes:
         return PackedCodes(array, self.bits, self.config, sampled=sampled, sizes=sizes, **facts)
 
     def _facts(self) -> dict[str, Any]:
-        """What else the constructor takes that does not depend on the rows."""
+        """The parameters of the constructor beside `bits` and `config` that all rows share."""
         names = ("n_hashes", "chance", "estimator", "parts")
         return {name: getattr(self, name) for name in names}
 
@@ -178,7 +180,7 @@ class PackedCodes:
         Returns
         -------
         codes : PackedCodes
-            A copy of all rows, also of a single block. `sizes` are there if all blocks have them.
+            A copy of all rows, also of a single block. It has `sizes` if all blocks have them.
 
         Raises
         ------
@@ -202,7 +204,7 @@ class PackedCodes:
         for codes in blocks:
             if not isinstance(codes, PackedCodes):
                 raise ValueError(f"blocks must be PackedCodes, got {type(codes).__name__}")
-        # One that knows its vectorizer, if any does.
+        # The first block that has a vectorizer, or the first block.
         known = next((n for n, codes in enumerate(blocks) if TEXTS in codes.config), 0)
         for number, codes in enumerate(blocks):
             refuse_different(f"block {known} and block {number}", blocks[known], codes)
@@ -285,7 +287,7 @@ class PackedCodes:
         save_blocks(path, [self], about)
 
     def _description(self) -> dict[str, Any]:
-        """What a file says of codes of this map."""
+        """The entries of a file that describe the codes."""
         return {"bits": self.bits, "config": self.config, **self._facts()}
 
     @classmethod
@@ -313,12 +315,12 @@ class PackedCodes:
 
     @classmethod
     def _open(cls, path: str, mmap_mode: Any) -> "tuple[PackedCodes, _file.Contents]":
-        """The codes of a file, and all that it holds."""
+        """The codes of a file, and its whole contents."""
         contents = _file.read(path, mmap_mode)
-        array, sampled, about, _ = contents
+        array, sampled, description, _ = contents
         try:
             names = ("bits", "config", "n_hashes", "chance", "estimator", "parts")
-            own = {name: about[name] for name in names}
+            own = {name: description[name] for name in names}
             if own["n_hashes"] is None or own["chance"] is None:
                 raise ValueError("n_hashes and chance must be numbers")
             sizes = contents.further.get("sizes")
@@ -371,13 +373,14 @@ class PackedCodes:
         Parameters
         ----------
         counts : array-like of int
-            How many codes agree, of all codes of a row.
+            The number of codes of a row that agree.
         first, second : array-like of int or None, default=None
-            For codes of a `KernelProduct` of which a map's codes agree by chance: how many codes of
-            the first and of the second map agree, as ``collisions(A.part(0), B.part(0))`` and
-            ``collisions(A.part(1), B.part(1))`` count them. Not used for other codes.
+            For codes of a `KernelProduct` of which a map's codes agree by chance: the number of
+            codes of the first and of the second map that agree, as
+            ``collisions(A.part(0), B.part(0))`` and ``collisions(A.part(1), B.part(1))`` count
+            them. Other codes do not need them.
         return_std : bool, default=False
-            Return the standard errors too.
+            Whether to return the standard errors too.
 
         Returns
         -------
@@ -394,7 +397,7 @@ class PackedCodes:
         """
         self._refuse_none()
         if self.estimator in _estimates.SIGNS:
-            found = _estimates.of_signs(counts, self.n_hashes, _estimates.SIGNS[self.estimator])
+            estimate = _estimates.of_signs(counts, self.n_hashes, _estimates.SIGNS[self.estimator])
         elif self._takes_parts:
             if first is None or second is None:
                 raise ValueError(
@@ -402,14 +405,14 @@ class PackedCodes:
                     "each map that agree: collisions(A.part(0), B.part(0)) and of part(1)"
                 )
             (_, p), (_, q) = self.parts
-            found = _estimates.of_products(counts, first, second, self.n_hashes, (p, q))
+            estimate = _estimates.of_products(counts, first, second, self.n_hashes, (p, q))
         else:
-            found = _estimates.of_counts(counts, self.n_hashes, self.chance)
-        return found if return_std else found[0]
+            estimate = _estimates.of_counts(counts, self.n_hashes, self.chance)
+        return estimate if return_std else estimate[0]
 
     def _least_rate(self, kernel: Any) -> Array:
-        """The rate at which codes agree where the kernel has this value; of a product, which has
-        several such rates, no more than the least."""
+        """The rate at which codes agree where the kernel has this value. A product has several such
+        rates; the result is at most the least of them."""
         self._refuse_none()
         kernel = np.clip(kernel, 0, 1)
         if self.estimator in _estimates.SIGNS:
@@ -463,94 +466,24 @@ def join_files(paths: Sequence[str], path: Any) -> None:
     _file.write(path, blocks, np.concatenate(sampled), first._description(), further)
 
 
-def _check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
-    sizes = np.asarray(sizes)
-    if sizes.shape != (n_rows,) or sizes.dtype.kind not in "iu":
-        raise ValueError(
-            f"sizes must be integers of shape ({n_rows},), got shape {sizes.shape} of {sizes.dtype}"
-        )
-    if sizes.size and not 0 <= sizes.min() <= sizes.max() <= LARGEST_SET:
-        raise ValueError(
-            f"sizes must be from 0 to {LARGEST_SET}, got {sizes.min()} to {sizes.max()}"
-        )
-    return np.ascontiguousarray(sizes, np.uint32)
-
-
-def _check_chance(name: str, value: Any) -> float:
-    chance = _checks.check_real(name, value, 0)
-    if chance >= 1:
-        raise ValueError(f"{name} must be at least 0 and below 1, got {value}")
-    return chance
-
-
-def _check_parts(parts: Any, bits: int, is_product: bool) -> tuple[tuple[int, float], ...]:
-    """The parts of codes of so many bits; none where they are not those of a product."""
-    if not isinstance(parts, Sequence) or any(
-        not isinstance(part, Sequence) or len(part) != 2 for part in parts
-    ):
-        raise ValueError(f"parts must be pairs of bits and chance, got {parts!r}")
-    found = tuple(
-        (_checks.check_int("bits of parts", n, 1, bits), _check_chance("chance of parts", p))
-        for n, p in parts
-    )
-    if is_product != bool(found) or (is_product and sum(n for n, _ in found) != bits):
-        raise ValueError(
-            f"parts must have {bits if is_product else 0} bits together, got {list(found)}"
-        )
-    return found
-
-
-def check_codes(name: str, codes: Array) -> Array:
-    """`codes` as an array of packed codes."""
-    codes = np.asarray(codes)
-    if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] == 0:
-        raise ValueError(
-            f"{name} must be a two-dimensional array of uint8 with at least one byte a row, got "
-            f"shape {codes.shape} of {codes.dtype}"
-        )
-    return np.ascontiguousarray(codes)
-
-
-def check_sizes(name: str, codes: Array, bits: Any, n_hashes: Any) -> tuple[int, int]:
-    """The bits of a code and the codes of a row, which fit into the rows of `codes`."""
-    bits = _checks.check_int("bits", bits, 1, 24)
-    row_bits = 8 * codes.shape[1]
-    if bits > row_bits:
-        raise ValueError(f"bits must be at most {row_bits}, those of a row of {name}, got {bits}")
-    most = row_bits // bits
-    if n_hashes is not None:
-        most = _checks.check_int("n_hashes", n_hashes, 1, most)
-    if bits * most > LARGEST_N_BITS:
-        raise ValueError(f"rows of {name} must have at most {LARGEST_N_BITS} bits of codes")
-    return bits, most
-
-
-def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
-    """Mark the rows that have a bit that is not 0."""
-    found = np.empty(len(codes), bool)
-    for start in range(0, len(codes), step):
-        codes[start : start + step].any(axis=1, out=found[start : start + step])
-    return found
-
-
 def rows_a_call(n_queries: int, row_bits: int) -> int:
-    """The number of rows that a call of a kernel compares with so many queries."""
+    """The number of rows of `row_bits` bits that a call of a kernel compares with the queries."""
     return max(1, _CALL_BITS // (max(n_queries, 1) * max(row_bits, 64)))
 
 
 def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> PackedCodes:
-    """Packed codes, or a plain array of them, for a public function.
+    """The argument of a public function, packed codes or a plain array, as `PackedCodes`.
 
-    In a plain array, rows of which all bits are 0 have no samples; but rows of less than 64 bits
-    all have, as so few bits may be 0 by chance.
+    In a plain array, a row of which all bits are 0 has no samples. But rows of less than 64 bits
+    all have samples, as so few bits may be 0 by chance.
     """
     if isinstance(codes, PackedCodes):
-        for what, given, known in (
+        for what, value, known in (
             ("bits", bits, codes.bits),
             ("n_hashes", n_hashes, codes.n_hashes),
         ):
-            if given is not None and given != known:
-                raise ValueError(f"{what} must be that of {name}, {known}, got {given!r}")
+            if value is not None and value != known:
+                raise ValueError(f"{what} must be that of {name}, {known}, got {value!r}")
         return codes
     array = check_codes(name, codes)
     if bits is None:
@@ -564,16 +497,16 @@ def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> 
 def as_packed_pair(
     names: tuple[str, str], A: Any, B: Any, bits: int | None, n_hashes: int | None
 ) -> tuple[PackedCodes, PackedCodes]:
-    """The same for two that are to be compared; a plain array is of the map of the other."""
+    """Two arguments that are compared, as `as_packed`; a plain array is of the other's map."""
     if isinstance(A, PackedCodes) and isinstance(B, PackedCodes):
         refuse_different(" and ".join(names), A, B)
     which = 1 if isinstance(B, PackedCodes) and not isinstance(A, PackedCodes) else 0
     known = as_packed(names[which], (A, B)[which], bits, n_hashes)
-    found = [
+    both = [
         codes if isinstance(codes, PackedCodes) else check_codes(name, codes)
         for name, codes in zip(names, (A, B), strict=True)
     ]
-    lengths = [codes.shape[1] for codes in found]
+    lengths = [codes.shape[1] for codes in both]
     if lengths[0] != lengths[1]:
         raise ValueError(
             f"{names[0]} and {names[1]} must have rows of one length, got {lengths[0]} and "
@@ -583,7 +516,7 @@ def as_packed_pair(
         codes
         if isinstance(codes, PackedCodes)
         else known._with_rows(codes, _all_sampled(codes, known.bits * known.n_hashes))
-        for codes in found
+        for codes in both
     )
     return one, other
 
@@ -591,40 +524,3 @@ def as_packed_pair(
 def _all_sampled(array: Array, n_bits: int) -> Array | None:
     """That all rows have samples, if so few bits may be 0 by chance."""
     return None if n_bits >= 64 else np.ones(len(array), bool)
-
-
-def refuse_different(names: str, A: PackedCodes, B: PackedCodes) -> None:
-    """Raise where codes of the two do not compare."""
-
-    def about(codes: PackedCodes) -> dict[str, Any]:
-        left_out = ("n_features", TEXTS)
-        parts = {key: value for key, value in codes.config.items() if key not in left_out}
-        return {**parts, "bits": codes.bits, **codes._facts()}
-
-    one, other = about(A), about(B)
-    for key in {**one, **other}:
-        if one.get(key) != other.get(key):
-            raise ValueError(
-                f"{names} must be codes of the same map: their {key} are {one.get(key)} and "
-                f"{other.get(key)}"
-            )
-    _refuse_different_texts(names, A.config.get(TEXTS), B.config.get(TEXTS))
-
-
-def _refuse_different_texts(names: str, one: Any, other: Any) -> None:
-    """Raise where the rows of two sets of codes are of texts, by vectorizers that differ.
-
-    Nothing says which texts the rows of a plain matrix are of.
-    """
-    if one is None or other is None or one == other:
-        return
-    for about in (one, other):
-        if not isinstance(about, dict) or not isinstance(about.get("parameters"), dict):
-            raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
-    one, other = ({**about, **about["parameters"]} for about in (one, other))
-    for key in {**one, **other}:
-        if key != "parameters" and one.get(key) != other.get(key):
-            raise ValueError(
-                f"{names} must be codes of texts that were vectorized alike: their {key} are "
-                f"{one.get(key)!r} and {other.get(key)!r}"
-            )

@@ -1,0 +1,136 @@
+"""What packed codes must be: sound arrays, sizes that fit, and codes of one map."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparsemaps._tools import _checks
+from sparsemaps._tools._typing import Array
+
+if TYPE_CHECKING:
+    from sparsemaps.codes._packed import PackedCodes
+
+TEXTS = "texts"
+"""Key of a config under which codes of texts have the vectorizer that made their rows."""
+
+LARGEST_BITS = 24
+"""The largest number of bits of a code."""
+
+LARGEST_N_HASHES = 2**24
+"""The largest number of codes of a row that a map makes and a search takes."""
+
+LARGEST_N_BITS = _checks.LARGEST_INT32
+"""The largest number of bits of the codes of a row: the number that differ has 32 bits."""
+
+LARGEST_SET = 2**32 - 1
+"""The largest size of a set that is kept, in 32 bits; larger sets have this size."""
+
+
+def check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
+    """`sizes` as uint32, one for each row."""
+    sizes = np.asarray(sizes)
+    if sizes.shape != (n_rows,) or sizes.dtype.kind not in "iu":
+        raise ValueError(
+            f"sizes must be integers of shape ({n_rows},), got shape {sizes.shape} of {sizes.dtype}"
+        )
+    if sizes.size and not 0 <= sizes.min() <= sizes.max() <= LARGEST_SET:
+        raise ValueError(
+            f"sizes must be from 0 to {LARGEST_SET}, got {sizes.min()} to {sizes.max()}"
+        )
+    return np.ascontiguousarray(sizes, np.uint32)
+
+
+def check_chance(name: str, value: Any) -> float:
+    """`value` as a probability below 1."""
+    chance = _checks.check_real(name, value, 0)
+    if chance >= 1:
+        raise ValueError(f"{name} must be at least 0 and below 1, got {value}")
+    return chance
+
+
+def check_parts(parts: Any, bits: int, is_product: bool) -> tuple[tuple[int, float], ...]:
+    """`parts` as pairs of bits and chance, which have `bits` together; () if not of a product."""
+    if not isinstance(parts, Sequence) or any(
+        not isinstance(part, Sequence) or len(part) != 2 for part in parts
+    ):
+        raise ValueError(f"parts must be pairs of bits and chance, got {parts!r}")
+    checked = tuple(
+        (_checks.check_int("bits of parts", n, 1, bits), check_chance("chance of parts", p))
+        for n, p in parts
+    )
+    if is_product != bool(checked) or (is_product and sum(n for n, _ in checked) != bits):
+        raise ValueError(
+            f"parts must have {bits if is_product else 0} bits together, got {list(checked)}"
+        )
+    return checked
+
+
+def check_codes(name: str, codes: Array) -> Array:
+    """`codes` as an array of packed codes."""
+    codes = np.asarray(codes)
+    if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] == 0:
+        raise ValueError(
+            f"{name} must be a two-dimensional array of uint8 with at least one byte a row, got "
+            f"shape {codes.shape} of {codes.dtype}"
+        )
+    return np.ascontiguousarray(codes)
+
+
+def check_sizes(name: str, codes: Array, bits: Any, n_hashes: Any) -> tuple[int, int]:
+    """The bits of a code and the number of codes of a row, which fit into the rows of `codes`."""
+    bits = _checks.check_int("bits", bits, 1, LARGEST_BITS)
+    row_bits = 8 * codes.shape[1]
+    if bits > row_bits:
+        raise ValueError(f"bits must be at most {row_bits}, those of a row of {name}, got {bits}")
+    most = row_bits // bits
+    if n_hashes is not None:
+        most = _checks.check_int("n_hashes", n_hashes, 1, most)
+    if bits * most > LARGEST_N_BITS:
+        raise ValueError(f"rows of {name} must have at most {LARGEST_N_BITS} bits of codes")
+    return bits, most
+
+
+def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
+    """Which rows have a bit that is not 0, `step` rows at a time."""
+    have_bits = np.empty(len(codes), bool)
+    for start in range(0, len(codes), step):
+        codes[start : start + step].any(axis=1, out=have_bits[start : start + step])
+    return have_bits
+
+
+def refuse_different(names: str, A: "PackedCodes", B: "PackedCodes") -> None:
+    """Raise unless the codes are of one map, so that they may be compared."""
+
+    def facts(codes: "PackedCodes") -> dict[str, Any]:
+        left_out = ("n_features", TEXTS)
+        parts = {key: value for key, value in codes.config.items() if key not in left_out}
+        return {**parts, "bits": codes.bits, **codes._facts()}
+
+    one, other = facts(A), facts(B)
+    for key in {**one, **other}:
+        if one.get(key) != other.get(key):
+            raise ValueError(
+                f"{names} must be codes of the same map: their {key} are {one.get(key)} and "
+                f"{other.get(key)}"
+            )
+    _refuse_different_texts(names, A.config.get(TEXTS), B.config.get(TEXTS))
+
+
+def _refuse_different_texts(names: str, one: Any, other: Any) -> None:
+    """Raise if both sets of codes are of texts, and their vectorizers differ.
+
+    Codes of a plain matrix have no vectorizer, and compare to both.
+    """
+    if one is None or other is None or one == other:
+        return
+    for config in (one, other):
+        if not isinstance(config, dict) or not isinstance(config.get("parameters"), dict):
+            raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
+    one, other = ({**config, **config["parameters"]} for config in (one, other))
+    for key in {**one, **other}:
+        if key != "parameters" and one.get(key) != other.get(key):
+            raise ValueError(
+                f"{names} must be codes of texts that were vectorized alike: their {key} are "
+                f"{one.get(key)!r} and {other.get(key)!r}"
+            )
