@@ -1,19 +1,22 @@
 """Neighbours and near-duplicates by packed codes: nearest rows, pairs, clusters, an index.
 
-Beside the codes and the answer, a few megabytes of memory are used, and for pairs a key of 8 bytes
-for each row, up to a bound (`max_bytes`): never a matrix of all pairs.
-Rows without samples are never found. `PackedCodes` mark them; in plain arrays they are the rows of
-which all bits are 0, if rows have at least 64 bits.
+A search takes a few megabytes of memory beside the codes and the answer, and for pairs a key of 8
+bytes for each row, up to a bound (`max_bytes`). No answer has rows without samples. `PackedCodes`
+mark these rows; in a plain array they are the rows of which all bits are 0, if rows have at least
+64 bits.
 
-- this file: `top_k` and `similar_pairs`.
-- ``_clusters``: `clusters`, the connected components of pairs.
-- ``_search``: pairs of a similarity, and candidates for the exact kernel.
-- ``_brute``: comparing all. ``_hashing``: by bands of codes. ``_bands``: which bands, what recall.
-- ``_containment``: `contained_pairs`, by codes and the sizes of sets.
-- ``_exact``: the exact kernel of pairs.
-- ``_index``: `KernelNeighbors`; ``_kept``: its rows, with tables of their bands, as they come.
+- this file has `top_k` and `similar_pairs`.
+- ``_clusters`` has `clusters`, the connected components of pairs.
+- ``_search`` chooses how pairs are searched, and has the rule for candidates of the exact kernel.
+- ``_brute`` compares all codes. ``_hashing`` compares rows that share a band of codes. ``_bands``
+  chooses the bands and computes their recall.
+- ``_containment`` has `contained_pairs`, which needs codes and the sizes of sets.
+- ``_exact`` computes the exact kernel of pairs.
+- ``_index`` has `KernelNeighbors`, the index. ``_kept`` holds its rows and the tables of their
+  bands, while rows are added and removed. ``_index_search`` answers its queries. ``_index_file``
+  writes and reads its file.
 
-``files`` and ``dask`` search by these modules.
+``files`` and ``dask`` call these modules.
 
 >>> from sklearn.datasets import load_digits
 >>> from sparsemaps import ConsistentWeightedSampling, neighbors

@@ -1,4 +1,4 @@
-"""Bands of codes: how many, how long, and with which recall they find similar rows."""
+"""Bands of codes: their number, their length, and the recall of hashing by them."""
 
 import math
 from typing import NamedTuple
@@ -13,10 +13,10 @@ _EXACT_RECALL_CODES = 1024
 _MAX_BAND = 64
 
 # Nanoseconds, for the choice between ways to search; only their ratios matter.
-_HASH_COST = 30.0  # of a row in a band: hash and sort
-_CANDIDATE_COST = 20.0  # of a pair that shares a bucket
-_PAIR_COST = 0.2  # of one of all pairs,
-_WORD_COST = 0.05  # and more for each word of 64 bits
+_HASH_COST = 30.0  # to hash and sort a band of a row
+_CANDIDATE_COST = 20.0  # to compare a pair that shares a bucket
+_PAIR_COST = 0.2  # to compare one of all pairs,
+_WORD_COST = 0.05  # and in addition for each word of 64 bits
 
 
 class Bands(NamedTuple):
@@ -27,19 +27,19 @@ class Bands(NamedTuple):
 
 
 def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
-    """The probability that two rows share a bucket if so many of their codes agree, all choices of
-    these being equally likely; above 1,024 codes a little less.
+    """The probability that two rows share a bucket if `n_agreeing` of their codes agree, and which
+    codes agree is uniformly random. Above 1,024 codes the result is a little lower.
 
-    Whether the codes of one band all agree makes it less likely that those of another do
-    (Joag-Dev & Proschan, "Negative association of random variables", 1983), so that bands taken
-    as independent miss more than they do.
+    If all codes of one band agree, those of another are less likely to (Joag-Dev & Proschan,
+    "Negative association of random variables", 1983). So the formula for independent bands, which
+    is taken above 1,024 codes, gives too low a recall.
     """
     length, n_bands = bands
     if n_hashes > _EXACT_RECALL_CODES:
         places = np.arange(length)
         one = float(np.prod(np.maximum(n_agreeing - places, 0) / (n_hashes - places)))
         return 1.0 if one >= 1 else -math.expm1(n_bands * math.log1p(-one))
-    # Inclusion and exclusion over the bands of which all codes agree, in whole numbers.
+    # Inclusion and exclusion over the bands of which all codes agree, in integers.
     ways: int = sum(
         (-1) ** j
         * math.comb(n_bands, j)
@@ -52,8 +52,8 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
 def choose_bands(
     codes: PackedCodes, other: PackedCodes | None, n_agreeing: int, recall: float
 ) -> Bands | None:
-    """The cheapest bands that find a pair of which so many codes agree with probability `recall`;
-    None where comparing all pairs costs less."""
+    """The cheapest bands of this recall for pairs of which `n_agreeing` codes agree; None where
+    comparing all pairs costs less."""
     n_rows = len(codes) + (0 if other is None else len(other))
     n_pairs = math.comb(n_rows, 2) if other is None else len(codes) * len(other)
     if recall >= 1 or n_agreeing == 0 or n_pairs == 0:
@@ -72,7 +72,7 @@ def cheapest_bands(
     recall: float,
     rates: Array,
 ) -> Bands | None:
-    """As `choose_bands`, for so many rows, pairs of which agree at such `rates`."""
+    """As `choose_bands`; `rates` are those at which codes of some pairs of rows agree."""
     n_words = n_hashes * bits / 64
     least, best = n_pairs * (_PAIR_COST + _WORD_COST * n_words), None
     for length in range(1, min(_MAX_BAND, n_agreeing) + 1):
@@ -100,14 +100,14 @@ def _least_bands(length: int, n_hashes: int, n_agreeing: int, recall: float) -> 
 
 
 def sample(n_rows: int, n: int = 256) -> tuple[slice, slice]:
-    """Two samples of at most n rows each, for `rates_of`."""
+    """Two samples of at most n of `n_rows` rows, for `rates_of`."""
     step = max(1, n_rows // n)
     start = n_rows // (2 * n)
     return slice(0, n * step, step), slice(start, start + n * step, step)
 
 
 def rates_of(codes: PackedCodes, other: PackedCodes) -> Array:
-    """Rates at which codes of pairs of two samples of rows agree."""
+    """The rate at which codes agree of each pair of two samples of rows."""
     other = other._with_rows(other.array, np.ones(len(other), bool))
     differing = _brute.joined(list(_brute.within(codes, other, codes.n_hashes)))[2]
     differing = differing[differing > 0]  # not a row and itself

@@ -1,4 +1,4 @@
-"""Search among packed codes by comparing all: exact."""
+"""Exact search among packed codes: all codes are compared."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -6,25 +6,25 @@ from itertools import pairwise
 import numpy as np
 
 from sparsemaps._loops import neighbors as _kernel
-from sparsemaps._tools import _threads
+from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _packed
+from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.codes._packed import PackedCodes
 
 _QUERIES = 256
-"""Queries that a kernel takes at once."""
+"""Queries of one call of a kernel."""
 
 _ROWS = 4096
-"""Rows that they are compared with at once, where all pairs may be in the answer."""
+"""Rows that a call compares with the queries, where all pairs may be in the answer."""
 
 LARGEST_N_ROWS = 2**32 - 1
-LARGEST_N_CODES = 2**24
 
 
 def check_searched(n_rows: int, n_hashes: int) -> None:
     """Raise where there are more rows or codes than a search takes."""
-    if n_hashes > LARGEST_N_CODES:
-        raise ValueError(f"rows of at most {LARGEST_N_CODES} codes are searched, got {n_hashes}")
+    if n_hashes > LARGEST_N_HASHES:
+        raise ValueError(f"rows of at most {LARGEST_N_HASHES} codes are searched, got {n_hashes}")
     if n_rows > LARGEST_N_ROWS:
         raise ValueError(f"at most {LARGEST_N_ROWS} rows are searched, got {n_rows}")
 
@@ -32,7 +32,7 @@ def check_searched(n_rows: int, n_hashes: int) -> None:
 def nearest(
     queries: PackedCodes, codes: PackedCodes, k: int, n_jobs: int | None
 ) -> tuple[Array, Array]:
-    """Indices and agreements of each query's k nearest rows; -1 where there are fewer."""
+    """Indices and agreements of the k nearest rows of each query; -1 where a query has fewer."""
     check_searched(max(len(queries), len(codes)), codes.n_hashes)
     n_threads = _threads.resolve_n_jobs(n_jobs)
     n_queries, n_rows = len(queries), len(codes)
@@ -43,8 +43,8 @@ def nearest(
         step = n_queries
     ends = np.linspace(0, n_rows, n_shares + 1).astype(int)
     blocks = [
-        (start, min(start + step, n_queries), first, last)
-        for start in range(0, n_queries, max(step, 1))
+        (start, stop, first, last)
+        for start, stop in _blocks.ranges(0, n_queries, max(step, 1))
         for first, last in pairwise(ends.tolist())
     ]
     sampled = codes.sampled.view(np.uint8)
@@ -52,8 +52,7 @@ def nearest(
 
     def search(start: int, stop: int, first: int, last: int) -> Array:
         keys = np.full((stop - start, k), np.iinfo(np.uint64).max, np.uint64)
-        for begin in range(first, last, rows_a_call):
-            end = min(begin + rows_a_call, last)
+        for begin, end in _blocks.ranges(first, last, rows_a_call):
             _kernel.top_k(
                 queries.array[start:stop], codes.array[begin:end], codes.bits, codes.n_hashes,
                 sampled[begin:end], begin, keys,
@@ -62,9 +61,9 @@ def nearest(
 
     indices = np.empty((n_queries, k), np.int64)
     agreements = np.empty((n_queries, k), np.int32)
-    found = _threads.stream(search, blocks, n_jobs)
+    answers = _threads.stream(search, blocks, n_jobs)
     for start in range(0, n_queries, max(step, 1)):
-        keys = np.concatenate([next(found) for _ in range(n_shares)], axis=1)
+        keys = np.concatenate([next(answers) for _ in range(n_shares)], axis=1)
         keys.sort(axis=1)
         keys = keys[:, :k]
         rows = slice(start, start + len(keys))
@@ -79,31 +78,30 @@ def nearest(
 def all_pairs(
     codes: PackedCodes, other: PackedCodes | None, max_differing: int, n_jobs: int | None
 ) -> tuple[Array, Array, Array]:
-    """Pairs of which at most so many codes differ, by comparing all; and how many differ."""
+    """Pairs of which at most `max_differing` codes differ, and how many codes differ."""
     others = codes if other is None else other
     n_rows = len(codes)
 
     def search(start: int, stop: int) -> tuple[Array, Array, Array]:
-        found = []
+        parts = []
         first = 0 if other is not None else start
         for i, j, differing in within(codes[start:stop], others[first:], max_differing):
             i, j = i + start, j + first
             kept = codes.sampled[i]
             if other is None:
                 kept = kept & (i < j)
-            found.append((i[kept], j[kept], differing[kept]))
-        i, j, differing = joined(found)
+            parts.append((i[kept], j[kept], differing[kept]))
+        i, j, differing = joined(parts)
         order = np.lexsort((j, i))
         return i[order], j[order], differing[order]
 
-    blocks = [(start, min(start + _QUERIES, n_rows)) for start in range(0, n_rows, _QUERIES)]
-    return joined(_threads.run(search, blocks, n_jobs))
+    return joined(_threads.run(search, _blocks.ranges(0, n_rows, _QUERIES), n_jobs))
 
 
 def within(
     queries: PackedCodes, codes: PackedCodes, max_differing: int
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """Pairs of few queries and rows with samples, some rows at a time."""
+    """As `all_pairs`, of few queries and of rows with samples, some rows at a time."""
     step = min(_ROWS, _packed.rows_a_call(len(queries), codes.bits * codes.n_hashes))
     space = np.empty((3, len(queries) * min(step, len(codes))), np.uint32)
     sampled = codes.sampled.view(np.uint8)
@@ -117,9 +115,12 @@ def within(
         yield i, j + first, differing
 
 
-def joined(found: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+def joined(parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+    """Pairs, in arrays of rows and of differing codes, of several parts."""
+    if len(parts) == 1:
+        return parts[0]
     none = np.empty(0, np.int64)
     i, j, differing = (
-        np.concatenate([none, *(part[column] for part in found)]) for column in range(3)
+        np.concatenate([none, *(part[column] for part in parts)]) for column in range(3)
     )
     return i, j, differing

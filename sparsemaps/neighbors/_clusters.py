@@ -10,24 +10,21 @@ from scipy.sparse import csgraph
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Rows
 
-_PAIRS = 2**24
+_GRAPH_PAIRS = 2**24
 """Pairs whose graph is made at a time: some hundred megabytes."""
-
-LARGEST_N_ROWS = 2**31 - 1
-"""SciPy numbers components in 32 bits."""
 
 
 def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     """The cluster of each row: two rows that a chain of pairs joins are in one cluster.
 
-    Clusters are the connected components of the graph of the pairs. Rows of no pair are clusters of
-    their own. To keep one row of each cluster, keep the rows at which a number first appears.
+    Clusters are the connected components of the graph of the pairs. A row of no pair is a cluster
+    by itself. To keep one row of each cluster, keep the rows at which a number first appears.
 
     Parameters
     ----------
     i, j : array-like of int, shape (n_pairs,)
-        The rows of each pair, 0 to n - 1, such as `similar_pairs` returns. The order of the pairs,
-        which row of a pair comes first, and how often a pair stands there do not matter.
+        The rows of each pair, 0 to n - 1, such as `similar_pairs` returns. The answer does not
+        depend on the order of the pairs, the order within a pair, or repeated pairs.
     n : int
         How many rows there are, 0 to 2**31 - 1.
 
@@ -35,7 +32,7 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     -------
     numbers : ndarray of int64, shape (n,)
         The number of each row's cluster. Clusters are numbered from 0 in the order of their first
-        rows: the numbers depend on the set of pairs only.
+        rows.
 
     Raises
     ------
@@ -62,20 +59,20 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     >>> np.unique(numbers, return_index=True)[1]  # the first row of each cluster
     array([0, 1, 2, 5])
     """
-    n = _checks.check_int("n", n, 0, LARGEST_N_ROWS)
+    n = _checks.check_int("n", n, 0, _checks.LARGEST_INT32)  # SciPy numbers components so
     return numbered_components(*checked_pairs(i, j, n), n)
 
 
 def checked_pairs(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> tuple[Array, Array]:
-    """The rows of pairs as arrays; an error where they are not sound."""
+    """The rows of pairs as arrays. It is an error if they are not sound."""
     i, j = _check_rows("i", i, n), _check_rows("j", j, n)
     if len(i) != len(j):
         raise ValueError(f"i and j must have one length, got {len(i)} and {len(j)}")
     return i, j
 
 
-def numbered_components(i: Array, j: Array, n: int, max_pairs: int = _PAIRS) -> Array:
-    """As `clusters`, of sound rows, so many pairs at a time."""
+def numbered_components(i: Array, j: Array, n: int, max_pairs: int = _GRAPH_PAIRS) -> Array:
+    """As `clusters`, for checked rows; at most `max_pairs` pairs are in memory as a graph."""
     numbers = np.arange(n)
     for start in range(0, len(i), max_pairs):
         some = slice(start, start + max_pairs)

@@ -15,7 +15,7 @@ from scipy import special
 
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes import _packed
+from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _search
 
@@ -28,9 +28,6 @@ deviations."""
 
 _CLASSES = 2
 """Classes of sizes for each doubling."""
-
-_MAX_BUCKET = 1000
-"""As in `sparsemaps.neighbors.similar_pairs`."""
 
 
 def contained_pairs(
@@ -112,7 +109,7 @@ def contained_pairs(
     searched, others = _with_sizes("codes", codes), None
     if other is not None:
         others = _with_sizes("other", other)
-        _packed.refuse_different("codes and other", searched, others)
+        refuse_different("codes and other", searched, others)
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
     _check_error(searched, searched if others is None else others, threshold)
@@ -126,7 +123,7 @@ def contained_pairs(
     b = _sizes(searched if others is None else others)[j]
     similarity, std = searched.kernel(searched.n_hashes - differing, return_std=True)
     containment = similarity * (a + b) / ((1 + similarity) * a)
-    kept = np.flatnonzero(containment >= threshold - 1e-12)
+    kept = np.flatnonzero(_search.reaches(containment, threshold))
     kept = kept[np.lexsort((j[kept], i[kept]))]
     error = (std * (a + b) / (a * (1 + similarity) ** 2))[kept]
     answer = i[kept], j[kept], containment[kept]
@@ -203,7 +200,7 @@ def _search_classes(
             n_agreeing, recall = wanted(min(least))
             same = other is None and first is second
             i, j, differing = _search.pairs_of(
-                sets[0], None if same else sets[1], n_agreeing, recall, _MAX_BUCKET, n_jobs
+                sets[0], None if same else sets[1], n_agreeing, recall, _search.MAX_BUCKET, n_jobs
             )
             i, j = first[i], second[j]
             yield _Found(i, j, differing)

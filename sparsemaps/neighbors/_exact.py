@@ -1,4 +1,4 @@
-"""The exact kernel of pairs of rows, for candidates that codes have found."""
+"""The exact kernel of pairs of rows, for candidates that codes have chosen."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools._typing import Array
 
-_QUERIES = 64
+_KERNEL_ROWS = 64
 """Rows of the first matrix whose pairs are computed together."""
 
 _PAIRS = 2**15
@@ -15,12 +15,13 @@ _PAIRS = 2**15
 
 
 def exact_pairs(map: Any, X: Any, Y: Any, i: Array, j: Array) -> Array:
-    """The exact kernel of row i of `X` and row j of `Y`, of CSR, i ascending."""
+    """The exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i. `X` and
+    `Y` are CSR."""
     kernel = np.empty(len(i))
     first = 0
     while first < len(i):
         last = first + _PAIRS
-        last = first + int(np.searchsorted(i[first:last], i[first] + _QUERIES))
+        last = first + int(np.searchsorted(i[first:last], i[first] + _KERNEL_ROWS))
         queries, row = np.unique(i[first:last], return_inverse=True)
         others, column = np.unique(j[first:last], return_inverse=True)
         A, B = _on_few_columns(X[queries], Y[others])
@@ -30,8 +31,8 @@ def exact_pairs(map: Any, X: Any, Y: Any, i: Array, j: Array) -> Array:
 
 
 def _on_few_columns(A: Any, B: Any) -> tuple[Any, Any]:
-    """Rows on the columns that they have entries in: a kernel does not depend on which these are,
-    and memory not on how many others there are."""
+    """The rows without the columns that none of them has: the kernel does not depend on these, and
+    memory does not grow with their number."""
     columns, indices = np.unique(np.concatenate([A.indices, B.indices]), return_inverse=True)
     width = max(1, len(columns))
     ends = A.nnz

@@ -1,7 +1,7 @@
-"""Search for pairs among packed codes by hashing bands of them.
+"""Similar pairs among packed codes, by hashing bands of the codes.
 
 Beside codes that are mapped into memory, the search holds the keys of rows, 8 bytes each, at most
-as many as `Sizes` says; which rows have samples, a byte each; and the pairs that are found.
+as many as `Sizes` says; which rows have samples, a byte each; and the pairs.
 """
 
 import secrets
@@ -24,11 +24,11 @@ MAX_BYTES = 2**30
 
 
 class Sizes(NamedTuple):
-    """How much the search for pairs by hashing does at a time."""
+    """Largest numbers of what is hashed, compared and returned at a time."""
 
     keys: int = MAX_BYTES // 8  # rows that are hashed, by all threads together
-    pairs: int = 2**17  # that are found
-    call_bytes: int = 2**27  # codes that a kernel hashes or reads: signals are taken between calls
+    pairs: int = 2**17  # pairs that a call of a kernel returns
+    call_bytes: int = 2**27  # codes that a call reads; signals are handled between calls
 
 
 SIZES = Sizes()
@@ -61,9 +61,9 @@ def banded_pairs(
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
 ) -> tuple[Array, Array, Array]:
-    """Pairs that share a bucket and of which at most so many codes differ.
+    """Pairs that share a bucket, and of which at most `max_differing` codes differ.
 
-    Rows are divided by their hashes into parts whose keys are held at a time; the pairs of each
+    Rows are divided by their hashes into parts whose keys are held at a time. The pairs of each
     part and band are a stage.
     """
     n_own = len(codes)
@@ -96,7 +96,8 @@ def banded_pairs(
 
 
 def _n_parts(n_rows: int, n_jobs: int | None, sizes: Sizes) -> int:
-    """In how many parts the rows of a band are hashed; each thread holds the keys of one."""
+    """The number of parts in which the rows of a band are hashed. Each thread holds the keys of
+    one part."""
     return max(1, -(-n_rows * _threads.resolve_n_jobs(n_jobs) // sizes.keys))
 
 
@@ -121,8 +122,8 @@ class _Hashed:
         self._n_parts = n_parts
 
     def buckets(self, bit: int, n_bits: int, part: int, max_bucket: int) -> Array:
-        """The rows of a part, with the hashes or numbers of their buckets above them, in their
-        order. In a bucket of more than `max_bucket` rows all have the same bits."""
+        """The rows of a part as 64-bit words: the bucket's hash or number above the row's number,
+        sorted. In a bucket of more than `max_bucket` rows all rows have the same bits."""
         step = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
         # Parts are of about one size, unless many rows have equal bits, which are in one part.
         room = self._n_rows * 17 // (16 * self._n_parts) + step
@@ -170,19 +171,19 @@ class _Hashed:
     def verified(
         self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int
     ) -> tuple[Array, int]:
-        """The pairs of rows of equal bits of which at most so many codes differ; and how many pairs
-        were compared."""
+        """The pairs of rows in one bucket of which at most `max_differing` codes differ, and the
+        number of pairs that were compared."""
         codes = self._codes
         state = np.array([0, 0, -1, 0, 0])
-        found, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
+        parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         max_compared = max(1, self._sizes.call_bytes // codes.shape[1])
         while state[1] < len(keys):
-            n_found = _kernel.verify_buckets(
+            n_pairs = _kernel.verify_buckets(
                 keys, codes.array, self._others, codes.bits, codes.n_hashes, bit, n_bits,
                 max_differing, max_bucket, max_compared, state, space,
             )  # fmt: skip
-            found.append(space[:n_found].copy())
-        return np.concatenate(found), int(state[4])
+            parts.append(space[:n_pairs].copy())
+        return np.concatenate(parts), int(state[4])
 
 
 def draw_hash_key() -> int:
@@ -190,7 +191,7 @@ def draw_hash_key() -> int:
 
 
 def _without(codes: PackedCodes, pairs: Array) -> PackedCodes:
-    """`codes`, in which the second rows of pairs count as rows without samples."""
+    """`codes` in which the second rows of pairs count as rows without samples."""
     if not len(pairs):
         return codes
     kept = codes.sampled.copy()
@@ -199,7 +200,7 @@ def _without(codes: PackedCodes, pairs: Array) -> PackedCodes:
 
 
 def _union(pairs: Array, parts: Iterator[Array]) -> Array:
-    """All different pairs, sorted; never many more are held than there are."""
+    """All different pairs, sorted. Memory is that of about twice their number."""
     waiting, n_waiting = [pairs], len(pairs)
     for part in parts:
         waiting.append(part)

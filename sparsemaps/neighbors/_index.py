@@ -1,38 +1,26 @@
 """An index of rows by their packed codes, with the methods of scikit-learn's NearestNeighbors."""
 
 import os
-import secrets
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, overload
 
 import numpy as np
 import scipy.sparse as sp
-from scipy import stats
 
 from sparsemaps._input import _sparse
-from sparsemaps._tools import _checks, _output_files, _sklearn, _text_input, _threads
+from sparsemaps._tools import _checks, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, Floats, MatrixLike, Objects, Rows
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.maps import _config
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.neighbors import _bands, _search
-from sparsemaps.neighbors._exact import exact_pairs
-from sparsemaps.neighbors._kept import MAX_BUCKET, KeptRows, State, Target
+from sparsemaps.neighbors import _index_file, _search
+from sparsemaps.neighbors._index_search import IndexSearch
+from sparsemaps.neighbors._kept import KeptRows
 
 if TYPE_CHECKING:
     from sparsemaps.maps._sampled_map import SampledMap
     from sparsemaps.maps.random_fourier import RandomFourier
 
-_SAVED_PARAMETERS = ("n_neighbors", "radius", "algorithm", "recall", "rerank")
-
-_VERSION = 1
-"""Of the files of an index."""
-
-ROWS = ".rows.npz"
-"""What the name of the file of rows beside an index ends with."""
-
-_CANDIDATES = 2**22
-"""Candidates that are held at a time."""
+_Queries: TypeAlias = MatrixLike | None
 
 _SIMILAR = 0.5
 """The least similarity of the rows that "lsh" looks at before all rows."""
@@ -50,20 +38,20 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         How many neighbours ``kneighbors`` returns.
     radius : float or None, default=None
         The distance up to which ``radius_neighbors`` returns neighbours, and for which tables are
-        made. Where it is given, ``transform`` returns the graph of radius neighbours, otherwise
-        that of nearest ones.
+        made. With a radius, ``transform`` returns the graph of radius neighbours; with None, it
+        returns the graph of nearest neighbours.
     algorithm : {"auto", "brute", "lsh"}, default="auto"
-        "brute" compares all codes, and finds all neighbours: its recall is 1. "auto" compares all
-        codes for nearest neighbours, and for radius neighbours and pairs takes what costs less:
-        that, or tables of bands of codes, which find a neighbour with probability `recall` at
-        least. "lsh" takes tables for nearest neighbours too: of a query that has `n_neighbors` rows
-        within `radius` (of a similarity of 0.5 where it is None), it returns the nearest that the
-        tables find; other queries are compared with all rows. ``recall_at`` says how probable it is
-        that a row is found.
+        "brute" compares a query with all codes, and returns all neighbours: its recall is 1. "auto"
+        compares all codes for nearest neighbours. For radius neighbours and pairs, it compares all
+        codes or looks up tables of bands of codes, whichever costs less; the tables return a
+        neighbour with probability `recall` at least. "lsh" looks up tables for nearest neighbours
+        too: if they hold `n_neighbors` rows within `radius` of a query (a similarity of 0.5 where
+        `radius` is None), it returns the nearest of these rows; it compares other queries with all
+        rows. ``recall_at`` returns the probability of a row of some similarity.
     recall : float, default=0.95
-        The least probability that a neighbour is found: above 0, at most 1. See Notes.
+        The least probability with which a neighbour is returned: above 0, at most 1. See Notes.
     rerank : bool, default=False
-        Whether to keep the rows and to compare candidates by the exact kernel: distances are then
+        Whether to keep the rows and to compare candidates by the exact kernel. Distances are then
         exact.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answers do not depend on it.
@@ -73,9 +61,9 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     map_ : sampled map
         The fitted map.
     codes_ : PackedCodes
-        The codes of the rows; those of removed rows remain, but count as rows without samples.
+        The codes of the rows. Removed rows keep their codes, but count as rows without samples.
     n_samples_fit_ : int
-        Number of rows, with those that were removed.
+        Number of rows, removed rows included.
     n_features_in_ : int
         Number of columns.
 
@@ -84,28 +72,28 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     The distance is 1 - kernel, or 1 - estimate where `rerank` is False. It is at least 0, and above
     1 where the kernel or the estimate is negative. Rows are numbered in the order in which they are
     added; removing rows does not change the numbers of others. Rows without samples are not
-    neighbours of any row and have no neighbours. Where there are fewer neighbours than were asked
-    for, the index is -1 and the distance infinite.
+    neighbours of any row and have no neighbours. Where a query has fewer neighbours than
+    `n_neighbors`, the other indices are -1 and their distances infinite.
 
-    Tables of bands are made when ``radius_neighbors`` or ``insert_new`` first needs them, and kept:
-    they grow as rows come, and are saved with the index. They are made for one similarity, serve
-    higher ones too, and are made anew for a lower one; at 1,024 rows and whenever there are four
-    times as many, bands are chosen anew. They take some 8 to 12 bytes a row and band. Where more
-    than 1,000 rows share a bucket, a query is compared with the last 1,000 of them. Hashes have a
-    key that each index draws, so that nobody can choose rows which share buckets without sharing
-    codes; answers do not depend on it.
+    The index makes tables of bands when ``radius_neighbors`` or ``insert_new`` first needs them. It
+    keeps them, adds new rows to them, and saves them. Tables are made for one similarity; they
+    serve higher similarities too, and are made anew for a lower one. Bands are chosen anew at 1,024
+    rows, and whenever the number of rows has grown fourfold. Tables take 8 to 12 bytes for each row
+    and band. Where more than 1,000 rows share a bucket, a query is compared with the last 1,000 of
+    them. Each index draws a key for its hashes, so that nobody can choose rows which share buckets
+    without sharing codes. Answers do not depend on the key.
 
-    Threads may share an index: an answer is that of the rows of one moment, while one thread after
-    the other adds or removes rows. ``fit`` alone must not run beside other calls.
+    Threads may share an index. Each answer is that of the rows of one moment. Threads add and
+    remove rows one after the other. ``fit`` must not run beside other calls.
 
-    Without `rerank`, neighbours are those by the estimate, and the recall is that of hashing. With
-    `rerank`, neighbours are those by the exact kernel, and the estimate of one may be too low. So
-    rows with somewhat lower estimates are candidates too: a row whose kernel is just the threshold,
-    or that of the last neighbour, is found with probability `recall`. Half of what may be missed
-    are estimates below the lowered threshold; hashing may miss the other half. With a recall of 1,
-    one in 10**9 is missed. The higher the recall, the more candidates there are. This holds where
-    codes agree at the rate of the kernel or at a higher one: for "acos_chi2" of `SignProjection` it
-    is not sure.
+    Without `rerank`, estimates decide who is a neighbour, and the recall is that of hashing. With
+    `rerank`, the exact kernel decides, and the estimate of a neighbour may be too low. So rows with
+    somewhat lower estimates are candidates too: a row whose kernel is just the threshold, or that
+    of the last neighbour, is a candidate with probability `recall`. Of the probability that it is
+    missed, one half is that of an estimate below the lowered threshold, the other half that of
+    hashing. With a recall of 1, one row in 10**9 is missed. The higher the recall, the more
+    candidates there are. This holds where codes agree at the rate of the kernel or at a higher
+    rate, which is not proved for "acos_chi2" of `SignProjection`.
 
     See Also
     --------
@@ -149,7 +137,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self.n_jobs = n_jobs
 
     _kept: KeptRows
-    _saved: tuple[str, Any] = ("", None)  # the file that holds it, and which save that was
+    _saved = _index_file.SavedAs()
 
     # ---- rows ------------------------------------------------------------------------------------
 
@@ -173,7 +161,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     def partial_fit(self, X: MatrixLike, y: Any = None) -> Self:
         """Add the rows of `X`, whose numbers follow those of the rows before.
 
-        Tables that are kept grow with the rows: the cost does not depend on how many there are.
+        New rows are added to the tables: the cost does not depend on the number of rows before.
 
         Parameters
         ----------
@@ -200,9 +188,9 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     def insert_new(self, X: MatrixLike, *, threshold: float) -> Array:
         """Add those rows of `X` that are similar to no row before.
 
-        Row by row, a row is added where no row of the index, earlier rows of `X` that were added
-        among them, has a similarity of `threshold` or more. How the rows are divided among calls
-        does not matter.
+        Rows are taken one after the other. A row is added unless a row of the index, which may be
+        an earlier row of `X`, has a similarity of `threshold` or more to it. The answer does not
+        depend on how rows are divided among calls.
 
         Parameters
         ----------
@@ -214,7 +202,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Returns
         -------
         new : ndarray of bool, shape (n_samples,)
-            Which rows were added; they are numbered in their order. Rows without samples are.
+            Which rows were added. Added rows are numbered in their order in `X`. Rows without
+            samples are always added.
 
         Raises
         ------
@@ -223,8 +212,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
         Notes
         -----
-        A similar row is found with probability `recall` at least: where there are several, one of
-        them is found more often. One that is missed lets a copy in.
+        Tables miss a similar row with probability ``1 - recall`` at most. A row is added by mistake
+        only if all rows similar to it are missed.
 
         Examples
         --------
@@ -245,24 +234,24 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         else:
             codes, rows = self._begin(X, 0)
         if rows is None and not codes._takes_parts:
-            return self._kept.insert_new(codes, self._target(codes, threshold))
-        new = np.zeros(len(codes), bool)
+            return self._kept.insert_new(codes, self._index_search().target(threshold))
+        search, new = self._index_search(), np.zeros(len(codes), bool)
         with self._kept.lock:
             for row in range(len(codes)):
                 some = slice(row, row + 1)
                 one = None if rows is None else rows[some]
-                new[row] = not len(self._similar_to(codes[some], one, threshold)[0])
+                new[row] = not len(search.similar_to(codes[some], one, threshold)[0])
                 if new[row]:
                     self._kept.append(codes[some], one)
         return new
 
     def remove(self, ids: Array) -> Self:
-        """Remove rows by their numbers: they are no longer found.
+        """Remove rows by their numbers, so that no answer has them.
 
         Parameters
         ----------
         ids : array-like of int
-            Numbers of rows. To remove a row again does nothing.
+            Numbers of rows. A row that was removed before may be among them.
 
         Returns
         -------
@@ -271,7 +260,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Raises
         ------
         ValueError
-            If there is no such row.
+            If a number is not that of a row.
         """
         _sklearn.check_is_fitted(self, "map_")
         ids = np.atleast_1d(np.asarray(ids))
@@ -287,32 +276,22 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     @overload
     def kneighbors(
-        self,
-        X: MatrixLike | None = ...,
-        n_neighbors: int | None = ...,
-        return_distance: Literal[True] = ...,
+        self, X: _Queries = ..., n_neighbors: int | None = ..., return_distance: Literal[True] = ...
     ) -> tuple[Floats, Rows]: ...
 
     @overload
     def kneighbors(
-        self,
-        X: MatrixLike | None = ...,
-        n_neighbors: int | None = ...,
-        *,
-        return_distance: Literal[False],
+        self, X: _Queries = ..., n_neighbors: int | None = ..., *, return_distance: Literal[False]
     ) -> Rows: ...
 
     @overload
     def kneighbors(
-        self,
-        X: MatrixLike | None = ...,
-        n_neighbors: int | None = ...,
-        return_distance: bool = ...,
+        self, X: _Queries = ..., n_neighbors: int | None = ..., return_distance: bool = ...
     ) -> tuple[Floats, Rows] | Rows: ...
 
     def kneighbors(
         self,
-        X: MatrixLike | None = None,
+        X: _Queries = None,
         n_neighbors: int | None = None,
         return_distance: bool = True,
     ) -> tuple[Floats, Rows] | Rows:
@@ -321,33 +300,30 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features) or None, default=None
-            The queries; None is the rows of the index, none of which is its own neighbour.
+            The queries. None takes the rows of the index; a row is then not its own neighbour.
         n_neighbors : int or None, default=None
-            How many; None is the parameter.
+            Number of neighbours of each query; None takes the parameter `n_neighbors`.
         return_distance : bool, default=True
-            Return the distances too.
+            Whether to return the distances too.
 
         Returns
         -------
         distances : ndarray of float64, shape (n_queries, n_neighbors)
-            Ascending. Only if `return_distance`.
+            Distances in ascending order. Only if `return_distance`.
         indices : ndarray of int64, shape (n_queries, n_neighbors)
-            Numbers of rows; of equal distances the lower one first.
+            Numbers of rows. Of rows at equal distances, the lower number comes first.
 
         Raises
         ------
         ValueError
-            If there are fewer rows than neighbours.
+            If the index has fewer rows than `n_neighbors`.
         """
         queries = self._queries(X)
         n_rows = self.n_samples_fit_ - (X is None)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         k = _checks.check_int("n_neighbors", k, 1, max(n_rows, 1))
         wanted = k + (X is None)
-        if self.rerank:
-            indices, distances = self._nearest_by_kernel(self._rows_of(X), queries, wanted)
-        else:
-            indices, distances = self._nearest_by_estimate(queries, wanted)
+        indices, distances = self._index_search().nearest(queries, self._rows_of(X), wanted)
         if X is None:
             indices, distances = _without_itself(indices, distances)
         return (np.maximum(distances, 0), indices) if return_distance else indices
@@ -355,7 +331,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     @overload
     def radius_neighbors(
         self,
-        X: MatrixLike | None = ...,
+        X: _Queries = ...,
         radius: float | None = ...,
         return_distance: Literal[True] = ...,
         sort_results: bool = ...,
@@ -364,7 +340,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     @overload
     def radius_neighbors(
         self,
-        X: MatrixLike | None = ...,
+        X: _Queries = ...,
         radius: float | None = ...,
         *,
         return_distance: Literal[False],
@@ -374,7 +350,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     @overload
     def radius_neighbors(
         self,
-        X: MatrixLike | None = ...,
+        X: _Queries = ...,
         radius: float | None = ...,
         return_distance: bool = ...,
         sort_results: bool = ...,
@@ -382,7 +358,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def radius_neighbors(
         self,
-        X: MatrixLike | None = None,
+        X: _Queries = None,
         radius: float | None = None,
         return_distance: bool = True,
         sort_results: bool = False,
@@ -392,13 +368,14 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features) or None, default=None
-            The queries; None is the rows of the index, none of which is its own neighbour.
+            The queries. None takes the rows of the index; a row is then not its own neighbour.
         radius : float or None, default=None
-            The distance, at least 0 and below 1; None is the parameter.
+            The distance, at least 0 and below 1; None takes the parameter `radius`.
         return_distance : bool, default=True
-            Return the distances too.
+            Whether to return the distances too.
         sort_results : bool, default=False
-            Order each row's neighbours by distance, not by number.
+            Whether to order each row's neighbours by distance; otherwise they are in the order of
+            their numbers.
 
         Returns
         -------
@@ -417,7 +394,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def kneighbors_graph(
         self,
-        X: MatrixLike | None = None,
+        X: _Queries = None,
         n_neighbors: int | None = None,
         mode: Literal["connectivity", "distance"] = "connectivity",
     ) -> CsrMatrix:
@@ -437,15 +414,15 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         """
         _checks.check_choice("mode", mode, ("connectivity", "distance"))
         distances, indices = self.kneighbors(X, n_neighbors)
-        found = indices >= 0
-        indptr = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-        values = distances[found] if mode == "distance" else np.ones(indptr[-1])
+        is_row = indices >= 0
+        indptr = np.concatenate([[0], np.cumsum(is_row.sum(axis=1))])
+        values = distances[is_row] if mode == "distance" else np.ones(indptr[-1])
         shape = len(indices), self.n_samples_fit_
-        return sp.csr_matrix((values, indices[found], indptr), shape=shape)
+        return sp.csr_matrix((values, indices[is_row], indptr), shape=shape)
 
     def radius_neighbors_graph(
         self,
-        X: MatrixLike | None = None,
+        X: _Queries = None,
         radius: float | None = None,
         mode: Literal["connectivity", "distance"] = "connectivity",
         sort_results: bool = False,
@@ -467,7 +444,9 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         queries = self._queries(X)
         radius = self._radius(radius)
         if X is not None:
-            i, j, similarity = self._similar_to(queries, self._rows_of(X), 1 - radius)
+            i, j, similarity = self._index_search().similar_to(
+                queries, self._rows_of(X), 1 - radius
+            )
         else:
             i, j, similarity = self.similar_pairs(1 - radius)
             i, j = np.concatenate([i, j]), np.concatenate([j, i])
@@ -491,19 +470,12 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         i, j : ndarray of int64, shape (n_pairs,)
             Numbers of rows, i < j.
         similarity : ndarray of float64, shape (n_pairs,)
-            The estimate. With `rerank` the exact kernel, which is then at least `threshold` as
-            well.
+            The estimates; with `rerank`, the exact kernel.
         """
-        codes = self._queries(None)
-        if not self.rerank:
-            recall, n_jobs = self._recall, self.n_jobs
-            return _search.similar(codes, None, threshold, recall, MAX_BUCKET, n_jobs)
-        i, j = _search.candidates(codes, None, threshold, self._recall, self.n_jobs)
-        rows = self._rows_of(None)
-        return self._exactly(i, j, rows, rows, threshold)
+        return self._index_search().similar_pairs(self._queries(None), threshold)
 
     def recall_at(self, similarity: float) -> float:
-        """The probability with which a row of this similarity to a query is found by hashing.
+        """The probability with which tables return a row of this similarity to a query.
 
         Parameters
         ----------
@@ -513,10 +485,10 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Returns
         -------
         recall : float
-            What ``radius_neighbors`` reaches, and ``kneighbors`` with algorithm="lsh" for queries
-            that have ``n_neighbors`` rows within `radius` (of a similarity of 0.5, where it is
-            None), by the tables as they are now; 1 where all rows are compared. It is at least
-            `recall` down to that similarity.
+            The recall of ``radius_neighbors``, and of ``kneighbors`` with algorithm="lsh" for
+            queries that have ``n_neighbors`` rows within `radius`, by the present tables; 1 where
+            all rows are compared. For rows within `radius` (for a similarity of 0.5 or more where
+            `radius` is None) it is at least `recall`.
 
         Examples
         --------
@@ -530,21 +502,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         """
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
-        codes = self._kept.like
-        target = self._target(codes, self._least_similarity)
-        asked = self._target(codes, _search.check_share("similarity", similarity))
-        state = self._kept.serving(target)
-        n_hashes = codes.n_hashes
-        if not self.rerank:
-            if state is None or state.bands is None:
-                return 1.0
-            return _bands.recall_of(state.bands, n_hashes, asked.least)
-        counts = np.arange(target.least, n_hashes + 1)
-        shares = stats.binom.pmf(counts, n_hashes, float(codes._least_rate(similarity)))
-        if state is None or state.bands is None:
-            return float(shares.sum())
-        found = [_bands.recall_of(state.bands, n_hashes, int(count)) for count in counts]
-        return float(shares @ found)
+        return self._index_search().recall_at(similarity)
 
     if TYPE_CHECKING:
 
@@ -561,8 +519,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Returns
         -------
         graph : csr_matrix of shape (n_queries, n_fitted)
-            Of each query, the ``n_neighbors + 1`` nearest rows, as a row of the index is nearest to
-            itself; or all rows within `radius`, if it is given. Sorted by distance.
+            With a `radius`, all rows within it of each query. Otherwise the ``n_neighbors + 1``
+            nearest rows, as a row of the index is nearest to itself. Sorted by distance.
         """
         if self.radius is not None:
             return self.radius_neighbors_graph(X, mode="distance", sort_results=True)
@@ -574,8 +532,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     def save(self, path: Any) -> None:
         """Write the index to a file for `load`; with `rerank`, its rows to ``path + ".rows.npz"``.
 
-        The index is that of one moment, also while other threads add rows. Its tables are saved
-        too: those for `radius`, and any that were made for a lower similarity.
+        The file has the rows of one moment, also while other threads add rows. It has the tables
+        too, which are made first if `radius` needs them.
 
         Parameters
         ----------
@@ -588,40 +546,14 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             If the index was loaded from this file, or saved to it, and another index has been
             written there since.
         OSError
-            If the file cannot be written. The file before is then still there.
+            If the file cannot be written. An earlier file of this name then stays as it is.
         """
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
-        path = os.fspath(path)
         if self.radius is not None:
-            self._kept.serving(self._target(self._kept.like, 1 - self._radius(self.radius)))
-        with self._kept.lock:
-            self._refuse_overwriting(path)
-            own = secrets.token_hex(8)
-            about = {
-                "index": {name: getattr(self, name) for name in _SAVED_PARAMETERS},
-                "index_version": _VERSION,
-                "saved": own,
-            }
-            rows = self._kept.state.rows
-            if rows is None:
-                self._kept.save(path, about)
-            else:
-                with _output_files.atomic_output(path + ROWS) as file:
-                    sp.save_npz(file, rows.joined(), compressed=False)
-                    self._kept.save(path, about)  # the rows appear after the codes
-            self._saved = os.path.realpath(path), own
-
-    def _refuse_overwriting(self, path: str) -> None:
-        """Raise where another writer would lose what it has written."""
-        before, own = self._saved
-        if before != os.path.realpath(path) or not os.path.exists(path):
-            return
-        there = PackedCodes._open(path, "r")[1].about.get("saved")
-        if there != own:
-            raise ValueError(
-                f"{path} has another index than the one that was opened: save under another name"
-            )
+            self._kept.serving(self._index_search().target(1 - self._radius(self.radius)))
+        parameters = self.get_params(deep=False)
+        self._saved = _index_file.save(os.fspath(path), self._kept, parameters, self._saved)
 
     @classmethod
     def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> Self:
@@ -646,31 +578,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             If the file does not hold an index, is cut short, or is of another version or scheme of
             random numbers.
         """
-        path = os.fspath(path)
-        codes, contents = PackedCodes._open(path, mmap_mode)
-        about = contents.about
-        if "index" not in about:
-            raise ValueError(f"{path} holds packed codes and no index: use PackedCodes.load")
-        version = about.get("index_version")
-        if version != _VERSION:
-            raise ValueError(
-                f"{path} holds an index of version {version}; this version of sparsemaps reads "
-                f"version {_VERSION}"
-            )
-        parameters = about["index"]
-        if not isinstance(parameters, dict) or set(parameters) != set(_SAVED_PARAMETERS):
-            raise ValueError(f"{path} is damaged: its parameters cannot be read")
-        try:
-            index = cls(**{"map": _config.from_config(codes.config), **parameters})
-            index._check_parameters()
-        except (ValueError, OverflowError, RecursionError) as error:
-            raise ValueError(f"{path} is damaged: {error}") from None
-        if not _are_codes_of(codes, index.map):
-            raise ValueError(f"{path} is damaged: its codes are not those of its map")
-        rows = _load_rows(path + ROWS, len(codes)) if index.rerank else None
-        index._kept = KeptRows.opened(path, codes, rows, contents)
+        index: Self = _index_file.load(os.fspath(path), cls, mmap_mode)
         index.map_ = index.map
-        index._saved = os.path.realpath(path), about.get("saved")
         return index
 
     # ---- parts -----------------------------------------------------------------------------------
@@ -678,7 +587,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     def _check_parameters(self) -> None:
         if not isinstance(self.map, SparseMap) or not self.map.has_codes:
             raise ParameterError("map", repr(self.map), "a map with encode")
-        _checks.check_int("n_neighbors", self.n_neighbors, 1, 2**31 - 1)
+        _checks.check_int("n_neighbors", self.n_neighbors, 1, _checks.LARGEST_INT32)
         if self.radius is not None:
             self._radius(self.radius)
         _checks.check_choice("algorithm", self.algorithm, ("auto", "brute", "lsh"))
@@ -687,7 +596,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         _threads.resolve_n_jobs(self.n_jobs)
 
     def _begin(self, X: MatrixLike, n_rows: int | None) -> tuple[PackedCodes, Any]:
-        """Fit the map; the index has the first `n_rows` rows of `X`. Codes and rows of all."""
+        """Fit the map, and begin with the first `n_rows` rows; returns codes and rows of all."""
         self._check_parameters()
         fitted = _sklearn.clone(self.map).fit(X)
         codes, rows = fitted.encode(X, packed=True), None
@@ -717,7 +626,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     def n_features_in_(self) -> int | None:
         return self.map_._n_columns
 
-    def _queries(self, X: MatrixLike | None) -> PackedCodes:
+    def _queries(self, X: _Queries) -> PackedCodes:
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
         if X is None:
@@ -732,144 +641,19 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             raise ParameterError("radius", str(radius), "at least 0 and below 1")
         return radius
 
-    @property
-    def _recall(self) -> float:
-        return 1.0 if self.algorithm == "brute" else self.recall
-
-    def _rows_of(self, X: MatrixLike | None) -> Any:
-        """The queries as CSR, if the rows are kept."""
-        rows = self._kept.state.rows
-        if rows is None:
-            return None
-        return rows.joined() if X is None else _sparse.own_rows(X)
-
-    def _target(self, codes: PackedCodes, threshold: float) -> Target:
-        """What tables must find for a similarity."""
-        if self.rerank:
-            return Target(*_search.for_candidates(codes, threshold, self._recall))
-        return Target(_search.least_agreeing(codes, threshold), self._recall)
-
-    def _similar_to(
-        self, queries: PackedCodes, rows: Any, threshold: float
-    ) -> tuple[Array, Array, Array]:
-        """Pairs of a query and a row whose similarity is at least `threshold`."""
-        target = self._target(queries, _search.check_share("threshold", threshold))
-        state, i, j, differing = self._kept.similar(queries, target, self.n_jobs)
-        if state.rows is not None:
-            return self._exactly(i, j, rows, state.rows, threshold)
-        return _at_least(threshold, i, j, self._estimates(queries, state, i, j, differing))
-
-    def _exactly(
-        self, i: Array, j: Array, X: Any, Y: Any, threshold: float
-    ) -> tuple[Array, Array, Array]:
-        """Those of the pairs whose exact kernel is at least `threshold`."""
-        return _at_least(threshold, i, j, exact_pairs(self.map_, X, Y, i, j))
-
-    def _estimates(
-        self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
-    ) -> Array:
-        """The estimates of pairs of a query and a row, of which so many codes differ."""
-        if not queries._takes_parts:
-            return _search.estimates(queries, queries, i, j, differing)
-        numbers, place = np.unique(j, return_inverse=True)
-        return _search.estimates(queries, self._kept.gathered(state, numbers), i, place, differing)
-
-    def _nearest(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
-        """As `_brute.nearest`; by "lsh", of queries with enough similar rows, these."""
-        if self.algorithm != "lsh":
-            return self._kept.nearest(queries, k, self.n_jobs)
-        target = Target(_search.least_agreeing(queries, self._least_similarity), self.recall)
-        state, i, j, differing = self._kept.similar(queries, target, self.n_jobs)
-        n_found = np.bincount(i, minlength=len(queries))
-        indices = np.full((len(queries), k), -1, np.int64)
-        agreements = np.zeros((len(queries), k), np.int32)
-        order = np.lexsort((j, differing, i))
-        first = np.concatenate([[0], np.cumsum(n_found)])[:-1]
-        complete = np.flatnonzero(n_found >= k)
-        places = order[first[complete, None] + np.arange(k)]
-        indices[complete], agreements[complete] = j[places], queries.n_hashes - differing[places]
-        few = np.flatnonzero(n_found < k)
-        if len(few):
-            state, indices[few], agreements[few] = self._kept.nearest(queries[few], k, self.n_jobs)
-        return state, indices, agreements
-
-    @property
-    def _least_similarity(self) -> float:
-        """That of the rows which "lsh" looks for before all rows."""
-        return _SIMILAR if self.radius is None else 1 - self._radius(self.radius)
-
-    def _nearest_by_estimate(self, queries: PackedCodes, k: int) -> tuple[Array, Array]:
-        """Of each query, the k nearest rows and their distances, ascending."""
-        state, indices, agreements = self._nearest(queries, k)
-        distances = np.full(indices.shape, np.inf)
-        row, place = np.nonzero(indices >= 0)
-        differing = queries.n_hashes - agreements[row, place].astype(np.int64)
-        distances[row, place] = 1 - self._estimates(
-            queries, state, row, indices[row, place], differing
+    def _index_search(self) -> IndexSearch:
+        """How the rows are searched, by the parameters as they are now."""
+        least = _SIMILAR if self.radius is None else 1 - self._radius(self.radius)
+        recall = 1.0 if self.algorithm == "brute" else self.recall
+        return IndexSearch(
+            self.map_, self._kept, self.algorithm == "lsh", recall, self.rerank, least, self.n_jobs
         )
-        return _by_distance(indices, distances, k)
 
-    def _nearest_by_kernel(self, rows: Any, queries: PackedCodes, k: int) -> tuple[Array, Array]:
-        """The same by the exact kernel of candidates, which are taken by the codes.
-
-        Of queries that may have nearer rows beyond their candidates, four times as many are taken,
-        until the recall is reached.
-        """
-        indices = np.full((len(queries), k), -1, np.int64)
-        distances = np.full((len(queries), k), np.inf)
-        left, n = np.arange(len(queries)), 4 * k + 16
-        while len(left):
-            n = min(n, self.n_samples_fit_)
-            incomplete = []
-            step = max(1, _CANDIDATES // n)
-            for some in np.split(left, range(step, len(left), step)):
-                state, found, agreements = self._nearest(queries[some], n)
-                exact = np.full(found.shape, np.inf)
-                row, place = np.nonzero(found >= 0)
-                exact[row, place] = 1 - exact_pairs(
-                    self.map_, rows[some], state.rows, row, found[row, place]
-                )
-                indices[some], distances[some] = _by_distance(found, exact, k)
-                missing = (found[:, -1] >= 0) & _search.may_be_missing(
-                    queries, agreements[:, -1], 1 - distances[some, -1], self._recall
-                )
-                incomplete.append(some[missing])
-            if n == self.n_samples_fit_:
-                break
-            left, n = np.concatenate(incomplete), 4 * n
-        return indices, distances
-
-
-def _at_least(
-    threshold: float, i: Array, j: Array, similarity: Array
-) -> tuple[Array, Array, Array]:
-    kept = similarity >= threshold - 1e-12
-    return i[kept], j[kept], similarity[kept]
-
-
-def _by_distance(indices: Array, distances: Array, k: int) -> tuple[Array, Array]:
-    """The k nearest of each row in ascending order, equal ones by their numbers."""
-    order = np.lexsort((indices, distances), axis=1)[:, :k]
-    return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
-
-
-def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
-    """Whether codes have the form of those of a map."""
-    if map._size != codes.n_hashes:  # before rows of that size are made
-        return False
-    made = map.encode(sp.csr_array((1, map._n_columns or 1)), packed=True)
-    return bool((made.bits, made._facts()) == (codes.bits, codes._facts())) and (
-        made.shape[1] == codes.shape[1]
-    )
-
-
-def _load_rows(path: str, n_rows: int) -> Any:
-    """The rows of an index, as sound CSR."""
-    with _text_input.arrays_of(f"{path} holds no sound sparse matrix"), open(path, "rb") as file:
-        rows = _sparse.sound_matrix(sp.load_npz(file), "the matrix")
-    if rows.shape[0] != n_rows:
-        raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")
-    return rows
+    def _rows_of(self, X: _Queries) -> Any:
+        """The queries as CSR, if the rows are kept."""
+        if self._kept.state.rows is None:
+            return None
+        return self._index_search().all_rows() if X is None else _sparse.own_rows(X)
 
 
 def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:

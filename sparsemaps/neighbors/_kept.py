@@ -1,10 +1,10 @@
-"""Rows that an index keeps by their codes, with tables of their bands, while rows come and go.
+"""The rows of an index, which are added and removed: their codes, and tables of their bands.
 
-`KeptRows` is one writer at a time and any number of readers. A writer publishes a `State` when all
-of it is there; a reader takes one state and uses nothing else, so that its answer is that of the
-rows of one moment. Rows stand in two blocks at most: those that the index began with (which may be
-mapped from a file, and are not written to), and those that came later, in buffers that are
-doubled when they are full.
+`KeptRows` has one writer at a time and any number of readers. A writer publishes a `State` when it
+is complete. A reader takes one state and uses nothing else, so that its answer is that of the rows
+of one moment. Rows are in two blocks at most. The first block has the rows that the index began
+with; it may be mapped from a file, and is not written to. The second block has the rows that were
+added, in buffers that are doubled when they are full.
 """
 
 import threading
@@ -15,37 +15,32 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._loops import band_tables as _kernel
-from sparsemaps._tools import _checks, _threads
+from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes import _file
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
 
-MAX_BUCKET = 1000
-"""As in `sparsemaps.neighbors.similar_pairs`."""
-
 _SMALLEST = 1024
-"""Below so many rows, all are compared; and rows for which there is room at first."""
+"""The number of rows from which tables are made, and of rows that the first buffer holds."""
 
-_BLOCK = 1024
+_CALL_ROWS = 1024
 """Rows that a call of a kernel inserts, or searches for."""
 
-_FOUND = 2**15
-"""Pairs that a call of a kernel finds."""
+_CALL_PAIRS = 2**15
+"""Pairs that a call of a kernel returns at most."""
 
-_VISITED = 2**22
-"""Rows that it visits: signals are taken between calls."""
+_CALL_VISITS = 2**22
+"""Rows that a call of a kernel visits at most. Signals are handled between calls."""
 
 _NO_KEY = np.iinfo(np.uint64).max
 
 _LOOKUP_COST = 4
-"""To look a row up in a table, in the cost of hashing it once (`_bands.cheapest_bands`)."""
+"""The cost of looking a row up in a table, in units of hashing it once (`cheapest_bands`)."""
 
 
 class Target(NamedTuple):
-    """What tables are made for: rows of which `least` codes agree are found with probability
-    `recall`."""
+    """What tables must return: each row of which `least` codes agree, with probability `recall`."""
 
     least: int
     recall: float
@@ -58,7 +53,7 @@ class Tables(NamedTuple):
     links: Array
 
     def are_of(self, n_rows: int, bands: Bands, n_hashes: int) -> bool:
-        """Whether they have the form of tables of so many rows."""
+        """Whether the arrays have the shapes of tables of `n_rows` rows."""
         if self.heads.ndim != 2 or bands.length * bands.n_bands > n_hashes:
             return False
         n_bands, n_slots = self.heads.shape
@@ -78,18 +73,18 @@ class KeptBlock(NamedTuple):
 
 
 class State(NamedTuple):
-    """What readers see."""
+    """The rows of one moment, with their tables."""
 
     blocks: tuple[KeptBlock, ...]
     n_rows: int
-    rows: "RowBlocks | None"  # the rows themselves, if they are kept
-    target: Target | None  # the tables', if there are any
+    rows: "RowBlocks | None"  # the rows as CSR, for an index that keeps them
+    target: Target | None  # what the tables were made for
     bands: Bands | None
 
 
 class RowBlocks:
-    """Rows as CSR in blocks, each at least twice as long as the next one: a row is copied as often
-    as there are blocks."""
+    """Rows as CSR in blocks, each at least twice as long as the next one. So a row is copied at
+    most as many times as there are blocks."""
 
     def __init__(self, blocks: list[Any]) -> None:
         self._blocks = blocks
@@ -125,9 +120,9 @@ class KeptRows:
     codes : PackedCodes
         The first rows.
     rows : csr_array or None
-        The same rows, where they are to be kept.
+        The same rows as CSR, for an index that keeps them.
     tables, target, bands, hash_key
-        Tables of these rows, if there are any.
+        Tables of these rows from a file.
     """
 
     def __init__(
@@ -148,7 +143,7 @@ class KeptRows:
         self._n_removed = 0
         self._rates: tuple[int, Array] = (0, np.zeros(1))
 
-    # ---- what is there ---------------------------------------------------------------------------
+    # ---- rows as they are ------------------------------------------------------------------------
 
     def codes(self, state: State) -> list[PackedCodes]:
         """The codes of each block."""
@@ -167,7 +162,7 @@ class KeptRows:
         return codes[0] if len(codes) == 1 else PackedCodes.concatenate(codes)
 
     def tables(self) -> Tables | None:
-        """Tables of all rows, in one piece, if there are tables."""
+        """Tables of all rows in one piece; None without tables."""
         state = self.state
         if state.bands is None or len(state.blocks) == 1:
             return state.blocks[0].tables
@@ -176,53 +171,11 @@ class KeptRows:
         return self._made(block, state.bands).tables
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles have no tables: they are made again when they are needed."""
+        """A pickle has no tables: a copy makes them when it needs them."""
         state = self.state
         return KeptRows, (self.all_codes(), None if state.rows is None else state.rows.joined())
 
-    # ---- files -----------------------------------------------------------------------------------
-
-    def save(self, path: str, about: dict[str, Any]) -> None:
-        """Write the codes and tables, with what else is known."""
-        state, tables = self.state, self.tables()
-        further: dict[str, Array] = {}
-        if tables is not None and state.bands is not None and state.target is not None:
-            n_links = state.n_rows
-            further = {"heads": tables.heads, "links": tables.links[:n_links]}
-            about = {**about, "bands": [*state.bands, *state.target, self.hash_key]}
-        codes = self.codes(state)
-        sizes = [block.sizes for block in codes if block.sizes is not None]
-        if len(sizes) == len(codes):
-            further["sizes"] = np.concatenate(sizes)
-        _file.write(
-            path,
-            [block.array for block in codes],
-            np.concatenate([block.sampled for block in codes]),
-            {**about, **self.like._description()},
-            further,
-        )
-
-    @classmethod
-    def opened(
-        cls, path: str, codes: PackedCodes, rows: Any, contents: _file.Contents
-    ) -> "KeptRows":
-        """The rows of a file."""
-        if "bands" not in contents.about:
-            return cls(codes, rows)
-        try:
-            *bands, least, recall, hash_key = contents.about["bands"]
-            bands = Bands(*(_checks.check_int("bands", n, 1, codes.n_hashes) for n in bands))
-            least = _checks.check_int("least", least, 1, codes.n_hashes)
-            target = Target(least, _search.check_share("recall", recall))
-            hash_key = _checks.check_int("hash_key", hash_key, 0, 2**64 - 1)
-            tables = Tables(contents.further["heads"], contents.further["links"])
-            if not tables.are_of(len(codes), bands, codes.n_hashes):
-                raise ValueError
-        except (ValueError, TypeError, KeyError):
-            raise ValueError(f"{path} is damaged: its tables cannot be read") from None
-        return cls(codes, rows, tables, target, bands, hash_key)
-
-    # ---- rows come and go ------------------------------------------------------------------------
+    # ---- adding and removing ---------------------------------------------------------------------
 
     def append(self, codes: PackedCodes, rows: Any = None) -> None:
         """Add rows, whose numbers follow those of the rows before."""
@@ -238,24 +191,28 @@ class KeptRows:
             self._publish(state, tail, last, rows)
 
     def insert_new(self, codes: PackedCodes, target: Target) -> Array:
-        """Add those rows of which fewer than `target.least` codes agree with those of each row
-        before, as far as these are found; say which."""
+        """Add the rows of which fewer than `target.least` codes agree with each row before; returns
+        which rows were added. A similar row may be missed, as the target allows."""
         new = np.zeros(len(codes), bool)
         with self.lock:
             _brute.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
             start = 0
             while start < len(codes):
-                some = codes[start : start + _BLOCK] if start or len(codes) > _BLOCK else codes
+                some = (
+                    codes[start : start + _CALL_ROWS] if start or len(codes) > _CALL_ROWS else codes
+                )
                 state = self.serving(target)
-                insert = self._insert_unlike_all if state is None else self._insert_unlike_found
-                done = insert(some, codes.n_hashes - target.least)
-                new[start : start + len(done)] = done
-                start += len(done)
+                insert = self._insert_by_comparing if state is None else self._insert_by_tables
+                are_new = insert(some, codes.n_hashes - target.least)
+                new[start : start + len(are_new)] = are_new
+                start += len(are_new)
         return new
 
-    def _insert_unlike_all(self, codes: PackedCodes, max_differing: int) -> Array:
-        """Add new rows, by comparing all; which of the first rows were, until tables may be made
-        for the number of rows."""
+    def _insert_by_comparing(self, codes: PackedCodes, max_differing: int) -> Array:
+        """Compare the first of `codes` with all rows, and add the new ones; returns which it added.
+
+        It stops at the number of rows for which tables may be made.
+        """
         codes = codes[:256]
         new = np.ones(len(codes), bool)
         for others in self.codes(self.state):
@@ -265,34 +222,34 @@ class KeptRows:
             if new[one]:
                 new[other] = False
         room = _next_choice(self.state.n_rows) - self.state.n_rows
-        done = int(np.searchsorted(np.cumsum(new), room)) + 1
-        new = new[:done]
+        new = new[: int(np.searchsorted(np.cumsum(new), room)) + 1]
         self.append(codes[: len(new)][new])
         return new
 
-    def _insert_unlike_found(self, codes: PackedCodes, max_differing: int) -> Array:
-        """The same by tables."""
+    def _insert_by_tables(self, codes: PackedCodes, max_differing: int) -> Array:
+        """Look the first of `codes` up in the tables, and add the new ones; returns which it
+        added."""
         state, tail = self._with_room(len(codes))
         bands, tables = state.bands, tail.tables
         assert bands is not None and tables is not None  # noqa: PT018
         known = np.zeros(len(codes), np.uint8)
         if len(state.blocks) == 2:
-            known[self._found(codes, state.blocks[0], bands, max_differing, True)[0]] = True
+            known[self._block_pairs(codes, state.blocks[0], bands, max_differing, True)[0]] = True
         new = np.zeros(len(codes), np.uint8)
         before = state.n_rows - tail.n_rows
-        n_done = _kernel.insert_new(
+        n_tried = _kernel.insert_new(
             codes.array, codes.sampled.view(np.uint8), known, tables.heads, tables.links,
             tail.array, tail.sampled.view(np.uint8), tail.n_rows,
             _next_choice(state.n_rows) - before, codes.bits, codes.n_hashes,
-            bands.length * codes.bits, self.hash_key, max_differing, MAX_BUCKET, new,
+            bands.length * codes.bits, self.hash_key, max_differing, _search.MAX_BUCKET, new,
         )  # fmt: skip
-        new = new[:n_done].astype(bool)
-        _set_sizes(tail, tail.n_rows, None if codes.sizes is None else codes.sizes[:n_done][new])
+        new = new[:n_tried].astype(bool)
+        _set_sizes(tail, tail.n_rows, None if codes.sizes is None else codes.sizes[:n_tried][new])
         self._publish(state, tail, tail.n_rows + int(new.sum()), None)
         return new
 
     def remove(self, numbers: Array) -> None:
-        """Rows are no longer found."""
+        """Take rows out of all answers."""
         with self.lock:
             first = 0
             for block in self.state.blocks:
@@ -304,7 +261,7 @@ class KeptRows:
                 self._make_tables(self.state.target, self.state.bands)
 
     def _with_room(self, n: int) -> tuple[State, KeptBlock]:
-        """The state, and its last block, which has room for n more rows."""
+        """The state, and its last block with room for n more rows."""
         state = self.state
         others, tail = state.blocks[:-1], state.blocks[-1]
         if tail.grows and tail.n_rows + n <= len(tail.array):
@@ -329,7 +286,7 @@ class KeptRows:
         return state._replace(blocks=(*others, tail)), tail
 
     def _publish(self, state: State, tail: KeptBlock, n_tail: int, rows: Any) -> None:
-        """Let readers see the rows that were added to the last block."""
+        """Publish the state with the rows that were added to the last block."""
         kept = state.rows
         if kept is not None and rows is not None:
             kept = kept.followed_by(rows)
@@ -344,8 +301,8 @@ class KeptRows:
     # ---- tables ----------------------------------------------------------------------------------
 
     def serving(self, target: Target) -> State | None:
-        """A state whose tables find what the target asks for; they are made if there are none, or
-        none for so low a similarity. None where comparing all rows costs less."""
+        """A state whose tables reach the target; the tables are made first if there are none for so
+        low a similarity. None where comparing all rows costs less."""
         state = self.state
         if target.recall >= 1 or target.least == 0:
             return None
@@ -359,8 +316,11 @@ class KeptRows:
             return self.state
 
     def _choice(self, target: Target) -> Bands | None:
-        """The bands of least cost for a query. They depend on the first rows of the index only, 4
-        times as many each time they are chosen: not on how rows were divided among calls."""
+        """The bands of least cost for a query; None where comparing all rows costs less.
+
+        They depend on the first rows of the index alone, a number of rows that grows fourfold from
+        choice to choice. So they do not depend on how rows were divided among calls.
+        """
         n_rows = _rows_of_choice(self.state.n_rows)
         if n_rows == 0:
             return None
@@ -374,7 +334,7 @@ class KeptRows:
         )
 
     def gathered(self, state: State, numbers: Array) -> PackedCodes:
-        """The codes of some rows, whose numbers ascend; all count."""
+        """The codes of rows, whose numbers ascend. Removed rows count as others."""
         parts, first = [], 0
         for block in state.blocks:
             some = numbers[(numbers >= first) & (numbers < first + block.n_rows)] - first
@@ -389,7 +349,7 @@ class KeptRows:
         self._n_removed = 0
 
     def _made(self, block: KeptBlock, bands: Bands) -> KeptBlock:
-        """The block with new tables, of its rows that are not removed."""
+        """The block with new tables of its rows; removed rows are in none."""
         capacity = len(block.array)
         n_slots = 1 << max(1, capacity.bit_length() - 1)
         heads = np.full((bands.n_bands, n_slots), _kernel.NONE, np.uint32)
@@ -411,27 +371,27 @@ class KeptRows:
     def similar(
         self, queries: PackedCodes, target: Target, n_jobs: int | None
     ) -> tuple[State, Array, Array, Array]:
-        """Pairs of a query and a row of which at least `target.least` codes agree, in ascending
-        order, how many differ, and the state that they are of."""
+        """The state that is searched, and its pairs (query, row, number of codes that differ) of
+        which at least `target.least` codes agree, in ascending order."""
         max_differing = queries.n_hashes - target.least
         state = self.serving(target)
-        found, first = [], 0
+        parts, first = [], 0
         if state is None or state.bands is None:
             state = self.state
             for codes in self.codes(state):
                 i, j, differing = _brute.all_pairs(queries, codes, max_differing, n_jobs)
-                found.append((i, j + first, differing))
+                parts.append((i, j + first, differing))
                 first += len(codes)
         else:
             for block in state.blocks:
                 i, j, differing = self._by_tables(
                     queries, block, state.bands, max_differing, n_jobs
                 )
-                found.append((i, j + first, differing))
+                parts.append((i, j + first, differing))
                 first += block.n_rows
-        if len(found) == 1:
-            return state, *found[0]
-        i, j, differing = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        if len(parts) == 1:
+            return state, *parts[0]
+        i, j, differing = _brute.joined(parts)
         order = np.argsort(i, kind="stable")
         return state, i[order], j[order], differing[order]
 
@@ -444,50 +404,48 @@ class KeptRows:
         n_jobs: int | None,
     ) -> tuple[Array, Array, Array]:
         def search(start: int, stop: int) -> tuple[Array, Array, Array]:
-            i, j, differing = self._found(queries[start:stop], block, bands, max_differing, False)
+            i, j, differing = self._block_pairs(
+                queries[start:stop], block, bands, max_differing, False
+            )
             return i + start, j, differing
 
-        blocks = [
-            (start, min(start + _BLOCK, len(queries))) for start in range(0, len(queries), _BLOCK)
-        ]
-        found = _threads.run(search, blocks, n_jobs)
-        if len(found) == 1:
-            return found[0]
-        none = np.empty(0, np.int64)
-        i, j, differing = (np.concatenate([none, *(part[c] for part in found)]) for c in range(3))
-        return i, j, differing
+        blocks = _blocks.ranges(0, len(queries), _CALL_ROWS)
+        return _brute.joined(_threads.run(search, blocks, n_jobs))
 
-    def _found(
+    def _block_pairs(
         self,
         queries: PackedCodes,
         block: KeptBlock,
         bands: Bands,
         max_differing: int,
         any_row: bool,
-        max_found: int = _FOUND,
-        max_visited: int = _VISITED,
+        max_pairs: int = _CALL_PAIRS,
+        max_visited: int = _CALL_VISITS,
     ) -> tuple[Array, Array, Array]:
-        """Pairs of few queries and rows of a block, by its tables."""
+        """Pairs of few queries and rows of a block, by its tables: rows and differing codes.
+
+        `any_row` ends the search for a query at its first pair.
+        """
         assert block.tables is not None
         state = np.array([0, -1, 0, 0])
-        space = np.empty((3, max_found), np.uint32)
+        space = np.empty((3, max_pairs), np.uint32)
         parts = []
         while state[0] < len(queries):
             n = _kernel.find(
                 queries.array, queries.sampled.view(np.uint8), *block.tables, block.array,
                 block.sampled.view(np.uint8), block.n_rows, queries.bits, queries.n_hashes,
-                bands.length * queries.bits, self.hash_key, max_differing, MAX_BUCKET, max_visited,
-                any_row, state, space,
+                bands.length * queries.bits, self.hash_key, max_differing, _search.MAX_BUCKET,
+                max_visited, any_row, state, space,
             )  # fmt: skip
             parts.append(space[:, :n].astype(np.int64))
-        found = parts[0] if len(parts) == 1 else np.concatenate([space[:, :0], *parts], axis=1)
-        pairs, places = np.unique(found[0] << 32 | found[1], return_index=True)
-        return pairs >> 32, pairs & (2**32 - 1), found[2][places]
+        i, j, differing = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
+        pairs, places = np.unique(i << 32 | j, return_index=True)
+        return pairs >> 32, pairs & (2**32 - 1), differing[places]
 
     def nearest(
         self, queries: PackedCodes, k: int, n_jobs: int | None
     ) -> tuple[State, Array, Array]:
-        """As `_brute.nearest`, of the rows of all blocks; and the state that they are of."""
+        """The state that is searched, and `_brute.nearest` of the rows of all its blocks."""
         state, parts, first = self.state, [], 0
         for codes in self.codes(state):
             indices, agreements = _brute.nearest(queries, codes, k, n_jobs)
@@ -517,7 +475,7 @@ def _reaches(bands: Bands, n_hashes: int, target: Target) -> bool:
 
 
 def _rows_of_choice(n_rows: int) -> int:
-    """The largest power of 4 that is not above the number of rows; 0 where rows are few."""
+    """How many rows decide about bands: the largest power of 4 up to `n_rows`, 0 below 1,024."""
     return 1 << (n_rows.bit_length() - 1) // 2 * 2 if n_rows >= _SMALLEST else 0
 
 

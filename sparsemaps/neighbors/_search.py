@@ -1,4 +1,4 @@
-"""Search for pairs of a similarity among packed codes, by comparing all or by hashing."""
+"""Similar pairs among packed codes, by comparing all codes or by hashing bands of them."""
 
 import bisect
 from typing import Any
@@ -14,8 +14,11 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._hashing import SIZES, Sizes
 
+MAX_BUCKET = 1000
+"""The default of the largest number of rows of a bucket that a row is compared with."""
+
 LEAST_MISS = 1e-9
-"""Of pairs at the threshold, the share that has too few codes that agree, if the recall is 1."""
+"""The share of pairs at the threshold that have too few codes that agree, for a recall of 1."""
 
 
 def similar(
@@ -31,7 +34,7 @@ def similar(
     """Pairs whose estimate is at least `threshold`, and their estimates."""
     threshold = check_share("threshold", threshold)
     recall = check_share("recall", recall)
-    max_bucket = _checks.check_int("max_bucket", max_bucket, 1, 2**31 - 1)
+    max_bucket = _checks.check_int("max_bucket", max_bucket, 1, _checks.LARGEST_INT32)
     least = least_agreeing(codes, threshold)
     i, j, differing = pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes, stages)
     return estimated(codes, other, threshold, i, j, differing)
@@ -43,15 +46,14 @@ def candidates(
     threshold: float,
     recall: float,
     n_jobs: int | None,
-    max_bucket: int = 1000,
+    max_bucket: int = MAX_BUCKET,
     stages: Stages = NONE,
 ) -> tuple[Array, Array]:
-    """Pairs among which the exact kernel is to decide: one whose kernel is `threshold` is here with
+    """Candidates for the exact kernel: a pair whose kernel is `threshold` is one of them with
     probability `recall` at least.
 
-    Of the share that may be missed, one half are pairs of which too few codes agree, as the number
-    that agree is a binomial one at the rate of the kernel; the other half is what hashing may
-    miss.
+    The probability that it is missed has two halves. One half is that too few of its codes agree:
+    their number is binomial, at the rate of the kernel. The other half is that of hashing.
     """
     least, recall = for_candidates(codes, threshold, recall)
     i, j, _ = pairs_of(codes, other, least, recall, max_bucket, n_jobs, stages=stages)
@@ -59,8 +61,8 @@ def candidates(
 
 
 def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple[int, float]:
-    """How many codes of candidates agree at least, and the probability with which hashing must find
-    such rows, by the rule of `candidates`."""
+    """The least number of codes that agree in a candidate, and the recall that hashing must have,
+    by the rule of `candidates`."""
     check_share("threshold", threshold)
     miss = (1 - check_share("recall", recall)) / 2
     n_hashes, rate = codes.n_hashes, float(codes._least_rate(threshold))
@@ -73,8 +75,8 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
 
 
 def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall: float) -> Array:
-    """Whether rows of which no more codes agree than `agreements` may have at least this exact
-    kernel, by the rule of `candidates`."""
+    """Whether a row of which at most `agreements` codes agree may have this exact kernel or more,
+    by the rule of `candidates`."""
     reached = special.bdtr(agreements, codes.n_hashes, codes._least_rate(kernel))
     return np.asarray(reached >= max((1 - recall) / 2, LEAST_MISS))
 
@@ -89,7 +91,7 @@ def pairs_of(
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
 ) -> tuple[Array, Array, Array]:
-    """Pairs of which at least so many codes agree, in ascending order, and how many differ."""
+    """Pairs of which at least `least` codes agree, ascending, and how many codes differ."""
     _brute.check_searched(len(codes) + (0 if other is None else len(other)), codes.n_hashes)
     bands = _bands.choose_bands(codes, other, least, recall)
     max_differing = codes.n_hashes - least
@@ -101,11 +103,11 @@ def pairs_of(
 
 
 def least_agreeing(codes: PackedCodes, threshold: float) -> int:
-    """How many codes agree at least where the estimate is that of the threshold."""
+    """The least number of codes that agree where the estimate is at least `threshold`."""
     counts = np.arange(codes.n_hashes + 1)
     # The estimate of a product is greatest where a part agrees in no other sample.
     highest = codes.kernel(counts, first=counts, second=counts)
-    return int(np.argmax(highest >= threshold - 1e-12))
+    return int(np.argmax(reaches(highest, threshold)))
 
 
 def estimated(
@@ -116,10 +118,10 @@ def estimated(
     j: Array,
     differing: Array,
 ) -> tuple[Array, Array, Array]:
-    """Those of the pairs whose estimate is at least `threshold`, and their estimates."""
+    """The pairs whose estimate is at least `threshold`, with their estimates."""
     similarity = estimates(codes, codes if other is None else other, i, j, differing)
     if codes._takes_parts:
-        kept = similarity >= threshold - 1e-12
+        kept = reaches(similarity, threshold)
         i, j, similarity = i[kept], j[kept], similarity[kept]
     return i, j, similarity
 
@@ -127,7 +129,7 @@ def estimated(
 def estimates(
     codes: PackedCodes, other: PackedCodes, i: Array, j: Array, differing: Array
 ) -> Array:
-    """The estimates for pairs of a row of `codes` and one of `other`, of which so many codes
+    """The estimates for pairs of row i of `codes` and row j of `other`, of which `differing` codes
     differ."""
     n = codes.n_hashes
     if not codes._takes_parts:
@@ -142,7 +144,13 @@ def estimates(
     return np.asarray(codes.kernel(n - differing, first=first, second=second))
 
 
+def reaches(similarity: Array, threshold: float) -> Array:
+    """Which similarities are at least `threshold`, up to rounding."""
+    return np.asarray(similarity >= threshold - 1e-12)
+
+
 def check_share(name: str, value: Any) -> float:
+    """`value` as a float above 0 and at most 1."""
     share = _checks.check_real(name, value, 0, open_low=True)
     if share > 1:
         raise ParameterError(name, str(value), "above 0 and at most 1")

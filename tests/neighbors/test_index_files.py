@@ -27,7 +27,7 @@ def path(index, tmp_path):
 def rewrite(path, change, **more):
     """Write a file again, with another description and further arrays."""
     packed, contents = PackedCodes._open(str(path), None)
-    about, further = dict(contents.about), dict(contents.further)
+    about, further = dict(contents.description), dict(contents.further)
     for name in ("end", "further", "shape"):
         about.pop(name)
     change(about, further)

@@ -88,7 +88,7 @@ def test_a_bucket_is_compared_no_further_than_its_bound():
     state = kept.state
     search = A._with_rows(array[:1], None), state.blocks[0], state.bands, N_HASHES, False
     for max_found in (2**15, 300):  # also in several calls of a kernel
-        found = kept._found(*search, max_found)
+        found = kept._block_pairs(*search, max_found)
         np.testing.assert_array_equal(found[1], np.arange(4000, 5000))
 
 
@@ -98,9 +98,9 @@ def test_an_answer_that_takes_several_calls(sizes):
     kept._make_tables(_kept.Target(20, 0.95), _bands.Bands(2, 32))
     state = kept.state
     search = A[:300], state.blocks[0], state.bands, N_HASHES - 20, False
-    expected = kept._found(*search)
+    expected = kept._block_pairs(*search)
     assert len(expected[0]) > 300
-    np.testing.assert_array_equal(kept._found(*search, *sizes), expected)
+    np.testing.assert_array_equal(kept._block_pairs(*search, *sizes), expected)
 
 
 def test_more_rows_than_can_be_numbered(monkeypatch):
@@ -166,13 +166,13 @@ def test_a_state_has_no_later_rows():
     before = kept.state
     n_before = before.blocks[-1].n_rows
     queries = A[1100:1400]
-    expected = kept._found(queries, before.blocks[-1], before.bands, 16, False)
+    expected = kept._block_pairs(queries, before.blocks[-1], before.bands, 16, False)
     index.partial_fit(X[1110:1500])
     assert kept.state.blocks[-1].array is before.blocks[-1].array
-    found = kept._found(queries, before.blocks[-1], before.bands, 16, False)
+    found = kept._block_pairs(queries, before.blocks[-1], before.bands, 16, False)
     np.testing.assert_array_equal(found, expected)
     assert found[1].max() < n_before
-    now = kept._found(queries, kept.state.blocks[-1], before.bands, 16, False)
+    now = kept._block_pairs(queries, kept.state.blocks[-1], before.bands, 16, False)
     assert now[1].max() >= n_before
 
 

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 from sparsemaps import KernelProduct, MinHash, RandomFourier, SignProjection, codes
 from sparsemaps.codes import PackedCodes
-from sparsemaps.neighbors import KernelNeighbors, _exact, _index, _kept
+from sparsemaps.neighbors import KernelNeighbors, _exact, _index_file, _index_search
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "brute", "lsh"])
@@ -185,7 +185,11 @@ def test_candidates_of_many_rows_are_compared_some_at_a_time(monkeypatch):
     X = families(60)
     index = index_of(X, rerank=True)
     expected = index.kneighbors(X, 5), index.similar_pairs(0.5)
-    for module, name in ((_exact, "_PAIRS"), (_exact, "_QUERIES"), (_index, "_CANDIDATES")):
+    for module, name in (
+        (_exact, "_PAIRS"),
+        (_exact, "_KERNEL_ROWS"),
+        (_index_search, "_CANDIDATES"),
+    ):
         monkeypatch.setattr(module, name, 7)
     for one, two in zip((index.kneighbors(X, 5), index.similar_pairs(0.5)), expected, strict=True):
         for a, b in zip(one, two, strict=True):
@@ -217,8 +221,8 @@ def test_rows_are_added_and_removed():
 def with_about(path, change):
     """Write the codes of an index again, with another description."""
     packed, contents = PackedCodes._open(path, None)
-    change(contents.about, packed)
-    packed.save(path, {key: contents.about[key] for key in ("index", "index_version")})
+    change(contents.description, packed)
+    packed.save(path, {key: contents.description[key] for key in ("index", "index_version")})
 
 
 def with_rows(path, **arrays):
@@ -318,7 +322,7 @@ def test_rows_appear_with_their_codes(tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(_kept.KeptRows, "save", fail)
+    monkeypatch.setattr(_index_file, "_write", fail)
     with pytest.raises(OSError, match="full"):
         index_of(X[:9], rerank=True).save(path)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before

@@ -108,7 +108,7 @@ def test_bad_input(call, message):
 
 
 def test_rows_too_long_to_search():
-    row = np.zeros((1, _brute.LARGEST_N_CODES // 8 + 1), np.uint8)
+    row = np.zeros((1, _brute.LARGEST_N_HASHES // 8 + 1), np.uint8)
     with pytest.raises(
         ValueError, match=r"rows of at most 16777216 codes are searched, got 16777224"
     ):

@@ -1,0 +1,150 @@
+"""The file of an index: its codes, its parameters, and its tables of bands.
+
+It is a file of packed codes (`sparsemaps.codes._file`) with further arrays and entries. An index
+that keeps its rows has these in a second file, ``path + ".rows.npz"``.
+"""
+
+import os
+import secrets
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._input import _sparse
+from sparsemaps._tools import _checks, _output_files, _text_input
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes import _file
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.maps import _config
+from sparsemaps.neighbors import _search
+from sparsemaps.neighbors._bands import Bands
+from sparsemaps.neighbors._kept import KeptRows, Tables, Target
+
+_VERSION = 1
+_PARAMETERS = "n_neighbors", "radius", "algorithm", "recall", "rerank"
+ROWS = ".rows.npz"
+"""The ending of the name of the file of rows beside an index."""
+
+
+class SavedAs(NamedTuple):
+    """The file that an index was loaded from or saved to, and the number that this save drew."""
+
+    path: str = ""
+    number: Any = None
+
+
+def save(path: str, kept: KeptRows, parameters: dict[str, Any], before: SavedAs) -> SavedAs:
+    """Write an index of these parameters, whose file was `before`; it is of one moment."""
+    with kept.lock:
+        _refuse_overwriting(path, before)
+        number = secrets.token_hex(8)
+        description = {
+            "index": {name: parameters[name] for name in _PARAMETERS},
+            "index_version": _VERSION,
+            "saved": number,
+        }
+        rows = kept.state.rows
+        if rows is None:
+            _write(path, kept, description)
+        else:
+            with _output_files.atomic_output(path + ROWS) as file:
+                sp.save_npz(file, rows.joined(), compressed=False)
+                _write(path, kept, description)  # the rows appear after the codes
+    return SavedAs(os.path.realpath(path), number)
+
+
+def _refuse_overwriting(path: str, before: SavedAs) -> None:
+    """Raise where another writer would lose what it has written."""
+    if before.path != os.path.realpath(path) or not os.path.exists(path):
+        return
+    if PackedCodes._open(path, "r")[1].description.get("saved") != before.number:
+        raise ValueError(
+            f"{path} has another index than the one that was opened: save under another name"
+        )
+
+
+def _write(path: str, kept: KeptRows, description: dict[str, Any]) -> None:
+    """Write the codes and tables."""
+    state, tables = kept.state, kept.tables()
+    further: dict[str, Array] = {}
+    if tables is not None and state.bands is not None and state.target is not None:
+        further = {"heads": tables.heads, "links": tables.links[: state.n_rows]}
+        description = {**description, "bands": [*state.bands, *state.target, kept.hash_key]}
+    codes = kept.codes(state)
+    sizes = [block.sizes for block in codes if block.sizes is not None]
+    if len(sizes) == len(codes):
+        further["sizes"] = np.concatenate(sizes)
+    _file.write(
+        path,
+        [block.array for block in codes],
+        np.concatenate([block.sampled for block in codes]),
+        {**description, **kept.like._description()},
+        further,
+    )
+
+
+def load(path: str, make: Any, mmap_mode: Any) -> Any:
+    """The index of a file; ``make(map=..., **parameters)`` makes one without rows."""
+    codes, contents = PackedCodes._open(path, mmap_mode)
+    description = contents.description
+    if "index" not in description:
+        raise ValueError(f"{path} holds packed codes and no index: use PackedCodes.load")
+    version = description.get("index_version")
+    if version != _VERSION:
+        raise ValueError(
+            f"{path} holds an index of version {version}; this version of sparsemaps reads "
+            f"version {_VERSION}"
+        )
+    parameters = description["index"]
+    if not isinstance(parameters, dict) or set(parameters) != set(_PARAMETERS):
+        raise ValueError(f"{path} is damaged: its parameters cannot be read")
+    try:
+        index = make(**{"map": _config.from_config(codes.config), **parameters})
+        index._check_parameters()
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    if not _are_codes_of(codes, index.map):
+        raise ValueError(f"{path} is damaged: its codes are not those of its map")
+    rows = _load_rows(path + ROWS, len(codes)) if index.rerank else None
+    index._kept = _kept_rows(path, codes, rows, contents)
+    index._saved = SavedAs(os.path.realpath(path), description.get("saved"))
+    return index
+
+
+def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Contents) -> KeptRows:
+    """The rows of a file, with its tables if it has any."""
+    description, further = contents.description, contents.further
+    if "bands" not in description:
+        return KeptRows(codes, rows)
+    try:
+        *bands, least, recall, hash_key = description["bands"]
+        bands = Bands(*(_checks.check_int("bands", n, 1, codes.n_hashes) for n in bands))
+        least = _checks.check_int("least", least, 1, codes.n_hashes)
+        target = Target(least, _search.check_share("recall", recall))
+        hash_key = _checks.check_int("hash_key", hash_key, 0, 2**64 - 1)
+        tables = Tables(further["heads"], further["links"])
+        if not tables.are_of(len(codes), bands, codes.n_hashes):
+            raise ValueError
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(f"{path} is damaged: its tables cannot be read") from None
+    return KeptRows(codes, rows, tables, target, bands, hash_key)
+
+
+def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
+    """Whether codes have the form of those of a map."""
+    if map._size != codes.n_hashes:  # before rows of that size are made
+        return False
+    made = map.encode(sp.csr_array((1, map._n_columns or 1)), packed=True)
+    return bool((made.bits, made._facts()) == (codes.bits, codes._facts())) and (
+        made.shape[1] == codes.shape[1]
+    )
+
+
+def _load_rows(path: str, n_rows: int) -> Any:
+    """The rows of an index, as sound CSR."""
+    with _text_input.arrays_of(f"{path} holds no sound sparse matrix"), open(path, "rb") as file:
+        rows = _sparse.sound_matrix(sp.load_npz(file), "the matrix")
+    if rows.shape[0] != n_rows:
+        raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")
+    return rows

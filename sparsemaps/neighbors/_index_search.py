@@ -1,0 +1,181 @@
+"""Queries to an index: codes choose rows, and estimates or the exact kernel decide."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.neighbors import _bands, _search
+from sparsemaps.neighbors._exact import exact_pairs
+from sparsemaps.neighbors._kept import KeptRows, State, Target
+
+_CANDIDATES = 2**22
+"""Candidates that are held at a time."""
+
+
+class IndexSearch(NamedTuple):
+    """The rows of an index, and the parameters that decide how they are searched.
+
+    Queries are packed codes. Where the exact kernel decides, callers give the rows of the queries
+    as CSR too.
+    """
+
+    map: Any
+    """The fitted map."""
+    kept: KeptRows
+    by_tables: bool
+    """Whether tables serve nearest neighbours too (algorithm "lsh")."""
+    recall: float
+    rerank: bool
+    """Whether the exact kernel decides."""
+    least_similarity: float
+    """The least similarity of rows for which tables are made."""
+    n_jobs: int | None
+
+    def target(self, threshold: float) -> Target:
+        """What tables must find for a similarity."""
+        codes = self.kept.like
+        if self.rerank:
+            return Target(*_search.for_candidates(codes, threshold, self.recall))
+        return Target(_search.least_agreeing(codes, threshold), self.recall)
+
+    def similar_to(
+        self, queries: PackedCodes, rows: Any, threshold: float
+    ) -> tuple[Array, Array, Array]:
+        """Pairs of a query and a row whose similarity is at least `threshold`."""
+        target = self.target(_search.check_share("threshold", threshold))
+        state, i, j, differing = self.kept.similar(queries, target, self.n_jobs)
+        if state.rows is not None:
+            return self._exactly(i, j, rows, state.rows, threshold)
+        return _at_least(threshold, i, j, self._estimates(queries, state, i, j, differing))
+
+    def similar_pairs(self, codes: PackedCodes, threshold: float) -> tuple[Array, Array, Array]:
+        """Pairs of rows of the index whose similarity is at least `threshold`."""
+        if not self.rerank:
+            limits = threshold, self.recall, _search.MAX_BUCKET
+            return _search.similar(codes, None, *limits, self.n_jobs)
+        i, j = _search.candidates(codes, None, threshold, self.recall, self.n_jobs)
+        rows = self.all_rows()
+        return self._exactly(i, j, rows, rows, threshold)
+
+    def nearest(self, queries: PackedCodes, rows: Any, k: int) -> tuple[Array, Array]:
+        """The k nearest rows of each query and their distances, ascending."""
+        if self.rerank:
+            return self._nearest_by_kernel(queries, rows, k)
+        return self._nearest_by_estimate(queries, k)
+
+    def recall_at(self, similarity: float) -> float:
+        """The probability with which the tables as they are find a row of this similarity."""
+        n_hashes = self.kept.like.n_hashes
+        target = self.target(self.least_similarity)
+        wanted = self.target(_search.check_share("similarity", similarity))
+        state = self.kept.serving(target)
+        bands = None if state is None else state.bands
+        if not self.rerank:
+            return 1.0 if bands is None else _bands.recall_of(bands, n_hashes, wanted.least)
+        counts = np.arange(target.least, n_hashes + 1)
+        rate = float(self.kept.like._least_rate(similarity))
+        shares = stats.binom.pmf(counts, n_hashes, rate)
+        if bands is None:
+            return float(shares.sum())
+        recalls = [_bands.recall_of(bands, n_hashes, int(count)) for count in counts]
+        return float(shares @ recalls)
+
+    def all_rows(self) -> Any:
+        """The rows of the index as CSR; None where they are not kept."""
+        rows = self.kept.state.rows
+        return None if rows is None else rows.joined()
+
+    def _exactly(
+        self, i: Array, j: Array, X: Any, Y: Any, threshold: float
+    ) -> tuple[Array, Array, Array]:
+        """Those of the pairs whose exact kernel is at least `threshold`."""
+        return _at_least(threshold, i, j, exact_pairs(self.map, X, Y, i, j))
+
+    def _estimates(
+        self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
+    ) -> Array:
+        """The estimates of pairs of a query and a row, of which so many codes differ."""
+        if not queries._takes_parts:
+            return _search.estimates(queries, queries, i, j, differing)
+        numbers, place = np.unique(j, return_inverse=True)
+        return _search.estimates(queries, self.kept.gathered(state, numbers), i, place, differing)
+
+    def _nearest_codes(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
+        """The k rows of which the most codes agree with each query: indices and agreements.
+
+        Tables serve queries that have k rows of the least similarity; the other queries are
+        compared with all rows.
+        """
+        if not self.by_tables:
+            return self.kept.nearest(queries, k, self.n_jobs)
+        target = Target(_search.least_agreeing(queries, self.least_similarity), self.recall)
+        state, i, j, differing = self.kept.similar(queries, target, self.n_jobs)
+        n_similar = np.bincount(i, minlength=len(queries))
+        indices = np.full((len(queries), k), -1, np.int64)
+        agreements = np.zeros((len(queries), k), np.int32)
+        order = np.lexsort((j, differing, i))
+        first = np.concatenate([[0], np.cumsum(n_similar)])[:-1]
+        complete = np.flatnonzero(n_similar >= k)
+        places = order[first[complete, None] + np.arange(k)]
+        indices[complete], agreements[complete] = j[places], queries.n_hashes - differing[places]
+        few = np.flatnonzero(n_similar < k)
+        if len(few):
+            state, indices[few], agreements[few] = self.kept.nearest(queries[few], k, self.n_jobs)
+        return state, indices, agreements
+
+    def _nearest_by_estimate(self, queries: PackedCodes, k: int) -> tuple[Array, Array]:
+        state, indices, agreements = self._nearest_codes(queries, k)
+        distances = np.full(indices.shape, np.inf)
+        row, place = np.nonzero(indices >= 0)
+        differing = queries.n_hashes - agreements[row, place].astype(np.int64)
+        distances[row, place] = 1 - self._estimates(
+            queries, state, row, indices[row, place], differing
+        )
+        return _by_distance(indices, distances, k)
+
+    def _nearest_by_kernel(self, queries: PackedCodes, rows: Any, k: int) -> tuple[Array, Array]:
+        """The nearest rows by the exact kernel of candidates, which are taken by the codes.
+
+        Of queries that may have nearer rows beyond their candidates, four times as many are taken,
+        until the recall is reached.
+        """
+        n_rows = self.kept.state.n_rows
+        indices = np.full((len(queries), k), -1, np.int64)
+        distances = np.full((len(queries), k), np.inf)
+        left, n = np.arange(len(queries)), 4 * k + 16
+        while len(left):
+            n = min(n, n_rows)
+            incomplete = []
+            step = max(1, _CANDIDATES // n)
+            for some in np.split(left, range(step, len(left), step)):
+                state, candidates, agreements = self._nearest_codes(queries[some], n)
+                exact = np.full(candidates.shape, np.inf)
+                row, place = np.nonzero(candidates >= 0)
+                exact[row, place] = 1 - exact_pairs(
+                    self.map, rows[some], state.rows, row, candidates[row, place]
+                )
+                indices[some], distances[some] = _by_distance(candidates, exact, k)
+                missing = (candidates[:, -1] >= 0) & _search.may_be_missing(
+                    queries, agreements[:, -1], 1 - distances[some, -1], self.recall
+                )
+                incomplete.append(some[missing])
+            if n == n_rows:
+                break
+            left, n = np.concatenate(incomplete), 4 * n
+        return indices, distances
+
+
+def _at_least(
+    threshold: float, i: Array, j: Array, similarity: Array
+) -> tuple[Array, Array, Array]:
+    kept = _search.reaches(similarity, threshold)
+    return i[kept], j[kept], similarity[kept]
+
+
+def _by_distance(indices: Array, distances: Array, k: int) -> tuple[Array, Array]:
+    """The k nearest of each row in ascending order, equal ones by their numbers."""
+    order = np.lexsort((indices, distances), axis=1)[:, :k]
+    return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
