@@ -1,4 +1,4 @@
-"""A matrix that is read by blocks of rows, each checked when it is read."""
+"""Reading a matrix by blocks of rows. Each block is checked when it is read."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
@@ -12,19 +12,19 @@ from sparsemaps._tools import _blocks, _sklearn
 from sparsemaps._tools._typing import Array
 
 ROW_WORK = 8
-"""The cost of a row beside its entries, in entries."""
+"""The cost of a row in addition to that of its entries, in units of an entry."""
 
 
 class EntryError(ValueError):
-    """An entry that is not allowed: its place, its value, and the rule that it breaks.
+    """An entry that is not allowed: its row and column, its value, and the rule that it breaks.
 
-    A caller that reads a file uses them to name the line.
+    A caller that reads a file makes another error of these, which names the line.
     """
 
-    def __init__(self, message: str, row: int, column: int, found: str, rule: str) -> None:
-        super().__init__(message, row, column, found, rule)  # for pickle
+    def __init__(self, message: str, row: int, column: int, value: str, rule: str) -> None:
+        super().__init__(message, row, column, value, rule)  # for pickle
         self.message = message
-        self.row, self.column, self.found, self.rule = row, column, found, rule
+        self.row, self.column, self.value, self.rule = row, column, value, rule
 
     def __str__(self) -> str:
         return self.message
@@ -33,9 +33,10 @@ class EntryError(ValueError):
 class Block(NamedTuple):
     """Some consecutive rows as canonical CSR arrays that have passed all checks; no value is 0.
 
-    `indptr` (int64) delimits the block's rows within `values` and `indices`, need not start at 0,
-    and is private. `indices` may belong to the caller, and change at any time: kernels hash what
-    they read there, and use none as a position that they have not bounded after they read it.
+    `indptr` (int64) delimits the block's rows within `values` and `indices`. It need not start at
+    0, and is private. `indices` may belong to the caller, and may change at any time. Kernels hash
+    the columns that they read there. They use no column as a position in an array unless they have
+    bounded it after reading it.
     """
 
     values: Array
@@ -61,9 +62,9 @@ class RowReader:
     ----------
     X : Csr or ndarray of shape (n_rows, n_columns), float32 or float64
     nonnegative_rule : str or None
-        How the error for negative values ends; None if they are allowed.
+        The rule in the error for negative values; None if they are allowed.
     container : type
-        Of sparse output that belongs to this input: ``csr_array`` or ``csr_matrix``.
+        The type of sparse output for this input: ``csr_array`` or ``csr_matrix``.
     """
 
     def __init__(
@@ -84,15 +85,18 @@ class RowReader:
             self.dtype = X.dtype
 
     def work_before(self, row: int) -> int:
-        """Entries to look at in the rows above `row`; a row itself counts as a few."""
+        """The number of entries in the rows above `row`, plus `ROW_WORK` for each of these rows."""
         if self._dense is not None:
             return row * (self.n_columns + ROW_WORK)
         return int(self._indptr.item(row)) + ROW_WORK * row
 
     @property
     def may_grow(self) -> bool:
-        """Whether a row may have more entries when it is read than `lengths` says: of an array that
-        another thread changes. The `indptr` of sparse rows is private."""
+        """Whether a row may have more entries than `lengths` said when it is read.
+
+        This is so for an array, as another thread may change it. The `indptr` of sparse rows is
+        private.
+        """
         return self._dense is not None
 
     def lengths(self) -> Array:
@@ -100,7 +104,7 @@ class RowReader:
         if self._dense is None:
             return np.diff(self._indptr)
         lengths = np.empty(self.n_rows, np.int64)
-        # NumPy makes a copy of bool of what it counts.
+        # NumPy makes a copy of type bool of the rows whose values it counts.
         for start, stop in _blocks.cut_by_bytes(self.n_rows, self.n_columns):
             lengths[start:stop] = np.count_nonzero(self._dense[start:stop], axis=1)
         return lengths
@@ -119,7 +123,7 @@ class RowReader:
             block = Block.of(self._values, self._indices, self._indptr[start : stop + 1])
         flags = self._check(block, start)
         if flags & _rows.NOT_CANONICAL:
-            # What is checked from here on is a copy, which nobody else can change.
+            # From here on a copy is checked, which no other thread can change.
             block = _canonical(block)
             flags = self._check(block, start)
         if flags & _rows.NOT_FINITE:
@@ -162,7 +166,7 @@ def open_rows(X: Any, nonnegative_rule: str | None = None) -> RowReader:
     """Read a sparse matrix of any format and type as float32 or float64."""
     csr = open_sparse(X, "X")
     if csr.values.dtype.kind in "biu":
-        # Duplicates of these types are summed in their type, as everywhere in SciPy.
+        # Duplicates of these types are summed in their type, as SciPy does it.
         csr = _without_duplicates(csr)
     arrays = isinstance(X, sp.sparray) or _sklearn.sparse_arrays_asked()
     container = sp.csr_array if arrays else sp.csr_matrix
@@ -175,8 +179,7 @@ def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:
 
 
 def open_plain(X: Any) -> Csr | None:
-    """The arrays of a CSR matrix of floats in which nothing is to be changed or refused: rows and
-    columns, which ascend in each row, and finite values. None for any other input."""
+    """The arrays of a CSR matrix of floats that is canonical and finite; None for other input."""
     if not (sp.issparse(X) and X.format == "csr"):
         return None
     csr = open_sparse(X, "X")
@@ -229,7 +232,7 @@ def _canonical(block: Block) -> Block:
 def _without_zeros(block: Block) -> Block:
     """A copy of a block without the entries that are 0."""
     first, last = block.indptr[0], block.indptr[-1]
-    # Of an array of our own: it is an error if another thread changes what flatnonzero looks at.
+    # The comparison makes a private array: flatnonzero fails if another thread changes its input.
     kept = np.flatnonzero(block.values[first:last] != 0)
     values, indices = block.values[first:last][kept], block.indices[first:last][kept]
     return Block.of(values, indices, np.searchsorted(kept, block.indptr - first))

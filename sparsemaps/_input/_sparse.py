@@ -13,13 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._loops import rows as _rows
+from sparsemaps._tools._checks import LARGEST_INT, LARGEST_INT32
 from sparsemaps._tools._typing import Array
-
-LARGEST_INT32 = 2**31 - 1
 
 
 class Csr(NamedTuple):
-    """The arrays of a CSR matrix, with an `indptr` (int64) that nobody else holds.
+    """The arrays of a CSR matrix, with a private `indptr` (int64).
 
     `indptr` is sound: it starts at 0, never decreases, and stays within `values` and `indices`.
     Columns in `indices` are known to be sound only where a function says so.
@@ -42,8 +41,8 @@ def sound_csr(X: Any, name: str = "X") -> Csr:
 def with_sound_indices(csr: Csr, name: str) -> Csr:
     """`csr` with a copy of its `indices`, all of them within the width.
 
-    The compiled code of SciPy and scikit-learn trusts index arrays. Another thread may change the
-    caller's arrays at any time, so that the copy is made first and then checked.
+    The compiled code of SciPy and scikit-learn does not check index arrays. Another thread may
+    change the caller's arrays at any time. So the copy is made first, and then checked.
     """
     indices = csr.indices[: csr.indptr[-1]].copy()
     check_indices(indices, csr.shape[1], csr.indptr, name)
@@ -81,20 +80,20 @@ def open_sparse(X: Any, name: str) -> Csr:
 
 
 def _checked_shape(X: Any, name: str) -> tuple[int, int]:
-    """The shape of a sparse matrix, which others may have set to anything."""
+    """The shape of a sparse matrix, which a user may have set to any value."""
     shape = X.shape
     if not isinstance(shape, tuple) or not all(isinstance(n, (int, np.integer)) for n in shape):
         raise ValueError(f"the shape of {name} must be a tuple of two integers, got {shape!r}")
     if len(shape) != 2 or X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got a sparse array of {X.ndim}")
     n_rows, n_columns = map(int, shape)
-    if not 0 <= min(n_rows, n_columns) <= max(n_rows, n_columns) < 2**63:
+    if not 0 <= min(n_rows, n_columns) <= max(n_rows, n_columns) <= LARGEST_INT:
         raise ValueError(f"the shape of {name} must be from 0 to 2**63 - 1, got {shape}")
     return n_rows, n_columns
 
 
 _HOSTILE = (AttributeError, IndexError, OverflowError, RuntimeError, TypeError)
-"""The errors of NumPy and Python for arrays, lists and dictionaries that are no matrix."""
+"""The errors of NumPy and Python for arrays, lists and dictionaries that do not form a matrix."""
 
 
 def _open_csr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
@@ -166,7 +165,7 @@ def _open_dok(X: Any, name: str, shape: tuple[int, int]) -> Csr:
 
 
 def _integers(items: Iterable[Any]) -> Array:
-    """Python's integers as int64; whatever else is an error."""
+    """Python's integers as int64. Items of other types are an error."""
     return np.fromiter(map(operator.index, items), np.int64)
 
 
@@ -203,7 +202,7 @@ def _checked_compressed(
     `n_slices` is the number of rows (of columns for CSC, of rows of blocks for BSR).
     """
     values, indices = np.asarray(X.data), _index_array(X.indices, f"{name}.indices")
-    # Copied first and checked then: nobody can change it after the check.
+    # It is copied before it is checked, so that no other thread can change it after the check.
     indptr = _index_array(X.indptr, f"{name}.indptr").astype(np.int64)
     if values.ndim != ndim or len(values) != len(indices):
         raise ValueError(

@@ -1,20 +1,20 @@
-"""Tools of all other folders: nothing here knows a matrix or a map.
+"""Tools of all other folders: parameters, seeds, threads, files. None of them knows a map.
 
-- ``_checks``: checks of parameters. ``_parameters``: their errors, which carry the name of the
+- ``_checks`` checks parameters. ``_parameters`` has the errors, which carry the name of the
   parameter, its value, and the rule.
-- ``_docstrings``: parts that several docstrings share.
-- ``_seeding``: the seed of a map, and the keys of its random numbers.
-- ``_blocks``: ranges of rows of about equal work.
-- ``_threads``: what `n_jobs` means; calls that are run by threads, with results in order.
-- ``_sources``: the inputs of a call: files, folders, patterns, standard input.
-- ``_text_input``: text from files, pipes and compressed files, in blocks of whole lines.
-- ``_zstd``: Zstandard's files. ``_extras``: libraries that only some uses need.
-- ``_output_files``: output that appears only when it is complete; names that must differ.
-- ``_stages``: results of the steps of a job, kept until it is complete.
-- ``_progress``: the progress bar.
-- ``_growing_array``: arrays whose final length is not known.
-- ``_portable_math``: functions with the same bits on every platform.
-- ``_sklearn``: the one place that imports scikit-learn.
-- ``_typing``: names for types of arguments and results.
-- ``_versions``: `show_versions`.
+- ``_docstrings`` fills in parts that several docstrings share.
+- ``_seeding`` draws the seed of a map, and makes the keys of its random numbers.
+- ``_blocks`` cuts rows into ranges of nearly equal work.
+- ``_threads`` runs calls in threads, returns their results in order, and interprets `n_jobs`.
+- ``_sources`` lists the inputs of a call: files, directories, patterns, standard input.
+- ``_text_input`` reads files, pipes and compressed files in blocks of whole lines.
+- ``_zstd`` reads and writes Zstandard files. ``_extras`` imports libraries of the extras.
+- ``_output_files`` writes files that appear when they are complete, and refuses equal names.
+- ``_stages`` keeps results of the steps of a job until the job is complete.
+- ``_progress`` has the progress bar.
+- ``_growing_array`` has arrays whose final length is not known.
+- ``_portable_math`` has functions with the same bits on every platform.
+- ``_sklearn`` is the only module that imports scikit-learn.
+- ``_typing`` names types of arguments and results.
+- ``_versions`` has `show_versions`.
 """

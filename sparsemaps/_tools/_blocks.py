@@ -1,7 +1,4 @@
-"""Ranges of rows of about equal work.
-
-A block bounds the memory beside input and output, and interrupts are handled between blocks.
-"""
+"""Ranges of rows of nearly equal work."""
 
 import bisect
 from collections.abc import Callable, Iterator
@@ -10,18 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 BLOCK_ENTRIES = 2**18
-"""Largest size of a block (a single longer row makes a block of its own).
+"""Largest number of entries of a block; a single longer row is a block by itself.
 
-It bounds the memory beside input and output. Interrupts are handled between blocks.
+It bounds the memory that is needed beside input and output. Signals are handled between blocks.
 """
 
 _SCRATCH_BYTES = 2**21
-"""Largest size of the scratch memory that a thread holds for some rows at a time."""
+"""Largest number of bytes of scratch memory that a thread holds for a range of rows."""
 
 BLOCKS_A_THREAD = 4
-"""Of work for several threads, as more blocks than threads leave none of them waiting."""
+"""The number of blocks for each thread. With more blocks than threads, threads rarely wait."""
 
-_SMALLEST_BLOCK = 2**13  # starting threads for less costs more than it saves
+_SMALLEST_BLOCK = 2**13  # to start a thread for fewer entries costs more than it saves
 
 
 def cut_rows(
@@ -30,10 +27,10 @@ def cut_rows(
     n_jobs: int,
     max_work: int | None = None,
 ) -> list[tuple[int, int]]:
-    """Consecutive ranges (start, stop) of rows that cover all rows.
+    """Consecutive ranges (start, stop) that together have all rows.
 
-    ``work_before(row)`` is the work in all rows above `row`, in entries; a block has at most
-    `max_work` (`BLOCK_ENTRIES` for None), but at least one row.
+    ``work_before(row)`` is the work in all rows above `row`, in entries. A block has at most
+    `max_work` entries (None is `BLOCK_ENTRIES`) or a single row.
     """
     total = work_before(n_rows)
     max_work = BLOCK_ENTRIES if max_work is None else max_work
@@ -55,11 +52,14 @@ def cut_rows(
     return blocks
 
 
-def cut_by_bytes(n_rows: int, row_bytes: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows for which scratch memory of `row_bytes` each stays small."""
-    step = max(1, _SCRATCH_BYTES // max(row_bytes, 1))
-    for first in range(0, n_rows, step):
-        yield first, min(first + step, n_rows)
+def ranges(first: int, last: int, step: int) -> list[tuple[int, int]]:
+    """Ranges (start, stop) of at most `step` rows, from row `first` to row `last`."""
+    return [(start, min(start + step, last)) for start in range(first, last, step)]
+
+
+def cut_by_bytes(n_rows: int, row_bytes: int) -> list[tuple[int, int]]:
+    """Ranges of rows whose scratch memory, `row_bytes` for each row, is at most 2 MB."""
+    return ranges(0, n_rows, max(1, _SCRATCH_BYTES // max(row_bytes, 1)))
 
 
 def cut_by_size(sizes: npt.NDArray[np.int64], max_size: int) -> Iterator[tuple[int, int]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sparsemaps._tools._parameters import ParameterError
 
+LARGEST_INT32 = 2**31 - 1
 LARGEST_INT = 2**63 - 1
 """The largest integer of int64."""
 

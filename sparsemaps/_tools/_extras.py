@@ -5,8 +5,8 @@ from typing import Any
 
 
 def library(module: str, use: str, extra: str) -> Any:
-    """A module that an extra of the package brings; an ImportError that names the extra if it is
-    missing."""
+    """A module of a library that an extra of the package installs. Without the library, an
+    ImportError names the extra."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -20,7 +20,7 @@ class GrowingArray:
         self.n = 0
 
     def append(self, more: npt.NDArray[Any], growth: float = 2.0, added: int = 0) -> None:
-        """Append ``more + added``; if the array must grow, to `growth` times what is needed."""
+        """Append ``more + added``. An array that must grow gets `growth` times the needed size."""
         end = self.n + len(more)
         if end > len(self._array):
             self._make_room(int(end * max(growth, 1)) + 1, self._array.dtype)

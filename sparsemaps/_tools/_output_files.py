@@ -1,4 +1,4 @@
-"""Output files that appear when they are complete, and whose names do not clash."""
+"""Output files that appear when they are complete, and whose names all differ."""
 
 import bz2
 import contextlib
@@ -54,10 +54,10 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
-    """A file in the folder of `target`, which takes its name unless there is an error.
+    """A temporary file in the directory of `target`, which replaces `target` if there is no error.
 
-    The temporary name is short, as `target` may be as long as names can be. Only a process that is
-    killed leaves it.
+    Its name is short, as the name of `target` may be as long as names can be. Only a process that
+    is killed leaves the temporary file.
     """
     temporary = os.path.join(os.path.dirname(target), f".sparsemaps-{secrets.token_hex(8)}.tmp")
     try:
@@ -79,7 +79,7 @@ def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _compressed(file: IO[bytes], ending: str) -> Iterator[IO[bytes]]:
-    """What is written goes to `file`, compressed as the ending of a name says."""
+    """A file object that writes to `file`, with the compression of the ending of a name."""
     if ending not in _WRITERS:
         yield file
         return
@@ -89,7 +89,7 @@ def _compressed(file: IO[bytes], ending: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def blaming(name: str) -> Iterator[None]:
-    """Add a file's name to errors that have none, as those of writing."""
+    """Add a file's name to errors that have no name, such as errors of writing."""
     try:
         yield
     except OSError as error:
@@ -101,8 +101,8 @@ def blaming(name: str) -> Iterator[None]:
 def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) -> None:
     """Raise a ValueError if an output is an input, or if two outputs are one file, by any names.
 
-    `outputs` are all that will be written, each with what it is. "-" is standard input or output,
-    which may have been redirected to a file.
+    `outputs` are the files that will be written, each with words for it. "-" is standard input or
+    output, which may have been redirected to a file.
     """
     read: dict[Any, Any] = {}
     for path in inputs:
@@ -117,9 +117,9 @@ def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) ->
         place = _place(path)
         for identity in (_identity(sys.stdout if standard else path), place):
             if identity is not None and identity in read:
-                about = "" if what == OUTPUT else f", {what},"
+                role = "" if what == OUTPUT else f", {what},"
                 raise ValueError(
-                    f"{name}{about} is the input {read[identity]}; write to another file"
+                    f"{name}{role} is the input {read[identity]}; write to another file"
                 )
         if place is None:
             continue
@@ -132,11 +132,11 @@ def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) ->
 
 
 OUTPUT = "the output"
-"""What the only output is."""
+"""The words for the only output."""
 
 
 def _place(path: Any) -> str | None:
-    """Where a file is or will be, without links; None for what is no path of a regular file."""
+    """The path of a file without links; None for what is not the path of a regular file."""
     if not isinstance(path, (str, os.PathLike)) or _is_standard(path):
         return None
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
@@ -151,7 +151,7 @@ def _is_standard(path: Any) -> bool:
 def _identity(f: Any) -> tuple[int, int] | None:
     """Device and inode of a regular file, or None."""
     try:
-        found = os.stat(f) if isinstance(f, (str, os.PathLike)) else os.fstat(f.fileno())
+        status = os.stat(f) if isinstance(f, (str, os.PathLike)) else os.fstat(f.fileno())
     except (OSError, ValueError, AttributeError):
         return None
-    return (found.st_dev, found.st_ino) if (found.st_mode & 0o170000) == 0o100000 else None
+    return (status.st_dev, status.st_ino) if (status.st_mode & 0o170000) == 0o100000 else None

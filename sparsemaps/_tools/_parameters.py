@@ -8,15 +8,15 @@ from typing import Any
 class ParameterError(ValueError):
     """A parameter that is not allowed: its name, its value, and the rule that it breaks.
 
-    A caller whose parameters have other names, as the command's options do, words it anew.
+    A caller whose parameters have other names, such as the command, makes another error of these.
     """
 
-    def __init__(self, name: str, found: str, rule: str) -> None:
-        super().__init__(name, found, rule)  # for pickle
-        self.name, self.found, self.rule = name, found, rule
+    def __init__(self, name: str, value: str, rule: str) -> None:
+        super().__init__(name, value, rule)  # for pickle
+        self.name, self.value, self.rule = name, value, rule
 
     def __str__(self) -> str:
-        return f"{self.name} must be {self.rule}, got {self.found}"
+        return f"{self.name} must be {self.rule}, got {self.value}"
 
 
 def _as_argument(name: str, value: Any) -> str:
@@ -27,13 +27,13 @@ _wording: Callable[[str, Any], str | None] = _as_argument
 
 
 def setting(name: str, value: Any) -> str | None:
-    """A parameter with a value, in the words of an error; None where it cannot be set."""
+    """The text for a parameter with a value in an error; None if users cannot set it."""
     return _wording(name, value)
 
 
 @contextlib.contextmanager
 def worded_by(wording: Callable[[str, Any], str | None]) -> Iterator[None]:
-    """Let ``setting`` return what `wording` does, in all threads: for a program of one user."""
+    """Let ``setting`` call `wording`, in all threads, as a program of one user needs it."""
     global _wording
     before, _wording = _wording, wording
     try:

@@ -12,7 +12,7 @@ from sparsemaps._tools._text_input import Text
 
 
 class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
-    """A bar that no thread watches: where none can be started, tqdm would warn of it."""
+    """A bar without tqdm's thread: tqdm would warn where no thread can be started."""
 
     monitor_interval = 0
 
@@ -23,7 +23,7 @@ class Progress:
     Parameters
     ----------
     total : int or None
-        How many bytes there are, if that is known.
+        The number of all bytes, if it is known.
     shown : bool or None
         None shows the bar if standard error is a terminal.
     title : str, default=""
@@ -33,7 +33,7 @@ class Progress:
     def __init__(self, total: int | None, shown: bool | None = None, title: str = "") -> None:
         self._bar: Any = _Bar(
             total=total, unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1, desc=title,
-            miniters=1,  # without that thread, each update must look at the time itself
+            miniters=1,  # without the thread, each update must look at the clock
             disable=None if shown is None else not shown,
         )  # fmt: skip
         self._n_rows = 0
@@ -63,7 +63,7 @@ class FileProgress(Progress):
     Parameters
     ----------
     paths : sequence
-        What will be read; the sizes of files are known, those of pipes are not.
+        The inputs. The sizes of files are known, those of pipes are not.
     shown : bool or None
         None shows the bar if standard error is a terminal.
     title : str, default=""
@@ -74,7 +74,7 @@ class FileProgress(Progress):
         super().__init__(_size(paths), shown, title)
 
     def reading(self, text: Text) -> Callable[[int], None]:
-        """Return a function that adds the rows of a file to the bar, with the bytes read since."""
+        """A function that adds rows to the bar, and the bytes read since the last call."""
         position = 0
 
         def update(n_rows: int) -> None:

@@ -12,7 +12,7 @@ from sparsemaps._tools import _text_input
 RECORD, LABELS, QIDS, CLASSES, IDS = (
     ".json", ".labels.npy", ".qids.npy", ".classes.tsv", ".ids.txt",
 )  # fmt: skip
-"""Endings of the names of files beside an output: its record, labels, query ids, the table of the
+"""Endings of the names of files beside an output: the record, labels, query ids, the table of
 numbers of labels, and ids."""
 
 LENGTHS, DIGESTS = ".lengths.npy", ".digests.npy"
@@ -26,14 +26,14 @@ def is_pipe(path: Any) -> bool:
 
 @contextlib.contextmanager
 def open_input(
-    given: Any, max_line_bytes: int = _text_input.MAX_LINE_BYTES
+    input: Any, max_line_bytes: int = _text_input.MAX_LINE_BYTES
 ) -> Iterator[_text_input.Text]:
-    """The text of an input: a path, "-", a file object, or what has a method ``open_text``."""
-    if hasattr(given, "open_text"):
-        with given.open_text(max_line_bytes) as text:
+    """The text of an input: a path, "-", a file object, or an object that has ``open_text``."""
+    if hasattr(input, "open_text"):
+        with input.open_text(max_line_bytes) as text:
             yield text
-    elif not is_pipe(given):
-        with _text_input.open_text(given, max_line_bytes) as text:
+    elif not is_pipe(input):
+        with _text_input.open_text(input, max_line_bytes) as text:
             yield text
     elif sys.stdin is None:
         raise ValueError("standard input is closed")
@@ -43,7 +43,7 @@ def open_input(
 
 
 def is_directory(output: Any) -> bool:
-    """Whether an output is a directory of outputs: by its name, or because it is there."""
+    """Whether an output is a directory: its name ends in a slash, or the directory exists."""
     if hasattr(output, "write"):
         return False
     name = os.fspath(output)
@@ -51,25 +51,25 @@ def is_directory(output: Any) -> bool:
 
 
 def expand(inputs: Any) -> list[Any]:
-    """Inputs as a list, with the files of directories and patterns."""
+    """Inputs as a list of files: those of directories and patterns in place of these."""
     if isinstance(inputs, (str, os.PathLike)) or hasattr(inputs, "read"):
         inputs = [inputs]
     paths: list[Any] = []
-    for given in inputs:
-        if hasattr(given, "read"):
-            paths.append(given)
+    for input in inputs:
+        if hasattr(input, "read"):
+            paths.append(input)
             continue
-        name = os.fspath(given)
+        name = os.fspath(input)
         if os.path.isdir(name):
-            found = [entry.path for entry in os.scandir(name) if _is_input(entry)]
+            files = [entry.path for entry in os.scandir(name) if _is_input(entry)]
         elif glob.has_magic(name) and not os.path.exists(name):
-            found = [path for path in glob.glob(name, recursive=True) if os.path.isfile(path)]
+            files = [path for path in glob.glob(name, recursive=True) if os.path.isfile(path)]
         else:
             paths.append(name)
             continue
-        if not found:
+        if not files:
             raise ValueError(f"{name}: there are no files")
-        paths += sorted(found)
+        paths += sorted(files)
     if not paths:
         raise ValueError("there are no inputs")
     return paths

@@ -27,7 +27,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     ".zst": open_zstd,
 }
 
-_COMPRESSED = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
+_COMPRESSED_FILES = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
 
 _DAMAGED = (
     *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile),
@@ -35,11 +35,11 @@ _DAMAGED = (
 )
 
 _NO_BZIP2 = "Invalid data stream"
-"""What the error of bz2 says, which has no type of its own."""
+"""The text of the error of bz2, which has no type of its own."""
 
 
 class LineError(ValueError):
-    """An error in a line, which is counted from 1 at the beginning of some text."""
+    """An error in a line. Lines are numbered from 1, from the beginning of some text."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(line, message)
@@ -49,12 +49,12 @@ class LineError(ValueError):
         return self.after(0)
 
     def after(self, n_lines: int) -> str:
-        """The message, where so many lines are before the text."""
+        """The message, for a file that has `n_lines` lines before the text."""
         return f"line {n_lines + self.line}{self.message}"
 
 
 class LineTooLong(ValueError):
-    """A line is longer than is allowed; the caller, which counts lines, says which one."""
+    """A line is longer than is allowed. The caller counts lines, and names the line."""
 
 
 def without_compression(name: str) -> str:
@@ -100,17 +100,17 @@ class Text:
     Parameters
     ----------
     file : file object
-        Gives the text, decompressed.
+        The text, decompressed.
     raw : file object
         The file itself, whose bytes are counted.
     name : str
-        What errors begin with.
+        The beginning of errors.
     max_line_bytes : int
         A longer line is an error.
     offset, length : int
         Which lines are read, as in `open_text`.
     own_name : str
-        What errors of reading begin with, where they have no other name.
+        The beginning of errors of reading, where `name` is empty.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Text:
             return self._n_read
 
     def advance(self, n_bytes: int) -> None:
-        """Say that so many more bytes have been read, of a file that is not read from the front."""
+        """Add to the number of bytes that were read of a file that is not read from the front."""
         self._advanced = (self._advanced or 0) + n_bytes
 
     @property
@@ -151,7 +151,7 @@ class Text:
 
     @property
     def is_beginning(self) -> bool:
-        """Whether the first line is that of the file."""
+        """Whether the first line of the text is the first line of the file."""
         return self._offset <= 0
 
     def length(self) -> int | None:
@@ -159,7 +159,7 @@ class Text:
         try:
             if self._file is not self._raw or not self._raw.seekable():
                 return None
-            if isinstance(self._raw, _COMPRESSED):  # to find its end is to decompress it all
+            if isinstance(self._raw, _COMPRESSED_FILES):  # to find its end is to decompress it all
                 return None
             with self._blaming():
                 here = self._raw.tell()
@@ -182,7 +182,8 @@ class Text:
         return n_lines
 
     def blocks(self, block_bytes: int) -> Iterator[bytes]:
-        """Blocks of about `block_bytes` bytes that end at line ends; the last may lack one."""
+        """Blocks of `block_bytes` bytes or a little more or less, which end with a line. The last
+        line of the file may have no line end."""
         if self._offset > 0:
             self._skip_to_line(self._offset)
             self._first_byte = self._file.tell()
@@ -235,7 +236,7 @@ class Text:
                     raise
                 reason = f"{self.name}offset {offset} cannot be reached: {error}"
                 raise ValueError(reason) from error
-            # The rest of a line is for the reader of the bytes before.
+            # The rest of this line belongs to the reader of the bytes before.
             while (rest := self._file.readline(_READ_BYTES)) and not rest.endswith(b"\n"):
                 pass
 
@@ -261,7 +262,7 @@ class Text:
 
     @contextlib.contextmanager
     def _blaming(self) -> Iterator[None]:
-        """Say of which file errors of reading are, and make one kind of those of damaged files."""
+        """Name the file in errors of reading; errors of damaged files become ValueError."""
         name = self.name or self._own_name
         try:
             with decompressing(name):
@@ -273,7 +274,7 @@ class Text:
 
 @contextlib.contextmanager
 def decompressing(name: str = "") -> Iterator[None]:
-    """Make a ValueError of whatever a damaged compressed file raises."""
+    """Make a ValueError of the errors that libraries raise for a damaged compressed file."""
     try:
         yield
     except _DAMAGED as error:
@@ -286,7 +287,7 @@ def decompressing(name: str = "") -> Iterator[None]:
 
 @contextlib.contextmanager
 def arrays_of(name: str) -> Iterator[None]:
-    """Make a ValueError of whatever NumPy, SciPy and zipfile raise for a file that is not sound."""
+    """Make a ValueError of any error of NumPy, SciPy or zipfile for a file that is not sound."""
     try:
         yield
     except Exception as error:

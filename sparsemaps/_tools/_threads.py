@@ -1,4 +1,4 @@
-"""Calls that are run by threads, with their results in order.
+"""Running calls in threads, with results in order.
 
 The kernels release the interpreter's lock, so Python's threads run at the same time. The result of
 a row is a function of the row alone: the output depends neither on the blocks nor on the threads.
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from sparsemaps._tools._checks import LARGEST_INT32
 from sparsemaps._tools._parameters import ParameterError
 
 T = TypeVar("T")
@@ -24,7 +25,8 @@ _KEPT_THREADS = max(32, os.cpu_count() or 1)
 
 
 _current = threading.local()
-"""Of each thread: ``in_task`` while it works on one of several blocks; ``pool``, its helpers."""
+"""For each thread, ``in_task`` says that it works on one of several blocks; ``pool`` has the
+threads that help it."""
 
 
 def resolve_n_jobs(n_jobs: Any) -> int:
@@ -40,7 +42,7 @@ def resolve_n_jobs(n_jobs: Any) -> int:
     if getattr(_current, "in_task", False):
         return 1
     if n_jobs > 0:
-        return min(n_jobs, 2**31 - 1)
+        return min(n_jobs, LARGEST_INT32)
     if hasattr(os, "sched_getaffinity"):
         processors = len(os.sched_getaffinity(0))
     else:
@@ -60,10 +62,10 @@ def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: A
 def stream(
     function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any
 ) -> Iterator[T]:
-    """Like ``run``, one result after the other; only a few are computed in advance.
+    """Like ``run``, but results are yielded one after the other; few are computed in advance.
 
-    `blocks` may be any iterable; it is read as far as it is needed. The caller is one of the
-    threads: while it waits for a result it makes others.
+    `blocks` may be any iterable, of which no more is read than is needed. The caller is one of the
+    threads: while it waits for a result, it makes others.
     """
     n_jobs = resolve_n_jobs(n_jobs)
     n_jobs = min(n_jobs, operator.length_hint(blocks, n_jobs))
@@ -112,7 +114,7 @@ def stream(
 
 
 def _next_result(tasks: "deque[_Task]", waiting: "deque[_Task]") -> Any:
-    """The result of the first task; as long as another thread makes it, make others here."""
+    """The result of the first task. While another thread makes it, this one makes others."""
     first = waiting[0]
     while not first.end.has_come:
         try:
@@ -135,17 +137,16 @@ def _close(tasks: "deque[_Task]", shares: "list[_Share]") -> None:
         share.close()
 
 
-# A signal may interrupt the caller between any two instructions, and its handler may raise. So what
-# follows has no step of the caller that another thread would wait for: the caller takes tasks and
-# hands out shares by single calls of C, and never holds a lock that others acquire. This is not so
-# of Event, Condition, Semaphore, Thread.start, Future and ThreadPoolExecutor, which are Python's
-# code.
+# A signal may interrupt the caller between any two instructions, and its handler may raise. So no
+# other thread must ever wait for a step of the caller. The caller takes tasks and hands out shares
+# by single calls of C, and never holds a lock that others acquire. Event, Condition, Semaphore,
+# Thread.start, Future and ThreadPoolExecutor are Python code, and do not have this property.
 
 
 class _End:
-    """An end that comes once, for which one thread waits.
+    """An event that happens once, for which one thread may wait.
 
-    It comes in another thread than the main one, or is not waited for.
+    If a thread waits for it, it happens in another thread than the main one.
     """
 
     def __init__(self) -> None:
@@ -163,7 +164,7 @@ class _End:
 
 
 class _Task:
-    """A call of a function, and what came of it. Whoever takes it from the tasks runs it."""
+    """A call of a function, with its result or error. The thread that takes it makes the call."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.end = _End()
@@ -173,7 +174,7 @@ class _Task:
         self._error: BaseException | None = None
 
     def run(self, kept: type[BaseException]) -> None:
-        """Make the call; errors that are `kept` are for who asks for the result."""
+        """Make the call. Errors of the type `kept` are raised by `result`."""
         try:
             self._result = self._function(*self._arguments)
         except kept as error:
@@ -182,7 +183,7 @@ class _Task:
         self.end.come()
 
     def result(self) -> Any:
-        """What was returned, or the exception; asked for once, after the end."""
+        """Return the result of the call, or raise its error. It is called once, after the end."""
         result, self._result = self._result, None
         error, self._error = self._error, None
         if error is not None:
@@ -194,9 +195,9 @@ class _Task:
 
 
 class _Share:
-    """What a thread of the pool does for a caller: its tasks, until there are none.
+    """The work of a thread of the pool for a caller: it runs tasks until there are none.
 
-    It does not wait for more: they may never come, if the caller drops its iterator.
+    It does not wait for more tasks, as none follow if the caller drops its iterator.
     """
 
     def __init__(self, tasks: "deque[_Task]") -> None:
@@ -218,9 +219,9 @@ class _Share:
             self.end.come()
 
     def close(self) -> None:
-        """Never begin it; if another thread has begun it, wait for its end.
+        """Never begin this share; if another thread has begun it, wait for its end.
 
-        An iterator that is dropped may be closed by the garbage collector, in any thread.
+        The garbage collector may close an iterator that is dropped, in any thread.
         """
         if not self._begun.acquire(blocking=False) and self._thread != _thread.get_ident():
             self.end.wait()
@@ -229,7 +230,7 @@ class _Share:
 class _Pool:
     """Threads that run shares, for one caller. They end when the pool is dropped.
 
-    They are kept for later calls of the same thread: to start a thread takes as long as to map
+    They are kept for later calls of the same thread, as starting a thread takes as long as mapping
     hundreds of rows.
     """
 
@@ -238,9 +239,9 @@ class _Pool:
         self.n_threads = 0
 
     def submit(self, share: _Share, n_threads: int) -> None:
-        """Let a thread run `share`, of at least `n_threads` if the system starts so many.
+        """Let a thread run `share`. The pool gets `n_threads` threads if the system starts as many.
 
-        Without any, nobody runs it: the caller does all tasks.
+        Without any thread, the caller runs all tasks.
         """
         if self.n_threads < n_threads:
             with contextlib.suppress(RuntimeError):  # no more threads can be started
@@ -255,7 +256,7 @@ class _Pool:
 
 
 def _run_shares(shares: "SimpleQueue[_Share | None]") -> None:
-    """What a thread of a pool does."""
+    """The main loop of a thread of a pool."""
     _current.in_task = True
     while (share := shares.get()) is not None:
         share.run()
@@ -272,7 +273,7 @@ def _pool() -> _Pool:
 
 
 def _forget_pool() -> None:
-    """Also in a new process, which has no threads but the one that made it."""
+    """Drop the pool. A new process does it too, as it has no threads but its first one."""
     vars(_current).pop("pool", None)
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from sparsemaps._tools._extras import library
 
-_READ_BYTES = 2**12
-"""Compressed bytes that are taken at a time: they can stand for 100 MB at most."""
+_COMPRESSED_BYTES = 2**12
+"""Compressed bytes that are decompressed at a time, to 100 MB at most."""
 
 
 class DamagedZstd(Exception):
-    """A file is no Zstandard file, or is cut short."""
+    """A file is not a Zstandard file, or is cut short."""
 
 
 def zstandard() -> Any:
@@ -29,8 +29,8 @@ def zstd_writer(file: Any) -> Any:
 
 
 class _Decompressed(io.RawIOBase):
-    """Frames one behind the other. The library's own reader does not tell of a last frame that is
-    cut short."""
+    """The content of frames, one behind the other. The library's own reader raises no error for a
+    last frame that is cut short."""
 
     def __init__(self, raw: Any) -> None:
         self._library = zstandard()
@@ -45,7 +45,7 @@ class _Decompressed(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while not self._left:
             if not self._compressed:
-                self._compressed = self._raw.read(_READ_BYTES)
+                self._compressed = self._raw.read(_COMPRESSED_BYTES)
             if not self._compressed:
                 if self._frame is not None:
                     raise DamagedZstd("the last frame is cut short")

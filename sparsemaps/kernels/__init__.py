@@ -1,17 +1,18 @@
 """Exact kernels: Gram matrices between the rows of two sparse matrices.
 
-They are for support vector machines with a precomputed kernel (``SVC(kernel="precomputed")``,
-LIBSVM's ``-t 4``), and to compare the estimates of maps with. The matrices are not made dense;
-beside the result, each thread uses a few megabytes. The product of two kernels is the product of
-their arrays, element by element.
+Support vector machines with a precomputed kernel take them (``SVC(kernel="precomputed")``, LIBSVM's
+``-t 4``), and estimates of maps are compared with them. The matrices are not made dense; beside the
+result, each thread uses a few megabytes. The product of two kernels is the product of their arrays,
+element by element.
 
-All functions here have the same bits on every platform (docs/promise.md).
+The results have the same bits on every platform (docs/promise.md).
 
-- ``_gram``: blocks of rows, threads, and the checks that all kernels share.
-- ``_similarity``: kernels of sums over common columns. ``_distance``: kernels of differences.
-- ``_polynomial``, ``_matern``: what these two need of their own.
+- ``_gram`` has the blocks of rows, the threads and the checks that all kernels share.
+- ``_similarity`` has kernels of sums over common columns, ``_distance`` kernels of differences.
+- ``_polynomial`` has the polynomial kernel; ``_matern`` the Matern kernel as a function of
+  distances.
 
-The maps take their ``exact_kernel`` from here, and ``sparsemaps kernel`` its Gram matrices.
+The maps' ``exact_kernel`` and the command ``sparsemaps kernel`` call these functions.
 
 >>> import numpy as np
 >>> from sparsemaps.kernels import acos_kernel, min_max_kernel

@@ -1,4 +1,4 @@
-"""Gram matrices of sparse rows: the parts of a kernel, blocks of rows, and threads."""
+"""Gram matrices of sparse rows: the definition of a kernel, blocks of rows, and threads."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ _BLOCK = 2**14, 512
 stays in the cache."""
 
 _OTHER_BLOCK = 2**17, 1024
-"""The same numbers for the second matrix. With smaller blocks, threads wait for the interpreter's
-lock. Each thread holds the sums of all pairs of two blocks."""
+"""Largest numbers of entries and of rows in a block of the second matrix. With smaller blocks,
+threads wait for the interpreter's lock. Each thread holds the sums of all pairs of two blocks."""
 
 _LARGEST_LOOKUP = 2**20
 _LARGEST_SUM = np.finfo(float).max / 8
 
-_SHARED = {
+_KERNEL_DOC = {
     "X, Y": """\
 X : {array-like, sparse matrix} of shape (n_X, n_features)
     Rows. CSR is read in place; other formats are converted.
@@ -55,17 +55,17 @@ Function = TypeVar("Function", bound=Callable[..., Array])
 
 def documented(function: Function) -> Function:
     """Complete the docstring of a kernel."""
-    function.__doc__ = filled(function.__doc__ or "", _SHARED)
+    function.__doc__ = filled(function.__doc__ or "", _KERNEL_DOC)
     return function
 
 
 @dataclass(frozen=True)
 class GramKernel:
-    """A kernel as a function of a sum over the common columns of two rows and of a sum over each.
+    """A kernel as a function of three sums: over the common columns of two rows, and over each row.
 
     The Gram matrix is ``finish(sums, u, v)``: `sums` are over common columns, u (a column) and v (a
-    row) over the entries of each row alone. Of a kernel `of_distances`, `sums` are the distances of
-    the rows. `finish` may change `sums` and return it.
+    row) are over the entries of each row alone. For a kernel `of_distances`, `sums` are the
+    distances of the rows. `finish` may change `sums` and return it.
     """
 
     common: int
@@ -80,14 +80,14 @@ class GramKernel:
     """The values of a block that are summed, as float64."""
 
     nonnegative: str | None = None
-    """The end of the error for negative values: the rule. None if they are allowed."""
+    """The rule in the error for negative values; None if they are allowed."""
 
     of_distances: bool = False
-    """Whether `finish` takes distances: squared Euclidean ones if `common` is DOT, sums of absolute
-    differences if it is ABSOLUTE."""
+    """Whether `finish` takes distances: squared Euclidean distances if `common` is DOT, sums of
+    absolute differences if it is ABSOLUTE."""
 
     one_of_itself: bool = False
-    """Whether the kernel of a row with itself is exactly 1, whatever the rounding."""
+    """Whether the kernel of a row with itself is set to 1 exactly, against rounding."""
 
 
 def values_of(block: Block) -> Array:
@@ -109,8 +109,8 @@ def scaled_to_sum_one(block: Block) -> Array:
 
 
 def scaled_by_powers_of_two(block: Block) -> Array:
-    """A block's values, the largest of each row between 1/2 and 1: their squares are in range, and
-    scaling by a power of two rounds nothing."""
+    """A block's values, each row scaled by the power of two that brings its largest value between
+    1/2 and 1. So their squares are in the range of float64, and scaling has no rounding error."""
     values = values_of(block)
     lengths = np.diff(block.indptr)
     filled = lengths > 0
@@ -139,7 +139,7 @@ def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> tuple[RowReader
 def gram_of_rows(
     rows: RowReader, others: RowReader | None, n_jobs: int | None, kernel: GramKernel
 ) -> Array:
-    """The Gram matrix of matrices that are open; None is the first one again."""
+    """The Gram matrix between the rows of two readers; None for `others` is `rows` itself."""
     symmetric = others is None
     others = others or rows
     n_jobs = _threads.resolve_n_jobs(n_jobs)
@@ -147,7 +147,7 @@ def gram_of_rows(
     v = u if symmetric else _row_sums(others, "Y", kernel, n_jobs)
     out = np.empty((rows.n_rows, others.n_rows), np.result_type(rows.dtype, others.dtype))
     blocks, other_blocks = _cut(rows, *_BLOCK), _cut(others, *_OTHER_BLOCK)
-    # Where there are fewer blocks than keep all threads busy, each is several tasks.
+    # If there are too few blocks to keep all threads busy, each block is divided into tasks.
     shares = _blocks.BLOCKS_A_THREAD * n_jobs if n_jobs > 1 else 1
     n_parts = min(-(-shares // max(len(blocks), 1)), max(len(other_blocks), 1))
     tasks = [(*block, part) for block in blocks for part in range(n_parts)]
@@ -155,11 +155,11 @@ def gram_of_rows(
     def fill(start: int, stop: int, part: int) -> None:
         columns = _Columns(rows.block(start, stop), rows.n_columns, kernel)
         for other, end in other_blocks[part::n_parts]:
-            first = max(start, other) if symmetric else other  # what is left of it is copied
+            first = max(start, other) if symmetric else other  # columns before `start` are copied
             if first < end:
                 u_here, v_here = u[start:stop], v[first:end]
                 sums = columns.sums(others.block(first, end), u_here, v_here)
-                with np.errstate(over="ignore"):  # a kernel may be beyond float64, and is infinite
+                with np.errstate(over="ignore"):  # a kernel beyond float64 is infinite
                     out[start:stop, first:end] = kernel.finish(sums, u_here[:, None], v_here)
 
     def mirror(start: int, stop: int) -> None:
@@ -192,10 +192,10 @@ def of_cosines(
 
 
 class _Columns:
-    """A block of rows with its columns numbered, to be summed with other blocks.
+    """A block of rows with its columns numbered, for sums with other blocks.
 
-    What is used as a place in a table is a copy, so that no index becomes wrong if another thread
-    changes the matrix meanwhile.
+    Positions in tables are computed from copies, so that they stay valid if another thread changes
+    the matrix meanwhile.
     """
 
     def __init__(self, block: Block, n_columns: int, kernel: GramKernel) -> None:
@@ -255,9 +255,9 @@ def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
 
 def _cut(rows: RowReader, max_entries: int, max_rows: int) -> list[tuple[int, int]]:
     return [
-        (first, min(first + max_rows, stop))
+        part
         for start, stop in _blocks.cut_rows(rows.n_rows, rows.work_before, 1, max_entries)
-        for first in range(start, stop, max_rows)
+        for part in _blocks.ranges(start, stop, max_rows)
     ]
 
 

@@ -56,7 +56,7 @@ def matern_mixture(nu: float) -> tuple[Array, Array]:
     halvings = max(math.frexp(nu / 8)[1], 0)
     step = 2.0 ** (-3 - (halvings + 1) // 2)
     low, high = -708.0, 8.0  # the least v, and so the largest rate, are within float64
-    if nu > 64:  # all that counts is near ln(nu)
+    if nu > 64:  # the integrand is 0 in float64 but near ln(nu)
         near = 0.693 * math.frexp(nu)[1]
         low, high = near - 8.0, near + 6.0
     t = step * np.arange(math.ceil(low / step), math.floor(high / step) + 1)
@@ -64,11 +64,11 @@ def matern_mixture(nu: float) -> tuple[Array, Array]:
     exponents = nu * t - v
     peak = int(np.argmax(exponents))
     exponents -= exponents[peak]
-    # Terms of large v count where the kernel is small: there the others vanish.
+    # Where the kernel is small, the terms of large v are the largest, and are kept.
     kept = exponents > np.where(np.arange(len(t)) > peak, -740.0, -46.0)
     weights, rates = exp(exponents[kept]), 1 / v[kept]
     total = math.fsum(weights)
-    if kept[0]:  # what lies below t[0] counts where q is 0 only: a geometric series
+    if kept[0]:  # terms below t[0] are not 0 only where q is 0; they are a geometric series
         ratio = float(exp(np.array([-nu * step]))[0])
         total += weights[0] * ratio / (1 - ratio) if ratio < 1 else math.inf
     padding = -len(weights) % 8

@@ -8,8 +8,6 @@ from sparsemaps._tools._portable_math import power
 from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.kernels._gram import GramKernel, documented, gram_of_rows, open_pair
 
-_LARGEST_DEGREE = 2**31 - 1
-
 
 @documented
 def polynomial_kernel(
@@ -47,7 +45,7 @@ def polynomial_kernel(
     array([[361., 225.],
            [225., 225.]])
     """
-    degree = _checks.check_int("degree", degree, 1, _LARGEST_DEGREE)
+    degree = _checks.check_int("degree", degree, 1, _checks.LARGEST_INT32)
     coef0 = _checks.check_real("coef0", coef0)
     rows, others = open_pair(X, Y)
     if gamma is None:

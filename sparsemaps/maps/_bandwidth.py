@@ -1,7 +1,4 @@
-"""gamma="scale" and gamma="median": the width of a kernel of the distance, from the data.
-
-Each kernel is a function of a distance: the Euclidean one, or the sum of absolute differences.
-"""
+"""The factor `gamma` of a distance, computed from the data: gamma="scale" and gamma="median"."""
 
 from typing import Any, Literal
 
@@ -9,18 +6,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input._row_reader import RowReader
-from sparsemaps._tools import _checks
+from sparsemaps._tools import _blocks, _checks
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 
 Gamma = float | Literal["scale", "median"]
 
 Of = Literal["squared", "euclidean", "absolute"]
-"""The distance that gamma multiplies: the squared Euclidean one, the Euclidean one, or the sum of
-absolute differences."""
+"""The distance that gamma multiplies: the squared Euclidean distance, the Euclidean distance, or
+the sum of absolute differences."""
 
 _MAX_ROWS = 256
-"""Size of the sample of rows of which the median distance is taken."""
+"""Largest number of rows in the sample whose median distance is taken."""
 
 
 def check(gamma: Any) -> None:
@@ -63,10 +60,10 @@ def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
 
 
 def _variance(rows: RowReader, step: int = 1024) -> float:
-    """Variance of all values of a matrix, zeros included: summed in the same parts always."""
+    """Variance of all values of a matrix, zeros included. The parts that are summed never vary."""
     total = squares = 0.0
-    for start in range(0, rows.n_rows, step):
-        block = rows.block(start, min(start + step, rows.n_rows))
+    for start, stop in _blocks.ranges(0, rows.n_rows, step):
+        block = rows.block(start, stop)
         values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
         total += values.sum()
         squares += (values**2).sum()
@@ -99,7 +96,7 @@ def _sample(rows: RowReader) -> Any:
         values.append(block.values[entries].astype(float))
         columns.append(block.indices[entries])
         lengths.append(len(values[-1]))
-    # Numbered anew, no column is out of range, whatever another thread does to the matrix.
+    # After the columns are numbered anew, none is out of range, even if another thread changes X.
     used, numbers = np.unique(np.concatenate(columns), return_inverse=True)
     arrays = np.concatenate(values), numbers, np.cumsum(lengths)
     return sp.csr_array(arrays, shape=(len(chosen), max(len(used), 1)))

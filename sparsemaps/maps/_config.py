@@ -4,19 +4,20 @@ from typing import Any
 
 import sparsemaps
 from sparsemaps._tools import _seeding
-from sparsemaps._tools._checks import check_int
+from sparsemaps._tools._checks import LARGEST_INT, check_int
 from sparsemaps.maps._sparse_map import SparseMap
 
 _KEYS = ("class", "parameters", "seed", "scheme", "n_features")
 
 
 def from_config(config: dict[str, Any]) -> SparseMap:
-    """Make a fitted map from what its ``to_config`` gave.
+    """Make a fitted map from the dictionary that ``to_config`` returned.
 
     Parameters
     ----------
     config : dict
-        What ``to_config`` of a fitted map returned, or that written and read as JSON.
+        A dictionary that ``to_config`` of a fitted map returned. It may have been written and read
+        as JSON.
 
     Returns
     -------
@@ -53,7 +54,7 @@ def from_config(config: dict[str, Any]) -> SparseMap:
         )
     n_features = config["n_features"]
     if n_features is not None:
-        n_features = check_int("n_features of config", n_features, 1, 2**63 - 1)
+        n_features = check_int("n_features of config", n_features, 1, LARGEST_INT)
     try:
         made = _make(config)
     except RecursionError:
@@ -74,7 +75,7 @@ def _make(config: dict[str, Any]) -> SparseMap:
         raise ValueError(f"class of config must be the name of a map of sparsemaps, got {name!r}")
     if not isinstance(parameters, dict):
         raise ValueError(f"parameters of config must be a dictionary, got {parameters!r}")
-    for left_out in ("n_jobs", "random_state"):  # of this machine; the seed says it
+    for left_out in ("n_jobs", "random_state"):  # one is of a machine, the other is the seed
         if left_out in parameters:
             raise ValueError(f"parameters of config must not have {left_out!r}")
     values = {key: _from_json(value) for key, value in parameters.items()}

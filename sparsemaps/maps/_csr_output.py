@@ -1,4 +1,4 @@
-"""CSR output whose rows have lengths that are known only when they are made."""
+"""CSR output whose rows have lengths that are not known beforehand."""
 
 from collections.abc import Callable, Iterator
 
@@ -21,22 +21,24 @@ def make_csr(
     width: int,
     n_jobs: int | None,
 ) -> Matrix:
-    """CSR output whose rows have as many entries as ``write`` finds.
+    """CSR output whose rows have as many entries as ``write`` says.
 
-    ``write(block, values, columns, lengths)`` fills rows one behind the other and returns how
-    many entries there are; ``max_entries(lengths)`` gives the largest possible number of
-    entries in the output of rows of so many input entries.
+    ``write(block, values, columns, lengths)`` writes the entries of rows one behind the other, and
+    the number of each row's entries, and returns the number of all entries.
+    ``max_entries(lengths)`` is the largest possible number of output entries of rows that have
+    `lengths` entries.
     """
     parts, sizes = _cut_parts(blocks, max_entries(rows.lengths()))
     capacity = sum(sizes)
     index_type = _sparse.index_type(max(capacity, width))
-    # Memory that is never written to costs nothing, and the end is given back.
+    # The system allocates no memory for pages that are never written to. The rest is freed below.
     values, columns = np.empty(capacity, rows.dtype), np.empty(capacity, index_type)
     indptr = np.zeros(rows.n_rows + 1, index_type)
     n_entries = n_placed = end = 0
 
     def places() -> Iterator[tuple[int, int]]:
-        """Each part, and where it is written: behind where those before it end at the latest."""
+        """Each part, and where it is written: behind the last place where the part before it may
+        end."""
         nonlocal end
         for number, size in enumerate(sizes):
             first = n_entries if n_placed == number else end

@@ -1,7 +1,8 @@
-"""The errors of a map's estimates: pairs of rows, and the variance for them.
+"""The errors of a map's estimates: descriptions of pairs of rows, and variances.
 
 `Pairs` describes pairs of rows. `Moments` has the variance of a map's estimates at each size of
-the map, which is its number of components, hashes or grids. Each map has its formula: `_moments`.
+the map, which is its number of components, hashes or grids. The method `_moments` of a map is its
+formula.
 """
 
 import itertools
@@ -14,14 +15,14 @@ import scipy.sparse as sp
 from sparsemaps._tools._typing import Array
 
 N_GRID = 1001
-"""Kernel values for which a map's error is computed without rows."""
+"""The number of kernel values for which a map's error is computed where there are no rows."""
 
 _NONE = np.zeros(1)
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs (x, y) of rows, as the formulas describe them: arrays of one shape."""
+    """Quantities of pairs (x, y) of rows that formulas depend on, as arrays of one shape."""
 
     kernel: Array
     """The exact kernel."""
@@ -40,10 +41,10 @@ class Pairs:
     longest: Array = field(default_factory=lambda: np.full(1, np.inf))
     """The largest |x_i| times the largest |y_i|."""
     measured: Array = field(default_factory=_NONE.copy)
-    """A rate that must be measured. Of ConsistentWeightedSampling, the rate at which i*
-    agrees and t* does not; of SignProjection, the rate of agreement less the kernel."""
+    """A rate that has no formula. For ConsistentWeightedSampling, the rate at which i* agrees and
+    t* does not; for SignProjection, the rate of agreement less the kernel."""
     factors: tuple["Pairs", ...] = ()
-    """For KernelProduct, the same for its two maps."""
+    """For KernelProduct, these quantities for each of its two maps."""
 
     def within(self, angle: float) -> "Pairs":
         """The pairs of rows at an angle of at most that, below a right one."""
@@ -66,9 +67,9 @@ Law = Literal["binomial", "gamma", "normal", "jumps"]
 class Moments:
     """The distribution of a map's estimates for pairs of rows: arrays of one shape, or numbers.
 
-    The estimate is a mean of components. Those of paired Fourier features are the cosines of
-    differences, of which ``size // 2`` count whole, and that of the last column, if it has no
-    partner, half.
+    The estimate is a mean of components. A component of paired Fourier features is the cosine of a
+    difference. ``size // 2`` components have weight 1, and if `size` is odd, the last one has
+    weight 1/2.
     """
 
     kernel: Array
@@ -76,23 +77,24 @@ class Moments:
     unit: Array
     """The size times the variance, for independent components."""
     law: Law
-    """The distribution of the estimate. "binomial": it is a mean of independent bits. "gamma": one
-    minus the estimate is gamma distributed. "normal": its error is normal. "jumps": its error is
-    the sum of one jump for each two columns that share a bucket, which may be few."""
+    """The distribution of the estimate. "binomial" is that of a mean of independent bits. "gamma"
+    says that one minus the estimate is gamma distributed, "normal" that the error is normal.
+    "jumps" says that the error is a sum of one number, the jump, for each two columns that share a
+    bucket, which may be few."""
     bias: Array = field(default_factory=_NONE.copy)
     """The mean error."""
     span: float = 1.0
     """For "binomial", the difference of the two values of a component: the larger one is 1."""
     jump: Array = field(default_factory=lambda: np.full(1, np.inf))
-    """For "jumps", the size of the largest one; infinite where it is not known."""
+    """For "jumps", the size of the largest jump; infinite where it is not known."""
     paired: bool = False
     """Whether components are cosines of differences."""
     single: Array = field(default_factory=_NONE.copy)
-    """If `paired`, the variance of the last component of an odd number, as if it were whole."""
+    """If `paired`, the variance of the last component of an odd number, at weight 1."""
     common: Array = field(default_factory=_NONE.copy)
     """If `paired`, the covariance of two cosines of one block."""
     block: Array = field(default_factory=_NONE.copy)
-    """If `common` is not 0, the cosines of a block."""
+    """If `common` is not 0, the number of cosines of a block."""
 
     def variance(self, size: int) -> Array:
         """The variance at a size."""
@@ -102,8 +104,8 @@ class Moments:
         alone = (self.unit * 2 * whole + self.single * odd) / size**2
         if not self.common.any():
             return alone
-        # Ordered pairs of different cosines of one block. The last one of an odd number counts half
-        # in the mean, and so in the pairs that it is part of.
+        # The number of ordered pairs of different cosines of one block. The last cosine of an odd
+        # number has weight 1/2 in the mean, and so have its pairs.
         full, rest = np.divmod(whole + odd, self.block)
         n_pairs = full * self.block * (self.block - 1) + rest * (rest - 1)
         n_pairs = n_pairs - odd * (np.where(rest > 0, rest, self.block) - 1)
@@ -119,11 +121,11 @@ class Bias:
     """The parts of the mean error whose causes are known."""
 
     chance: Array
-    """Different samples whose codes are the same."""
+    """By agreements by chance: different samples with equal codes."""
     zero_bit: Array
-    """Samples of the same i* and another t* whose codes are the same."""
+    """By samples of equal i* and different t* with equal codes."""
     approximate: Array
-    """Signs of vectors for which the kernel is an approximation."""
+    """By signs of projections on vectors for which the kernel is an approximation."""
 
 
 def biases(means: list[Array]) -> Bias:
@@ -132,13 +134,13 @@ def biases(means: list[Array]) -> Bias:
 
 
 def upper(gram: Any) -> Array:
-    """The values of all pairs of different rows."""
+    """The values of all pairs of different rows, from a matrix of all pairs."""
     values: Any = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
     return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
 
 
 def used_columns(Z: Any) -> Any:
-    """Sparse rows without the columns that no row has: products take memory and time for each."""
+    """Sparse rows without the columns that no row has, as products take memory for each column."""
     if not sp.issparse(Z):
         return Z
     used, indices = np.unique(Z.indices, return_inverse=True)

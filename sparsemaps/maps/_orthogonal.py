@@ -8,10 +8,11 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 
 LARGEST_WIDTH = 2**13
-"""Rows of more columns gain nothing: a block would have more vectors than a map has components."""
+"""The largest width of rows. For wider rows, a block would have more vectors than most maps have
+components, and orthogonal vectors would have no lower variance."""
 
 LEAST_WIDTH = 128
-"""Vectors of smaller blocks are not near enough to uniform directions."""
+"""The least width of blocks. In smaller blocks, directions of vectors are too far from uniform."""
 
 _N_SIGNS = 3
 """Sign matrices of a block. With two the estimates are biased, and their variance is twice as large
@@ -19,19 +20,19 @@ for differences of two entries."""
 
 
 def padded_width(name: str, value: str, n_columns: int | None) -> int:
-    """The width of blocks for rows of so many columns; the parameter `name` asked for them."""
+    """The width of blocks for rows of `n_columns`, for errors about a parameter with a value."""
     if n_columns is None or n_columns > LARGEST_WIDTH:
-        found = "any number of" if n_columns is None else str(n_columns)
+        columns = "any number of" if n_columns is None else str(n_columns)
         rule = f"another one where rows have more than {LARGEST_WIDTH} columns"
-        raise ParameterError(name, f"{value!r} for rows of {found} columns", rule)
+        raise ParameterError(name, f"{value!r} for rows of {columns} columns", rule)
     return 1 << max(int(n_columns - 1).bit_length(), LEAST_WIDTH.bit_length() - 1)
 
 
 class OrthogonalBlocks:
-    """Blocks of d vectors of length d: the rows of H D_3 H D_2 H D_1 / root(d), with the
-    Walsh-Hadamard matrix H of entries 1 and -1, and random signs D.
+    """Blocks of d vectors of d entries each: the rows of H D_3 H D_2 H D_1 / root(d).
 
-    Each vector is nearly uniform over the directions, and those of a block are orthogonal.
+    H is the Walsh-Hadamard matrix of entries 1 and -1, and D are diagonals of random signs. Each
+    vector has a nearly uniform direction, and the vectors of a block are orthogonal.
     """
 
     def __init__(self, key: int, n_vectors: int, width: int) -> None:

@@ -12,7 +12,8 @@ from sparsemaps._loops.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
 from sparsemaps._tools import _checks
 from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._typing import Array, Bytes, Matrix, MatrixLike, Output
-from sparsemaps.codes._packed import LARGEST_SET, PackedCodes, rows_with_bits
+from sparsemaps.codes._code_checks import LARGEST_SET, rows_with_bits
+from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._moments import Moments, Pairs, biases
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import encode_texts
@@ -22,7 +23,7 @@ class SampledMap(SparseMap[Output]):
     """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
     rows' codes agree is the kernel.
 
-    A subclass has, beside what `SparseMap` says,
+    A subclass has the methods that `SparseMap` lists, and
 
     - ``_code_bits``, the number of bits of a code;
     - ``_write_codes(block, layout, out)``, which writes the codes of a block's rows in one of three
@@ -56,7 +57,7 @@ class SampledMap(SparseMap[Output]):
         return [pairs.kernel, mean, mean, mean]
 
     def _moments(self, pairs: Pairs) -> Moments:
-        """Those of a mean of independent bits, whose variance is at least that of `MinHash`."""
+        """Moments of a mean of independent bits, whose variance is at least that of `MinHash`."""
         span = 1.0 - self._least_kernel
         known = biases(self._means(pairs))
         bias = known.chance + known.zero_bit + known.approximate
@@ -76,7 +77,10 @@ class SampledMap(SparseMap[Output]):
 
     @property
     def _parts(self) -> tuple[tuple[int, float], ...]:
-        """Of codes of several maps side by side: bits and chance of each, highest bits first."""
+        """For codes of several maps side by side, the bits and the chance of each map's codes.
+
+        The map with the highest bits comes first.
+        """
         return ()
 
     @abstractmethod
@@ -90,10 +94,6 @@ class SampledMap(SparseMap[Output]):
     @property
     def is_one_hot(self) -> bool:
         return True
-
-    @property
-    def _size(self) -> int:
-        return self.n_hashes
 
     @property
     def _one_hot_width(self) -> int:
@@ -120,14 +120,14 @@ class SampledMap(SparseMap[Output]):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             As in ``transform``.
         packed : bool, default=False
-            Return `PackedCodes`, which know the map and which rows have samples.
+            Whether to return `PackedCodes`, which hold the map and which rows have samples.
 
         Returns
         -------
         codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8)), or PackedCodes
-            The codes of a row one behind the other, lowest bit first, as
-            ``np.packbits(..., bitorder="little")`` lays them out; `bits` includes `t_bits` where a
-            map has them. A row that has no sample is all zeros.
+            Each row has its codes one behind the other, lowest bit first, in the order of
+            ``np.packbits(..., bitorder="little")``. `bits` includes `t_bits`, for a map that has
+            them. A row that has no sample is all zeros.
 
         Raises
         ------
@@ -178,8 +178,8 @@ class SampledMap(SparseMap[Output]):
     ) -> Array | PackedCodes:
         """Map raw texts to packed codes, some texts at a time.
 
-        The result is that of ``encode(vectorizer.transform(texts))``, but the sparse matrix of all
-        texts, which takes many times as much memory as the codes, is never there.
+        The result is that of ``encode(vectorizer.transform(texts))``. The sparse matrix of all
+        texts, which takes many times as much memory as the codes, is never made.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class SampledMap(SparseMap[Output]):
             rows depend on their texts alone. The map must have been fitted to its number of
             columns.
         texts : iterable of texts
-            Whatever the vectorizers of `sparsemaps.text` take.
+            Texts in any form that the vectorizers of `sparsemaps.text` take.
         packed : bool, default=False
             As in `encode`.
 
@@ -196,8 +196,8 @@ class SampledMap(SparseMap[Output]):
         -------
         codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
             As in `encode`. The config of `PackedCodes` has the class of the vectorizer and those of
-            its parameters that decide the rows, so that codes of other vectorizers are refused
-            beside these.
+            its parameters that decide the rows, so that comparing codes of other vectorizers with
+            these is an error.
 
         Raises
         ------
@@ -216,14 +216,15 @@ class SampledMap(SparseMap[Output]):
         return encode_texts(self, vectorizer, texts, packed)
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
-        """Mark the rows of a block that have samples; numbers decide where all codes are 0."""
+        """Mark the rows of a block that have samples. Of a row whose codes are all 0, the code as a
+        number tells it."""
         number = np.empty((1, self.n_hashes), np.int32)
         for row in np.flatnonzero(~rows_with_bits(codes)).tolist():
             self._write_codes(block.rows(row, row + 1), NUMBERS, number)
             sampled[row] = number[0, 0] >= 0
 
     def _codes_as_numbers(self, X: MatrixLike) -> Array:
-        """The codes of each row as int32, -1 in rows without."""
+        """The codes of each row as int32; -1 in rows without samples."""
         fitted = self._fitted()
         rows = self._read_input(X, reset=False)
         out = np.empty((rows.n_rows, fitted.n_hashes), np.int32)
@@ -239,8 +240,10 @@ class SampledMap(SparseMap[Output]):
         return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
 
     def _one_hot(self, rows: RowReader, values: Array | None = None) -> tuple[Array, Array, Array]:
-        """Columns and indptr of the output as CSR; which rows have any entries. `values`, if given,
-        become those of one-hot features, in the threads that write the columns."""
+        """Columns and indptr of the output as CSR, and which rows have entries.
+
+        Threads that write the columns of rows also write their `values`, unless that is None.
+        """
         n_stored = rows.n_rows * self.n_hashes
         index_type = _sparse.index_type(max(self._one_hot_width, n_stored))
         columns = np.empty((rows.n_rows, self.n_hashes), index_type)

@@ -1,4 +1,4 @@
-"""What tensor sketches cost by tuples and by Fourier transforms, in units of one tuple."""
+"""The costs of tensor sketches by tuples and by Fourier transforms, in units of one tuple."""
 
 import numpy as np
 import numpy.typing as npt
@@ -13,20 +13,23 @@ _BUTTERFLY_BYTES_PER_TUPLE = 12
 
 
 def join_cost(n_components: int, itemsize: int) -> float:
-    """Of adding one entry's product with a sketch."""
+    """The cost of adding one entry's product with a sketch."""
     return n_components * itemsize / _BYTES_PER_TUPLE
 
 
 def butterflies(n_components: int, itemsize: int) -> float:
-    """Of one Fourier transform of a row."""
+    """The cost of one Fourier transform of a row."""
     return float(n_components * np.log2(2 * n_components) * itemsize / _BUTTERFLY_BYTES_PER_TUPLE)
 
 
 def factors_to_sum(
     lengths: Array, degree: int, n_components: int, itemsize: int
 ) -> tuple[npt.NDArray[np.int32], Array]:
-    """For rows of these lengths that are summed directly, of how many factors tuples are summed;
-    and how many tuples that are: at least as many as adding one entry costs."""
+    """For rows of these lengths that are summed directly, the number of factors whose tuples are
+    summed, and the number of these tuples.
+
+    It is the least number of factors with as many tuples as the cost of adding one entry.
+    """
     summed = np.full(len(lengths), degree, np.int32)
     join = join_cost(n_components, itemsize)
     tuples = lengths.astype(float)

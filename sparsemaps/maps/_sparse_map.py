@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from sparsemaps._input import _row_reader, _sparse
+from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array, Matrix, MatrixLike, Output
+from sparsemaps.maps._map_input import read_input
 from sparsemaps.maps._moments import N_GRID, Moments, Pairs, UnknownVarianceError
 
 T = TypeVar("T")
@@ -20,25 +20,32 @@ T = TypeVar("T")
 _NOT_IN_CONFIG = ("random_state", "n_jobs")
 """Parameters that `to_config` leaves out: the seed has an entry of its own."""
 
-_SHARED = {
-    "random_state, n_jobs": """\
+_PARAMETERS_DOC = """\
 random_state : int, Generator, RandomState or None, default=None
     The seed, or where to draw it from. The same seed gives the same output on every platform, but
     for the last bits of Fourier transforms (:doc:`/promise`).
 n_jobs : int or None, default=None
-    Threads; None is 1, -1 all processors. The output does not depend on it.""",
-    "n_features_in_, feature_names_in_, seed_": """\
+    Threads; None is 1, -1 all processors. The output does not depend on it."""
+
+_ATTRIBUTES_DOC = """\
 n_features_in_ : int
     Number of columns seen in ``fit``.
 feature_names_in_ : ndarray of str
     Names of the columns, where ``fit`` saw names.
 seed_ : int
-    The seed in use; as `random_state` it gives this map again.""",
+    The seed in use; as `random_state` it gives this map again."""
+
+_MAP_DOC = {
+    "random_state, n_jobs": _PARAMETERS_DOC,
+    "n_features_in_, feature_names_in_, seed_": _ATTRIBUTES_DOC,
+    "random_state, n_jobs, attributes": (
+        f"{_PARAMETERS_DOC}\n\nAttributes\n----------\n{_ATTRIBUTES_DOC}"
+    ),
 }
 """Parts of the docstrings of all maps."""
 
 ONE_NUMBER_RULE = "give codes or one number for each component"
-"""The `_product_rule` of maps that do not."""
+"""The `_product_rule` of maps that give neither."""
 
 
 class SparseMap(
@@ -54,19 +61,19 @@ class SparseMap(
     then. The methods of a fitted map use that copy, so that ``set_params`` takes effect at the next
     ``fit``. A subclass has
 
-    - ``_check_parameters()``, which raises where a parameter is not what is allowed;
-    - ``_width``, the width of the output;
+    - ``_check_parameters()``, which raises where a parameter is not allowed;
     - ``_transform(rows)``, the output for a `RowReader`;
     - ``_exact_kernel(X, Y)``, the kernel that it approximates;
 
-    and, where it differs from what is here,
+    and, where the definition here does not suit it,
 
     - ``_prepare(n_columns, rows)``, which computes once what ``_transform`` needs beside the
-      parameters, and those that depend on the data;
-    - ``_learned_parameters``, those that ``fit`` took from the data;
+      parameters, and the parameters that depend on the data;
+    - ``_learned_parameters``, the parameters that ``fit`` computed from the data;
+    - ``_width``, the width of the output;
     - ``_nonnegative_rule``, ``_is_of_inner_products``, ``_shares_buckets``, ``_size_name``,
       ``has_codes``, ``is_one_hot``, ``_sparse_components``, ``_product_rule``, ``_values_matter``,
-      which say what the map is.
+      the facts of the map.
 
     These methods see the frozen copy as ``self``.
     """
@@ -78,11 +85,11 @@ class SparseMap(
 
     @property
     def _nonnegative_rule(self) -> str | None:
-        """The end of the error for negative values: the rule. None if they are allowed."""
+        """The rule in the error for negative values; None if they are allowed."""
         return None
 
     _values_matter = True
-    """Whether rows are more than the sets of the columns that are not 0."""
+    """Whether the map depends on values; otherwise a row is the set of columns that are not 0."""
 
     @property
     def has_codes(self) -> bool:
@@ -95,7 +102,7 @@ class SparseMap(
         return False
 
     _summary: ClassVar[tuple[str, str]]
-    """The kernel and the output, as the documents' tables of maps have them."""
+    """The kernel and the output, for the tables of maps in the documents."""
 
     _command: ClassVar[tuple[str, str]]
     """The name of the map in the command ``sparsemaps map``, and one line that describes it."""
@@ -109,8 +116,11 @@ class SparseMap(
 
     @property
     def _product_rule(self) -> str | None:
-        """How the error for the map as the second one of a product goes on after "must". None if
-        it may be that one: then its output, if dense, is one number for each component."""
+        """The rule that the map breaks as the second map of a product; None if it may be that map.
+
+        The error says "must" before the rule. Dense output of a map that may be the second one has
+        one number for each component.
+        """
         return None
 
     _is_of_inner_products: ClassVar[bool] = False
@@ -120,32 +130,37 @@ class SparseMap(
     """Whether columns are hashed to buckets that several of them share."""
 
     _size_name: ClassVar[str] = "n_components"
-    """The parameter which is the number of random components that the estimate is a mean of."""
+    """The name of the parameter with the number of components."""
 
     @property
     def _size(self) -> int:
-        """The number of random components that the estimate is a mean of."""
-        return int(self.get_params(deep=False)[self._size_name])
+        """The number of components: independent random parts that an estimate is the mean of."""
+        return int(getattr(self, self._size_name))
+
+    @property
+    def _width(self) -> int:
+        """Width of the output."""
+        return self._size
 
     @property
     def _n_columns(self) -> int | None:
-        """Columns of the rows that the map is fitted to; None if it is not, or for any width."""
+        """The number of columns that the map is fitted to; None for any number, or not fitted."""
         n_columns: int | None = vars(self).get("n_features_in_")
         return n_columns
 
     @property
     def _learned_parameters(self) -> dict[str, Any]:
-        """Of a fitted map, the parameters that ``fit`` took from the data, with their values."""
+        """The parameters that ``fit`` computed from the data, with their values."""
         return {}
 
     def _parameters_in_use(self) -> dict[str, Any]:
-        """The parameters. Those that ``fit`` takes from the data have the values that it took."""
+        """The parameters; those that ``fit`` computed from the data have the computed values."""
         learned = self._learned_parameters if "seed_" in vars(self) else {}
         return self.get_params(deep=False) | learned
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.__doc__ = filled(cls.__doc__ or "", _SHARED)
+        cls.__doc__ = filled(cls.__doc__ or "", _MAP_DOC)
 
     # ---- for users -------------------------------------------------------------------------------
 
@@ -157,7 +172,7 @@ class SparseMap(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Only its number of columns is kept.
         y : None
-            Ignored; here for scikit-learn's pipelines.
+            Ignored. scikit-learn's pipelines pass it.
 
         Returns
         -------
@@ -178,9 +193,9 @@ class SparseMap(
     def fit_any_width(self) -> Self:
         """Fit the map without data, for rows of any width.
 
-        For streams and files, whose number of columns is not known beforehand. ``transform`` then
-        takes matrices of any number of columns, and the map has no ``n_features_in_``. The output
-        is that of a map that is fitted to data.
+        This is for streams and files, whose number of columns is not known beforehand.
+        ``transform`` then takes matrices of any number of columns, and the map has no
+        ``n_features_in_``. The output is that of a map that is fitted to data.
 
         Returns
         -------
@@ -246,7 +261,8 @@ class SparseMap(
         Returns
         -------
         K : ndarray of shape (n_X, n_Y)
-            What the inner products of the rows of ``transform(X)`` and ``transform(Y)`` estimate.
+            The values that inner products of the rows of ``transform(X)`` and ``transform(Y)``
+            estimate.
 
         Raises
         ------
@@ -306,16 +322,11 @@ class SparseMap(
     def __sklearn_is_fitted__(self) -> bool:
         return "_frozen" in vars(self)
 
-    # ---- what a subclass has ---------------------------------------------------------------------
+    # ---- methods of subclasses -------------------------------------------------------------------
 
     @abstractmethod
     def _check_parameters(self) -> None:
         """Raise a ValueError that names the parameter which is not allowed."""
-
-    @property
-    @abstractmethod
-    def _width(self) -> int:
-        """Width of the output."""
 
     @abstractmethod
     def _transform(self, rows: RowReader) -> Matrix:
@@ -323,7 +334,10 @@ class SparseMap(
 
     @abstractmethod
     def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        """The kernel of the rows of `X` and `Y`, None for `X` again; sparse matrices are sound."""
+        """The kernel of the rows of `X` and of `Y`, which is None for `X` itself.
+
+        Sparse matrices are sound.
+        """
 
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         """Compute what ``_transform`` needs beside the parameters.
@@ -333,7 +347,7 @@ class SparseMap(
         """
 
     def _describe(self) -> dict[str, Any]:
-        """Class and parameters, as JSON has them."""
+        """Class and parameters, in types that JSON has."""
         return {
             "class": type(self).__name__,
             "parameters": {
@@ -372,8 +386,8 @@ class SparseMap(
     def _moments_of_any_pair(self) -> Moments:
         """The moments over a grid of pairs of rows of unit length.
 
-        The grid runs over all kernel values, or inner products, that the formula depends on; what
-        else it depends on has its least favourable value.
+        The grid covers the kernel values, or inner products, that the formula depends on. Other
+        quantities have their least favourable value.
         """
         return self._moments(self._any_pairs())
 
@@ -407,26 +421,29 @@ class SparseMap(
         return kernel
 
     def _means(self, pairs: Pairs) -> list[Array]:
-        """Means of the estimate: the kernel; with chance agreements; with those of samples that
-        differ in t* alone; with the kernel's own error."""
+        """Four means of the estimate, each with one more cause of bias than the one before.
+
+        The first is the kernel. The causes are agreements by chance, agreements of samples that
+        differ in t* alone, and a rate of agreement that is only nearly the kernel.
+        """
         return [pairs.kernel] * 4
 
     @property
     def _is_approximate(self) -> bool:
-        """Whether the mean of the estimates is the kernel only nearly, depending on the rows."""
+        """Whether the mean of estimates differs from the kernel by an amount that rows decide."""
         return False
 
     @property
     def _needs_measuring(self) -> bool:
-        """Whether the mean depends on rates that no formula gives, but `_measure` does."""
+        """Whether the mean depends on rates that have no formula, and that `_measure` measures."""
         return self._is_approximate
 
     def _measure(self, sample: Any, kernel: Array) -> Array:
-        """Those rates, by this fitted map, for all pairs of rows of `sample`."""
+        """The rates that have no formula, measured with this fitted map, for all pairs of rows."""
         raise NotImplementedError
 
     def _most_measured(self, kernel: Array) -> Array:
-        """The least favourable rates; UnknownVarianceError where they are not known."""
+        """The least favourable rates that have no formula. UnknownVarianceError if unknown."""
         return np.zeros_like(kernel)
 
     @property
@@ -476,48 +493,9 @@ class SparseMap(
 
     def _read_input(self, X: Any, *, reset: bool) -> RowReader:
         """`X`, with the checks of scikit-learn; its entries are checked when they are read."""
-        # What is read by a fitted map must suit the map as it was at ``fit``.
+        # Rows that a fitted map reads must suit the map as it was at ``fit``.
         rule = (self if reset else self._frozen)._nonnegative_rule
-        of_floats = type(X) is np.ndarray and X.dtype in (np.float64, np.float32)
-        if sp.issparse(X) or (of_floats and X.ndim == 2):
-            # What else check_array looks for is not wrong here, and takes longer than a single row.
-            rows = _row_reader.open_matrix(X, rule)
-            self._check_shape(X, reset)
-            return rows
-        try:
-            X = _sklearn.validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse="csr",  # data frames of sparse columns become that
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,  # RowReader does, and names the row
-                ensure_min_samples=1 if reset else 0,
-            )
-        except (TypeError, ValueError) as error:
-            what = _texts_or_tokens(X)
-            if not what:
-                raise
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(
-                f"{type(self).__name__} takes a matrix, got {what}: "
-                "sparsemaps.text.HashingVectorizer makes rows of texts, and with analyzer=list of "
-                "sets or lists of tokens"
-            ) from error
-        return _row_reader.open_matrix(X, rule)
-
-    def _check_shape(self, X: Any, reset: bool) -> None:
-        """Check the shape of a matrix as scikit-learn does."""
-        minima = (("sample(s)", int(reset)), ("feature(s)", 1))
-        for length, (what, minimum) in zip(X.shape, minima, strict=True):
-            if length < minimum:
-                raise ValueError(
-                    f"Found array with {length} {what} (shape={X.shape}) while a minimum of "
-                    f"{minimum} is required by {type(self).__name__}."
-                )
-        other_width = self._n_columns not in (None, X.shape[1])
-        if reset or other_width or "feature_names_in_" in vars(self):
-            _sklearn.validate_data(self, X, reset=reset, skip_check_array=True)
+        return read_input(self, X, rule, reset)
 
     # ---- making output ---------------------------------------------------------------------------
 
@@ -536,7 +514,7 @@ class SparseMap(
 
 
 def _as_json(name: str, value: Any) -> Any:
-    """A parameter as JSON has it."""
+    """A parameter in types that JSON has."""
     if isinstance(value, SparseMap):
         return value._describe()
     if isinstance(value, np.generic | np.ndarray):
@@ -549,30 +527,9 @@ def _as_json(name: str, value: Any) -> Any:
 
 
 def as_fitted(random_map: Any) -> SparseMap:
-    """A map as it is if it is fitted; otherwise a copy that is fitted for rows of any width."""
+    """The map itself if it is fitted; otherwise a copy that is fitted for rows of any width."""
     if not isinstance(random_map, SparseMap):
         raise ValueError(f"map must be a map of sparsemaps, got {random_map!r}")
     if random_map.__sklearn_is_fitted__():
         return random_map
     return _sklearn.clone(random_map).fit_any_width()
-
-
-def _texts_or_tokens(X: Any) -> str:
-    """What `X` is if it holds texts or tokens, "" if it does not."""
-    if isinstance(X, (str, bytes)):
-        return "a text"
-    try:
-        is_table = len(getattr(X, "shape", ())) == 2  # a data frame iterates over names
-        first = next(np.asarray(X[:1]).flat if is_table else iter(X))
-    except (TypeError, ValueError, StopIteration):
-        return ""
-    if isinstance(first, (str, bytes)):
-        return "texts"
-    if isinstance(first, (set, frozenset)):
-        return "sets"
-    if isinstance(X, (list, tuple)) and isinstance(first, (list, tuple, np.ndarray)):
-        if len(first) and isinstance(first[0], (str, bytes)):
-            return "lists of tokens"
-        if len({len(row) for row in X if hasattr(row, "__len__")}) > 1:
-            return "lists of different lengths"
-    return ""

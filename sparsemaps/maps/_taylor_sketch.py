@@ -18,8 +18,10 @@ MOST_DEGREES = 256
 
 
 def degree_for(mean: float, poisson: bool, tolerance: float) -> int | None:
-    """The least p for which the sum of mean^n / n! over n > p is at most `tolerance`; of a Poisson
-    law, that sum times e^-mean. None if it is above `MOST_DEGREES`, or the mean is."""
+    """The least p for which the sum of mean^n / n! over n > p is at most `tolerance`.
+
+    For `poisson`, the sum is multiplied by e^-mean. None if p or the mean is above `MOST_DEGREES`.
+    """
     if mean > MOST_DEGREES:
         return None
     term = math.exp(-mean) if poisson else 1.0
@@ -44,7 +46,7 @@ class TaylorSketch:
     ----------
     seed : int
     parameters : tuple
-        What tells the kernel apart from others of the seed.
+        Parameters that make the keys differ from those of other kernels of the seed.
     coefficients : sequence of float
         a_0, a_1, ...
     scale : float
@@ -119,7 +121,7 @@ class TaylorSketch:
                 factors = self._keys[:degree], self._scale, 0.0
                 _kernel.sketch_dense(*block, *factors, summed, of_degree)
             of_degree *= out.dtype.type(weight)
-            # NumPy crashes where memory ends in a sum of slices; a sum of whole arrays raises.
+            # Whole arrays are added, as NumPy crashes if memory ends while it adds slices.
             out += np.roll(of_degree, shift, axis=1)
 
     def _convolved(self, block: Block, rows: Array, dtype: Any) -> Array:

@@ -7,14 +7,15 @@ import numpy as np
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Bytes
-from sparsemaps.codes._packed import TEXTS, PackedCodes
+from sparsemaps.codes._code_checks import TEXTS
+from sparsemaps.codes._packed import PackedCodes
 
 
 def encode_texts(
     map: Any, vectorizer: Any, texts: Iterable[Any], packed: bool
 ) -> Bytes | PackedCodes:
-    """Encode texts: the method of this name of each map with ``encode``."""
-    # They are slow to import, as scikit-learn's are.
+    """The method of this name of each map with ``encode``."""
+    # These modules are imported here because they import scikit-learn's text modules, slowly.
     from sparsemaps.text._analyzers import vectorizer_config
     from sparsemaps.text._csr import for_each_block
 

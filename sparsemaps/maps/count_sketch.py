@@ -5,7 +5,6 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from sparsemaps import kernels
-from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._loops import count_sketch as _kernel
 from sparsemaps._tools import _checks, _seeding
@@ -35,11 +34,7 @@ class CountSketch(SparseMap[Output]):
     dense_output : bool, default=False
         Return an ndarray. By default the output is CSR, which is never denser than the input and
         holds no zeros; choose dense where `n_components` is of the size of a row's entries.
-    [random_state, n_jobs]
-
-    Attributes
-    ----------
-    [n_features_in_, feature_names_in_, seed_]
+    [random_state, n_jobs, attributes]
 
     See Also
     --------
@@ -124,7 +119,7 @@ class CountSketch(SparseMap[Output]):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
         _checks.check_bool("dense_output", self.dense_output)
 
     @property
@@ -133,10 +128,6 @@ class CountSketch(SparseMap[Output]):
             "not be a count sketch, as the error of the product would not fall with n_components "
             "(RandomProjection has the same kernel)"
         )
-
-    @property
-    def _width(self) -> int:
-        return self.n_components
 
     def _transform(self, rows: RowReader) -> Matrix:
         key = _seeding.keys(self.seed_, "count_sketch", 3)

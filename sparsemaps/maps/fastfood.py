@@ -8,7 +8,6 @@ import scipy.fft
 from scipy import special
 
 from sparsemaps import kernels
-from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import count_sketch as _count_sketch
 from sparsemaps._loops import fastfood as _kernel
@@ -28,7 +27,8 @@ MAX_DENSE_WIDTH = 2**17
 
 DEFAULT_HASH_DIM = 2**14
 
-LARGEST_DEGREE = 64
+_LARGEST_DEGREE = 64
+"""Of the Matern kernel."""
 
 
 class Fastfood(SparseMap[Array]):
@@ -189,8 +189,8 @@ class Fastfood(SparseMap[Array]):
     def _check_parameters(self) -> None:
         _checks.check_choice("kernel", self.kernel, ("rbf", "matern"))
         _bandwidth.check(self.gamma)
-        _checks.check_int("degree", self.degree, 1, LARGEST_DEGREE)
-        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_int("degree", self.degree, 1, _LARGEST_DEGREE)
+        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
         transforms = ("hadamard", "fft", "orthogonal")
         _checks.check_choice("transform_type", self.transform_type, transforms)
         if self.transform_type == "orthogonal" and self.kernel != "rbf":
@@ -199,10 +199,6 @@ class Fastfood(SparseMap[Array]):
             )
         if self.hash_dim is not None:
             _checks.check_int("hash_dim", self.hash_dim, 1, 2**20)
-
-    @property
-    def _width(self) -> int:
-        return self.n_components
 
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         self.hash_dim_ = self.hash_dim

@@ -13,6 +13,7 @@ from sparsemaps._tools import _blocks, _seeding, _sklearn
 from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Bytes, CsrMatrix, Matrix, MatrixLike, RandomState
+from sparsemaps.codes._code_checks import LARGEST_BITS
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sampled_map import SampledMap
@@ -20,8 +21,6 @@ from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
 from sparsemaps.maps.random_projection import RandomProjection
 from sparsemaps.maps.sign_projection import SignProjection
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
-
-_MAX_CODE_BITS = 24
 
 _N_GRID = 101
 """Kernel values of each factor, all pairs of which make the grid of `_any_pairs`."""
@@ -243,8 +242,8 @@ class KernelProduct(SampledMap[CsrMatrix]):
             raise ParameterError("maps", f"{sampled.n_hashes} and {other._size}", rule)
         if other.is_one_hot:
             bits = sampled._code_bits + other._code_bits
-            if bits > _MAX_CODE_BITS:
-                rule = f"of at most {_MAX_CODE_BITS} bits together"
+            if bits > LARGEST_BITS:
+                rule = f"of at most {LARGEST_BITS} bits together"
                 raise ParameterError("the codes of maps", str(bits), rule)
 
     @property

@@ -10,9 +10,8 @@ from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import minhash as _kernel
 from sparsemaps._tools import _checks, _seeding, _sklearn
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
+from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.maps._sampled_map import SampledMap
-
-LARGEST_N_HASHES = 2**24
 
 
 class MinHash(SampledMap[CsrMatrix]):
@@ -38,11 +37,7 @@ class MinHash(SampledMap[CsrMatrix]):
         them with probability ``2**-bits``, so that the output's inner product is
         ``J + (1 - J) / 2**bits`` on average; ``sparsemaps.codes.kernel_from_collisions`` corrects
         this, and gives the standard error.
-    [random_state, n_jobs]
-
-    Attributes
-    ----------
-    [n_features_in_, feature_names_in_, seed_]
+    [random_state, n_jobs, attributes]
 
     See Also
     --------

@@ -11,12 +11,10 @@ from sparsemaps._loops import random_binning as _kernel
 from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, RandomState
+from sparsemaps.codes._code_checks import LARGEST_BITS, LARGEST_N_HASHES
 from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._column_products import product_kernel
 from sparsemaps.maps._sampled_map import SampledMap
-
-LARGEST_N_GRIDS = 2**24
-LARGEST_N_BINS = 2**24
 
 
 class RandomBinning(SampledMap[CsrMatrix]):
@@ -130,8 +128,8 @@ class RandomBinning(SampledMap[CsrMatrix]):
 
     def _check_parameters(self) -> None:
         _bandwidth.check(self.gamma)
-        _checks.check_int("n_grids", self.n_grids, 1, LARGEST_N_GRIDS)
-        _checks.check_int("n_bins", self.n_bins, 2, LARGEST_N_BINS)
+        _checks.check_int("n_grids", self.n_grids, 1, LARGEST_N_HASHES)
+        _checks.check_int("n_bins", self.n_bins, 2, 2**LARGEST_BITS)
         if self.n_bins & (self.n_bins - 1):
             raise ParameterError("n_bins", str(self.n_bins), "a power of two")
         if self.pitch_density is not None and not callable(self.pitch_density):

@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import kernels
-from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import fourier as _kernel
 from sparsemaps._loops import projection as _projection
@@ -195,7 +194,7 @@ class RandomFourier(SparseMap[Array]):
         _checks.check_choice("kernel", self.kernel, tuple(_SPECTRA))
         _bandwidth.check(self.gamma)
         check_nu(self.nu)
-        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
         _checks.check_choice("form", self.form, ("paired", "offset"))
         if self.spectrum is None:
             return
@@ -205,10 +204,6 @@ class RandomFourier(SparseMap[Array]):
             raise ParameterError("kernel", repr(self.kernel), "left out where a spectrum is given")
         if isinstance(self.gamma, str):
             raise ParameterError("gamma", repr(self.gamma), "a number where a spectrum is given")
-
-    @property
-    def _width(self) -> int:
-        return self.n_components
 
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         self.gamma_ = _bandwidth.choose(self.gamma, _DISTANCES[self.kernel], rows)

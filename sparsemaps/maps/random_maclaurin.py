@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from sparsemaps import kernels
-from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import projection as _projection
 from sparsemaps._loops import random_maclaurin as _kernel
@@ -60,11 +59,7 @@ class RandomMaclaurin(SparseMap[Array]):
         ``1 + n_components + n_features``, with the root of ``a_0`` in the first column, the random
         features of the degrees from 2 on, and the row itself times the root of ``a_1``. It is
         worth it where those terms are large; the output is then wider than the input.
-    [random_state, n_jobs]
-
-    Attributes
-    ----------
-    [n_features_in_, feature_names_in_, seed_]
+    [random_state, n_jobs, attributes]
 
     See Also
     --------
@@ -146,7 +141,7 @@ class RandomMaclaurin(SparseMap[Array]):
         _checks.check_int("degree", self.degree, 1, LARGEST_DEGREE)
         _checks.check_real("gamma", self.gamma, 0, open_low=True)
         _checks.check_real("coef0", self.coef0, 0)
-        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
         _checks.check_bool("h01", self.h01)
         if not np.isfinite(self._series()).all():
             raise ValueError(
@@ -227,7 +222,7 @@ class RandomMaclaurin(SparseMap[Array]):
         features = (key, self._factors.astype(rows.dtype), self._firsts)
         if self.h01:
             width = 1 + self.n_components + rows.n_columns
-            if width > 2**63 - 1:
+            if width > _checks.LARGEST_INT:
                 raise ValueError(
                     f"h01=True takes at most 2**63 - 2 - n_components columns, got {rows.n_columns}"
                 )

@@ -5,7 +5,6 @@ from typing import Any, Literal
 import numpy as np
 
 from sparsemaps import kernels
-from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import projection as _kernel
 from sparsemaps._tools import _blocks, _checks, _seeding
@@ -14,7 +13,7 @@ from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sparse_map import SparseMap
 
-_VECTORS = {
+_DISTRIBUTIONS = {
     "gaussian": _kernel.NORMAL,
     "rademacher": _kernel.RADEMACHER,
     "cauchy": _kernel.CAUCHY,
@@ -45,11 +44,7 @@ class RandomProjection(SparseMap[Array]):
         row. "rademacher" takes random signs, at a fraction of the cost where rows share few
         columns.
         "cauchy" is for `approximate_l1`; its inner products have no mean.
-    [random_state, n_jobs]
-
-    Attributes
-    ----------
-    [n_features_in_, feature_names_in_, seed_]
+    [random_state, n_jobs, attributes]
 
     See Also
     --------
@@ -109,8 +104,8 @@ class RandomProjection(SparseMap[Array]):
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
-        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
-        _checks.check_choice("distribution", self.distribution, tuple(_VECTORS))
+        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
+        _checks.check_choice("distribution", self.distribution, tuple(_DISTRIBUTIONS))
 
     @property
     def _product_rule(self) -> str | None:
@@ -118,14 +113,11 @@ class RandomProjection(SparseMap[Array]):
             return None
         return "have a mean, which Cauchy projections do not"
 
-    @property
-    def _width(self) -> int:
-        return self.n_components
-
     def _transform(self, rows: RowReader) -> Array:
         key = _seeding.keys(self.seed_, "random_projection", 1, self.distribution)[0]
-        vectors = key, _VECTORS[self.distribution], self.n_components
-        factor = rows.dtype.type(1 if self.distribution == "cauchy" else 1 / np.sqrt(self._width))
+        vectors = key, _DISTRIBUTIONS[self.distribution], self.n_components
+        scale = 1 if self.distribution == "cauchy" else 1 / np.sqrt(self.n_components)
+        factor = rows.dtype.type(scale)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
         def write(block: Block, start: int, stop: int) -> None:

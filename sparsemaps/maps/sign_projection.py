@@ -12,11 +12,10 @@ from sparsemaps._loops import projection as _kernel
 from sparsemaps._tools import _blocks, _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
+from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.maps import _orthogonal
 from sparsemaps.maps._moments import Pairs, UnknownVarianceError, upper, used_columns
 from sparsemaps.maps._sampled_map import SampledMap
-
-LARGEST_N_HASHES = 2**24
 
 _VECTORS = {
     ("acos", None): _kernel.NORMAL,
@@ -58,11 +57,7 @@ class SignProjection(SampledMap[Output]):
     dense_output : bool, default=False
         Return an ndarray of ``-1 / sqrt(n_hashes)`` and ``1 / sqrt(n_hashes)``, whose inner
         products estimate 2 K - 1; otherwise one-hot CSR, whose inner products estimate K.
-    [random_state, n_jobs]
-
-    Attributes
-    ----------
-    [n_features_in_, feature_names_in_, seed_]
+    [random_state, n_jobs, attributes]
 
     See Also
     --------

@@ -3,14 +3,13 @@
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 import scipy.fft
 
 from sparsemaps import kernels
-from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import tensor_sketch as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
@@ -27,15 +26,28 @@ from sparsemaps.maps._taylor_sketch import (
     degree_for,
     unit_variance,
 )
-from sparsemaps.maps.random_maclaurin import check_coefficients
+from sparsemaps.maps.random_maclaurin import LARGEST_DEGREE, check_coefficients
 
 _Factors: TypeAlias = tuple[Keys, float, float]
 """The keys of the factors, the square roots of gamma and coef0."""
 
-LARGEST_DEGREE = 1024
-
 _CHUNK_BYTES = 2**19
 """Largest size of the dense sketches that are transformed at once: they stay in the cache."""
+
+
+class _Parameters(TypedDict, total=False):
+    """Parameters that do not change the type of the output."""
+
+    kernel: Literal["poly", "exp", "rbf"] | Sequence[float]
+    degree: int | None
+    gamma: float
+    coef0: float
+    n_components: int
+    method: Literal["auto", "fft", "direct"]
+    max_norm: float
+    tolerance: float
+    random_state: RandomState
+    n_jobs: int | None
 
 
 class TensorSketch(SparseMap[Output]):
@@ -87,11 +99,7 @@ class TensorSketch(SparseMap[Output]):
     dense_output : bool, default=True
         Return an ndarray; otherwise CSR without zeros, which is smaller where rows are short and
         n_components is large: a row of m entries has at most ``m ** degree`` values.
-    [random_state, n_jobs]
-
-    Attributes
-    ----------
-    [n_features_in_, feature_names_in_, seed_]
+    [random_state, n_jobs, attributes]
 
     See Also
     --------
@@ -186,51 +194,24 @@ class TensorSketch(SparseMap[Output]):
     def __init__(
         self: "TensorSketch[Array]",
         *,
-        kernel: Literal["poly", "exp", "rbf"] | Sequence[float] = ...,
-        degree: int | None = ...,
-        gamma: float = ...,
-        coef0: float = ...,
-        n_components: int = ...,
-        method: Literal["auto", "fft", "direct"] = ...,
-        max_norm: float = ...,
-        tolerance: float = ...,
         dense_output: Literal[True] = ...,
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
+        **parameters: Unpack[_Parameters],
     ) -> None: ...
 
     @overload
     def __init__(
         self: "TensorSketch[CsrMatrix]",
         *,
-        kernel: Literal["poly", "exp", "rbf"] | Sequence[float] = ...,
-        degree: int | None = ...,
-        gamma: float = ...,
-        coef0: float = ...,
-        n_components: int = ...,
-        method: Literal["auto", "fft", "direct"] = ...,
-        max_norm: float = ...,
-        tolerance: float = ...,
         dense_output: Literal[False],
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
+        **parameters: Unpack[_Parameters],
     ) -> None: ...
 
     @overload
     def __init__(
         self: "TensorSketch[Array | CsrMatrix]",
         *,
-        kernel: Literal["poly", "exp", "rbf"] | Sequence[float] = ...,
-        degree: int | None = ...,
-        gamma: float = ...,
-        coef0: float = ...,
-        n_components: int = ...,
-        method: Literal["auto", "fft", "direct"] = ...,
-        max_norm: float = ...,
-        tolerance: float = ...,
         dense_output: bool,
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
+        **parameters: Unpack[_Parameters],
     ) -> None: ...
 
     def __init__(
@@ -286,13 +267,9 @@ class TensorSketch(SparseMap[Output]):
                 f"{setting('tolerance', self.tolerance)} with {setting('gamma', self.gamma)} and "
                 f"{setting('max_norm', self.max_norm)}"
             )
-        _checks.check_int("n_components", self.n_components, 1, _sparse.LARGEST_INT32)
+        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
         _checks.check_choice("method", self.method, ("auto", "fft", "direct"))
         _checks.check_bool("dense_output", self.dense_output)
-
-    @property
-    def _width(self) -> int:
-        return self.n_components
 
     @property
     def _degree(self) -> int | None:

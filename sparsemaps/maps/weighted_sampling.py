@@ -11,10 +11,9 @@ from sparsemaps._loops import weighted_sampling as _icws
 from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
+from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.maps._moments import Pairs
 from sparsemaps.maps._sampled_map import SampledMap
-
-LARGEST_N_HASHES = 2**24
 
 _N_COMPARED = 2**20
 """Samples of pairs of rows that are compared at once."""
@@ -60,11 +59,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         Power p that absolute values are raised to first, above 0. The kernel is then
         :math:`\sum_i \min(u_i, v_i)^p / \sum_i \max(u_i, v_i)^p` [3]_. Below 1 it weighs large and
         small values more alike: try 0.25 and 0.5 on counts and frequencies.
-    [random_state, n_jobs]
-
-    Attributes
-    ----------
-    [n_features_in_, feature_names_in_, seed_]
+    [random_state, n_jobs, attributes]
 
     See Also
     --------

@@ -55,7 +55,7 @@ def test_errors_keep_their_parts():
     with pytest.raises(ParameterError) as caught:
         _checks.check_int("bits", 40, 1, 16)
     for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
-        assert (error.name, error.found, error.rule) == ("bits", "40", "from 1 to 16")
+        assert (error.name, error.value, error.rule) == ("bits", "40", "from 1 to 16")
         assert str(error) == "bits must be from 1 to 16, got 40"
     X = sp.csr_array(np.array([[1.0, -2.0]]))
     with pytest.raises(_row_reader.EntryError) as caught:
@@ -63,7 +63,7 @@ def test_errors_keep_their_parts():
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
     assert vars(again) == vars(caught.value)
-    assert (again.row, again.column, again.found) == (0, 1, "the value -2 is negative")
+    assert (again.row, again.column, again.value) == (0, 1, "the value -2 is negative")
     with pytest.raises(ValueError, match="n must be from 1 to 2, got a number of thousands of"):
         _checks.check_int("n", 10**5000, 1, 2)
 

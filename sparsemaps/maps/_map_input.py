@@ -1,0 +1,78 @@
+"""The matrix that a map reads, with the checks of scikit-learn."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._input import _row_reader
+from sparsemaps._input._row_reader import RowReader
+from sparsemaps._tools import _sklearn
+
+
+def read_input(map: Any, X: Any, nonnegative_rule: str | None, reset: bool) -> RowReader:
+    """A reader of `X`, whose entries are checked when they are read.
+
+    `reset` says that the map is being fitted, and takes the width and the names of `X`.
+    """
+    of_floats = type(X) is np.ndarray and X.dtype in (np.float64, np.float32)
+    if sp.issparse(X) or (of_floats and X.ndim == 2):
+        # scikit-learn's other checks are not needed here, and take longer than a single row.
+        rows = _row_reader.open_matrix(X, nonnegative_rule)
+        _check_shape(map, X, reset)
+        return rows
+    try:
+        X = _sklearn.validate_data(
+            map,
+            X,
+            reset=reset,
+            accept_sparse="csr",  # data frames of sparse columns become CSR
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,  # RowReader checks this, and names the row
+            ensure_min_samples=1 if reset else 0,
+        )
+    except (TypeError, ValueError) as error:
+        what = _texts_or_tokens(X)
+        if not what:
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
+            f"{type(map).__name__} takes a matrix, got {what}: sparsemaps.text.HashingVectorizer "
+            "makes rows of texts, and with analyzer=list of sets or lists of tokens"
+        ) from error
+    return _row_reader.open_matrix(X, nonnegative_rule)
+
+
+def _check_shape(map: Any, X: Any, reset: bool) -> None:
+    """Check the shape of a matrix as scikit-learn does."""
+    minima = (("sample(s)", int(reset)), ("feature(s)", 1))
+    for length, (what, minimum) in zip(X.shape, minima, strict=True):
+        if length < minimum:
+            raise ValueError(
+                f"Found array with {length} {what} (shape={X.shape}) while a minimum of "
+                f"{minimum} is required by {type(map).__name__}."
+            )
+    other_width = map._n_columns not in (None, X.shape[1])
+    if reset or other_width or "feature_names_in_" in vars(map):
+        _sklearn.validate_data(map, X, reset=reset, skip_check_array=True)
+
+
+def _texts_or_tokens(X: Any) -> str:
+    """What `X` holds, if that is texts or tokens; otherwise ""."""
+    if isinstance(X, (str, bytes)):
+        return "a text"
+    try:
+        is_table = len(getattr(X, "shape", ())) == 2  # a data frame iterates over names
+        first = next(np.asarray(X[:1]).flat if is_table else iter(X))
+    except (TypeError, ValueError, StopIteration):
+        return ""
+    if isinstance(first, (str, bytes)):
+        return "texts"
+    if isinstance(first, (set, frozenset)):
+        return "sets"
+    if isinstance(X, (list, tuple)) and isinstance(first, (list, tuple, np.ndarray)):
+        if len(first) and isinstance(first[0], (str, bytes)):
+            return "lists of tokens"
+        if len({len(row) for row in X if hasattr(row, "__len__")}) > 1:
+            return "lists of different lengths"
+    return ""
