@@ -18,7 +18,7 @@ FOLDERS = [
 ]
 """The folders; each imports from those behind it only."""
 
-_STEP, _TOP, _NAMES, _WIDTH = 30, 24, 230, 1000
+_STEP, _TOP, _NAMES, _WIDTH = 30, 24, 160, 1000
 
 
 def present() -> list[str]:
@@ -88,7 +88,7 @@ def draw() -> str:
         y = middle[name] + 5
         parts += [
             f'<text x="{_NAMES}" y="{y}" font-weight="bold">{name}</text>',
-            f'<text x="{_NAMES + 120}" y="{y}" fill="#333">{_first_sentence(name)}</text>',
+            f'<text x="{_NAMES + 140}" y="{y}" fill="#333">{_first_sentence(name)}</text>',
         ]
     return "\n".join([*parts, "</svg>"]) + "\n"
 

@@ -1,13 +1,12 @@
-"""The ``sparsemaps`` command: its errors and exit codes.
+"""The ``sparsemaps`` command: options, subcommands, errors and exit codes.
 
-The options are in `sparsemaps.cli._parser`, the maps and kernels that are subcommands in
-`sparsemaps.cli._options`, and what the subcommands do in `sparsemaps.cli._commands`.
+- this file handles errors and signals, and returns exit codes.
+- ``_parser`` makes the parser of options and the help.
+- ``_options`` reads the maps and kernels that are subcommands from the source of the classes.
+- ``_commands`` has a function for each subcommand.
+- ``_demo`` and ``_demo_data`` are the demonstration.
 
-- this file: errors, signals and exit codes.
-- ``_parser``: the options of argparse. ``_options``: the maps and kernels that are subcommands.
-- ``_commands``: what the subcommands do. ``_demo``, ``_demo_data``: the demonstration.
-
-Help and version load none of the modules that compute.
+Help and version import no module that computes.
 """
 
 import argparse
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
         with _signals_raise(), worded_by(partial(_setting, names)):
-            from sparsemaps.cli import _commands  # here, so that help does without its imports
+            from sparsemaps.cli import _commands  # here, so that help does not import it
 
             getattr(_commands, options.run)(options)
         return 0
@@ -72,7 +71,7 @@ class _Signalled(BaseException):
 @contextlib.contextmanager
 def _signals_raise() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may have handlers
+        yield  # only the main thread may set handlers
         return
 
     def end(number: int, frame: Any) -> None:
@@ -93,7 +92,7 @@ def _signals_raise() -> Iterator[None]:
 
 
 def _reason(error: BaseException, options: set[str]) -> str:
-    """What went wrong, in one line."""
+    """The text of an error, in one line."""
     if isinstance(error, MemoryError):
         return "out of memory"
     if isinstance(error, OSError) and error.strerror:
@@ -101,7 +100,7 @@ def _reason(error: BaseException, options: set[str]) -> str:
     if isinstance(error, ParameterError):
         name = _OPTION_OF.get(error.name, error.name)
         if name in options:
-            error = ParameterError(flag(name), error.found, error.rule)
+            error = ParameterError(flag(name), error.value, error.rule)
     return " ".join(str(error).split())
 
 
@@ -110,7 +109,7 @@ _OPTION_OF = {"random_state": "seed"}
 
 
 def _setting(options: set[str], name: str, value: Any) -> str | None:
-    """A parameter with a value, in the words of the command."""
+    """The option for a parameter with a value; None if the command has no such option."""
     if name not in options:
         return None
     if isinstance(value, bool):

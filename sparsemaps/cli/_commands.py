@@ -1,4 +1,4 @@
-"""What the subcommands of ``sparsemaps`` do with their options."""
+"""The subcommands of ``sparsemaps``, one function for each."""
 
 import argparse
 import importlib
@@ -22,14 +22,14 @@ from sparsemaps.files._job import Job, Names, make_job, make_text_job
 
 
 def _load(path: str) -> Callable[..., Any]:
-    """What ``module:name`` names."""
+    """The function or class that ``module:name`` names."""
     module, _, name = path.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return found
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
 
 
-def _given(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
-    """The parameters of a map or kernel that the command gives."""
+def _parameters(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
+    """The parameters of a map or kernel that are options of this call."""
     return {
         option.name: getattr(options, option.name)
         for option in kind.options
@@ -42,7 +42,7 @@ def make_map(options: argparse.Namespace) -> Any:
     if getattr(options, "config", None) is not None:
         return _saved_map(options)
     kind = MAPS[options.map_name]
-    return new_map(kind, _given(options, kind), getattr(options, "seed", 0)).fit_any_width()
+    return new_map(kind, _parameters(options, kind), getattr(options, "seed", 0)).fit_any_width()
 
 
 def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
@@ -50,7 +50,7 @@ def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
     if not kind.factors:
         made = _load(kind.make)(**parameters, random_state=seed)
         if "dense_output" in made.get_params(deep=False):
-            made.set_params(dense_output=False)  # the same numbers, without the zeros
+            made.set_params(dense_output=False)  # the same numbers without the zeros
         return made
     factors = []
     for path in kind.factors:
@@ -65,9 +65,9 @@ def _saved_map(options: argparse.Namespace) -> Any:
     """The map of --config, which no other option describes."""
     if options.map_name != SAVED:
         kind = MAPS[options.map_name]
-        given = sorted(_given(options, kind))
-        if given:
-            raise ValueError(f"{given[0]} is in the file of --config; leave out the option")
+        others = sorted(_parameters(options, kind))
+        if others:
+            raise ValueError(f"{others[0]} is in the file of --config; leave out the option")
     with open(options.config, "rb") as file:
         text = file.read()
     try:
@@ -127,23 +127,23 @@ def _tell_of_nothing(mapped: list[files.MappedFile]) -> None:
 
 
 def _text_options(options: argparse.Namespace) -> dict[str, Any]:
-    """What --texts and the options that go with it are, for `map_files`."""
+    """--texts and the options for texts, as parameters of `map_files`."""
     names = ("texts", "label_field", "id_field", "token_pattern", "text_format")
-    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    values = {name: getattr(options, name) for name in names if hasattr(options, name)}
     if options.field is not None:
         if options.texts is None:
             raise ValueError("--field is for texts; give --texts")
-        given["field"] = options.field
-    return given
+        values["field"] = options.field
+    return values
 
 
 def text(options: argparse.Namespace) -> None:
     """``sparsemaps text``."""
     from sparsemaps.text import ByteNgrams, HashingVectorizer
 
-    given = {"ngram_range": options.ngram_range, "n_features": options.n_features}
-    given |= {"token_pattern": options.token_pattern}
-    given = {name: value for name, value in given.items() if value is not None}
+    parameters = {"ngram_range": options.ngram_range, "n_features": options.n_features}
+    parameters |= {"token_pattern": options.token_pattern}
+    parameters = {name: value for name, value in parameters.items() if value is not None}
     if options.analyzer != "word" and options.token_pattern is not None:
         raise ValueError("--token-pattern is for --analyzer word")
     make: Callable[..., Any] = partial(HashingVectorizer, analyzer=options.analyzer)
@@ -151,8 +151,8 @@ def text(options: argparse.Namespace) -> None:
         make = ByteNgrams
         if options.n_features is not None:
             raise ValueError("--n-features is not for --analyzer byte, whose columns are exact")
-    vectorizer = make(binary=options.binary, **given)
-    vectorizer.fit(["any"])  # bad parameters end it here
+    vectorizer = make(binary=options.binary, **parameters)
+    vectorizer.fit(["any"])  # raises for bad parameters
     what = {name: getattr(options, name) for name in ("label_field", "id_field", "text_format")}
     what |= {"field": options.field or "text", "max_line_bytes": options.max_line_bytes}
     if options.dask is not None:
@@ -175,8 +175,8 @@ def _check_names(options: argparse.Namespace) -> None:
     """Raise an error if the files of --config and --save-config are inputs or outputs."""
     if options.dask is None:
         paths = expand(options.inputs)
-        given = options.texts is not None, options.label_field is not None
-        names = Names(options.format, *given)
+        texts_and_labels = options.texts is not None, options.label_field is not None
+        names = Names(options.format, *texts_and_labels)
         written = _files_of_map.written(paths, options.output, names)
     else:  # they may be URLs
         paths, written = options.inputs, []
@@ -209,7 +209,7 @@ def kernel(options: argparse.Namespace) -> None:
     """``sparsemaps kernel``."""
     kind = KERNELS[options.kernel_name]
     n_rows = _kernel_matrix.write_kernel_file(
-        partial(_load(kind.make), **_given(options, kind)),
+        partial(_load(kind.make), **_parameters(options, kind)),
         options.train,
         options.test,
         options.output,
@@ -261,10 +261,10 @@ def _refuse_other_options(options: argparse.Namespace, path: str) -> None:
         raise ValueError(f"{path} has codes of {' and '.join(made)}, not of {options.map_name}")
     known = {name: value for part in parts for name, value in part["parameters"].items()}
     known["seed"] = config.get("seed")
-    given = _given(options, kind)
+    parameters = _parameters(options, kind)
     if hasattr(options, "seed"):
-        given["seed"] = options.seed
-    for name, value in given.items():
+        parameters["seed"] = options.seed
+    for name, value in parameters.items():
         if known.get(name) != value:
             raise ValueError(
                 f"{path} has codes with {flag(name)} {known.get(name)}, not {value}; its map is "
@@ -309,7 +309,7 @@ def info(options: argparse.Namespace) -> None:
     lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
     for line in lines:
         print(line)
-    sys.stdout.flush()  # here, so that an error is reported
+    sys.stdout.flush()  # here, as main reports its errors
 
 
 # ---- kernels that combine several of the library's -----------------------------------------------

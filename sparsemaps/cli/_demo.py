@@ -1,4 +1,4 @@
-"""``sparsemaps demo``: what the maps do for a linear learner, on data that every installation has.
+"""``sparsemaps demo``: the maps with a linear learner, on data that every installation has.
 
 It has three parts: handwritten digits, with every map beside its exact kernel; texts, classified by
 how often each byte occurs in them; and the pairs of these texts that are nearly the same.
@@ -96,7 +96,7 @@ def columns_to_one(X: Any) -> Callable[[Any], Any]:
 
 
 def steps(task: Task) -> Iterator[Callable[[], Result]]:
-    """What makes each row of a task's table: linear learners, exact kernels with their maps."""
+    """A function for each row of a task's table: linear learners, exact kernels, their maps."""
     *_, normalize = _sklearn.learners()
     yield lambda: linear(task, "rows of unit length", normalize)
     if not task.all_maps:
@@ -145,7 +145,7 @@ def results(task: Task) -> list[Result]:
 
 
 def table(task: Task, rows: list[Result]) -> Iterator[str]:
-    """The results of a task as lines of text, and what to see in them."""
+    """The results of a task as lines of text, with sentences on what they show."""
     n, d = task.X_train.shape
     yield f"{task.title}"
     density = task.X_train.nnz / n
@@ -162,7 +162,7 @@ def table(task: Task, rows: list[Result]) -> Iterator[str]:
 
 
 def seen(rows: list[Result]) -> Iterator[str]:
-    """What a table shows, in sentences."""
+    """Sentences on what a table shows."""
 
     def best(start: str) -> Result:
         return max(

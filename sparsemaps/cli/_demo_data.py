@@ -104,18 +104,18 @@ def texts(sizes: DemoSizes) -> Task:
         total=sizes.texts_each * len(all_sources), desc="reading texts", disable=None, leave=False
     ) as bar:
         for label, (name, files) in enumerate(all_sources):
-            found = 0
+            n_texts = 0
             for number, path in enumerate(files):
                 for text in docstrings(path):
-                    if text in seen or found == sizes.texts_each:
+                    if text in seen or n_texts == sizes.texts_each:
                         continue
                     seen.add(text)
                     read.append((name, f"{path.parent.name}/{path.name}", text))
                     labels.append(label)
                     is_test.append(number % 3 == 2)
-                    found += 1
+                    n_texts += 1
                     bar.update()
-                if found == sizes.texts_each:
+                if n_texts == sizes.texts_each:
                     break
     X = ByteNgrams(ngram_range=(1, 1)).transform([text for _, _, text in read])
     y, for_test = np.array(labels), np.array(is_test)

@@ -1,9 +1,9 @@
 """The maps and kernels of the ``sparsemaps`` command, and the options of each.
 
-The name of a map in the command and one line about it are ``_command`` of its class. Its options
-are the class's parameters: type and default are those of ``__init__``, and the help is the first
-sentence about the parameter in the docstring. All are read from the source, as text: modules are
-imported when a command runs, so that help is fast.
+The attribute ``_command`` of a class has the name of the map in the command, and one line of
+description. The options are the parameters of the class: ``__init__`` has their types and defaults,
+and the first sentence on a parameter in the docstring is its help. All of this is read from the
+source as text, as help would be slow if it imported the modules.
 """
 
 import ast
@@ -27,11 +27,11 @@ class Option(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A map or a kernel: what makes it (``module:name``), one line on it, its options; whether
-    a map has codes; and of a product of maps, what makes these."""
+    """A map or a kernel: ``module:name`` of the class or function, one line of description, and the
+    options; whether a map has codes; and for a product, ``module:name`` of its maps."""
 
     make: str
-    about: str
+    summary: str
     options: tuple[Option, ...]
     has_codes: bool = False
     factors: tuple[str, ...] = ()
@@ -128,24 +128,24 @@ def _maps() -> dict[str, Kind]:
     kinds = {}
     for name, body in classes.items():
         if "_command" in body:
-            command, about = body["_command"]
+            command, summary = body["_command"]
             kinds[command] = Kind(
-                f"sparsemaps:{name}", about, _options(body), has_codes="encode" in body
+                f"sparsemaps:{name}", summary, _options(body), has_codes="encode" in body
             )
     for name, body in classes.items():
-        for command, about, *factors in body.get("_products", ()):
+        for command, summary, *factors in body.get("_products", ()):
             parts = [classes[factor] for factor in factors]
             first, second = map(_options, parts)
             known = {option.name for option in first} | {"n_components", "n_hashes"}
             options = first + tuple(option for option in second if option.name not in known)
             made = tuple(f"sparsemaps:{factor}" for factor in factors)
             has_codes = all(part["is_sampled"] for part in parts)
-            kinds[command] = Kind(f"sparsemaps:{name}", about, options, has_codes, made)
+            kinds[command] = Kind(f"sparsemaps:{name}", summary, options, has_codes, made)
     return kinds
 
 
 def _read(name: str) -> dict[str, Any]:
-    """Of a class, by their names: the literals of its body, its functions, and its docstring."""
+    """The literals, the functions and the docstring of a class, by their names."""
     module = sparsemaps._MAPS[name].rpartition(".")[2]
     path = Path(sparsemaps.__file__).parent / "maps" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -181,7 +181,7 @@ def _options(body: dict[str, Any]) -> tuple[Option, ...]:
 
 
 def _kind(annotation: ast.expr) -> Any:
-    """The function or the choices that read an option, by the type of the parameter."""
+    """The function that reads an option, or its choices, from the type of the parameter."""
     text = ast.unparse(annotation).removesuffix(" | None")
     if text == "bool":
         return bool
@@ -200,8 +200,8 @@ def _kind(annotation: ast.expr) -> Any:
 def _first_sentence(docstring: str, parameter: str) -> str:
     """The first sentence on a parameter in a docstring, without its markup."""
     text = inspect.cleandoc(docstring)
-    found = re.search(rf"^{parameter} : .*\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
-    words = " ".join(found[1].split()) if found else ""
+    match = re.search(rf"^{parameter} : .*\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
+    words = " ".join(match[1].split()) if match else ""
     sentence = re.split(r"[.:;] ", words + " ", maxsplit=1)[0]
     sentence = re.sub(r"`| \[\d\]_", "", sentence).replace("%", "%%").strip()
     return sentence[:1].lower() + sentence[1:]
@@ -235,7 +235,7 @@ examples:
 """
 
 SAVED = "saved"
-"""In place of the name of a map: the map is read from a file."""
+"""The word in place of the name of a map that is read from a file."""
 
 MAP_EXAMPLES = """\
 examples:

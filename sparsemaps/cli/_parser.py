@@ -525,8 +525,8 @@ def _add_info(commands: Any) -> None:
 def _add_kind(kinds: Any, name: str, kind: Kind, examples: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = kinds.add_parser(
         name,
-        help=kind.about,
-        description=kind.about[0].upper() + kind.about[1:] + ".",
+        help=kind.summary,
+        description=kind.summary[0].upper() + kind.summary[1:] + ".",
         epilog=examples.format(name=name),
     )
     for option in kind.options:
@@ -536,10 +536,10 @@ def _add_kind(kinds: Any, name: str, kind: Kind, examples: str) -> argparse.Argu
 
 def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
     """Add an option of a map or kernel. Without it the default of the class or function holds."""
-    about = option.help
+    text = option.help
     if option.default is not None and option.default is not False:
-        about += f" (default: {option.default})"
-    how: dict[str, Any] = {"default": argparse.SUPPRESS, "dest": option.name, "help": about}
+        text += f" (default: {option.default})"
+    how: dict[str, Any] = {"default": argparse.SUPPRESS, "dest": option.name, "help": text}
     if option.kind is bool:
         how["action"] = argparse.BooleanOptionalAction
     elif isinstance(option.kind, tuple):
@@ -553,8 +553,8 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _add_output(parser: argparse.ArgumentParser, about: str) -> None:
-    output = parser.add_argument("-o", "--output", required=True, type=_name, help=about)
+def _add_output(parser: argparse.ArgumentParser, text: str) -> None:
+    output = parser.add_argument("-o", "--output", required=True, type=_name, help=text)
     output.complete = _FILE  # type: ignore[attr-defined]
 
 
@@ -592,7 +592,7 @@ def _name(text: str) -> str:
 
 
 def _shard(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d+)/(\d+)", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise argparse.ArgumentTypeError(f"expected I/N with 1 <= I <= N, got {text!r}")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])

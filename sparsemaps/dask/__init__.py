@@ -1,16 +1,18 @@
 """Rows on a Dask cluster: files to files, arrays to arrays, similar pairs, their clusters.
 
-A map is a pure function of (seed, row), so a cluster needs nothing but the fitted map: no worker
-learns from another, and a task that runs twice gives the same bytes. What runs where, and again
-after a worker is lost, is Dask's.
+A map is a pure function of (seed, row), so that each worker needs the fitted map alone. A task that
+runs twice gives the same bytes. Dask decides which worker runs a task, and runs it again if the
+worker is lost.
 
 Needs Dask: ``pip install "sparsemaps[dask]"``.
 
-- ``_arrays``: Dask arrays of the rows of files; maps of Dask arrays.
-- ``_map_files``: files to files, a part for each byte range of ``_ranges``.
-- ``_codes``: `DaskPackedCodes`, whose rows lie on a cluster. ``_similar_pairs``, ``_pair_tasks``:
-  their pairs. ``_components``: clusters of pairs. ``_deduplicate``: codes and pairs of records.
-- ``_graphs``: tasks for each of many items. ``_command``: ``sparsemaps map --dask``.
+- ``_arrays`` makes Dask arrays of the rows of files, and maps Dask arrays.
+- ``_map_files`` maps files to files, one part for each range of bytes. ``_ranges`` cuts the ranges.
+- ``_codes`` has `DaskPackedCodes`, whose rows are on a cluster.
+- ``_similar_pairs`` searches their similar pairs; ``_pair_tasks`` has its tasks.
+- ``_components`` makes clusters of pairs.
+- ``_deduplicate`` makes codes and pairs of records.
+- ``_graphs`` makes graphs with one task for each item. ``_command`` is ``sparsemaps map --dask``.
 """
 
 try:

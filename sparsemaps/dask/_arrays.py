@@ -15,7 +15,8 @@ from sparsemaps.dask._graphs import for_each
 from sparsemaps.dask._ranges import ByteRange, cut, find_inputs
 from sparsemaps.maps._sparse_map import as_fitted
 
-_READ_BYTES = 2**22
+_COUNTED_BYTES = 2**22
+"""Bytes of text whose rows are counted at a time."""
 
 _BLANK, _NEWLINE, _HASH = b" \t\r\v\f", ord("\n"), ord("#")
 
@@ -40,18 +41,18 @@ def read_svmlight(
         Number of columns.
     partition_bytes : int, default=2**26
         Largest length of the text of a block. Parsed to float64 and int32, an entry takes 12 bytes,
-        about as many as in the text.
+        nearly as many as its text.
     dtype : data-type, default=np.float64
         Type of the values.
     zero_based : bool, default=False
         Whether indices count from 0.
     count_rows : bool, default=True
-        Count the rows of every block now, by one pass over the files where Dask's tasks run. It
-        takes about a quarter of the time of parsing, or that of reading the bytes if this is more.
-        False leaves the lengths of blocks unknown, as Dask's data frames do; what needs them is an
-        error then, until ``X.compute_chunk_sizes()``.
+        Whether to count the rows of every block now, where Dask's tasks run. It takes a quarter of
+        the time of parsing, or the time of reading the bytes if this is longer. False leaves the
+        lengths of blocks unknown, as Dask's data frames do; operations that need them are an error
+        then, until ``X.compute_chunk_sizes()``.
     storage_options : mapping or None, default=None
-        What fsspec needs to reach `inputs`.
+        Options of fsspec for `inputs`.
 
     Returns
     -------
@@ -64,8 +65,8 @@ def read_svmlight(
     Raises
     ------
     ValueError
-        If a parameter is not one of the allowed; and from Dask, when a block is computed, at a line
-        that is not of the format, with file and line.
+        If a parameter is not allowed. When a block is computed, for a line that is not of the
+        format, with file and line.
     OSError
         If a file cannot be read.
 
@@ -85,8 +86,8 @@ def read_svmlight(
     check_int("partition_bytes", partition_bytes, 1, LARGEST_INT)
     check_bool("zero_based", zero_based)
     dtype = np.dtype(dtype)
-    found = find_inputs(inputs, storage_options)
-    ranges = cut(found, partition_bytes, storage_options)
+    files = find_inputs(inputs, storage_options)
+    ranges = cut(files, partition_bytes, storage_options)
     lengths: tuple[float, ...] = (np.nan,) * len(ranges)
     if count_rows:
         lengths = tuple(for_each(ranges, _count_rows).compute())
@@ -133,7 +134,7 @@ def _second(pair: Any) -> Any:
 def _count_rows(part: ByteRange) -> int:
     """How many lines of a range are rows: neither empty nor a comment."""
     with part.open_text() as text:
-        return sum(map(_count_rows_of_text, text.blocks(_READ_BYTES)))
+        return sum(map(_count_rows_of_text, text.blocks(_COUNTED_BYTES)))
 
 
 def _count_rows_of_text(text: bytes) -> int:
@@ -156,21 +157,22 @@ def transform(map: Any, X: Any) -> Any:
     Parameters
     ----------
     map : map of sparsemaps
-        Used as it is if it is fitted. Otherwise a copy is fitted for rows of any width; give it a
-        `random_state`, so that other arrays are mapped alike.
+        A fitted map is used as it is. Of other maps, a copy is fitted for rows of any width; choose
+        a `random_state`, so that other arrays are mapped in the same way.
     X : dask array of shape (n_samples, n_features)
         Blocks of CSR or dense rows.
 
     Returns
     -------
     X_new : dask array of shape (n_samples, n_features_out)
-        Each block is what ``map.transform`` gives for a block of `X`. Blocks of unknown length are
-        fine.
+        Each block is the output of ``map.transform`` for a block of `X`. The lengths of blocks may
+        be unknown.
 
     Raises
     ------
     ValueError
-        If `X` is not what the map takes; for values when a block is computed, with the block.
+        If the map does not take `X`. Values are checked when a block is computed; the error names
+        the block.
 
     See Also
     --------
@@ -200,13 +202,13 @@ def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
     X : dask array of shape (n_samples, n_features)
         Blocks of CSR or dense rows.
     packed : bool, default=False
-        Return `DaskPackedCodes`, which hold the configuration of the map and which rows have
-        samples.
+        Whether to return `DaskPackedCodes`, which hold the configuration of the map and which rows
+        have samples.
 
     Returns
     -------
     codes : dask array of uint8, shape (n_samples, n_bytes), or DaskPackedCodes
-        Each block is what ``map.encode`` gives for a block of `X`.
+        Each block is the output of ``map.encode`` for a block of `X`.
 
     Raises
     ------
@@ -234,14 +236,14 @@ def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
     if not check_bool("packed", packed):
         return _map_blocks(map, "encode", X)
     X, empty = _check_rows(X)
-    about = map.encode(empty, packed=True)
+    no_codes = map.encode(empty, packed=True)
     pairs = X.map_blocks(_encode, map=map, drop_axis=1, dtype=object, meta=np.empty(0, object))
     array = pairs.map_blocks(
-        _first, new_axis=1, chunks=(X.chunks[0], (about.shape[1],)), dtype=np.uint8,
-        meta=about.array,
+        _first, new_axis=1, chunks=(X.chunks[0], (no_codes.shape[1],)), dtype=np.uint8,
+        meta=no_codes.array,
     )  # fmt: skip
-    sampled = pairs.map_blocks(_second, dtype=bool, meta=about.sampled)
-    return like(about, array, sampled)
+    sampled = pairs.map_blocks(_second, dtype=bool, meta=no_codes.sampled)
+    return like(no_codes, array, sampled)
 
 
 def _encode(X: Any, *, map: Any, block_info: Any = None) -> Any:
@@ -265,7 +267,7 @@ def _map_blocks(map: Any, method: str, X: Any) -> Any:
 
 
 def _check_rows(X: Any) -> tuple[Any, Any]:
-    """`X` in blocks of whole rows, and a matrix of no rows as its blocks are."""
+    """`X` in blocks of whole rows, and a matrix without rows of the type of its blocks."""
     if not isinstance(X, da.Array) or X.ndim != 2:
         raise ValueError(f"X must be a two-dimensional Dask array, got {type(X).__name__}")
     if np.isnan(X.shape[1]):

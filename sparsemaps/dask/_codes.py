@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _packed
+from sparsemaps.codes._code_checks import rows_with_bits
 
 
 class DaskPackedCodes:
@@ -29,7 +30,7 @@ class DaskPackedCodes:
         How many codes a row has; None is as many as its bytes hold.
     sampled : dask array of bool, shape (n_rows,), or None, default=None
         Which rows have samples, in the blocks of `array`. None takes all rows of which not all bits
-        are 0. The others are never found as neighbours.
+        are 0. No pair has any of the other rows.
     chance : float or None, default=None
     estimator : str, default="chance"
     parts : sequence of (bits, chance), default=()
@@ -45,8 +46,7 @@ class DaskPackedCodes:
     Raises
     ------
     ValueError
-        If `array` or `sampled` is not as described, or another parameter is outside what is
-        allowed.
+        If a parameter is not of the form above.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class DaskPackedCodes:
         self._without_rows = none
         if sampled is None:
             sampled = self.array.map_blocks(
-                _packed.rows_with_bits, drop_axis=1, dtype=bool, meta=np.empty(0, bool)
+                rows_with_bits, drop_axis=1, dtype=bool, meta=np.empty(0, bool)
             )
         elif not isinstance(sampled, da.Array) or sampled.numblocks != self.array.numblocks[:1]:
             raise ValueError("sampled must be a Dask array of bool in the blocks of array")
@@ -108,17 +108,17 @@ class DaskPackedCodes:
         )
 
     def persist(self, **options: Any) -> "DaskPackedCodes":
-        """The same with arrays in memory, where Dask's tasks run; `options` are those of
+        """These codes with arrays in the memory of the workers; `options` are those of
         ``dask.persist``."""
         return self._with(*dask.base.persist(self.array, self.sampled, **options))
 
     def compute(self, **options: Any) -> _packed.PackedCodes:
-        """The same in this process' memory; `options` are those of ``dask.compute``."""
+        """These codes in the memory of this process; `options` are those of ``dask.compute``."""
         array, sampled = dask.base.compute(self.array, self.sampled, **options)
         return self._without_rows._with_rows(array, sampled)
 
     def compute_chunk_sizes(self) -> Self:
-        """Find the lengths of blocks, where they are not known; returns the codes themselves."""
+        """Compute the lengths of blocks that are not known; returns the codes themselves."""
         self.array.compute_chunk_sizes()
         self.sampled._chunks = self.array.chunks[:1]
         return self
@@ -128,12 +128,12 @@ class DaskPackedCodes:
 
 
 def like(known: _packed.PackedCodes, array: Any, sampled: Any) -> DaskPackedCodes:
-    """Codes of the map of others."""
+    """Codes of the same map as `known`."""
     return DaskPackedCodes(array, known.bits, known.config, sampled=sampled, **known._facts())
 
 
 def one_block_a_row(name: str, array: Any) -> Any:
-    """`array`, if it is packed codes in a Dask array; rows are in one block each."""
+    """`array`, which must be packed codes in a Dask array, with each row in one block."""
     if not isinstance(array, da.Array) or array.ndim != 2 or array.dtype != np.uint8:
         raise ValueError(f"{name} must be a two-dimensional Dask array of uint8")
     return array.rechunk({1: -1}) if array.numblocks[1] > 1 else array

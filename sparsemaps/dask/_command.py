@@ -17,7 +17,7 @@ from sparsemaps.files._job import Job
 
 @contextlib.contextmanager
 def connect(scheduler: str, n_jobs: int) -> Iterator[Any]:
-    """A client of the scheduler with an address or a file; of one made here if that is empty."""
+    """A client of the scheduler at an address or in a file; of a new cluster if that is empty."""
     if scheduler:
         by = "scheduler_file" if os.path.isfile(scheduler) else "address"
         with distributed.Client(**{by: scheduler}) as client:
@@ -28,7 +28,7 @@ def connect(scheduler: str, n_jobs: int) -> Iterator[Any]:
             n_workers=_threads.resolve_n_jobs(n_jobs),
             threads_per_worker=1,
             dashboard_address=None,
-            silence_logs=logging.CRITICAL,  # an error is told once, by the command
+            silence_logs=logging.CRITICAL,  # the command reports errors, once
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -37,7 +37,7 @@ def connect(scheduler: str, n_jobs: int) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _worded() -> Iterator[None]:
-    """What only Dask raises becomes a ValueError."""
+    """Errors that only Dask raises become a ValueError."""
     try:
         yield
     except (distributed.KilledWorker, ImportError) as error:  # fsspec asks for s3fs and others

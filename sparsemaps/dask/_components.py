@@ -58,7 +58,7 @@ def clusters(i: Any, j: Any, n: int) -> Any:
     >>> clusters(i, j, 6).compute()
     array([0, 1, 2, 1, 1, 3])
     """
-    n = _checks.check_int("n", n, 0, _clusters.LARGEST_N_ROWS)
+    n = _checks.check_int("n", n, 0, _checks.LARGEST_INT32)
     for name, rows in (("i", i), ("j", j)):
         if not isinstance(rows, da.Array) or rows.ndim != 1 or rows.dtype.kind not in "iu":
             raise ValueError(f"{name} must be a one-dimensional Dask array of integers")

@@ -1,4 +1,4 @@
-"""Dask's graphs."""
+"""Dask's graphs with one task for each item."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,8 +12,8 @@ from dask.callbacks import Callback
 def for_each(items: Sequence[Any], function: Callable[..., Any], **options: Any) -> Any:
     """``function(item, **options)`` of each item, one task each, as a Dask array of objects.
 
-    As an array, the graph has one layer however many items there are; the time that Dask takes for
-    as many delayed objects grows with their square. Options may be delayed objects.
+    The graph of an array has one layer, whatever the number of items. For delayed objects instead,
+    Dask's time grows with the square of their number. Options may be delayed objects.
     """
     if not items:
         return da.from_array(np.empty(0, object), chunks=1)
@@ -28,15 +28,14 @@ def for_each(items: Sequence[Any], function: Callable[..., Any], **options: Any)
 def compute_each(
     items: Sequence[Any],
     function: Callable[..., Any],
-    done: Callable[[Any, Any], None],
+    take: Callable[[Any, Any], None],
     client: Any = None,
     **options: Any,
 ) -> None:
-    """Compute ``function(item, **options)`` of each item, and call ``done(item, result)`` as they
-    come, in any order.
+    """Compute ``function(item, **options)`` of each item, and call ``take(item, result)`` for each
+    result, in the order in which results arrive.
 
-    On a cluster, a result that has come is forgotten there: if its worker is lost, it is not made
-    again.
+    A cluster forgets a result after it has arrived. So it is not made again if its worker is lost.
     """
     if not items:
         return
@@ -46,7 +45,7 @@ def compute_each(
 
         def note(key: Any, result: Any, *state: Any) -> None:
             if key[0] == array.name:
-                done(items[key[1]], result.item())
+                take(items[key[1]], result.item())
 
         with Callback(posttask=note):
             array.persist(**({} if client is None else {"scheduler": client}))
@@ -56,7 +55,7 @@ def compute_each(
     futures = distributed.futures_of(client.persist(array))
     try:
         for future, result in distributed.as_completed(futures, with_results=True):
-            done(items[future.key[1]], result.item())
+            take(items[future.key[1]], result.item())
             future.release()
     finally:
         for future in futures:

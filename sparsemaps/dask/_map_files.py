@@ -22,10 +22,9 @@ from sparsemaps.files._rows import read_pieces
 from sparsemaps.files._text_rows import TextRows, with_classes
 
 _RECORD = "_sparsemaps.json"
-_ENDINGS = {"svmlight": ".svm", "npy": ".npy", "npz": ".npz", "records": ".npy"}
 
 _TEMPORARY = (".part-", ".sparsemaps-", f".{_RECORD}")
-"""What names of files begin with that are not complete."""
+"""Beginnings of the names of files that are not complete."""
 
 _OPTIONS = (
     *("zero_based", "ones", "comments", "max_line_bytes"),
@@ -50,38 +49,38 @@ def map_files(
 
     Every input is cut into ranges of bytes, at ends of lines. A task reads one range and writes one
     part, block by block, so that the memory of a worker does not depend on the sizes of inputs and
-    parts. A part appears under its name when it is complete, and has the same bytes whoever writes
-    it: a worker may be lost and a task run again at any moment.
+    parts. A part appears under its name when it is complete, and has the same bytes whichever task
+    writes it. So a worker may be lost, and a task run again, at any moment.
 
     Parameters
     ----------
     map : map of sparsemaps
-        Used as it is if it is fitted. Otherwise a copy is fitted for rows of any width; give it a
-        `random_state`, so that other files are mapped alike.
+        A fitted map is used as it is. Of other maps, a copy is fitted for rows of any width; choose
+        a `random_state`, so that other files are mapped in the same way.
     inputs : str, path-like, or a sequence of these
         LIBSVM files (.gz, .bz2, .xz), by paths or by URLs of any file system that fsspec knows and
         every worker reaches. A directory stands for its files in the order of their names; a
         pattern with ``*``, ``?`` or ``[`` for the files that match. A compressed file is one part,
         as it can be read from its beginning only.
     directory : str or path-like
-        Where the parts go: path or URL of a directory, which is made if it is not there.
+        The path or URL of a directory for the parts, which is made if it does not exist.
     partition_bytes : int, default=2**26
-        Largest length of a range. A task costs the scheduler about a millisecond, and what a lost
-        worker was writing is done again; so ranges that take seconds to minutes are right.
+        Largest length of a range. A task costs the scheduler a millisecond, and parts that a lost
+        worker was writing are written again. So choose ranges that take seconds to minutes.
     format : {"svmlight", "npy", "npz"}, default="svmlight"
         As in `sparsemaps.files.map_files`.
     client : distributed.Client or None, default=None
         Where tasks run. None takes the client that is current; without one, the scheduler that
         Dask is configured for, which is threads of this process.
     resume : bool, default=True
-        Keep the parts of an earlier run of the same call, and make those that are not there. A file
+        Whether to keep the parts of an earlier run of the same call, and make the others. A file
         ``_sparsemaps.json`` in `directory` says what the parts are made of; another map, option or
         input is an error. False removes the parts of the earlier run.
     progress : bool or None, default=None
-        Show a bar of the parts that are complete on standard error, by their bytes of the input;
-        None shows it if that is a terminal.
+        Whether to show a bar of the parts that are complete on standard error, in bytes of the
+        input; None shows it if standard error is a terminal.
     storage_options : mapping or None, default=None
-        What fsspec needs to reach `inputs` and `directory`, such as keys.
+        Options of fsspec for `inputs` and `directory`, such as keys.
     **options
         `zero_based`, `ones`, `comments`, `max_line_bytes`, and `texts`, `field`, `label_field`,
         `id_field`, `token_pattern` and `text_format`, as in `sparsemaps.files.map_files`. A Parquet
@@ -97,9 +96,8 @@ def map_files(
     Raises
     ------
     ValueError
-        If a parameter is not one of the allowed, `directory` holds parts of something else, or a
-        line is not of the format or not what the map takes: with file and line. Parts that are
-        complete stay.
+        If a parameter is not allowed, or `directory` has parts of another call. If a line is not of
+        the format, or the map refuses its row; the error names file and line. Complete parts stay.
     OSError
         If a file cannot be read or written.
 
@@ -145,23 +143,23 @@ def run_job(
     progress: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """What `map_files` does, for a job."""
+    """Run a job as `map_files` does."""
     check_int("partition_bytes", partition_bytes, 1, LARGEST_INT)
     check_bool("resume", resume)
     if progress is not None:
         check_bool("progress", progress)
-    ending = _ENDINGS[job.format]
-    found = find_inputs(inputs, storage_options)
-    ranges = cut(found, partition_bytes, storage_options, job.is_cut)
+    ending = {"svmlight": ".svm", "npz": ".npz"}.get(job.format, ".npy")
+    files = find_inputs(inputs, storage_options)
+    ranges = cut(files, partition_bytes, storage_options, job.is_cut)
     job = _with_classes(job, ranges, client)
     parts = _Parts.at(directory, storage_options)
     record = job.record(partition_bytes=partition_bytes)
-    record["inputs"] = [list(about) for about in found]
-    parts.refuse_inputs(path for path, _, _ in found)
-    done = parts.begin(record, resume)
+    record["inputs"] = [list(file) for file in files]
+    parts.refuse_inputs(path for path, _, _ in files)
+    complete = parts.begin(record, resume)
     names = [f"part-{number:06d}{ending}" for number in range(len(ranges))]
-    to_do = [pair for pair in zip(ranges, names, strict=True) if pair[1] not in done]
-    sizes = {path: size for path, size, _ in found}
+    to_do = [pair for pair in zip(ranges, names, strict=True) if pair[1] not in complete]
+    sizes = {path: size for path, size, _ in files}
 
     def n_bytes(part: ByteRange) -> int:
         return sizes[part.path] if part.length < 0 else part.length
@@ -185,14 +183,14 @@ def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:
         return job
     labels: set[Any] = set()
     source = delayed(job.source, traverse=False)
-    compute_each(ranges, _labels_of, lambda _, found: labels.update(found), client, source=source)
+    compute_each(ranges, _labels_of, lambda _, new: labels.update(new), client, source=source)
     return job._replace(source=with_classes(job.source, labels))
 
 
 def _labels_of(part: ByteRange, *, source: TextRows) -> set[Any]:
-    found = read_pieces(source, part, source.distinct_labels, None)
-    labels: set[Any] = set().union(*found)
-    # One number tells that labels are no strings.
+    sets = read_pieces(source, part, source.distinct_labels, None)
+    labels: set[Any] = set().union(*sets)
+    # If there are numbers, one is enough to say that labels are not all strings.
     numbers = [label for label in labels if isinstance(label, float)]
     return {*numbers[:1], *(label for label in labels if isinstance(label, str))}
 
@@ -216,7 +214,7 @@ class _Parts(NamedTuple):
         return f"{self.url.rstrip('/')}/{name}"
 
     def begin(self, record: Mapping[str, Any], resume: bool) -> set[str]:
-        """Make the directory ready for what `record` says; the names of the files it has."""
+        """Prepare the directory for the parts of `record`; returns the names of its parts."""
         fs, path = self._open()
         fs.makedirs(path, exist_ok=True)
         names = self._names()
@@ -266,7 +264,7 @@ class _Parts(NamedTuple):
                 )
 
     def end(self) -> None:
-        """Remove what tasks that were ended in the midst of their work have left."""
+        """Remove the temporary files of tasks that were ended."""
         fs, path = self._open()
         for name in self._names():
             if name.startswith(_TEMPORARY):
@@ -279,12 +277,12 @@ class _Parts(NamedTuple):
         return {os.path.basename(str(name)) for name in fs.ls(path, detail=False)}
 
     def local_path(self, name: str) -> str | None:
-        """The path of a part on this machine, or None if it is to be elsewhere."""
+        """The path of a part on this machine; None if parts are on another file system."""
         fs, path = self._open()
         return f"{path}/{name}" if is_local(fs) else None
 
     def publish(self, local: str, name: str) -> None:
-        """Let a file of this machine appear in the directory, complete."""
+        """Copy a file of this machine to the directory, where it appears when it is complete."""
         fs, path = self._open()
         temporary = f"{path}/.{name}.{uuid.uuid4().hex}.tmp"
         fs.put_file(local, temporary)
@@ -292,7 +290,7 @@ class _Parts(NamedTuple):
 
 
 def _run(item: tuple[ByteRange, str], *, shared: tuple[Job, _Parts]) -> int:
-    """Make a part of a range, with the same bytes each time; the number of rows."""
+    """Write the part of a range; returns its number of rows. Each run writes the same bytes."""
     part, name = item
     job, parts = shared
     path = parts.local_path(name)
@@ -300,8 +298,8 @@ def _run(item: tuple[ByteRange, str], *, shared: tuple[Job, _Parts]) -> int:
         return job.run([part], path)[0].n_rows
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name)
-        (done,) = job.run([part], path)
+        (mapped,) = job.run([part], path)
         for ending in (*job.names().beside, ""):  # the part itself appears last
             if os.path.exists(path + ending):
                 parts.publish(path + ending, name + ending)
-    return done.n_rows
+    return mapped.n_rows

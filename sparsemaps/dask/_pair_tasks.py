@@ -1,24 +1,26 @@
-"""The tasks that find similar pairs: hashed by bands, compared where the codes are.
+"""The tasks that search similar pairs: they hash bands, and compare codes in the codes' blocks.
 
-A row is known by its number, a pair by the smaller number above the larger one, of 32 bits each. In
-a search between two sets, the rows of the second count on from those of the first. The tasks are
+A pair is a word of 64 bits: the smaller row's number above the larger row's number. In a search
+between two sets, the numbers of the second set's rows follow those of the first. The tasks are
 
-1. ``_keys``: of a block and a band, the hash of each row's codes in the band above its number, in
-   one array for each range of hashes;
-2. ``_candidates``: of a band and a range, from all blocks: the pairs of one hash, by the block of
-   the smaller row;
-3. ``_attach``: of a block: the candidates whose smaller row is here, each once, with the codes of
-   that row, by the block of the larger row;
-4. ``_compare``: of a block: the candidates whose larger row is here, compared.
+1. ``_keys`` takes a block and a band. It hashes each row's codes in the band, and puts the hash
+   above the row's number. It has one array for each range of hashes.
+2. ``_candidates`` takes a band and a range of hashes, from all blocks. It makes the pairs of rows
+   of one hash. It has one array for each block of the smaller row.
+3. ``_attach`` takes a block, and the candidates whose smaller row is in it. It drops repeated ones,
+   and adds the codes of that row. It has one result for each block of the larger row.
+4. ``_compare`` takes a block, and compares the candidates whose larger row is in it.
 
-So keys and candidates move between workers, and of the codes only those of candidates. Within one
-set, rows of which there are too many copies are set aside before:
+So workers send one another keys, candidates, and the codes of candidates. Before, within one set,
+rows with too many copies are set aside:
 
-1. ``_keys`` of all codes of a row;
-2. ``_crowds``: of a range: the rows whose hash more than ``max_bucket`` rows have, by their block;
-3. ``_contents``: of a block: the different rows among these, and how many there are of each;
-4. ``_tally``: how many there are in the blocks before, and which row is the first;
-5. ``_copies``: of a block: the rows to set aside, each in a pair with the first.
+1. ``_keys`` hashes all codes of a row.
+2. ``_crowds`` takes a range of hashes. It picks the rows whose hash more than ``max_bucket`` rows
+   have. It has one array for each block.
+3. ``_contents`` takes a block. It counts how often each different row of these is in it.
+4. ``_tally`` counts, for each block, how often each different row is in the blocks before, and
+   tells the first such row.
+5. ``_copies`` takes a block. It makes a pair of each row to set aside with the first such row.
 """
 
 import operator
@@ -31,11 +33,11 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, as_packed
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 
-Found = tuple[Array, Array, Array]
+Triples = tuple[Array, Array, Array]
 """Smaller rows, larger rows, similarities."""
 
 PART_ROWS = 2**23
-"""About how many keys a task sorts."""
+"""The number of keys that a task sorts, nearly."""
 
 _SHIFT, _ROW = np.uint64(32), np.uint64(2**32 - 1)
 
@@ -43,7 +45,8 @@ _NO_PAIRS = np.empty(0, np.uint64)
 
 
 class Plan(NamedTuple):
-    """What is compared, and how rows are hashed; without bands, all pairs are compared."""
+    """The codes' facts, the threshold, the bands and the blocks; without bands, all pairs are
+    compared."""
 
     known: PackedCodes  # of the map, without rows
     threshold: float
@@ -51,8 +54,8 @@ class Plan(NamedTuple):
     bands: _bands.Bands | None
     max_bucket: int
     starts: Array  # first rows of all blocks, and the end, of uint64
-    n_own: int  # blocks of the first set; the others are those of the second
-    hash_key: int  # of the hashes of bands, which nobody can foresee
+    n_own: int  # the number of blocks of the first set; the other blocks are those of the second
+    hash_key: int  # a random key of the hashes of bands
     part_rows: int = PART_ROWS
 
     @property
@@ -85,9 +88,10 @@ class Plan(NamedTuple):
 def make_graph(
     name: str, codes: list[Any], sampled: list[Any], plan: Plan
 ) -> tuple[dict[Any, Any], list[Any]]:
-    """The tasks, and the keys of those that give what is found.
+    """The graph of tasks, and the keys of the tasks whose results are the pairs.
 
-    `codes` are the keys of all blocks; `sampled` those of which rows have samples, or None.
+    `codes` are the keys of all blocks of codes; `sampled` are the keys of the blocks that say which
+    rows have samples, or None.
     """
     graph: dict[Any, Any] = {}
     blocks = range(len(codes))
@@ -112,11 +116,11 @@ def make_graph(
     for band in bands:
         _add_keys(graph, name, f"band-{band}", (band * n_bits, n_bits), codes, copies, plan)
         for part in parts:
-            found = (f"{name}-candidates", band, part)
+            candidates = (f"{name}-candidates", band, part)
             here = [(f"{name}-band-{band}-part", b, part) for b in blocks]
-            graph[found] = (_candidates, here, plan)
+            graph[candidates] = (_candidates, here, plan)
             for a in range(plan.n_own):
-                graph[f"{name}-first", a, band, part] = (pick[a], found)
+                graph[f"{name}-first", a, band, part] = (pick[a], candidates)
     for a in range(plan.n_own):
         attached = (f"{name}-attached", a)
         first = [(f"{name}-first", a, band, part) for band in bands for part in parts]
@@ -208,15 +212,15 @@ def _candidates(parts: list[Array], plan: Plan) -> list[Array]:
         first_other = np.uint64(plan.first_other)
         at = at[rows >= first_other]
         nearest = np.searchsorted(keys, hashes[at] << _SHIFT | first_other)
-    found = [_NO_PAIRS]
+    pieces = [_NO_PAIRS]
     for distance in range(1, plan.max_bucket + 1):
         smaller = nearest - distance
         kept = (smaller >= 0) & (hashes[smaller] == hashes[at])
         at, nearest, smaller = at[kept], nearest[kept], smaller[kept]
         if not len(at):
             break
-        found.append(rows[smaller] << _SHIFT | rows[at])
-    pairs = np.sort(np.concatenate(found))
+        pieces.append(rows[smaller] << _SHIFT | rows[at])
+    pairs = np.sort(np.concatenate(pieces))
     return np.split(pairs, np.searchsorted(pairs, plan.starts[1 : plan.n_own] << _SHIFT))
 
 
@@ -232,8 +236,8 @@ def _attach(codes: Array, parts: list[Array], block: int, plan: Plan) -> list[At
     return attached
 
 
-def _compare(codes: Array, parts: list[Attached], copies: Array, block: int, plan: Plan) -> Found:
-    found = [(*_numbers(copies >> _SHIFT, copies & _ROW, plan), np.ones(len(copies)))]
+def _compare(codes: Array, parts: list[Attached], copies: Array, block: int, plan: Plan) -> Triples:
+    pieces = [(*_numbers(copies >> _SHIFT, copies & _ROW, plan), np.ones(len(copies)))]
     own = plan.packed(codes, np.ones(len(codes), bool))
     for rows, others, pairs in parts:
         other = plan.packed(others, np.ones(len(others), bool))
@@ -244,13 +248,13 @@ def _compare(codes: Array, parts: list[Attached], copies: Array, block: int, pla
         i, j, similarity = _search.estimated(
             other, own, plan.threshold, i[kept], j[kept], differing[kept]
         )
-        found.append((*_numbers(rows[i], j + int(plan.starts[block]), plan), similarity))
-    return _join(found)
+        pieces.append((*_numbers(rows[i], j + int(plan.starts[block]), plan), similarity))
+    return _join(pieces)
 
 
 def _compare_all(
     A: Array, sampled_a: Array, B: Array, sampled_b: Array, a: int, b: int, plan: Plan
-) -> Found:
+) -> Triples:
     one = plan.packed(A, sampled_a)
     other = None if a == b else plan.packed(B, sampled_b)
     pairs = _brute.all_pairs(one, other, plan.max_differing, None)
@@ -264,8 +268,8 @@ def _numbers(i: Array, j: Array, plan: Plan) -> tuple[Array, Array]:
     return i.astype(np.int64), j.astype(np.int64) - first
 
 
-def _join(found: list[Found]) -> Found:
-    i, j, similarity = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+def _join(pieces: list[Triples]) -> Triples:
+    i, j, similarity = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
     return i, j, similarity
 
 
@@ -309,7 +313,7 @@ def _contents(codes: Array, crowds: list[Array], block: int, plan: Plan) -> tupl
 def _tally(counted: list[Counted]) -> list[tuple[Array, Array]]:
     """For each block and different row, the first row of all, and how many are in blocks before."""
     seen: dict[bytes, tuple[int, int]] = {}
-    found = []
+    tallies = []
     for codes, first_rows, counts in counted:
         before = []
         for code, row, count in zip(codes, first_rows.tolist(), counts.tolist(), strict=True):
@@ -317,8 +321,8 @@ def _tally(counted: list[Counted]) -> list[tuple[Array, Array]]:
             seen[code.tobytes()] = first, n_before + count
             before.append((first, n_before))
         first_of, n = np.array(before, np.uint64).reshape(-1, 2).T
-        found.append((first_of, n.astype(np.int64)))
-    return found
+        tallies.append((first_of, n.astype(np.int64)))
+    return tallies
 
 
 def _copies(placed: Placed, before: tuple[Array, Array], plan: Plan) -> Array:

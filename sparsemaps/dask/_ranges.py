@@ -1,4 +1,4 @@
-"""Inputs on any file system, and the ranges of bytes that tasks read of them."""
+"""Inputs on any file system, and the ranges of bytes of them that tasks read."""
 
 import contextlib
 import glob
@@ -17,7 +17,7 @@ from sparsemaps._tools import _text_input
 
 
 class Input(NamedTuple):
-    """A file: where it is, how large it is, and what changes when its content does."""
+    """A file: its path or URL, its size, and a text that changes with its content."""
 
     path: str
     size: int
@@ -25,8 +25,8 @@ class Input(NamedTuple):
 
 
 class ByteRange(NamedTuple):
-    """The lines of a file that begin after byte `start` and up to byte `start + length`, that of
-    byte 0 among those of the first range. A `length` of -1 takes the whole file."""
+    """The lines of a file that begin after byte `start` and up to byte `start + length`. The first
+    range also has the line that begins at byte 0. A `length` of -1 takes the whole file."""
 
     path: str
     start: int
@@ -52,44 +52,44 @@ def find_inputs(inputs: Any, storage_options: Mapping[str, Any] | None) -> list[
     """
     if isinstance(inputs, (str, os.PathLike)):
         inputs = [inputs]
-    found: list[Input] = []
-    for given in inputs:
-        if not isinstance(given, (str, os.PathLike)):
-            raise TypeError(f"inputs must be paths or URLs, got {type(given).__name__}")
-        found += _find(os.fspath(given), storage_options)
-    if not found:
+    files: list[Input] = []
+    for input in inputs:
+        if not isinstance(input, (str, os.PathLike)):
+            raise TypeError(f"inputs must be paths or URLs, got {type(input).__name__}")
+        files += _find(os.fspath(input), storage_options)
+    if not files:
         raise ValueError("inputs: there are no files")
-    return found
+    return files
 
 
-def _find(given: str, storage_options: Mapping[str, Any] | None) -> list[Input]:
-    fs, path = fsspec.core.url_to_fs(given, **(storage_options or {}))
+def _find(input: str, storage_options: Mapping[str, Any] | None) -> list[Input]:
+    fs, path = fsspec.core.url_to_fs(input, **(storage_options or {}))
     try:
-        about = fs.info(path)
+        info = fs.info(path)
     except FileNotFoundError:
         if not glob.has_magic(path):
-            raise FileNotFoundError(2, os.strerror(2), given) from None
+            raise FileNotFoundError(2, os.strerror(2), input) from None
         infos = [info for _, info in sorted(fs.glob(path, detail=True).items())]
     else:
-        if about["type"] != "directory":
-            return [_describe(fs, about)]
+        if info["type"] != "directory":
+            return [_describe(fs, info)]
         infos = sorted(fs.ls(path, detail=True), key=lambda info: str(info["name"]))
         infos = [info for info in infos if not os.path.basename(info["name"]).startswith(".")]
     files = [_describe(fs, info) for info in infos if info["type"] == "file"]
     if not files:
-        raise ValueError(f"{given}: there are no files")
+        raise ValueError(f"{input}: there are no files")
     return files
 
 
 def _describe(fs: Any, info: Mapping[str, Any]) -> Input:
-    # Each file system has its own name for what changes with the content.
+    # Each file system has another name for the text or time that changes with the content.
     marks = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
     version = next((str(info[mark]) for mark in marks if info.get(mark) is not None), "")
     return Input(full_name(fs, info["name"]), int(info["size"]), version)
 
 
 def full_name(fs: Any, path: str) -> str:
-    """What names a path on whatever machine; a path of this machine stays a plain path."""
+    """The URL of a path; a path of the operating system's files stays a plain path."""
     return path if is_local(fs) else str(fs.unstrip_protocol(path))
 
 
@@ -106,8 +106,9 @@ def cut(
 ) -> list[ByteRange]:
     """Ranges that together have each line once, in order.
 
-    Ranges of a file differ in length by one byte at most. A compressed file is one range, as it
-    can be read from its beginning only, and so is one that has no lines, which `is_cut` tells.
+    Ranges of a file differ in length by one byte at most. A compressed file is one range, as it can
+    be read from its beginning only. A file without lines, for which `is_cut` is false, is one range
+    too.
     """
     ranges = []
     for path, size, _ in inputs:

@@ -9,7 +9,7 @@ import dask.base
 import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
-from sparsemaps._tools._checks import check_int
+from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps.codes import _packed
 from sparsemaps.dask._codes import DaskPackedCodes, one_block_a_row, without_rows
 from sparsemaps.dask._pair_tasks import Plan, make_graph
@@ -34,9 +34,9 @@ def similar_pairs(
     Parameters
     ----------
     codes : DaskPackedCodes or dask array of uint8, shape (n_rows, n_bytes)
-        The codes, as `encode` gives them, in blocks of known lengths. Of a plain array, nothing
-        tells the map: the estimate is that of codes which agree by chance at the rate
-        ``2 ** -bits``, and rows without samples are those of which all bits are 0.
+        The codes that `encode` returns, in blocks of known lengths. For a plain array, the map is
+        not known: the estimate is that of codes which agree by chance at the rate ``2 ** -bits``,
+        and rows without samples are those of which all bits are 0.
     threshold : float
         Above 0, at most 1.
     bits : int or None, default=None
@@ -54,17 +54,17 @@ def similar_pairs(
     Returns
     -------
     i, j : dask arrays of int64, shape (n_pairs,)
-        The rows, i < j within one set, each pair once, in no certain order. j is a row of `other`
-        if there is one.
+        The rows, i < j within one set. Each pair is there once; pairs are in no certain order. j is
+        a row of `other` unless that is None.
     similarity : dask array of float64, shape (n_pairs,)
-        The estimate from all codes. The three have blocks of the same unknown lengths; compute them
-        together, or write their blocks.
+        The estimate from all codes. The three arrays have blocks of the same unknown lengths;
+        compute them together, or write their blocks.
 
     Raises
     ------
     ValueError
-        If a parameter is outside what is allowed, the codes do not compare, or blocks do not know
-        their lengths.
+        If a parameter is not allowed, the codes are of different maps, or the lengths of blocks are
+        not known.
 
     See Also
     --------
@@ -73,17 +73,17 @@ def similar_pairs(
     Notes
     -----
     The bands are chosen by some rows of `codes`, which this call computes; all pairs need `codes`
-    again, so persist them where they take long to make.
+    again, so persist codes that take long to make.
 
-    For each band, 8 bytes of each row move between workers, and as many once more within one set;
-    for each candidate 8 bytes, twice, and at most one row of codes. A task sorts the keys of 2**23
-    rows, or holds a block and the candidates with rows in it, which are up to `max_bucket` for
-    each: take a smaller one where buckets are crowded. Without bands, every block meets every
-    other.
+    Workers send one another 8 bytes for each row and band, and within one set 8 more bytes for each
+    row. For each candidate they send 8 bytes twice, and at most one row of codes. A task sorts the
+    keys of 2**23 rows, or holds a block with the candidates of its rows, at most `max_bucket` for
+    each row. Choose a smaller `max_bucket` where many rows share buckets. Without bands, every
+    block is compared with every other block.
 
-    Hashes have 32 bits, and a key that each call draws. Rows that differ in a band have the same
-    hash with probability ``2 ** -32``; a similar pair that is found in this way only is one more
-    than on one machine.
+    Hashes have 32 bits, and each call draws their key. Rows that differ in a band have the same
+    hash with probability ``2 ** -32``. A similar pair that no other band has in common is then one
+    more than on one machine.
 
     Examples
     --------
@@ -112,8 +112,10 @@ def make_plan(
     *,
     for_exact: bool = False,
 ) -> tuple[list[tuple[Any, Any]], Plan]:
-    """One or two sets, each codes and which rows have samples, and how they are compared; perhaps
-    to find candidates for the exact kernel, by the rule of ``_search.candidates``."""
+    """One or two sets, each with codes and which rows have samples; and the plan of the search.
+
+    `for_exact` plans a search of candidates for the exact kernel, by ``_search.candidates``.
+    """
     sets = [_check_codes("codes", codes)]
     nothing = _empty(codes)
     if other is None:
@@ -126,7 +128,7 @@ def make_plan(
     _brute.check_searched(sum(n_rows), known.n_hashes)
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
-    max_bucket = check_int("max_bucket", max_bucket, 1, 2**31 - 1)
+    max_bucket = check_int("max_bucket", max_bucket, 1, LARGEST_INT32)
     if for_exact:
         least, recall = _search.for_candidates(known, threshold, recall)
         threshold = -math.inf
@@ -152,7 +154,7 @@ def make_plan(
 
 
 def _check_codes(name: str, codes: Any) -> tuple[Any, Any]:
-    """The array of codes, and which rows have samples, or None if nothing tells."""
+    """The array of codes, and which rows have samples; None for that of a plain array."""
     is_packed = isinstance(codes, DaskPackedCodes)
     array = one_block_a_row(name, codes.array if is_packed else codes)
     if np.isnan(array.shape).any():
@@ -163,30 +165,30 @@ def _check_codes(name: str, codes: Any) -> tuple[Any, Any]:
 
 
 def _empty(codes: Any) -> Any:
-    """What `codes` are, without rows, on this machine."""
+    """Codes without rows, on this machine, of the same map as `codes`."""
     return codes._without_rows if isinstance(codes, DaskPackedCodes) else without_rows(codes)
 
 
 def arrays_of(sets: list[tuple[Any, Any]], plan: Plan) -> tuple[Any, Any, Any]:
-    """What is found, as three Dask arrays."""
+    """The pairs and their similarities, as three Dask arrays."""
     name = "similar-pairs-" + dask.base.tokenize(sets, plan)
     used, codes, sampled = [], [], []
     for array, which in sets:
         used += [array] if which is None else [array, which]
         codes += [(array.name, b, 0) for b in range(array.numblocks[0])]
         sampled += [None if which is None else (which.name, b) for b in range(array.numblocks[0])]
-    graph, found = make_graph(name, codes, sampled, plan)
+    graph, results = make_graph(name, codes, sampled, plan)
     own = HighLevelGraph.from_collections(name, graph, dependencies=used)
     fields = {"i": np.int64, "j": np.int64, "similarity": np.float64}
     arrays = []
     for place, (field, dtype) in enumerate(fields.items()):
         layer_name = f"{field}-{name}"
         layer: Any = {
-            (layer_name, b): (operator.itemgetter(place), key) for b, key in enumerate(found)
+            (layer_name, b): (operator.itemgetter(place), key) for b, key in enumerate(results)
         }
         layers = HighLevelGraph(
             {**own.layers, layer_name: layer}, {**own.dependencies, layer_name: {name}}
         )
-        chunks = ((np.nan,) * len(found),)
+        chunks = ((np.nan,) * len(results),)
         arrays.append(da.Array(layers, layer_name, chunks, meta=np.empty(0, dtype)))
     return tuple(arrays)  # type: ignore[return-value]

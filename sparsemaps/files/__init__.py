@@ -1,20 +1,21 @@
 """Jobs over files: sources, blocks of rows, a map, sinks.
 
-- ``_rows``: blocks of rows of a source, through threads, in order; errors name file and line.
-- ``_text_rows``: rows of raw texts; the numbers of labels that are strings.
-- ``_record``: what an output was made of, for resuming.
-- ``_formats``: sinks: LIBSVM text, packed codes as .npy, CSR as .npz, codes of records.
-- ``_job``: what is done to each input, of options that are checked; Dask does the same to a part.
-- ``_map``: `map_files`: inputs to one output, or one each, in shards and resumed.
-- ``_coded_rows``: rows of inputs, files of codes among them, as packed codes with their names.
-- ``_pairs``: `similar_pairs_of_files`: similar rows of files, for ``sparsemaps pairs``.
-- ``_dedup``: `deduplicate_files`: records without near-duplicates, in ``_stage_records``: codes and
-  pairs by ``_coded_records``, clusters, and the records that are kept by ``_kept_records``.
-- ``_kernel_matrix``: a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
-- ``_summary``: what a file holds, for ``sparsemaps info``.
+- ``_rows`` reads blocks of rows of a source, by threads and in order; errors name file and line.
+- ``_text_rows`` makes rows of raw texts, and numbers labels that are strings.
+- ``_record`` describes what an output was made of, for resuming.
+- ``_formats`` has the sinks: LIBSVM text, packed codes as .npy, CSR as .npz, codes of records.
+- ``_job`` checks options, and makes the job that maps inputs to an output; Dask runs it on parts.
+- ``_map`` has `map_files`: all inputs to one output, or one output for each input.
+- ``_coded_rows`` reads rows of inputs, or files of codes, as packed codes with their names.
+- ``_pairs`` has `similar_pairs_of_files`, the similar rows of files, for ``sparsemaps pairs``.
+- ``_dedup`` has `deduplicate_files`, records without near-duplicates. ``_stage_records`` has the
+  names of its files, ``_coded_records`` makes codes and pairs, ``_kept_records`` writes the records
+  that are kept.
+- ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
+- ``_summary`` counts the contents of a file, for ``sparsemaps info``.
 
-The command and ``sparsemaps.dask`` call these. Text is read and written by ``libsvm``, which
-knows no map.
+The command and ``sparsemaps.dask`` call these modules. ``libsvm``, which knows no map, reads and
+writes the text.
 """
 
 from sparsemaps.files._dedup import Deduplicated, KeptFile, deduplicate_files

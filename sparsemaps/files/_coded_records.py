@@ -20,7 +20,7 @@ from sparsemaps._tools._stages import KeptStages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, join_files
 from sparsemaps.files._job import Job
-from sparsemaps.files._map import about_file, map_each_to
+from sparsemaps.files._map import map_each_to, state_of
 from sparsemaps.files._record import difference, digest
 from sparsemaps.files._rows import InputBlock, read_rows
 from sparsemaps.files._stage_records import StageRecords
@@ -90,7 +90,7 @@ def record_of_codes(job: Job, inputs: list[Any]) -> dict[str, Any]:
 
 def _describe(given: Any) -> Any:
     """What tells whether an input has changed."""
-    return [os.path.abspath(given), about_file(given)] if isinstance(given, str) else None
+    return [os.path.abspath(given), state_of(given)] if isinstance(given, str) else None
 
 
 def finished_codes(stages: StageRecords, record: dict[str, Any]) -> Found | None:

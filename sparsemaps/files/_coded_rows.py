@@ -11,8 +11,8 @@ from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import IDS, is_pipe
 from sparsemaps._tools._stages import KeptStages, Stages
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes import _packed
-from sparsemaps.codes._packed import TEXTS, PackedCodes
+from sparsemaps.codes._code_checks import TEXTS, refuse_different
+from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._rows import InputBlock, Source, apply, comments_of, read_rows
 
 
@@ -118,7 +118,7 @@ class Encoder:
 
     def _check(self, name: str, codes: PackedCodes) -> None:
         before = self._known or (name, codes)
-        _packed.refuse_different(f"{before[0]} and {name}", before[1], codes)
+        refuse_different(f"{before[0]} and {name}", before[1], codes)
         if self._known is None or TEXTS not in before[1].config:
             self._known = name, codes[:0]
 
@@ -149,7 +149,7 @@ class Encoder:
         if kept is None or self._keep_rows:
             return CodedRows(PackedCodes.concatenate(blocks), matrices, names)
         stages.value(f"{which}-names", names.to_json)
-        _packed.save_blocks(kept, blocks)
+        save_blocks(kept, blocks)
         del blocks
         return CodedRows(PackedCodes.load(kept), matrices, names)
 

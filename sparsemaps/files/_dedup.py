@@ -10,12 +10,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sparsemaps._tools import _output_files, _text_input, _threads
-from sparsemaps._tools._checks import check_bool, check_choice, check_int
+from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_choice, check_int
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import IDS, LENGTHS, expand, is_directory, is_pipe
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import PackedCodes, refuse_different
+from sparsemaps.codes._code_checks import refuse_different
+from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import (
     CLUSTERS,
     CODES,
@@ -38,7 +39,7 @@ from sparsemaps.files._text_rows import keep_pipes
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
-from sparsemaps.neighbors._clusters import LARGEST_N_ROWS, numbered_components
+from sparsemaps.neighbors._clusters import numbered_components
 from sparsemaps.text._records import is_text_file
 
 
@@ -372,7 +373,7 @@ def _find_clusters(pairs: Found, stages: StageRecords) -> Array:
     if not stages.has("clusters", record):
         stages.begin("clusters")
         i, j = np.load(stages.path(PAIRS), mmap_mode="r")
-        n = check_int("the number of records", sum(pairs.n_records), 0, LARGEST_N_ROWS)
+        n = check_int("the number of records", sum(pairs.n_records), 0, LARGEST_INT32)
         save(path, numbered_components(i, j, n).astype(np.uint32))
         stages.finish("clusters", record)
     numbers: Array = np.load(path)

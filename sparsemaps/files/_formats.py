@@ -1,7 +1,7 @@
-"""What jobs write: LIBSVM text, packed codes, or CSR arrays; codes and facts of records.
+"""The formats that jobs write: LIBSVM text, packed codes, CSR arrays, and codes of records.
 
-A format is made for one output. ``convert`` turns a block into what is written, in any thread;
-``write`` takes the results in order, and ``finish`` ends the file.
+An `OutputFormat` is made for one output. Any thread may call ``convert`` with a block. ``write``
+takes the results in order, and ``finish`` ends the file.
 """
 
 import hashlib
@@ -23,13 +23,14 @@ from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import DIGESTS, IDS, LABELS, LENGTHS, QIDS
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import TEXTS, PackedCodes
+from sparsemaps.codes._code_checks import TEXTS
+from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._record import config_of
 from sparsemaps.files._rows import InputBlock, apply, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
 
 _LINES_BYTES = 2**22
-"""About how much text is made at a time: short lines can become long."""
+"""The number of bytes of text that are made at a time, nearly. Short lines may become long."""
 
 CONFIG = "config"
 """The array of a .npz file that has the map of its rows, as JSON."""
@@ -38,18 +39,18 @@ _VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
 
 
 def rows_at_once(n_values: int) -> int:
-    """How many rows of so many entries are made at a time."""
+    """The number of rows of `n_values` entries whose text is made at a time."""
     return max(1, _LINES_BYTES // (_VALUE_BYTES * n_values))
 
 
 class FormatOptions(NamedTuple):
-    """What decides the content of an output, beside the map and the input."""
+    """The options that decide the content of an output, beside the map and the input."""
 
     ones: bool
     comments: bool
     header: str
     texts: dict[str, Any] | None = None
-    """Of rows of texts, the vectorizer that makes them."""
+    """For rows of texts, the description of the vectorizer."""
     ids: bool = False
     """Whether the rows have ids."""
 
@@ -58,7 +59,7 @@ class OutputFormat(ABC):
     """One output. `stack` closes its files: with an exception, none of them appears."""
 
     beside: tuple[str, ...] = ()
-    """What the names of files end with that are written beside an output."""
+    """Endings of the names of files that are written beside an output."""
 
     def __init__(self, map: Any, path: Any, options: FormatOptions, stack: ExitStack) -> None:
         self._map, self._options, self._stack = map, options, stack
@@ -66,11 +67,11 @@ class OutputFormat(ABC):
 
     @abstractmethod
     def _begin(self, path: Any) -> None:
-        """Open what is written to."""
+        """Open the files that are written."""
 
     @abstractmethod
     def convert(self, block: InputBlock) -> Any:
-        """What ``write`` takes."""
+        """Convert a block to the argument of ``write``."""
 
     @abstractmethod
     def write(self, converted: Any) -> None:
@@ -128,12 +129,12 @@ class _CodesFormat(OutputFormat):
 
     def _begin(self, path: Any) -> None:
         path = os.fspath(path)
-        # The last to be entered is the first to appear: the codes come after what belongs to them.
+        # Files appear in the reverse order: the codes appear after the files beside them.
         self._path = path
         self._spool = self._stack.enter_context(self._saving(path))
         self._open_ids(path)
         self._codes = empty_codes(self._map, self._options.texts)
-        self._kept = [self._codes]  # of each block what is beside the codes
+        self._kept = [self._codes]  # the codes of each block, without their array
 
     @contextmanager
     def _saving(self, path: str) -> Iterator[IO[bytes]]:
@@ -338,8 +339,12 @@ _HEADER_BYTES = 128
 
 def _npy_header(dtype: Any, shape: tuple[int, ...]) -> bytes:
     """The header of a .npy file, of the same length for every number of rows."""
-    about = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": shape}
-    text = repr(about).encode().ljust(_HEADER_BYTES - 11) + b"\n"
+    description = {
+        "descr": np.dtype(dtype).newbyteorder("<").str,
+        "fortran_order": False,
+        "shape": shape,
+    }
+    text = repr(description).encode().ljust(_HEADER_BYTES - 11) + b"\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 

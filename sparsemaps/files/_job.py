@@ -1,4 +1,4 @@
-"""What is done to each input of a job: a source of rows, a map, a format."""
+"""A job: a source of rows, a map and a format, which map each input to an output."""
 
 import os
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class MappedFile(NamedTuple):
 
 
 class Names(NamedTuple):
-    """How outputs are named: by the format, and whether the inputs are texts and have labels."""
+    """The names of outputs, which depend on the format, and on texts and labels as input."""
 
     format: str
     are_texts: bool
@@ -42,19 +42,19 @@ class Names(NamedTuple):
 
     @property
     def ending(self) -> str:
-        """What is added to the name of an input."""
+        """The text that is added to the name of an input."""
         if self.format != "svmlight":
             return f".{self.format}"
         return ".svm" if self.are_texts else ""
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """What the names of files end with that may be beside an output."""
+        """Endings of the names of files that may be written beside an output."""
         return (*FORMATS[self.format].beside, *([CLASSES] if self.have_labels else []))
 
 
 class Job(NamedTuple):
-    """What is done to each input. Without a map, the rows are written as they are."""
+    """How each input is mapped to an output. Without a map, the rows are written as they are."""
 
     map: Any
     source: Source
@@ -63,11 +63,11 @@ class Job(NamedTuple):
     n_jobs: int | None
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
-        """The job with what it must know of all inputs, which are checked, and what to read."""
+        """The job after a first reading of the inputs, which numbers labels; and what to read."""
         if not isinstance(self.source, TextRows):
             return self, inputs
-        for given in inputs:
-            self.source.format_of(given)
+        for input in inputs:
+            self.source.format_of(input)
         source, inputs = number_labels(self.source, inputs, self.n_jobs, stack)
         return self._replace(source=source), inputs
 
@@ -81,11 +81,11 @@ class Job(NamedTuple):
             if table is not None:
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(table)
-            done = [MappedFile(one, output, self._map(one, target, bar), False) for one in inputs]
+            mapped = [MappedFile(one, output, self._map(one, target, bar), False) for one in inputs]
             target.finish()
-        return done
+        return mapped
 
-    def _map(self, given: Any, target: OutputFormat, bar: FileProgress | None) -> int:
+    def _map(self, input: Any, target: OutputFormat, bar: FileProgress | None) -> int:
         """Map an input; returns the number of rows."""
 
         def convert(block: InputBlock) -> tuple[Any, int]:
@@ -94,14 +94,14 @@ class Job(NamedTuple):
         n_rows = 0
         max_rows = None if self.map is None else rows_at_once(self.map._size)
         for converted, n_more in read_rows(
-            self.source, given, convert, n_jobs=self.n_jobs, bar=bar, max_rows=max_rows
+            self.source, input, convert, n_jobs=self.n_jobs, bar=bar, max_rows=max_rows
         ):
             target.write(converted)
             n_rows += n_more
         return n_rows
 
     def record(self, **more: Any) -> dict[str, Any]:
-        """What outputs are made of, for resuming."""
+        """The record of an output, for resuming."""
         source, output = self.source.options(), self.options._asdict()
         options = {"format": self.format, **source, **output, **more}
         return make_record(self.map, options)
@@ -151,14 +151,14 @@ def make_job(
     if comments and format != "svmlight":
         raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
     title = " ".join(repr(map).split()) if header is True else header or ""
-    source, about = source_of(
+    source, config = source_of(
         fitted, texts, zero_based=zero_based, field=field, label_field=label_field,
         id_field=id_field, token_pattern=token_pattern, text_format=text_format,
         max_line_bytes=max_line_bytes,
     )  # fmt: skip
     if comments and texts is not None:
         raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
-    options = FormatOptions(bool(ones), bool(comments), title, about, id_field is not None)
+    options = FormatOptions(bool(ones), bool(comments), title, config, id_field is not None)
     return Job(fitted, source, options, format, n_jobs)
 
 
@@ -174,7 +174,7 @@ def source_of(
     text_format: str | None = None,
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> tuple[Source, dict[str, Any] | None]:
-    """What inputs are for a fitted map, and the description of the vectorizer of texts."""
+    """The source of rows for a fitted map, and the description of the vectorizer of texts."""
     check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT)
     if texts is None:
         for name, value in (
@@ -186,7 +186,7 @@ def source_of(
         return LibsvmRows(bool(zero_based), int(max_line_bytes)), None
     if zero_based:
         raise ValueError(f"{setting('zero_based', True)} is for LIBSVM files, not for texts")
-    # They are slow to import, as scikit-learn's are.
+    # These are imported here because they import scikit-learn's text modules, slowly.
     from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
 
     is_set = not map._values_matter
@@ -210,5 +210,6 @@ def make_text_job(vectorizer: Any, n_jobs: int | None = None, **options: Any) ->
 
     _threads.resolve_n_jobs(n_jobs)
     source = text_rows(vectorizer, **options)
-    about = FormatOptions(False, False, "", vectorizer_config(vectorizer), source.has_ids)
-    return Job(None, source, about, "svmlight", n_jobs)
+    config = vectorizer_config(vectorizer)
+    output_options = FormatOptions(False, False, "", config, source.has_ids)
+    return Job(None, source, output_options, "svmlight", n_jobs)

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from sparsemaps._tools import _output_files, _text_input, _threads
+from sparsemaps._tools import _blocks, _output_files, _text_input, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._formats import rows_at_once
 from sparsemaps.files._rows import InputBlock, LibsvmRows, of_rows, read_rows, stacked, with_width
@@ -27,11 +27,11 @@ def write_kernel_file(
 ) -> int:
     """Write ``function(X, X_train)`` of the rows X of `test`, or of `train`; returns their number.
 
-    A line has the label, the row's number as index 0, and its kernel with each row of `train`.
+    A line has the label, the row's number at index 0, and the kernel with each row of `train`.
     """
     paths = [train] if test is None else [train, test]
     _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
-    function(sp.csr_array((0, 1)), sp.csr_array((0, 1)))  # bad parameters end it here
+    function(sp.csr_array((0, 1)), sp.csr_array((0, 1)))  # raises for bad parameters
     source = LibsvmRows(zero_based, max_line_bytes, multilabel=False)
     loaded = [_load(function, source, path, n_jobs) for path in paths]
     width = max(int(zero_based), *(X.shape[1] for X, _ in loaded))
@@ -48,7 +48,7 @@ def write_kernel_file(
         block = sp.csr_array((K.ravel(), np.tile(np.arange(n_train + 1), len(K)), ends))
         return format_rows(block, one_label_each(y[start:stop]), zero_based=True)
 
-    blocks = [(start, min(start + step, X.shape[0])) for start in range(0, X.shape[0], step)]
+    blocks = _blocks.ranges(0, X.shape[0], step)
     with (
         _output_files.atomic_output(output) as out,
         tqdm(
@@ -66,7 +66,7 @@ def write_kernel_file(
 def _load(
     function: Callable[[Any, Any], Any], source: LibsvmRows, path: str, n_jobs: int | None
 ) -> tuple[Any, Array]:
-    """The rows of a file, which the kernel takes, and their labels."""
+    """The rows of a file, after a check that the kernel takes them, and their labels."""
 
     def check(block: InputBlock) -> tuple[Any, Array]:
         of_rows(lambda X: function(X, X[:0]), block, block.X.shape[1])

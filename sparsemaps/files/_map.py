@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from sparsemaps._tools import _output_files, _text_input, _threads
-from sparsemaps._tools._checks import check_bool, check_int
+from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import RECORD, expand, is_directory, is_pipe
@@ -44,15 +44,15 @@ def map_files(
 ) -> list[MappedFile]:
     r"""Map the rows of LIBSVM files, in bounded memory.
 
-    This is what ``sparsemaps map`` does. Rows are read, mapped and written block by block; labels,
-    several labels of a row, and numbers of ``qid:`` are copied to the output. A file appears only
-    when it is complete.
+    The command ``sparsemaps map`` calls this function. Rows are read, mapped and written block by
+    block. Labels, of which a row may have several, and numbers of ``qid:`` are copied to the
+    output. A file appears only when it is complete.
 
     Parameters
     ----------
     map : map of sparsemaps
-        Used as it is if it is fitted. Otherwise a copy is fitted for rows of any width, and `map`
-        stays as it is; give it a `random_state`, so that other files are mapped in the same way.
+        A fitted map is used as it is. Of other maps, a copy is fitted for rows of any width; choose
+        a `random_state`, so that other files are mapped in the same way.
     inputs : str, path-like, file-like, or a sequence of these
         LIBSVM files (.gz, .bz2, .xz); "-" is standard input. A directory stands for its files in
         the order of their names, without hidden ones and those that this function writes beside
@@ -74,42 +74,44 @@ def map_files(
         OUTPUT.qids.npy. "npz" is a CSR matrix for ``scipy.sparse.load_npz``, with `labels` and
         `query_ids` in the same file. The last two take one label a row.
     header : bool or str, default=False
-        Begin text with a comment: a given one, or the map and its parameters if True. LIBSVM's own
+        A comment at the beginning of text; True writes the map and its parameters. LIBSVM's own
         programs do not read comments.
     texts : str or None, default=None
-        The inputs are raw texts, and rows are their n-grams: the analyzer and the sizes, such as
-        "word:5", "char:3-5", "char_wb:3" or "byte:3". Columns are hashes of n-grams, below
-        ``2**31 - 2``; of "byte", they are exact. Letters become small ones, but not for "byte".
-        Rows are sets of n-grams for `MinHash`, and counts without a norm for other maps.
+        Not None says that the inputs are raw texts, whose rows are their n-grams. It is the
+        analyzer with the sizes of n-grams, such as "word:5", "char:3-5", "char_wb:3" or "byte:3".
+        Columns are hashes of n-grams, below ``2**31 - 2``; for "byte" they are exact. Letters are
+        lowered, but not for "byte". Rows are sets of n-grams for `MinHash`, and counts without a
+        norm for other maps.
     field : str, default="text"
-        Of texts: the field of a record of .jsonl, or the column of .parquet. In .txt, each line is
+        For texts, the field of a record of .jsonl, or the column of .parquet. In .txt, each line is
         a text.
     label_field : str or None, default=None
-        Of texts: the field of labels, which are 0 without it. Labels that are strings are numbered
-        from 0 in sorted order, and OUTPUT.classes.tsv has the numbers and the labels; the inputs
-        are read twice for it, and what comes from a pipe is kept in a temporary file.
+        For texts, the field of labels; without it labels are 0. Labels that are strings are
+        numbered from 0 in sorted order, and OUTPUT.classes.tsv has the numbers and the labels. The
+        inputs are then read twice, and those from a pipe are kept in a temporary file.
     id_field : str or None, default=None
-        Of texts: the field of ids. They become comments in format "svmlight"; in the others they go
-        to OUTPUT.ids.txt, one a line.
+        For texts, the field of ids. Format "svmlight" has them as comments; the other formats have
+        them in OUTPUT.ids.txt, one a line.
     token_pattern : str or None, default=None
-        Of texts: what a word is, a regular expression; None is ``\S+``.
+        For texts, a regular expression for words; None is ``\S+``.
     text_format : {"txt", "jsonl", "parquet"} or None, default=None
-        Of texts: the format of all inputs; None follows the names. Pipes and file objects need it.
+        For texts, the format of all inputs; None takes it from their names. Pipes and file objects
+        need it.
     n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it. They divide a file
-        among them; of many files below 8 MB, each of an output of its own, they take one each. The
-        map's own `n_jobs` counts where this is 1.
+        Threads; None is 1, -1 all processors. The output does not depend on it. The threads divide
+        each file. Of files below 8 MB that have an output each, every thread takes another file.
+        The map's own `n_jobs` is used where this is 1.
     progress : bool or None, default=None
-        Show a bar on standard error; None shows it if that is a terminal.
+        Whether to show a bar on standard error; None shows it if standard error is a terminal.
     comments : bool, default=False
-        Keep the comments of the inputs (format "svmlight").
+        Whether to keep the comments of the inputs (format "svmlight").
     resume : bool, default=False
-        Skip the outputs in the directory that are complete already. A file OUTPUT.json beside each
-        records the map, the options, and the size and time of the input. An input that
-        has changed since is mapped again; another map or option is an error.
+        Whether to skip the outputs in the directory that are complete already. A file OUTPUT.json
+        beside each output records the map, the options, and the size and time of the input. An
+        input that has changed since is mapped again; another map or option is an error.
     shard : tuple of two int or None, default=None
-        (i, n) maps every n-th of the inputs, starting with the i-th; i counts from 1. n processes
-        with i = 1, ..., n map all of them, all to the same directory.
+        (i, n) maps every n-th of the inputs, starting with the i-th; i is numbered from 1. n
+        processes with i = 1, ..., n map all inputs, all to the same directory.
     max_line_bytes : int, default=2**30
         A longer line is an error: a small compressed file can hold one that fills the memory.
 
@@ -121,15 +123,15 @@ def map_files(
     Raises
     ------
     ValueError
-        If a parameter is not allowed, an output is an input, two inputs have the same
-        output, or a line is not of the format or not what the map takes: with file, line and
-        reason. Outputs that are complete remain.
+        If a parameter is not allowed, an output is an input, or two inputs have the same output. If
+        a line is not of the format, or the map refuses its row; the error names file, line and
+        reason. Complete outputs remain.
     OSError
         If a file cannot be read or written.
 
     See Also
     --------
-    iter_svmlight_file : Blocks of rows, for other uses.
+    sparsemaps.libsvm.iter_svmlight_file : Blocks of the rows of a file.
 
     Examples
     --------
@@ -138,8 +140,8 @@ def map_files(
     >>> from sparsemaps.files import map_files
     >>> cws = ConsistentWeightedSampling(n_hashes=3, bits=2, random_state=0)
     >>> file = BytesIO()
-    >>> done = map_files(cws, BytesIO(b"1 1:0.5 3:2\n-1 2:7\n"), file, ones=True)
-    >>> done[0].n_rows
+    >>> mapped = map_files(cws, BytesIO(b"1 1:0.5 3:2\n-1 2:7\n"), file, ones=True)
+    >>> mapped[0].n_rows
     2
     >>> file.getvalue()
     b'1 1:1 8:1 12:1\n-1 4:1 5:1 11:1\n'
@@ -161,7 +163,7 @@ def _run(
     shard: tuple[int, int] | None = None,
     progress: bool | None = None,
 ) -> list[MappedFile]:
-    """Map inputs to one output, or one each; all names are compared first."""
+    """Map inputs to one output, or each to its own. All names are compared first."""
     paths, format = expand(inputs), job.format
     if is_directory(output):
         return _map_each(job, paths, os.fspath(output), resume, shard, progress)
@@ -180,12 +182,12 @@ def _run(
         if isinstance(job.source, TextRows):
             refuse_pipe(job.source, output)
         bar = stack.enter_context(FileProgress(paths, progress))
-        done = job.run(read, output, bar)
-    return [file._replace(input=path) for file, path in zip(done, paths, strict=True)]
+        mapped = job.run(read, output, bar)
+    return [file._replace(input=path) for file, path in zip(mapped, paths, strict=True)]
 
 
 def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, str]]:
-    """All files that mapping these inputs writes, each with what it is."""
+    """All files that mapping these inputs writes, each with words for it in an error."""
     is_many = is_directory(output)
     pairs = _outputs(paths, os.fspath(output), names_of.ending) if is_many else [(output, None)]
     names: list[tuple[Any, str]] = []
@@ -233,7 +235,7 @@ def _map_each(
         pairs = pairs[i - 1 :: n]
     _output_files.refuse_clashes(paths, written(paths, directory, job.names()))
     with ExitStack() as stack:
-        job, _ = job.prepared(paths, stack)  # of all inputs, also those of other shards
+        job, _ = job.prepared(paths, stack)  # for all inputs, also those of other shards
     os.makedirs(directory, exist_ok=True)
     return map_each_to(job, pairs, resume, progress)
 
@@ -247,13 +249,13 @@ def map_each_to(
 ) -> list[MappedFile]:
     """Map inputs to outputs of their own, with records beside them."""
     record = job.record()
-    done: dict[str, MappedFile] = {}
+    mapped: dict[str, MappedFile] = {}
     if resume:
         for path, output in pairs:
             n_rows = _finished(record, path, output)
             if n_rows is not None:
-                done[output] = MappedFile(path, output, n_rows, True)
-    to_do = [pair for pair in pairs if pair[1] not in done]
+                mapped[output] = MappedFile(path, output, n_rows, True)
+    to_do = [pair for pair in pairs if pair[1] not in mapped]
     with FileProgress([path for path, _ in to_do], progress, title) as bar:
 
         def map_one(path: str, output: str, n_jobs: int | None = None) -> MappedFile:
@@ -261,14 +263,14 @@ def map_each_to(
 
         for is_small, some in itertools.groupby(to_do, _is_small):
             if is_small:
-                done |= {file.output: file for file in _threads.stream(map_one, some, job.n_jobs)}
+                mapped |= {file.output: file for file in _threads.stream(map_one, some, job.n_jobs)}
             else:
-                done |= {output: map_one(path, output, job.n_jobs) for path, output in some}
-    return [done[output] for _, output in pairs]
+                mapped |= {output: map_one(path, output, job.n_jobs) for path, output in some}
+    return [mapped[output] for _, output in pairs]
 
 
 def _is_small(pair: tuple[str, str]) -> bool:
-    """Whether an input has too few blocks for several threads; they take one file each then."""
+    """Whether an input has too few blocks for several threads, so that each takes another file."""
     return os.stat(pair[0]).st_size < _SMALL_BYTES
 
 
@@ -276,47 +278,47 @@ def _map_to(
     job: Job, record: dict[str, Any], path: str, output: str, bar: FileProgress
 ) -> MappedFile:
     """Map an input to an output of its own, and write a record of both beside it."""
-    about_input = about_file(path)  # before the input is read, which may change
+    input_state = state_of(path)  # before the input is read, which may change
     _remove(output + RECORD)
     for ending in job.names().beside:
         _remove(output + ending)
-    (done,) = job.run([path], output, bar)
+    (mapped,) = job.run([path], output, bar)
     record = {
         **record,
-        "input": about_input,
-        "n_rows": done.n_rows,
+        "input": input_state,
+        "n_rows": mapped.n_rows,
         "output_size": os.path.getsize(output),
     }
     with _output_files.atomic_output(output + RECORD, synced=False) as file:
         file.write(json.dumps(record).encode() + b"\n")
-    return done
+    return mapped
 
 
-def about_file(path: str) -> dict[str, int]:
-    """What changes when a file does."""
-    found = os.stat(path)
-    return {"size": found.st_size, "mtime_ns": found.st_mtime_ns}
+def state_of(path: str) -> dict[str, int]:
+    """The size and the time of a file, which change with its content."""
+    status = os.stat(path)
+    return {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
 def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
-    """How many rows an output has that is complete, or None; an error if it is of another map."""
+    """The number of rows of a complete output; None if it is not. Another map is an error."""
     try:
         with open(output + RECORD, "rb") as file:
-            found = read_record(file.read())
+            before = read_record(file.read())
         size = os.path.getsize(output)
     except FileNotFoundError:
         return None
-    if found is None or not isinstance(found.get("n_rows"), int):
+    if before is None or not isinstance(before.get("n_rows"), int):
         return None
-    other = difference({name: found.get(name) for name in record}, record)
+    other = difference({name: before.get(name) for name in record}, record)
     if other is not None:
         raise ValueError(
             f"{output} is of another map or command: made with {other}; write to another "
             "directory, or remove it"
         )
-    if found.get("input") != about_file(path) or found.get("output_size") != size:
+    if before.get("input") != state_of(path) or before.get("output_size") != size:
         return None
-    n_rows: int = found["n_rows"]
+    n_rows: int = before["n_rows"]
     return n_rows if n_rows >= 0 else None
 
 
@@ -344,7 +346,7 @@ def _check_shard(shard: Any) -> tuple[int, int]:
         i, n = shard
     except (TypeError, ValueError):
         raise ParameterError("shard", repr(shard), "two integers (i, n)") from None
-    n = check_int("the second number of shard", n, 1, 2**31 - 1)
+    n = check_int("the second number of shard", n, 1, LARGEST_INT32)
     return check_int("the first number of shard", i, 1, n), n
 
 

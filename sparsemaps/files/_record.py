@@ -25,7 +25,7 @@ def config_of(map: Any) -> dict[str, Any]:
 
 
 def read_record(text: bytes) -> dict[str, Any] | None:
-    """A record, or None if it is damaged, as by a loss of power."""
+    """A record; None if it is damaged, as a loss of power may leave it."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
@@ -39,7 +39,7 @@ def digest(record: Mapping[str, Any]) -> str:
 
 
 def difference(before: Any, now: Mapping[str, Any]) -> str | None:
-    """In words, where an earlier record differs first from that of now; None if it does not."""
+    """Words for the first difference of an earlier record from the present one; None if equal."""
     if not isinstance(before, dict):
         return "other options"
     for name, value in now.items():

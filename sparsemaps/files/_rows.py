@@ -1,4 +1,4 @@
-"""Blocks of rows: of LIBSVM files, through threads, in order."""
+"""Blocks of rows of an input, which threads read, in order; and the rows of LIBSVM files."""
 
 import io
 from collections.abc import Callable, Generator, Iterator
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class InputBlock(NamedTuple):
-    """Some lines of an input, and the rows that they hold."""
+    """Some lines of an input, with their rows."""
 
     X: Any
     heads: Heads
@@ -67,13 +67,13 @@ class InputBlock(NamedTuple):
         return [text.encode("utf-8", "surrogatepass") for text in texts]
 
     def error(self, row: int, column: int, message: str) -> LineError:
-        """An error that names the line and the index as they are in the input."""
+        """An error that names the line, and the index as the input numbers it."""
         index = column + self.one_based
         return LineError(self.line_of(row), message.format(index=index))
 
 
 class Source(Protocol):
-    """A kind of inputs: how they are cut into pieces, and what rows a piece has."""
+    """A kind of inputs: it cuts an input into pieces, and makes the rows of a piece."""
 
     @property
     def max_line_bytes(self) -> int:
@@ -87,9 +87,9 @@ class Source(Protocol):
         """The numbers of labels that are strings, as a table."""
 
     def pieces(
-        self, given: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
+        self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
     ) -> Iterator[Any]:
-        """Pieces of at most so many rows, if that is given."""
+        """Pieces of an input, of at most `max_rows` rows unless that is None."""
 
     def block(self, piece: Any) -> InputBlock:
         """The rows of a piece; a `LineError` counts lines from the beginning of the piece."""
@@ -98,33 +98,33 @@ class Source(Protocol):
         """The lines of a piece that are records, as they stand."""
 
     def options(self) -> dict[str, Any]:
-        """What decides the rows, for a record."""
+        """The options that decide the rows, for a record."""
 
 
 def read_rows(
     source: Source,
-    given: Any,
+    input: Any,
     convert: Callable[[InputBlock], T],
     *,
     n_jobs: int | None,
     bar: FileProgress | None = None,
     max_rows: int | None = None,
 ) -> Iterator[T]:
-    """What `convert` makes of each block of rows of an input, in their order.
+    """The results of `convert` for each block of rows of an input, in order.
 
-    Threads read and convert blocks; errors name the input and the line.
+    Threads read and convert blocks. Errors name the input and the line.
     """
 
     def step(piece: Any) -> tuple[tuple[T, int], int]:
         block = source.block(piece)
         return (convert(block), block.n_rows), block.n_lines
 
-    return read_counted(source, given, step, n_jobs=n_jobs, bar=bar, max_rows=max_rows)
+    return read_counted(source, input, step, n_jobs=n_jobs, bar=bar, max_rows=max_rows)
 
 
 def read_counted(
     source: Source,
-    given: Any,
+    input: Any,
     step: Callable[[Any], tuple[tuple[T, int], int]],
     *,
     n_jobs: int | None,
@@ -138,7 +138,7 @@ def read_counted(
         nonlocal update
         update = None if bar is None else bar.reading(text)
 
-    for converted, n_rows in read_pieces(source, given, step, n_jobs, max_rows, begin):
+    for converted, n_rows in read_pieces(source, input, step, n_jobs, max_rows, begin):
         yield converted
         if update is not None:
             update(n_rows)
@@ -146,24 +146,24 @@ def read_counted(
 
 def read_pieces(
     source: Source,
-    given: Any,
+    input: Any,
     step: Callable[[Any], tuple[T, int]],
     n_jobs: int | None,
     max_rows: int | None = None,
     begin: Callable[[_text_input.Text], None] | None = None,
 ) -> Generator[T, None, None]:
-    """What `step` makes of each piece of an input, in their order; it also counts line ends."""
-    with open_input(given, source.max_line_bytes) as text:
+    """The results of `step` for each piece of an input, in order. `step` also counts line ends."""
+    with open_input(input, source.max_line_bytes) as text:
         if begin is not None:
             begin(text)
-        pieces = source.pieces(given, text, n_jobs, max_rows)
+        pieces = source.pieces(input, text, n_jobs, max_rows)
         yield from in_order(step, pieces, n_jobs, text)
 
 
 def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
-    """``function(X)`` for the rows of a block, such as a method of `map`, which is fitted.
+    """``function(X)`` for the rows of a block; it may be a method of `map`, which is fitted.
 
-    Errors name the line and the index as they are in the input.
+    Errors name the line, and the index as the input numbers it.
     """
     X = block.X
     n_columns = map._n_columns
@@ -176,22 +176,22 @@ def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
 
 
 def of_rows(function: Callable[[Any], T], block: InputBlock, width: int) -> T:
-    """``function(X)`` for the rows of a block with so many columns, and at least one."""
+    """``function(X)`` for the rows of a block, with `width` columns and at least one."""
     X = with_width(block.X, max(width, 1))
     try:
         return function(X)
     except EntryError as error:
-        message = f", index {{index}}: {error.found}; {error.rule}"
+        message = f", index {{index}}: {error.value}; {error.rule}"
         raise block.error(error.row, error.column, message) from error
 
 
 def with_width(X: Any, width: int) -> Any:
-    """Rows with another number of columns, which is at least that of their entries."""
+    """Rows with another number of columns, which is large enough for their entries."""
     return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
 
 
 def stacked(matrices: list[Any], width: int) -> Any:
-    """The rows of several matrices as one of so many columns."""
+    """The rows of several matrices as one matrix of `width` columns."""
     return sp.csr_array(sp.vstack([with_width(X, width) for X in matrices], format="csr"))
 
 
@@ -203,7 +203,7 @@ class LibsvmRows(NamedTuple):
     multilabel: bool = True
 
     def pieces(
-        self, given: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
+        self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
     ) -> Iterator[bytes]:
         for lines in blocks_of(text, n_jobs):
             if max_rows is None:
@@ -238,7 +238,7 @@ class LibsvmRows(NamedTuple):
         return {"zero_based": self.zero_based}
 
     def classes_table(self) -> None:
-        """There is none: labels are numbers."""
+        """There is no table, as labels are numbers."""
 
     @property
     def label_field(self) -> None:
@@ -246,7 +246,7 @@ class LibsvmRows(NamedTuple):
 
 
 def _check_labels(text: bytes, part: Part) -> None:
-    """A row without labels begins with a blank; in any other, the label has been forgotten."""
+    """Raise if a row without labels does not begin with a blank: its label is missing."""
     unlabelled = np.diff(part.label_ends, prepend=0) == 0
     if not unlabelled.any():
         return
@@ -263,12 +263,12 @@ def _raise_mixed_qids(text: bytes) -> None:
         if is_first_with is None:
             is_first_with = is_with
         elif is_with != is_first_with:
-            found = "has a qid" if is_with else "has no qid"
-            raise LineError(number, f" {found}, unlike the lines before; all or none must have one")
+            fact = "has a qid" if is_with else "has no qid"
+            raise LineError(number, f" {fact}, unlike the lines before; all or none must have one")
 
 
 def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:
-    """The row and the comment of each line that has one of them; rows count from 0."""
+    """The number of the row, from 0, and the comment of each line that has a row or a comment."""
     row = 0
     for line in text.split(b"\n"):
         content, hash_sign, comment = line.partition(b"#")
@@ -279,7 +279,7 @@ def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:
 
 
 def with_comments(text: bytes, lines: bytes) -> bytes:
-    """The output `lines` of the rows of `text`, with the comments of `text` in their places."""
+    """The output `lines` of the rows of `text`, with the comments of `text` at the same rows."""
     rows = lines.split(b"\n")
     joined = []
     for row, comment in comments_of(text):

@@ -13,11 +13,12 @@ from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_pipe
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _file
-from sparsemaps.codes._packed import TEXTS, PackedCodes
+from sparsemaps.codes._code_checks import TEXTS
+from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._formats import CONFIG
 from sparsemaps.files._record import read_record
 from sparsemaps.files._rows import LibsvmRows, read_rows
-from sparsemaps.neighbors._index import ROWS
+from sparsemaps.neighbors._index_file import ROWS
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 
@@ -26,7 +27,7 @@ _LONGEST_HEADER = 2**12
 
 
 class Summary:
-    """Numbers of rows, entries and labels, and ranges, of blocks that are added one by one."""
+    """The numbers of rows, entries and labels, and their ranges, in blocks that are added."""
 
     def __init__(self) -> None:
         self.n_rows = self.n_entries = self.n_qids = 0
@@ -120,11 +121,12 @@ def _of_codes(path: str) -> Iterator[str]:
     yield f"rows     {len(codes)}" + (f" ({n_without} without samples)" if n_without else "")
     yield f"codes    {codes.n_hashes} of {codes.bits} bits, {codes.shape[1]} bytes a row"
     yield from _of_config(codes.config)
-    if "index" in contents.about:
-        about = ", ".join(f"{name}={value}" for name, value in contents.about["index"].items())
-        yield f"index    version {contents.about.get('index_version')}, {about}"
-        if "bands" in contents.about:
-            length, n_bands = contents.about["bands"][:2]
+    if "index" in contents.description:
+        description = contents.description
+        parameters = ", ".join(f"{name}={value}" for name, value in description["index"].items())
+        yield f"index    version {description.get('index_version')}, {parameters}"
+        if "bands" in description:
+            length, n_bands = description["bands"][:2]
             yield f"tables   {n_bands} bands of {length} codes"
     yield from (line for line in summary.lines() if line.startswith("labels"))
     if os.path.exists(path + QIDS):

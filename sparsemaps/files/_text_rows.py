@@ -44,14 +44,14 @@ class TextRows(NamedTuple):
     def has_ids(self) -> bool:
         return self.id_field is not None
 
-    def format_of(self, given: Any) -> str:
-        """The format of an input; an error if its name does not tell."""
-        return _records.format_of(getattr(given, "path", given), self.format, self._taken())
+    def format_of(self, input: Any) -> str:
+        """The format of an input. It is an error if neither the name nor an option tells it."""
+        return _records.format_of(getattr(input, "path", input), self.format, self._taken())
 
     def pieces(
-        self, given: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
+        self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
     ) -> Iterator[Any]:
-        format = self.format_of(given)
+        format = self.format_of(input)
         if format == "parquet":
             for batch in _records.of_parquet(text.file, self._taken(), _BATCH_BYTES, text.name):
                 text.advance(batch.n_bytes)
@@ -102,15 +102,15 @@ class TextRows(NamedTuple):
         return records, piece.text.count(b"\n")
 
     def _labels(self, batch: Records, piece: Any) -> Array:
-        """Numbers of labels; 0 without labels."""
+        """The labels as numbers; 0 for inputs without labels."""
         if batch.labels is None:
             return np.zeros(len(batch.texts))
         wanted = float if self.classes is None else str
         for row, label in enumerate(batch.labels):
             if not isinstance(label, wanted):
                 kind = {float: "a number", str: "a string"}
-                found = f": expected {kind[wanted]} as label, as in the first record; found"
-                raise LineError(_line_of(piece, row), f"{found} {kind[type(label)]}")
+                expected = f": expected {kind[wanted]} as label, as in the first record; found"
+                raise LineError(_line_of(piece, row), f"{expected} {kind[type(label)]}")
             if self.classes is not None and label not in self.classes:
                 raise LineError(_line_of(piece, row), f": the label {label!r} is new: has the "
                                 "input changed?")  # fmt: skip
@@ -131,12 +131,12 @@ def text_rows(
     text_format: str | None = None,
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> TextRows:
-    """A source of options that are checked."""
+    """A source of rows, after a check of the options."""
     for name, value in (("field", field), ("label_field", label_field), ("id_field", id_field)):
         if not isinstance(value, str) and (value is not None or name == "field"):
             raise ParameterError(name, repr(value), "a string")
     if text_format is not None:
-        check_choice("text_format", text_format, _records.FORMATS)
+        check_choice("text_format", text_format, _records.TEXT_FORMATS)
     check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT)
     return TextRows(vectorizer, field, label_field, id_field, text_format, int(max_line_bytes))
 
@@ -150,15 +150,15 @@ class _Lines(NamedTuple):
 
 
 def _line_of(piece: Any, row: int) -> int:
-    """The line of a record; records count from 0, lines from 1."""
+    """The line of a record; records are numbered from 0, lines from 1."""
     if isinstance(piece, _Lines) and piece.format == "jsonl":
         lines = (n for n, line in enumerate(piece.text.split(b"\n"), 1) if line.strip())
-        return next(n for found, n in enumerate(lines) if found == row)
+        return next(n for record, n in enumerate(lines) if record == row)
     return row + 1
 
 
 def width_of(vectorizer: Any) -> int:
-    """How many columns the rows of a vectorizer have."""
+    """The number of columns of a vectorizer's rows."""
     width = getattr(vectorizer, "n_features_out", None)
     return int(vectorizer.n_features if width is None else width)
 
@@ -172,13 +172,13 @@ def _digest(classes: Iterable[str]) -> str:
 
 
 class KeptInput:
-    """What came from a pipe, kept in a temporary file, as it is read twice."""
+    """The content of a pipe in a temporary file, as it is read twice."""
 
-    def __init__(self, given: Any, stack: contextlib.ExitStack) -> None:
-        self.path = given
-        self._name = "standard input: " if is_pipe(given) else ""
+    def __init__(self, input: Any, stack: contextlib.ExitStack) -> None:
+        self.path = input
+        self._name = "standard input: " if is_pipe(input) else ""
         self._file = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        with open_input(given) as text:
+        with open_input(input) as text:
             shutil.copyfileobj(text.file, self._file, 2**20)
 
     @contextlib.contextmanager
@@ -199,32 +199,32 @@ def number_labels(
 ) -> tuple[TextRows, list[Any]]:
     """The source with the classes of labels that are strings, and the inputs to read.
 
-    Numbers follow from the sorted labels of all inputs, so these are read once more; what comes
-    from a pipe is kept for it, as long as `stack` is open.
+    The numbers depend on the labels of all inputs, so the inputs are read once more. Those from a
+    pipe are kept for it, as long as `stack` is open.
     """
     if source.label_field is None:
         return source, inputs
     inputs = keep_pipes(inputs, stack)
     labels: set[Any] = set()
-    for given in inputs:
+    for input in inputs:
         with contextlib.closing(
-            read_pieces(source, given, source.distinct_labels, n_jobs)
+            read_pieces(source, input, source.distinct_labels, n_jobs)
         ) as pieces:
-            for found in pieces:
-                labels |= found
-                if any(isinstance(label, float) for label in found):
+            for some in pieces:
+                labels |= some
+                if any(isinstance(label, float) for label in some):
                     return source, inputs
     return with_classes(source, labels), inputs
 
 
 def with_classes(source: TextRows, labels: set[Any]) -> TextRows:
-    """The source with the classes of these labels, if they are strings."""
+    """The source with classes for those of the labels that are strings."""
     names = sorted(label for label in labels if isinstance(label, str))
     return source._replace(classes={name: n for n, name in enumerate(names)}) if names else source
 
 
 def refuse_pipe(source: TextRows, output: Any) -> None:
-    """Raise a ValueError if there is a table to be written, and no name for it."""
+    """Raise a ValueError if a table of labels must be written, and the output is a pipe."""
     if source.classes is not None and (hasattr(output, "write") or is_pipe(output)):
         raise ValueError(
             f"the labels in {source.label_field!r} are strings, whose numbers go to a table beside "

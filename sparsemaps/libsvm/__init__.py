@@ -3,11 +3,12 @@
 The functions have scikit-learn's signatures and behaviour, so that they can replace scikit-learn's
 functions. ``docs/libsvm.md`` lists the differences.
 
-- ``_parse``: a block of text to arrays. ``_pipeline``: blocks of a file through threads, in order.
-- ``_read``: `load_svmlight_file`, `load_svmlight_files`. ``_stream``: `iter_svmlight_file`.
-- ``_write``: `dump_svmlight_file`, and lines of rows and of codes for ``files``.
+- ``_parse`` makes arrays of a block of text. ``_pipeline`` gives the blocks of a file to threads,
+  and takes the results in order.
+- ``_read`` has `load_svmlight_file` and `load_svmlight_files`, ``_stream`` `iter_svmlight_file`.
+- ``_write`` has `dump_svmlight_file`, and makes lines of rows and of codes for ``files``.
 
-Nothing here knows a map: ``files`` maps files.
+None of these modules knows a map: ``files`` maps files.
 """
 
 from sparsemaps.libsvm._read import load_svmlight_file, load_svmlight_files

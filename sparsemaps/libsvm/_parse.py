@@ -18,13 +18,13 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
 
-_COMPRESSED = "compressed by {0}: decompress it, or give it as a file whose name ends in {1}"
+_COMPRESSED_HINT = "compressed by {0}: decompress it, or give it as a file whose name ends in {1}"
 
 _BEGINNINGS = {
-    b"\x1f\x8b": _COMPRESSED.format("gzip", ".gz"),
-    b"BZh": _COMPRESSED.format("bzip2", ".bz2"),
-    b"\xfd7zXZ": _COMPRESSED.format("xz", ".xz"),
-    b"\x28\xb5\x2f\xfd": _COMPRESSED.format("Zstandard", ".zst"),
+    b"\x1f\x8b": _COMPRESSED_HINT.format("gzip", ".gz"),
+    b"BZh": _COMPRESSED_HINT.format("bzip2", ".bz2"),
+    b"\xfd7zXZ": _COMPRESSED_HINT.format("xz", ".xz"),
+    b"\x28\xb5\x2f\xfd": _COMPRESSED_HINT.format("Zstandard", ".zst"),
     b"\x93NUMPY": "this is a NumPy array (.npy), not LIBSVM text; numpy.load reads it",
     b"PK\3\4": "this is a zip archive, as .npz files are, not LIBSVM text",
     b"PAR1": "this is Parquet, not LIBSVM text; 'sparsemaps text' reads texts of Parquet",
@@ -32,15 +32,15 @@ _BEGINNINGS = {
     b"\xff\xfe": "the text is UTF-16: save it as ASCII or UTF-8",
     b"\xfe\xff": "the text is UTF-16: save it as ASCII or UTF-8",
 }
-"""What files that are no LIBSVM text often begin with."""
+"""Beginnings of files that are not LIBSVM text, with a hint for the error."""
 
 
 _EXPECTED = "expected a label and index:value pairs, but this looks like"
 
 
 class Part:
-    """Arrays of some lines: labels and where each row's end, entries likewise, numbers of qid; and
-    their smallest and largest index."""
+    """The rows of some lines as arrays: labels and entries with the end of each row, and qids; and
+    the smallest and the largest index."""
 
     def __init__(
         self, arrays: list[Array], lengths: tuple[int, ...], n_lines: int, extremes: tuple[int, int]
@@ -61,15 +61,15 @@ def parse(
     one_based: bool = False,
     arrays: list[Array] | None = None,
 ) -> Part:
-    """The lines of `text`; the `arrays` of an earlier part are written over.
+    """The rows of `text`. The `arrays` of an earlier part may be written over.
 
-    Indices are as in the text. Where they are to count from 1, an index 0 is an error.
+    Indices are those of the text. If they count from 1, an index 0 is an error.
     """
     to_float = np.dtype(dtype) == np.float32
-    found, lengths, n_lines, extremes, error = _kernel.parse(text, multilabel, to_float, arrays)
+    filled, lengths, n_lines, extremes, error = _kernel.parse(text, multilabel, to_float, arrays)
     if error is not None:
         raise _error(text, *error)
-    part = Part(found, lengths, n_lines, extremes)
+    part = Part(filled, lengths, n_lines, extremes)
     if one_based and part.smallest == 0:
         raise _zero_error(text)
     if to_float:
@@ -89,7 +89,7 @@ def _error(text: bytes, at: int, token: bytes, expected: str) -> LineError:
 
 
 def _hint(text: bytes, at: int, token: bytes) -> str | None:
-    """What the text is instead, if that can be told from its beginning or the token at fault."""
+    """A hint at what the text is, if its beginning or the wrong token tell it."""
     if not text[:at].strip():
         for beginning, hint in _BEGINNINGS.items():
             if text.startswith(beginning):
@@ -111,23 +111,23 @@ _ZERO = re.compile(rb"^[^#\n]*?(?<!\S)([+-]?0+:[^\s#]*)", re.MULTILINE)
 
 
 def _zero_error(text: bytes) -> LineError:
-    """The error for an index 0 where they count from 1."""
-    found = _ZERO.search(text)
-    if found is None:  # the parser has found one
+    """The error for an index 0 where indices count from 1."""
+    match = _ZERO.search(text)
+    if match is None:  # the parser has read one
         raise RuntimeError("an index 0 was read, but is not in the text")
     expected = f"indices count from 1 unless {setting('zero_based', True)}"
-    return _error(text, found.start(1), found[1], expected)
+    return _error(text, match.start(1), match[1], expected)
 
 
 def rows_of(text: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are rows, each after its number, which counts all lines from 1."""
+    """The lines that are rows, each with its number; all lines are numbered from 1."""
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.partition(b"#")[0].strip():
             yield number, line
 
 
 def line_of_row(text: bytes, row: int) -> int:
-    """The line of a row; rows count from 0, lines from 1."""
+    """The number of the line of a row; rows are numbered from 0, lines from 1."""
     return next(itertools.islice(rows_of(text), row, None))[0]
 
 
@@ -144,7 +144,7 @@ class RowsRead:
         self.smallest, self.largest = LARGEST_INT, -1
 
     def append(self, part: Part, growth: float) -> None:
-        """Append a part; `growth` is a guess at the final size by that of now."""
+        """Append a part; `growth` is a guess at the final size, divided by the present size."""
         if part.largest > np.iinfo(np.int32).max:
             self._indices.widen(np.int64)
         self._entry_ends.append(part.entry_ends, growth, self._values.n)
@@ -159,7 +159,7 @@ class RowsRead:
     def finish(
         self, n_features: int, one_based: bool, multilabel: bool, query_id: bool
     ) -> list[Any]:
-        """X, labels and perhaps numbers of qid."""
+        """X, labels, and with `query_id` the numbers of qid."""
         index_type = _sparse.index_type(max(n_features, self._values.n))
         indices = self._indices.finish()
         if one_based:
@@ -185,7 +185,7 @@ def labels_by_row(labels: Array, label_ends: Array) -> list[tuple[float, ...]]:
 
 
 def check_width(n_features: int, width: int) -> None:
-    """Refuse text that has more columns than are allowed."""
+    """Raise if the text has more columns than `n_features`."""
     if n_features < width:
         raise ValueError(
             f"n_features was set to {n_features}, but input file contains {width} features"

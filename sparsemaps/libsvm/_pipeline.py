@@ -1,4 +1,4 @@
-"""Blocks of text, converted by threads, in order; errors name file and line."""
+"""Blocks of text that threads convert. Results are in order; errors name file and line."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -9,17 +9,17 @@ from sparsemaps._loops import libsvm as _kernel
 from sparsemaps._tools import _blocks, _text_input, _threads
 
 BLOCK_BYTES = 2**19
-"""About how much text is parsed at a time: it stays in the cache, and its arrays too."""
+"""Bytes of text that are parsed at a time: the text and its arrays stay in the cache."""
 
-_SMALLEST_BLOCK_BYTES = 2**16  # in smaller blocks, the work beside parsing takes too long
+_SMALLEST_BLOCK_BYTES = 2**16  # for smaller blocks, the work beside parsing takes too long
 
 P = TypeVar("P")
 T = TypeVar("T")
 
 
 def blocks_of(text: _text_input.Text, n_jobs: int | None) -> Iterator[bytes]:
-    """A file in blocks; short files in smaller ones, so that all threads have some, and so that the
-    memory of a block, which is new to the first ones only, is small beside the result."""
+    """The blocks of a file. Those of short files are smaller, so that all threads get some, and so
+    that the memory of a block is small beside the result."""
     size, block_bytes = text.length(), BLOCK_BYTES
     if size is not None:
         share = size // (_blocks.BLOCKS_A_THREAD * _threads.resolve_n_jobs(n_jobs))
@@ -36,8 +36,8 @@ def in_order(
     """The results of ``convert(piece)`` for consecutive pieces of a text, in order.
 
     ``convert`` returns its result and the number of line ends, or raises a `LineError` that counts
-    lines from the beginning of its piece. Errors raised here count them from that of the file,
-    which is known once all pieces before are done, and begin with the file's name.
+    lines from the beginning of its piece. Errors raised here begin with the file's name, and count
+    lines from the beginning of the file, as the lines of all pieces before are known by then.
     """
 
     def attempt(piece: P) -> tuple[T, int] | ValueError:
@@ -48,13 +48,13 @@ def in_order(
 
     n_lines = 0
     try:
-        for done in _threads.stream(attempt, ((piece,) for piece in pieces), n_jobs):
-            if isinstance(done, _text_input.LineError):
-                line = done.after(text.lines_before() + n_lines)
-                raise ValueError(f"{text.name}{line}") from done
-            if isinstance(done, ValueError):
-                raise ValueError(f"{text.name}{done}") from done
-            result, n_more = done
+        for outcome in _threads.stream(attempt, ((piece,) for piece in pieces), n_jobs):
+            if isinstance(outcome, _text_input.LineError):
+                line = outcome.after(text.lines_before() + n_lines)
+                raise ValueError(f"{text.name}{line}") from outcome
+            if isinstance(outcome, ValueError):
+                raise ValueError(f"{text.name}{outcome}") from outcome
+            result, n_more = outcome
             n_lines += n_more
             yield result
     except _text_input.LineTooLong as error:
@@ -63,7 +63,7 @@ def in_order(
 
 
 def cut_lines(text: bytes, max_lines: int) -> Iterator[bytes]:
-    """`text` in pieces of at most so many lines."""
+    """`text` in pieces of at most `max_lines` lines."""
     if _kernel.count_line_ends(text) <= max_lines:
         yield text
         return

@@ -15,8 +15,8 @@ from sparsemaps.libsvm import _parse
 from sparsemaps.libsvm._pipeline import blocks_of, in_order
 
 _MARGIN = 1.1
-"""How much more is expected than the part of a file that has been read lets expect: more memory
-than is written to costs nothing, but arrays that must grow again are copied."""
+"""The factor by which arrays are made larger than the part of the file that was read suggests.
+Memory that is never written to costs nothing, but arrays that must grow again are copied."""
 
 
 Labels: TypeAlias = list[tuple[float, ...]]
@@ -24,7 +24,7 @@ Labels: TypeAlias = list[tuple[float, ...]]
 
 
 class LoadOptions(TypedDict, total=False):
-    """Options that change no type of what is loaded."""
+    """Options that do not change the types of the result."""
 
     n_features: int | None
     dtype: npt.DTypeLike
@@ -97,8 +97,8 @@ def load_svmlight_file(
         ".bz2", ".xz" or ".zst" is decompressed. File objects are read from where they are, and left
         open.
     n_features : int or None, default=None
-        Number of columns; None takes the least that the indices in the file allow. Fewer are an
-        error.
+        Number of columns; None takes the least number that the indices in the file allow. A smaller
+        number is an error.
     dtype : data-type, default=np.float64
         Type of the values. For float32 each value is the float32 nearest to the decimal.
     multilabel : bool, default=False
@@ -107,7 +107,7 @@ def load_svmlight_file(
         Whether indices count from 0. "auto" is False if no index is 0, and True otherwise.
         With `offset` or `length` it is True, as the indices of the other parts are not known.
     query_id : bool, default=False
-        Return the numbers after ``qid:`` too.
+        Whether to return the numbers after ``qid:`` too.
     offset : int, default=0
         Skip that many bytes and the rest of the line in which they end.
     length : int, default=-1
@@ -130,9 +130,9 @@ def load_svmlight_file(
     Raises
     ------
     ValueError
-        At the first line that is not of the format, with the number of the line (counted from the
-        first line read, or with `offset` from that of the file), the column of the token, the token
-        and what was expected; and if a parameter is not allowed.
+        If a line is not of the format. The error names the first such line by its number (counted
+        from the first line read, or with `offset` from the first line of the file), the column of
+        the token, the token, and what was expected. Also if a parameter is not allowed.
     OSError
         If the file cannot be read.
 
@@ -237,7 +237,7 @@ def load_svmlight_files(
 
 
 class Options(NamedTuple):
-    """What the functions here have in common, checked."""
+    """Options of the functions here, checked."""
 
     n_features: int | None
     multilabel: bool
@@ -279,7 +279,7 @@ def _load(
     f: Any, options: Options, dtype: np.dtype[Any], one_based: bool, n_jobs: int | None
 ) -> _parse.RowsRead:
     """The rows of a file."""
-    free: deque[list[Any]] = deque()  # arrays to be used again: new memory costs time
+    free: deque[list[Any]] = deque()  # arrays that are used again, as new memory costs time
 
     def parse(text: bytes) -> tuple[tuple[_parse.Part, int], int]:
         try:

@@ -16,7 +16,7 @@ from sparsemaps.libsvm._read import Labels, Options, check_options
 
 
 class StreamOptions(TypedDict, total=False):
-    """Options that change no type of what is read."""
+    """Options that do not change the types of the result."""
 
     block_bytes: int
     n_features: int | None
@@ -85,7 +85,7 @@ def iter_svmlight_file(
     path : str, path-like, file-like or int
         As `f` of `load_svmlight_file`; pipes are allowed.
     block_bytes : int, default=2**22
-        About how many bytes of text make a block. A block has at least one line.
+        The number of bytes of text in a block, nearly. A block has at least one line.
     n_features : int or None, default=None
         Number of columns of every block. With None, each block is as wide as its largest index
         requires. A map fitted by ``fit_any_width()`` takes such blocks, and its output always has
@@ -95,10 +95,10 @@ def iter_svmlight_file(
     multilabel : bool, default=False
         Rows have any number of labels.
     zero_based : bool, default=False
-        Whether indices count from 0. There is no "auto", which would have to read the whole file
-        first: an index 0 is an error unless this is True.
+        Whether indices count from 0. An index 0 is an error unless this is True. "auto" is not
+        allowed, as the whole file would have to be read first.
     query_id : bool, default=False
-        Yield the numbers after ``qid:`` too.
+        Whether to yield the numbers after ``qid:`` too.
     n_jobs : int or None, default=None
         Threads, which parse the next blocks in advance: at most two blocks for each thread.
     max_line_bytes : int, default=2**30

@@ -17,7 +17,7 @@ from sparsemaps._tools._checks import LARGEST_INT, check_bool
 from sparsemaps._tools._typing import Array, MatrixLike, SparseMatrix, Writer
 
 _BLOCK_ENTRIES = 2**14
-"""Entries that are written at a time: their text stays in the cache while it is copied."""
+"""Entries whose text is made at a time: the text stays in the cache while it is copied."""
 
 _no_qids = np.empty(0, np.int64)
 
@@ -35,8 +35,8 @@ def dump_svmlight_file(
 ) -> None:
     """Write a matrix with labels as a LIBSVM file.
 
-    Every number is written with the fewest digits that read back as the same number of its type, so
-    that what is dumped loads bit for bit.
+    Every number is written with the fewest digits that read back as the same number of its type. So
+    the file loads as the same numbers, bit for bit.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def write_lines(
 
 
 class Heads(NamedTuple):
-    """The begin of each line: labels of all rows, their ends for each row, and qids or None."""
+    """The beginnings of lines: labels of all rows, the end of each row's labels, and qids."""
 
     labels: Array
     label_ends: Array
@@ -177,7 +177,7 @@ def format_codes(
 ) -> bytes:
     """Lines of rows of codes as one-hot features; `ones` writes every value as 1.
 
-    `codes` is of int32, with -1 first in a row that has none.
+    `codes` is of int32; the first code of a row without codes is -1.
     """
     value = 1.0 if ones else 1 / np.sqrt(codes.shape[1])
     text: bytes = _kernel.format_codes(codes, bits, value, *heads, 0 if zero_based else 1)
@@ -209,13 +209,13 @@ def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_base
 
 
 def _is_plain(y: Any) -> bool:
-    """Whether labels are finite numbers, one for each row, with nothing to change or refuse."""
+    """Whether labels are an array of finite numbers, one for each row."""
     is_array = type(y) is np.ndarray and y.ndim == 1 and y.size > 0 and y.dtype.kind in "iuf"
     return is_array and bool(np.isfinite(y).all())
 
 
 def _labels(y: Any, multilabel: bool) -> tuple[Array, Array]:
-    """Labels of all rows one behind the other, and where each row's end."""
+    """Labels of all rows one behind the other, and the end of each row's labels."""
     if not multilabel:
         y = y.toarray().ravel() if sp.issparse(y) else y
         return np.ascontiguousarray(y, np.float64), np.arange(1, len(y) + 1)

@@ -1,18 +1,18 @@
 """Raw texts to sparse matrices.
 
-This package makes the rows that the maps take from texts, at about the speed of hashing.
+These modules make rows for the maps from texts.
 
-- ``_inputs``: whatever holds texts (lists, generators, NumPy, pandas, polars, Arrow) as blocks of
-  texts of bounded size.
-- ``_csr``: blocks to rows by threads, rows to one CSR matrix.
-- ``_long_texts``: rows of texts of millions of characters, a piece at a time.
-- ``_vectorizer``: `HashingVectorizer`, scikit-learn's class with compiled loops behind it.
-- ``_byte_ngrams``: `ByteNgrams`, counts of byte n-grams at exact columns.
-- ``_analyzers``: vectorizers from descriptions such as "word:5", and what of one decides its rows.
-- ``_records``: `iter_records`, texts of files: lines, JSON Lines, Parquet.
+- ``_inputs`` cuts texts (lists, generators, NumPy, pandas, polars, Arrow) into blocks of bounded
+  size.
+- ``_csr`` has threads make rows of the blocks, and joins the rows to one CSR matrix.
+- ``_long_texts`` makes the rows of texts of millions of characters, a piece of the text at a time.
+- ``_vectorizer`` has `HashingVectorizer`, scikit-learn's class with compiled loops.
+- ``_byte_ngrams`` has `ByteNgrams`, which counts byte n-grams at exact columns.
+- ``_analyzers`` makes vectorizers from descriptions such as "word:5", and describes vectorizers.
+- ``_records`` has `iter_records`, which reads texts from files: lines, JSON Lines, Parquet.
 
-The loops are those of ``_loops/text.pyx``, ``text_bytes.pyx`` and ``arrow.pyx``, with the inner
-ones in ``_loops/c/text/text.h`` and ``text_bytes.h``. Users call this package, by the names below.
+The loops are ``_loops/text.pyx``, ``text_bytes.pyx`` and ``arrow.pyx``, with their inner loops in
+``_loops/c/text/text.h`` and ``text_bytes.h``. Users, ``maps`` and ``files`` call these modules.
 """
 
 from sparsemaps.text._byte_ngrams import ByteNgrams

@@ -1,4 +1,4 @@
-"""Vectorizers from short descriptions, and what of a vectorizer decides its rows."""
+"""Vectorizers from short descriptions, and descriptions of vectorizers."""
 
 import hashlib
 import json
@@ -30,12 +30,12 @@ def vectorizer_of(
     Parameters
     ----------
     spec : str
-        Analyzer and sizes of n-grams: "word:5", "char:3-5", "char_wb:3", "byte:3". Letters become
-        small ones, but for "byte", whose columns are exact.
+        Analyzer and sizes of n-grams: "word:5", "char:3-5", "char_wb:3", "byte:3". Letters are
+        lowered, but for "byte", whose columns are exact.
     token_pattern : str or None, default=None
-        What a word is, as a regular expression; None is ``\S+``.
+        A regular expression for words; None is ``\S+``.
     binary : bool, default=False
-        Whether n-grams that occur are 1, however often they do.
+        Whether n-grams that occur have the value 1, instead of their count.
     n_features : int, default=2**31 - 2
         Number of columns; those of "byte" follow from the sizes.
     n_jobs : int or None, default=None
@@ -50,14 +50,14 @@ def vectorizer_of(
     ValueError
         If a parameter is not allowed.
     """
-    found = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
-    low, high = (int(found[2]), int(found[3] or found[2])) if found else (0, 0)
-    if found is None or not 1 <= low <= high:
+    match = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
+    low, high = (int(match[2]), int(match[3] or match[2])) if match else (0, 0)
+    if match is None or not 1 <= low <= high:
         raise ValueError(
             "the analyzer must be word, char, char_wb or byte with the size of n-grams, or the "
             f"least and the greatest, such as word:5 or char:3-5; got {spec!r}"
         )
-    analyzer = found[1]
+    analyzer = match[1]
     if token_pattern is not None and analyzer != "word":
         raise ValueError(f"a token pattern is for words, not for {spec!r}")
     if analyzer == "byte":
@@ -92,10 +92,10 @@ _VALUES = ("binary", "norm")
 
 
 def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]:
-    """What of a vectorizer decides its rows, for JSON: its class, and its parameters.
+    """The class of a vectorizer and the parameters that decide its rows, for JSON.
 
-    scikit-learn's `HashingVectorizer` and that of this package, whose rows are equal, have one
-    form. Without `values`, rows are sets, and what decides values only is left out.
+    scikit-learn's `HashingVectorizer` and that of this package, whose rows are equal, have equal
+    descriptions. Without `values`, rows are sets, and parameters that decide values are left out.
     """
     parameters = dict(vectorizer.get_params(deep=False))
     if isinstance(vectorizer, _sklearn.hashing_vectorizer()) and vectorizer.analyzer != "word":
@@ -103,15 +103,15 @@ def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]
             parameters.pop(name, None)
     for name in (*_IGNORED, *(() if values else _VALUES)):
         parameters.pop(name, None)
-    about = {
+    config = {
         "class": type(vectorizer).__name__,
         "parameters": {name: _for_json(value) for name, value in sorted(parameters.items())},
     }
     vocabulary = getattr(vectorizer, "vocabulary_", None)
     if isinstance(vocabulary, dict):
         text = json.dumps(sorted((str(key), int(column)) for key, column in vocabulary.items()))
-        about["vocabulary"] = hashlib.sha256(text.encode()).hexdigest()
-    return about
+        config["vocabulary"] = hashlib.sha256(text.encode()).hexdigest()
+    return config
 
 
 def _for_json(value: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sparsemaps._input import _sparse
 from sparsemaps._loops import text_bytes as _text_bytes
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import CsrMatrix, Matrix
@@ -13,7 +14,7 @@ from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
 
 LONGEST = 7
-"""Bytes of an n-gram at most: a column is a 64-bit integer."""
+"""The largest number of bytes of an n-gram, as a column is a 64-bit integer."""
 
 _DTYPES = ("float64", "float32", "int64", "int32")
 
@@ -22,8 +23,9 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
     """Counts of byte n-grams, one column for each possible n-gram, without a hash.
 
     The column of an n-gram is its n bytes as a big-endian number, behind the columns of the shorter
-    sizes in the range. So equal n-grams always have equal columns, different ones never do, and a
-    column tells its n-gram. No language is assumed, and no text is refused.
+    sizes in the range. So equal n-grams have equal columns, different n-grams have different
+    columns, and a column tells its n-gram. The columns do not depend on a language, and every text
+    is allowed.
 
     Parameters
     ----------
@@ -31,10 +33,10 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         Least and greatest number of bytes, from 1 to 7. The output has ``256**n`` columns for each
         size n. Sizes 1 to 3 are usual; a greater one gives int64 indices.
     binary : bool, default=False
-        Whether an n-gram that occurs is 1, however often it does. Sets of n-grams are what
-        `MinHash` compares.
+        Whether an n-gram that occurs has the value 1, instead of its count. `MinHash` compares sets
+        of n-grams.
     lowercase : bool, default=False
-        Whether ASCII letters become small ones first. Other letters stay as they are.
+        Whether ASCII letters are lowered first. Other letters stay as they are.
     dtype : {float64, float32, int64, int32}, default=float64
         Type of the counts.
     n_jobs : int or None, default=None
@@ -75,7 +77,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[Any], y: Any = None) -> Self:
-        """Check the parameters; texts are not looked at.
+        """Check the parameters, but no texts.
 
         Parameters
         ----------
@@ -117,7 +119,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         ------
         ValueError
             If a text is neither str nor bytes, or cannot be encoded; the message has its number,
-            from 0. If there is no text. As for `fit`.
+            from 0. If there is no text. In the cases of `fit`.
         """
         self._check(X)
         rows = self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
@@ -139,7 +141,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
             binary=self.binary,
             lowercase=self.lowercase,
             dtype=np.float32 if dtype == np.float32 else np.float64,
-            index_type=np.int32 if width <= 2**31 - 1 else np.int64,
+            index_type=_sparse.index_type(width),
         )
         return make_rows(counter, blocks, n_texts, width, dtype, n_jobs)
 

@@ -1,4 +1,4 @@
-"""CSR of all texts from the rows that compiled loops make of blocks of them."""
+"""One CSR matrix of the rows that compiled loops make of blocks of texts."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from sparsemaps._input import _sparse
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._growing_array import GrowingArray
 from sparsemaps._tools._typing import Matrix
@@ -15,8 +16,8 @@ from sparsemaps.text import _inputs
 T = TypeVar("T")
 
 GROWTH = 2.0
-"""How much more memory is asked for than the first texts let expect: it is not touched unless it
-is needed, but to move what is there takes long."""
+"""The factor by which arrays are made larger than the first texts suggest. Memory that is never
+written to costs nothing, but moving an array takes long."""
 
 
 def make_rows(
@@ -28,12 +29,12 @@ def make_rows(
     n_jobs: int | None,
 ) -> Matrix | None:
     """The CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; None if
-    there is no text. `n_texts` is a guess at their number, 0 if there is none.
+    there is no text. `n_texts` is a guess at their number; 0 is no guess.
 
     Its values are those of `vectorizer`, of type float32 or float64, converted to `dtype`. Indices
     are int32 as long as there are fewer than 2^31 n-grams and columns.
     """
-    index_type = np.int32 if width <= 2**31 - 1 else np.int64
+    index_type = _sparse.index_type(width)
     columns = GrowingArray(index_type)
     values = GrowingArray(np.float32 if dtype == np.float32 else np.float64)
     ends = GrowingArray(np.int64)
@@ -50,8 +51,7 @@ def make_rows(
     n_rows = ends.n - 1
     if n_rows == 0:
         return None
-    if n_ngrams > 2**31 - 1:
-        index_type = np.int64
+    index_type = _sparse.index_type(max(width, n_ngrams))
     container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
     data = values.finish().astype(dtype, copy=False)
     indices = columns.finish().astype(index_type, copy=False)
@@ -65,7 +65,7 @@ def make_rows(
 def for_each_block(
     function: Callable[[Matrix], T], vectorizer: Any, texts: Iterable[Any], n_jobs: int | None
 ) -> list[T]:
-    """What `function` makes of the rows of each block of texts: those of all are never there.
+    """The results of `function` for the rows of each block of texts, one block at a time.
 
     `vectorizer` is one of this package, or any with ``transform``.
     """

@@ -1,4 +1,4 @@
-"""Blocks of texts from whatever holds texts."""
+"""Blocks of texts from lists, generators, arrays, series and Arrow's strings."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,15 +9,15 @@ from sparsemaps._loops import arrow as _arrow
 from sparsemaps._loops import text as _text
 
 BLOCK_CHARACTERS = 2**17
-"""About so many characters are in a block (a single longer text makes a block of its own)."""
+"""The number of characters of a block, nearly. A single longer text is a block by itself."""
 
-_AT_ONCE = 1024  # texts of an array that become Python's at the same time
+_AT_ONCE = 1024  # texts of an array that become Python strings at a time
 
 
 def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterator[tuple[int, Any]]:
-    """Blocks of about so many characters of texts, each with the number of its first text.
+    """Blocks of texts of `n_characters`, nearly, each with the number of its first text.
 
-    A block is a list of what `texts` has, or ``(chunk, start, stop)`` where Arrow has strings.
+    A block is a list of the items of `texts`, or ``(chunk, start, stop)`` for strings of Arrow.
     """
     first = 0
     chunks = _arrow_chunks(texts)
@@ -45,21 +45,21 @@ def as_list(block: Any) -> list[Any]:
 
 
 def _arrow_chunks(texts: Any) -> Iterator[Any] | None:
-    """Chunks of strings that lie in Arrow's memory, None if these do not.
+    """Chunks of strings in Arrow's memory; None for texts that are not in Arrow's memory.
 
-    A column of Python's objects would become a copy, and is iterated over instead.
+    None for a column of Python objects too, as Arrow would copy it.
     """
     if isinstance(getattr(texts, "dtype", None), np.dtype):
         return None
-    found: Iterator[Any] | None = None
+    chunks: Iterator[Any] | None = None
     try:
         if hasattr(texts, "__arrow_c_stream__"):
-            found = _arrow.chunks_of_stream(texts.__arrow_c_stream__())
+            chunks = _arrow.chunks_of_stream(texts.__arrow_c_stream__())
         elif hasattr(texts, "__arrow_c_array__"):
-            found = _arrow.chunks_of_array(*texts.__arrow_c_array__())
+            chunks = _arrow.chunks_of_array(*texts.__arrow_c_array__())
     except ImportError:  # some objects need a library for it
         return None
-    return found
+    return chunks
 
 
 def _of_array(texts: Any) -> Iterator[Any]:

@@ -1,9 +1,9 @@
 """Rows of texts of many millions of characters, whose n-grams are counted a piece at a time.
 
-A text T is cut at two blanks p <= q. A run of tokens that neither the part up to q nor the part
-from p on holds would hold all tokens between p and q. So where these are at least as many as the
-longest n-gram has, less one, the n-grams of T are those of T[:q] and of T[p:], less those of
-T[p:q], which both hold.
+A text T is cut at two blanks p <= q. A run of tokens that is neither in T[:q] nor in T[p:] has all
+tokens of T[p:q], and one more at each end. If T[p:q] has at least as many tokens as the longest
+n-gram less one, there is no such n-gram. Then the n-grams of T are those of T[:q] and of T[p:],
+less those of T[p:q], which both parts have.
 """
 
 import re
@@ -17,15 +17,15 @@ from sparsemaps._tools._typing import Array
 PIECE_CHARACTERS = 2**20
 OVERLAP_CHARACTERS = 2**12
 
-# A single blank between two tokens: to cut there changes no token, no small letter and no run of
-# blanks. Where accents are stripped, some characters become blanks, so there the neighbours are
-# letters and digits of ASCII.
+# A single blank between two tokens: a cut there changes no token, no lowered letter and no run of
+# blanks. Stripping accents turns some characters into blanks. So texts whose accents are stripped
+# are cut between ASCII letters and digits only.
 _BLANK = re.compile(r"\S\s\S")
 _PLAIN_BLANK = re.compile(r"[0-9A-Za-z]\s[0-9A-Za-z]")
 
 
 class Counts(NamedTuple):
-    """Columns, ascending, and the sum of each, of so many n-grams."""
+    """Columns in ascending order, the sum of each column, and the number of all n-grams."""
 
     columns: Array
     sums: Array
@@ -102,7 +102,7 @@ class PiecewiseVectorizer:
         return n_characters > 2 * self._n_characters
 
     def _count(self, text: str) -> Counts | None:
-        """The counts of a text, None if it cannot be cut or is none: the loops say why."""
+        """The counts of a text; None if it cannot be cut or has an error, which the loops raise."""
         vectorizer = self._make(binary=False, norm=None, dtype=np.float64)
         counted: Counts | None = None
         waiting: list[Counts] = []
@@ -119,7 +119,7 @@ class PiecewiseVectorizer:
         return _sum([counted, *waiting]) if counted and waiting else counted
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int, int]]:
-        """Where pieces begin and end, and whether their n-grams are added or taken away."""
+        """The beginning and the end of each piece, and the sign of its n-grams in the sum."""
         tokens = self._make(ngram_range=(1, 1))
         start = 0
         while True:
@@ -134,9 +134,9 @@ class PiecewiseVectorizer:
             start = place
 
     def _cut(self, text: str, place: int) -> int:
-        """The first blank from there on at which to cut, or the end."""
-        found = self._blank.search(text, place)
-        return found.start() + 1 if found else len(text)
+        """The first place for a cut from `place` on, or the end of the text."""
+        blank = self._blank.search(text, place)
+        return blank.start() + 1 if blank else len(text)
 
 
 def _count_piece(vectorizer: Any, piece: str, sign: int) -> Counts:

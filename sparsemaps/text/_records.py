@@ -14,15 +14,16 @@ from sparsemaps._tools._sources import expand, is_pipe, open_input
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
 
-FORMATS = ("txt", "jsonl", "parquet")
+TEXT_FORMATS = ("txt", "jsonl", "parquet")
 
-_ENDINGS = {".txt": "txt", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+_FORMAT_OF = {".txt": "txt", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 
 _PIECE_BYTES = 2**18
-"""About how much of a file is decoded at a time."""
+"""The number of bytes of a file that are decoded at a time, nearly."""
 
 _RECORD_BYTES = 32
-"""What a record counts for beside its bytes: a batch of short ones is bounded too."""
+"""The number of bytes that are added to the size of a record, so that batches of many short records
+are bounded too."""
 
 
 class _Batch(NamedTuple):
@@ -55,9 +56,9 @@ class Records(_Batch):
         """Some of the records."""
         some = slice(start, stop)
         texts, labels, records = (part if part is None else part[some] for part in self)
-        found = Records(texts, labels, records)
-        found.ids = None if self.ids is None else self.ids[some]
-        return found
+        some_records = Records(texts, labels, records)
+        some_records.ids = None if self.ids is None else self.ids[some]
+        return some_records
 
 
 def iter_records(
@@ -83,7 +84,7 @@ def iter_records(
         Files; text and JSON may be compressed (.gz, .bz2, .xz, .zst). A directory stands for its
         files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for the files that
         match, and "-" for standard input. Pipes and file objects, which are opened in binary mode,
-        are taken as they are, not decompressed.
+        are not decompressed.
     field : str, default="text"
         The field of an object, or the column, that holds the text. Lines of text have no fields.
     label_field, id_field : str or None, default=None
@@ -92,10 +93,11 @@ def iter_records(
         The format of all inputs. None follows the names: .txt; .jsonl or .ndjson; .parquet. It must
         be given for pipes, file objects and other names.
     batch_bytes : int, default=2**24
-        About how many bytes of records a batch has; a longer record is a batch of its own. Each
-        counts 32 bytes more than it has, so that batches of short ones are bounded too.
+        The number of bytes of records in a batch, nearly. A longer record is a batch by itself. 32
+        bytes are added to the size of each record, so that batches of short records are bounded
+        too.
     records : bool, default=True
-        Whether to return the raw records. Of Parquet, all columns are read for them.
+        Whether to return the raw records. For Parquet, all columns are then read.
     max_line_bytes : int, default=2**30
         A longer line is an error: a small compressed file can hold one that fills the memory.
 
@@ -108,10 +110,10 @@ def iter_records(
     Raises
     ------
     ValueError
-        If a parameter is not allowed. If a record is bad, with file, line and what was expected:
-        if it is not UTF-8, not JSON or no object; if it has not the field or this is no string; if
-        a label or an id is no string and no finite number, or if labels are of both kinds. If a
-        compressed or Parquet file is damaged.
+        If a parameter is not allowed. If a record is not UTF-8, not JSON or not an object; if it
+        does not have the field, or the field is not a string; if a label or an id is neither a
+        string nor a finite number, or if labels are of both kinds. The error names the file, the
+        line and what was expected. If a compressed or Parquet file is damaged.
     ImportError
         If a library is missing.
 
@@ -123,10 +125,10 @@ def iter_records(
     -----
     Lines end with ``"\n"`` or ``"\r\n"``; the last line need not have an end. A byte order mark
     before the first line is ignored. An empty line of "txt" is an empty text; blank lines of
-    "jsonl" are no records. An empty file has no records. NUL is a character like others.
-    ``"\ud800"`` and other halves of surrogate pairs are no JSON.
+    "jsonl" are not records. An empty file has no records. NUL is a character like others.
+    ``"\ud800"`` and other halves of surrogate pairs are not JSON.
 
-    Memory is that of two batches; of Parquet, that of a page of each column beside them.
+    The memory is that of two batches; for Parquet, that of a page of each column in addition.
 
     Examples
     --------
@@ -141,9 +143,9 @@ def iter_records(
         if not isinstance(value, str) and (value is not None or name == "field"):
             raise ValueError(f"{name} must be a string, got {value!r}")
     if format is not None:
-        _checks.check_choice("format", format, FORMATS)
-    batch_bytes = _checks.check_int("batch_bytes", batch_bytes, 1, 2**63 - 1)
-    _checks.check_int("max_line_bytes", max_line_bytes, 1, 2**63 - 1)
+        _checks.check_choice("format", format, TEXT_FORMATS)
+    batch_bytes = _checks.check_int("batch_bytes", batch_bytes, 1, _checks.LARGEST_INT)
+    _checks.check_int("max_line_bytes", max_line_bytes, 1, _checks.LARGEST_INT)
     fields = Fields(field, label_field, id_field, _checks.check_bool("records", records))
     paths = expand(inputs)
     formats = [format_of(path, format, fields) for path in paths]
@@ -155,50 +157,50 @@ def _iterate(
 ) -> Iterator[Records]:
     for path, format in zip(paths, formats, strict=True):
         if format == "parquet":
-            found = of_parquet(path, fields, batch_bytes)
+            batches = of_parquet(path, fields, batch_bytes)
         else:
-            found = _of_lines(path, format, fields, batch_bytes, max_line_bytes)
-        for batch in found:
+            batches = _of_lines(path, format, fields, batch_bytes, max_line_bytes)
+        for batch in batches:
             batch.input = path
             yield batch
 
 
 def format_of(path: Any, format: str | None, fields: "Fields") -> str:
-    """The format of an input, given or by its name."""
+    """The format of an input, from the option `format` or from its name."""
     is_path = isinstance(path, (str, os.PathLike)) and not is_pipe(path)
     name = os.fspath(path) if is_path else "standard input" if is_pipe(path) else "a file object"
     base = _text_input.without_compression(name)
-    found = format or _ENDINGS.get(os.path.splitext(base)[1] if is_path else "")
-    if found is None:
+    known = format or _FORMAT_OF.get(os.path.splitext(base)[1] if is_path else "")
+    if known is None:
         raise ValueError(
-            f"{name}: format must be given ({' or '.join(FORMATS)}), as the name does not end in "
-            f"{', '.join(_ENDINGS)}"
+            f"{name}: format must be given ({' or '.join(TEXT_FORMATS)}), as the name does not end "
+            f"in {', '.join(_FORMAT_OF)}"
         )
-    if found == "parquet" and (is_pipe(path) or base != name):
+    if known == "parquet" and (is_pipe(path) or base != name):
         raise ValueError(f"{name}: Parquet is not read from pipes or compressed files")
-    if found == "txt":
+    if known == "txt":
         for what, value in (("label_field", fields.label), ("id_field", fields.id)):
             if value is not None:
                 raise ValueError(f"{name}: lines of text have no fields, got {what}={value!r}")
-    return found
+    return known
 
 
 def is_text_file(path: Any) -> bool:
     """Whether an input is texts, by its name."""
     if not isinstance(path, (str, os.PathLike)):
         return False
-    return os.path.splitext(_text_input.without_compression(os.fspath(path)))[1] in _ENDINGS
+    return os.path.splitext(_text_input.without_compression(os.fspath(path)))[1] in _FORMAT_OF
 
 
 class _BadRecord(ValueError):
-    """What is wrong with a record; who reads it knows its place."""
+    """An error in a record. The reader of the file adds the line or row."""
 
-    def __init__(self, expected: str, found: str) -> None:
-        super().__init__(f"expected {expected}; found {found}")
+    def __init__(self, expected: str, value: str) -> None:
+        super().__init__(f"expected {expected}; found {value}")
 
 
 class Fields:
-    """What is taken from each record."""
+    """The fields that are read from each record."""
 
     def __init__(self, text: str, label: str | None, id: str | None, records: bool) -> None:
         self.text, self.label, self.id, self.records = text, label, id, records
@@ -236,26 +238,26 @@ class Fields:
 
 def _field(record: dict[str, Any], name: str) -> Any:
     if name not in record:
-        found = ", ".join(map(repr, list(record)[:8])) or "an object without fields"
-        raise _BadRecord(f"the field {name!r}", found + (", ..." if len(record) > 8 else ""))
+        names = ", ".join(map(repr, list(record)[:8])) or "an object without fields"
+        raise _BadRecord(f"the field {name!r}", names + (", ..." if len(record) > 8 else ""))
     return record[name]
 
 
 def _check_scalar(value: Any, name: str | None) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not isinstance(value, str) and not (is_number and math.isfinite(value)):
-        found = repr(value) if is_number else _kind(value)
-        raise _BadRecord(f"a string or a finite number in the field {name!r}", found)
+        shown = repr(value) if is_number else _kind(value)
+        raise _BadRecord(f"a string or a finite number in the field {name!r}", shown)
 
 
 def _kind(value: Any) -> str:
-    """What a value is in the words of JSON."""
+    """The name of a value's type in JSON."""
     names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
     return "null" if value is None else names.get(type(value), "a number")
 
 
 class _Lists:
-    """A batch that grows."""
+    """Texts, labels, ids and records, to which records are appended."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -266,10 +268,10 @@ class _Lists:
 
     def finish(self, fields: Fields, n_bytes: int) -> Records:
         labels = None if fields.label is None else self.labels
-        found = Records(self.texts, labels, self.records if fields.records else None)
-        found.ids = None if fields.id is None else self.ids
-        found.n_bytes = n_bytes
-        return found
+        batch = Records(self.texts, labels, self.records if fields.records else None)
+        batch.ids = None if fields.id is None else self.ids
+        batch.n_bytes = n_bytes
+        return batch
 
 
 # ---- lines ---------------------------------------------------------------------------------------
@@ -361,8 +363,8 @@ def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> LineError:
     before = error.object[: error.start]
     number = n_lines + before.count(b"\n") + 1
     column = error.start - before.rfind(b"\n")
-    found = f"byte 0x{error.object[error.start]:02x} as byte {column} of the line"
-    return LineError(number, f": expected UTF-8; found {found}")
+    byte = f"byte 0x{error.object[error.start]:02x} as byte {column} of the line"
+    return LineError(number, f": expected UTF-8; found {byte}")
 
 
 def _json_reader() -> Callable[[bytes, bool, Fields, _Lists], None]:
@@ -390,8 +392,8 @@ def _no_json(error: Any, line: bytes, n_lines: int) -> LineError:
         line.decode()
     except UnicodeDecodeError as undecoded:
         return _not_utf8(undecoded, n_lines)
-    found = f"{error.msg}, at character {error.pos + 1}"
-    return LineError(n_lines + 1, f": expected a JSON object; found no JSON: {found}")
+    reason = f"{error.msg}, at character {error.pos + 1}"
+    return LineError(n_lines + 1, f": expected a JSON object; found no JSON: {reason}")
 
 
 # ---- Parquet -------------------------------------------------------------------------------------
@@ -435,27 +437,27 @@ _MOST_ROWS = 2**20  # that are decoded at a time
 
 
 class _BadRow(ValueError):
-    """What is wrong with a row, and its number."""
+    """An error in a row, with the row's number."""
 
     def __init__(self, row: int, message: str) -> None:
         super().__init__(message)
         self.row = row
 
 
-def _content_bytes(about: Any) -> int:
-    """How many bytes the columns of a file have, before compression."""
-    return sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+def _content_bytes(metadata: Any) -> int:
+    """The number of bytes of the columns of a file, decompressed."""
+    return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
 
 
 def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
-    """The columns to read, which are there and of the right types."""
+    """The columns to read. It is an error if one is missing or of another type."""
     types = library("pyarrow", "reading Parquet", "text").types
     wanted = [n for n in (fields.text, fields.label, fields.id) if n is not None]
     for column in wanted:
         if schema.names.count(column) != 1:
-            found = ", ".join(map(repr, schema.names[:8])) or "no columns"
+            columns = ", ".join(map(repr, schema.names[:8])) or "no columns"
             more = ", ..." if len(schema.names) > 8 else ""
-            raise ValueError(f"{name}: expected one column {column!r}; found {found}{more}")
+            raise ValueError(f"{name}: expected one column {column!r}; found {columns}{more}")
         kind = schema.field(column).type
         kind = kind.value_type if types.is_dictionary(kind) else kind
         is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
@@ -467,7 +469,7 @@ def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
 
 
 def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
-    """Some rows, in batches of about `batch_bytes`; they are checked before the first of these."""
+    """Batches of some rows, of `batch_bytes`, nearly. All rows are checked before the first."""
     texts = _strings(rows.column(fields.text), fields.text)
     labels = ids = None
     if fields.label is not None:
@@ -481,18 +483,18 @@ def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
         limit = (ends[start - 1] if start else 0) + batch_bytes
         stop = max(start + 1, int(np.searchsorted(ends, limit, "right")))
         some = slice(start, stop)
-        found = Records(
+        batch = Records(
             texts[some],
             None if labels is None else labels[some],
             rows[some] if fields.records else None,
         )
-        found.ids = None if ids is None else ids[some]
-        yield found
+        batch.ids = None if ids is None else ids[some]
+        yield batch
         start = stop
 
 
 def _strings(column: Any, name: str) -> Any:
-    """A column as Arrow's strings, which are all there and of UTF-8."""
+    """A column as Arrow's strings. It is an error if one is null or not UTF-8."""
     pa = library("pyarrow", "reading Parquet", "text")
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         column = column.cast(pa.large_string())
@@ -506,18 +508,18 @@ def _strings(column: Any, name: str) -> Any:
             try:
                 text.as_py()
             except UnicodeDecodeError as error:
-                found = f"byte 0x{error.object[error.start]:02x} as byte {error.start + 1}"
-                raise _BadRow(row, f"expected UTF-8; found {found} of the text") from None
+                byte = f"byte 0x{error.object[error.start]:02x} as byte {error.start + 1}"
+                raise _BadRow(row, f"expected UTF-8; found {byte} of the text") from None
         raise
     return column
 
 
 def _scalars(column: Any, check: Callable[[Any], Any]) -> list[Any]:
     """The labels or ids of a column."""
-    found = []
+    checked = []
     for row, value in enumerate(column.to_pylist()):
         try:
-            found.append(check(value))
+            checked.append(check(value))
         except _BadRecord as error:
             raise _BadRow(row, str(error)) from None
-    return found
+    return checked

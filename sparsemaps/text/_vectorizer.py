@@ -27,45 +27,46 @@ RUNS = {
     r"\w+": (False, 1),
     r"\S+": (True, 1),
 }
-"""Token patterns that are runs of characters: whether of all but spaces, and the least length."""
+"""Token patterns that match runs of characters: whether of all characters but spaces, and the least
+length of a run."""
 
 
 class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     r"""scikit-learn's `HashingVectorizer`, compiled: its parameters and its output, bit for bit.
 
     Each text becomes a row: its n-grams of words or of characters are hashed to columns, and
-    counted. What is done for speed changes no bit of the output. Characters are classified, and
-    made small, as the running Python does it.
+    counted. The compiled loops change no bit of the output. Characters are classified and lowered
+    as the running Python does it.
 
     Parameters
     ----------
     input : {"content", "filename", "file"}, default="content"
-        What the texts are: str or bytes, names of files, or objects with a method ``read``.
+        Whether texts are str or bytes, names of files, or objects with a method ``read``.
     encoding : str, default="utf-8"
-        Of bytes and files.
+        The encoding of bytes and files.
     decode_error : {"strict", "ignore", "replace"}, default="strict"
-        What is done about bytes that are not of the encoding.
+        Whether bytes that are not of the encoding are an error, left out, or replaced.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
         Whether accents are removed, and how.
     lowercase : bool, default=True
-        Whether letters become small ones first.
+        Whether letters are lowered first.
     preprocessor, tokenizer : callable or None, default=None
-        Replace what is done before tokens are found, and finding them.
+        Functions that replace the preparation of a text and the division of a text into tokens.
     stop_words : "english", list or None, default=None
         Words that are left out.
     token_pattern : str, default=r"(?u)\b\w\w+\b"
-        What a word is. The default, ``r"(?u)\b\w+\b"``, ``r"\w+"`` and ``r"\S+"`` are compiled; any
-        other is left to Python's ``re``, which then takes most of the time.
+        A regular expression for words. Compiled loops match the default, ``r"(?u)\b\w+\b"``,
+        ``r"\w+"`` and ``r"\S+"``; Python's ``re`` matches others, and then takes most of the time.
     ngram_range : (int, int), default=(1, 1)
         Least and greatest size of n-grams.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        What n-grams are made of: words, characters, or the characters of one word and the blanks
-        around it.
+        Whether n-grams are of words, of characters, or of the characters of one word with the
+        blanks around it.
     n_features : int, default=2**20
-        Number of columns. `MinHash` and other maps take any number, so ``2**31 - 2``, the largest,
-        costs nothing there and makes collisions rare.
+        Number of columns. `MinHash` and other maps take any number of columns, so that the largest,
+        ``2**31 - 2``, costs nothing there and makes collisions rare.
     binary : bool, default=False
-        Whether n-grams that occur are 1, however often they do.
+        Whether n-grams that occur have the value 1, instead of their count.
     norm : {"l1", "l2"} or None, default="l2"
         Norm of each row of the output.
     alternate_sign : bool, default=True
@@ -81,15 +82,15 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
 
     Notes
     -----
-    A callable, a subclass that replaces a method of scikit-learn's, or another type of values goes
-    scikit-learn's way by itself, at its speed. scikit-learn's documentation describes the
-    parameters in more detail.
+    For a callable, a subclass that replaces a method of scikit-learn's class, or another type of
+    values, the class calls scikit-learn's code, at its speed. scikit-learn's documentation
+    describes the parameters in more detail.
 
-    Beside the output some megabytes are held, and a text at a time where they are files. A text of
-    more than 2^21 characters is taken a piece at a time, if it is a str or Arrow's, has blanks, and
-    words are not found by Python's ``re``; else it takes 5 to 15 times its own memory while it is
-    hashed. Shorter texts of Arrow's are read in its memory. The one difference: scikit-learn's
-    float32 counts end at 2^24.
+    The memory beside the output is some megabytes, and one text if texts are files. A text of more
+    than 2^21 characters is hashed a piece at a time, if it is a str or a string of Arrow, has
+    blanks, and its words are not matched by Python's ``re``. Otherwise hashing takes 5 to 15 times
+    the memory of the text. Shorter strings of Arrow are read in Arrow's memory. The output differs
+    from scikit-learn's in one case: scikit-learn's float32 counts end at 2^24.
 
     References
     ----------
@@ -149,7 +150,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[Any], y: Any = None) -> Self:
-        """Check the parameters; texts are not looked at.
+        """Check the parameters, but no texts.
 
         Parameters
         ----------
@@ -188,7 +189,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             If a text cannot be decoded, is null, or has more than 2^29 characters, and wherever
             scikit-learn raises it.
         AttributeError
-            If a text is no text, as scikit-learn has it. Each message has the number of the text,
+            If a text is not a text, as in scikit-learn. Each message has the number of the text,
             from 0.
         """
         if isinstance(X, str) or not self._is_compiled():
@@ -202,7 +203,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         return self._transform_blocks([(first, block)], 0, None)
 
     def _transform_elsewhere(self, texts: Any) -> Matrix:
-        """scikit-learn's rows. Without `fit` it divides by `n_features` before it looks at it."""
+        """The rows by scikit-learn's code, which checks `n_features` in ``fit`` only."""
         if isinstance(self.n_features, numbers.Integral) and self.n_features < 1:
             super().fit([])
         return super().transform(texts)
@@ -222,7 +223,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         return super().transform([]) if rows is None else rows
 
     def _is_compiled(self) -> bool:
-        """Whether all parameters are of those that the loops know."""
+        """Whether the compiled loops handle all parameters."""
         own = type(self)
         if any(getattr(own, name) is not getattr(_Base, name) for name in _HOOKS):
             return False
@@ -250,7 +251,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         )
 
     def _vectorizer(self) -> Any:
-        """What makes rows of CSR of a block of texts."""
+        """The compiled object that makes CSR rows of a block of texts."""
         analyzer = self.build_analyzer()
         pattern = (self.token_pattern or "").removeprefix("(?u)")
         by_spaces, least = RUNS.get(pattern, (False, 1))
@@ -301,8 +302,8 @@ _HOOKS = (
     "_get_hasher",
     "_word_ngrams",
 )
-"""Methods that make scikit-learn's output: a class that has others goes scikit-learn's way. Some of
-them are private, and no public name tells whether a subclass has replaced them."""
+"""Methods that make scikit-learn's output. For a subclass that replaces one of them, scikit-learn's
+code is called. Some are private, as no public name tells whether a subclass has replaced them."""
 
 
 def _tokens(
