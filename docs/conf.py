@@ -15,11 +15,13 @@ version = release = sparsemaps.__version__
 
 extensions = [
     "mathml",  # in _extensions
+    "names",  # in _extensions
     "speed",  # in _extensions
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
@@ -27,6 +29,7 @@ exclude_patterns = [
     "_build",
     "results/cells",
     "results/*-*.md",
+    "results/summary.md",
     "generated/speed.md",
     "gallery/README.rst",
 ]
@@ -52,7 +55,12 @@ html_theme_options = {
     "footer_end": [],
     "header_links_before_dropdown": 5,
 }
-html_sidebars = {"install": [], "speed": [], "changelog": []}
+# A list of the pages of a section is shown where a section has pages.
+_SECTIONS = ("user_guide", "tuning", "texts", "recipes", "api")
+html_sidebars = {
+    "results/index": [],
+    **{path.stem: [] for path in Path(__file__).parent.glob("*.md") if path.stem not in _SECTIONS},
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -62,6 +70,8 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "ignore_pattern": r"__init__\.py",
     "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("sparsemaps",),
     "download_all_examples": False,
     "show_memory": False,
     "remove_config_comments": True,

@@ -29,7 +29,7 @@ def lists():
     )
     yield (
         "docs/api.md",
-        "## Maps\n\n```{eval-rst}\n.. autosummary::\n   :toctree: generated\n\n",
+        "## Maps\n\n```{eval-rst}\n.. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n",
         "\n```",
         [f"   {name.strip('`')}" for name, *_ in rows],
     )

@@ -141,7 +141,10 @@ def test_docstring_examples(name):
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
 @pytest.mark.parametrize(
     "name",
-    ["../README.md", "tuning.md", "texts.md", "near_duplicates.md", "recipes.md", "libsvm.md"],
+    [
+        *("../README.md", "coming_from.md", "tuning.md", "texts.md", "near_duplicates.md"),
+        *("recipes.md", "libsvm.md"),
+    ],
 )
 def test_documentation_examples(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -112,6 +112,8 @@ def draw(commits, path):
         ax.tick_params(labelsize=7)
     for ax in axes.flat[len(SERIES) :]:
         ax.set_visible(False)
+    figure.supxlabel("commit, from the first to the last", fontsize=9)
+    figure.supylabel("times as fast as the peer", fontsize=9)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 

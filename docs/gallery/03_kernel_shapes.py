@@ -1,9 +1,9 @@
 """
-The kernels' shapes, exact and estimated
-========================================
+What do the kernels look like?
+==============================
 
 Two rows are turned, or moved, against each other. Lines are the exact kernels, points the inner
-products of 512 features.
+products of 512 features. How close are they?
 """
 
 import matplotlib.pyplot as plt
@@ -43,3 +43,7 @@ for ax, (title, x, rows, kernels) in zip(axes, panels):
     ax.set(xlabel=title, ylabel="kernel")
     ax.legend()
 plt.show()
+
+# %%
+# The points follow the lines within the standard error of 512 features, some 0.04. They deviate in
+# waves, not one by one, as the same features make all points of a kernel.

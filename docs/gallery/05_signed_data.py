@@ -1,18 +1,18 @@
 """
-Values of both signs
-====================
+Which map for values of both signs?
+===================================
 
-The min-max kernel takes values of at least 0. With ``signed=True`` a column becomes two, one of its
-positive values and one of its negative ones: the generalized min-max kernel. It takes standardised
-columns, as do the kernels of angles and distances.
+The min-max kernel takes values of at least 0. With ``signed=True`` a column becomes two, one of
+its positive values and one of its negative ones: the generalized min-max kernel. It takes
+standardised columns, as the kernels of angles and distances do.
 """
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from sparsemaps import ConsistentWeightedSampling, RandomFourier, SignProjection
 
@@ -30,8 +30,10 @@ maps = {
 
 
 def score(*steps):
-    model = make_pipeline(StandardScaler(), *steps, LogisticRegression(max_iter=1000))
-    return 100 * cross_val_score(model, X, y, cv=3).mean()
+    learner = LinearSVC(tol=1e-2, max_iter=200, random_state=0)
+    return (
+        100 * cross_val_score(make_pipeline(StandardScaler(), *steps, learner), X, y, cv=3).mean()
+    )
 
 
 linear = score()
@@ -48,3 +50,7 @@ ax.set_xticks(sizes, [str(size) for size in sizes])
 ax.minorticks_off()
 ax.legend()
 plt.show()
+
+# %%
+# On clusters of normal values, as these, the Gaussian kernel is ahead of the generalized min-max
+# kernel, and both are ahead of a linear model from 256 components on.

@@ -1,6 +1,6 @@
 """
-Products of kernels
-===================
+What is a product of kernels worth?
+===================================
 
 `KernelProduct` multiplies two kernels: a pair of rows is close only if both say so. Each sample's
 code gets the bits of the second map, at the same number of entries a row.
@@ -55,3 +55,7 @@ right.set_xticks(sizes, [str(size) for size in sizes])
 right.minorticks_off()
 right.legend()
 plt.show()
+
+# %%
+# From 128 samples on the product is ahead of both its factors; with fewer, min-max alone is
+# better.

@@ -1,9 +1,10 @@
 """
-Near-duplicates
-===============
+Which pairs are found?
+======================
 
-Which texts are nearly the same? Each is the set of its trigrams; `MinHash` turns it into 256 bytes,
-and `similar_pairs` finds the pairs whose codes agree often, without comparing all of them.
+Each text is the set of its runs of five characters; `MinHash` turns it into 256 bytes, and
+`similar_pairs` finds the pairs whose codes agree often, without comparing all of them. Does it
+find those that are there?
 """
 
 import matplotlib.pyplot as plt
@@ -50,3 +51,8 @@ left.set(xlabel="exact Jaccard similarity", ylabel="estimate by 256 codes", titl
 right.hist(all_pairs, bins=50, log=True)
 right.set(xlabel="exact Jaccard similarity", ylabel="pairs", title="all pairs of texts")
 plt.show()
+
+# %%
+# It does: pairs that are no copies have a similarity below 0.06, far from the threshold, and the
+# estimates of the others are within some 0.06, twice their standard error, of the exact
+# similarity.

@@ -2,8 +2,8 @@
 From raw pages to LIBLINEAR
 ===========================
 
-Pages of HTML, as they are, become LIBSVM files of byte counts; `map_files` maps the files in
-bounded memory; LIBLINEAR's programs learn and predict. Web spam is classified by such counts.
+Pages of HTML become LIBSVM files of byte counts; `map_files` maps the files in bounded memory;
+LIBLINEAR's programs learn and predict. What do the features bring over the counts?
 """
 
 import json
@@ -120,3 +120,6 @@ ax.set_xticks(sizes, [str(size) for size in sizes])
 ax.minorticks_off()
 ax.legend()
 plt.show()
+
+# %%
+# From 512 bytes a page on LIBLINEAR is more accurate on min-max features than on the counts.

@@ -1,10 +1,10 @@
 """
-From texts to pairs
-===================
+Long runs of words, or short ones?
+==================================
 
 Which texts of a file are copies of others, with some words replaced? `HashingVectorizer` makes
-sets of word n-grams, `MinHash` makes 256 bytes of each set, a batch of texts at a time, and
-`similar_pairs` finds the pairs. As the copies are known here, it can be counted what is found.
+sets of runs of words, `MinHash` makes 256 bytes of each set, and `similar_pairs` finds the pairs.
+As the copies are known here, it can be counted what runs of each length find.
 """
 
 import json

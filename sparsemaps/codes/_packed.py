@@ -396,6 +396,10 @@ class PackedCodes:
             is missing; or if a count is not from 0 to `n_hashes`.
         """
         self._refuse_none()
+        if isinstance(counts, PackedCodes):
+            raise ValueError(
+                "counts must be numbers of codes that agree, got PackedCodes: give collisions(A, B)"
+            )
         if self.estimator in _estimates.SIGNS:
             estimate = _estimates.of_signs(counts, self.n_hashes, _estimates.SIGNS[self.estimator])
         elif self._takes_parts:

@@ -381,3 +381,11 @@ def test_counts_that_are_no_numbers(counts, found):
         given = {"first": [5], "second": [5], name: counts}
         with pytest.raises(ValueError, match=f"{name} {message}"):
             A.kernel([4], **given)
+
+
+def test_codes_are_no_counts():
+    codes = (
+        SignProjection(n_hashes=16, random_state=0).fit(np.eye(3)).encode(np.eye(3), packed=True)
+    )
+    with pytest.raises(ValueError, match=r"give collisions\(A, B\)"):
+        codes.kernel(codes)

@@ -1,0 +1,97 @@
+"""
+Ten nearest neighbours: codes beside cosine
+===========================================
+
+A text gets the label that most of its ten nearest neighbours have. Which distance tells more, and
+what does it cost? `KernelNeighbors` compares packed codes; `rerank=True` orders the best
+candidates by the exact kernel.
+"""
+
+import pydoc
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+import scipy.linalg
+import scipy.ndimage
+import scipy.signal
+import scipy.sparse
+import scipy.special
+import scipy.stats
+import sklearn.cluster
+import sklearn.datasets
+import sklearn.ensemble
+import sklearn.linear_model
+import sklearn.metrics
+import sklearn.preprocessing
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import NearestNeighbors
+
+from sparsemaps import ConsistentWeightedSampling, MinHash
+from sparsemaps.neighbors import KernelNeighbors
+
+# %%
+# Counts of the words of documentation strings; the label is the module.
+
+modules = [
+    np, np.linalg, np.random, np.ma, np.fft,
+    scipy.linalg, scipy.ndimage, scipy.signal, scipy.sparse, scipy.special, scipy.stats,
+    sklearn.cluster, sklearn.datasets, sklearn.ensemble, sklearn.linear_model, sklearn.metrics,
+    sklearn.preprocessing,
+]  # fmt: skip
+texts = {}
+for label, module in enumerate(modules):
+    for name in dir(module):
+        text = pydoc.getdoc(getattr(module, name))
+        if not name.startswith("_") and len(text) > 300:
+            texts.setdefault(text, label)
+train, test, y, y_test = train_test_split(
+    list(texts), np.array(list(texts.values())), test_size=0.5, random_state=0
+)
+counts = CountVectorizer(min_df=2).fit(train)
+X, X_test = counts.transform(train).astype(float), counts.transform(test).astype(float)
+print(f"{len(texts)} texts of {len(modules)} modules, {X.nnz / X.shape[0]:.0f} words a text")
+
+# %%
+# The ten nearest by each index, and how often the vote of their labels is right.
+
+
+def vote(index):
+    index.fit(X)
+    start = time.process_time()
+    neighbours = index.kneighbors(X_test, return_distance=False)
+    seconds = time.process_time() - start
+    winners = [np.bincount(y[row], minlength=len(modules)).argmax() for row in neighbours]
+    return 100 * np.mean(winners == y_test), 1e6 * seconds / len(y_test)
+
+
+minmax = ConsistentWeightedSampling(n_hashes=256, random_state=0)
+minhash = MinHash(n_hashes=256, random_state=0)
+found = {
+    "cosine, exact": vote(NearestNeighbors(n_neighbors=10, metric="cosine")),
+    "min-max, codes": vote(KernelNeighbors(minmax, n_neighbors=10)),
+    "min-max, codes, rerank": vote(KernelNeighbors(minmax, n_neighbors=10, rerank=True)),
+    "Jaccard, codes": vote(KernelNeighbors(minhash, n_neighbors=10)),
+    "Jaccard, codes, rerank": vote(KernelNeighbors(minhash, n_neighbors=10, rerank=True)),
+}
+
+# %%
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
+names = list(found)
+colors = ["C7", "C0", "C0", "C1", "C1"]
+for ax, values, label in zip(
+    (left, right), zip(*found.values()), ("test accuracy, %", "µs a query, mapping included")
+):
+    ax.barh(names, values, color=colors)
+    ax.bar_label(ax.containers[0], fmt="%.0f", padding=3)
+    ax.set(xlabel=label)
+    ax.margins(x=0.15)
+left.invert_yaxis()
+left.set_xlim(0, 100)
+plt.show()
+
+# %%
+# Neighbours by codes of 256 bytes are right more often than those by cosine, and are found sooner.
+# Ordering the candidates by the exact kernel adds a point or two, at many times the cost.
