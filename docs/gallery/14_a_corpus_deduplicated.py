@@ -63,4 +63,6 @@ ax.legend()
 plt.show()
 
 # %%
-# PLACEHOLDER
+# No text that is no copy is dropped, at any of these thresholds: runs of three words tell texts
+# apart. Nearly all copies are dropped at 0.3. A copy of which a share c of the words was replaced
+# keeps about (1 - c)^3 of its runs, so that a high threshold leaves most copies in.

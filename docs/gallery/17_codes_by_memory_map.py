@@ -65,5 +65,5 @@ ax.legend()
 plt.show()
 
 # %%
-# Opened by memory map, a file of any size answers at once; reading it takes time in proportion to
-# its size.
+# By memory map a file of any size here answers within some milliseconds; reading a file takes a
+# time that grows with its size.
