@@ -3,7 +3,8 @@
 Every random quantity of a map is a pure function of (seed, stream, column, component). The seed is
 drawn here once, in ``fit``. A stream is the number of a class and those of the map's parameters
 that choose the distribution of its output, such as the kernel and its degree: maps of one seed that
-differ in them are independent. Column and component enter in the kernels (``_loops/c/random/random.h``).
+differ in them are independent. Column and component enter in the kernels
+(``_loops/c/random/random.h``).
 """
 
 import hashlib

@@ -155,7 +155,8 @@ def _read(name: str) -> dict[str, Any]:
             if isinstance(node, ast.FunctionDef):
                 body[node.name] = node
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                body[node.targets[0].id] = ast.literal_eval(node.value)
+                with contextlib.suppress(ValueError):  # a value that is not a literal
+                    body[node.targets[0].id] = ast.literal_eval(node.value)
         body["__doc__"] = ast.get_docstring(cls) or ""
         body["is_sampled"] = any(
             ast.unparse(base).partition("[")[0] == "SampledMap" for base in cls.bases

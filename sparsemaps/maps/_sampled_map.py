@@ -1,8 +1,7 @@
 """The base class of maps that draw codes: packed codes and one-hot features."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any, ClassVar, Literal, overload
+from typing import ClassVar, Literal, overload
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from sparsemaps.codes._code_checks import LARGEST_SET, rows_with_bits
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._moments import Moments, Pairs, biases
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.maps._texts import encode_texts
+from sparsemaps.maps._texts import EncodesTexts
 
 
-class SampledMap(SparseMap[Output]):
+class SampledMap(SparseMap[Output], EncodesTexts):
     """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
     rows' codes agree is the kernel.
 
@@ -162,58 +161,6 @@ class SampledMap(SparseMap[Output]):
             parts=fitted._parts,
             sizes=sizes,
         )
-
-    @overload
-    def encode_texts(
-        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[False] = False
-    ) -> Array: ...
-
-    @overload
-    def encode_texts(
-        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[True]
-    ) -> PackedCodes: ...
-
-    def encode_texts(
-        self, vectorizer: Any, texts: Iterable[Any], *, packed: bool = False
-    ) -> Array | PackedCodes:
-        """Map raw texts to packed codes, some texts at a time.
-
-        The result is that of ``encode(vectorizer.transform(texts))``. The sparse matrix of all
-        texts, which takes many times as much memory as the codes, is never made.
-
-        Parameters
-        ----------
-        vectorizer : object with ``transform``
-            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other whose
-            rows depend on their texts alone. The map must have been fitted to its number of
-            columns.
-        texts : iterable of texts
-            Texts in any form that the vectorizers of `sparsemaps.text` take.
-        packed : bool, default=False
-            As in `encode`.
-
-        Returns
-        -------
-        codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
-            As in `encode`. The config of `PackedCodes` has the class of the vectorizer and those of
-            its parameters that decide the rows, so that comparing codes of other vectorizers with
-            these is an error.
-
-        Raises
-        ------
-        ValueError
-            If there is no text, and as in ``transform`` of the vectorizer and of the map.
-
-        Examples
-        --------
-        >>> from sparsemaps import MinHash
-        >>> from sparsemaps.text import HashingVectorizer
-        >>> words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
-        >>> minhash = MinHash(n_hashes=64, random_state=0).fit(words.transform(["any"]))
-        >>> minhash.encode_texts(words, ["one text", "and another one"]).shape
-        (2, 64)
-        """
-        return encode_texts(self, vectorizer, texts, packed)
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
         """Mark the rows of a block that have samples. Of a row whose codes are all 0, the code as a

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, Self, TypeAlias, overload
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -12,9 +12,8 @@ from sparsemaps._loops.code_output import NUMBERS
 from sparsemaps._tools import _blocks, _seeding, _sklearn
 from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, Bytes, CsrMatrix, Matrix, MatrixLike, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, RandomState
 from sparsemaps.codes._code_checks import LARGEST_BITS
-from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
@@ -371,35 +370,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
         parts = [part._frozen for part in self.maps_]
         return {"maps": list(zip(names, parts, strict=True))}
 
-    @overload
-    def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Bytes: ...
-
-    @overload
-    def encode(self, X: MatrixLike, *, packed: Literal[True]) -> PackedCodes: ...
-
-    @overload
-    def encode(self, X: MatrixLike, *, packed: bool) -> Bytes | PackedCodes: ...
-
-    @_sklearn.available_if(lambda self: self.has_codes)
-    def encode(self, X: MatrixLike, *, packed: bool = False) -> Bytes | PackedCodes:
-        """Map each row of `X` to packed codes: the two maps' side by side.
-
-        Only if both maps are sampled maps.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            As in ``transform``.
-        packed : bool, default=False
-            Return `PackedCodes`, which know the map and which rows have samples.
-
-        Returns
-        -------
-        codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8)), or PackedCodes
-            Each code has the bits of both maps, those of the second one lowest. A row that has no
-            sample is all zeros.
-        """
-        return super().encode(X, packed=True) if packed else super().encode(X)
+    encode = _sklearn.available_if(lambda self: self.has_codes)(SampledMap.encode)
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         sampled, other = self._fitted_maps()

@@ -1,6 +1,6 @@
 """Random Fourier features: Gaussian, Laplacian, Cauchy and Matern kernels, and the folded RBF."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -19,7 +19,7 @@ from sparsemaps.maps import _bandwidth, _spectrum
 from sparsemaps.maps._column_products import product_kernel
 from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.maps._texts import encode_texts
+from sparsemaps.maps._texts import EncodesTexts
 
 _SPECTRA: dict[str, int] = {
     "rbf": _projection.NORMAL,
@@ -39,7 +39,7 @@ _DISTANCES: dict[str, _bandwidth.Of] = {
 }
 
 
-class RandomFourier(SparseMap[Array]):
+class RandomFourier(SparseMap[Array], EncodesTexts):
     r"""Random Fourier features of each row: kernels of the difference of two rows, on average.
 
     A kernel :math:`k(x - y)` is the mean of :math:`\cos \langle \omega, x - y \rangle` over vectors
@@ -384,47 +384,7 @@ class RandomFourier(SparseMap[Array]):
             estimator=fitted._estimator,
         )
 
-    @overload
-    def encode_texts(
-        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[False] = False
-    ) -> Bytes: ...
-
-    @overload
-    def encode_texts(
-        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[True]
-    ) -> PackedCodes: ...
-
-    @_sklearn.available_if(lambda self: self.has_codes)
-    def encode_texts(
-        self, vectorizer: Any, texts: Iterable[Any], *, packed: bool = False
-    ) -> Bytes | PackedCodes:
-        """Map raw texts to packed codes, some texts at a time.
-
-        The result is that of ``encode(vectorizer.transform(texts))``, without the sparse matrix of
-        all texts.
-
-        Parameters
-        ----------
-        vectorizer : object with ``transform``
-            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other whose
-            rows depend on their texts alone.
-        texts : iterable of texts
-            Whatever the vectorizers of `sparsemaps.text` take.
-        packed : bool, default=False
-            As in `encode`.
-
-        Returns
-        -------
-        codes : ndarray of uint8, shape (n_texts, ceil(n_components / 8)), or PackedCodes
-            As in `encode`. The config of `PackedCodes` describes the vectorizer too, and codes of
-            other vectorizers are refused beside these.
-
-        Raises
-        ------
-        ValueError
-            If there is no text, and as in ``transform`` of the vectorizer and of the map.
-        """
-        return encode_texts(self, vectorizer, texts, packed)
+    encode_texts = _sklearn.available_if(lambda self: self.has_codes)(EncodesTexts.encode_texts)
 
     @property
     def _estimator(self) -> str:
