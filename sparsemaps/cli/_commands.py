@@ -228,7 +228,7 @@ def pairs(options: argparse.Namespace) -> None:
     coded = [path for path in read if holds_codes(path)]
     if coded:
         _refuse_other_options(options, coded[0])
-    found = files.similar_pairs_of_files(
+    answer = files.similar_pairs_of_files(
         None if coded else make_map(options),
         options.inputs,
         options.output,
@@ -245,7 +245,7 @@ def pairs(options: argparse.Namespace) -> None:
         max_line_bytes=options.max_line_bytes,
         **_text_options(options),
     )
-    sides = (options.inputs, found.n_rows), (options.other, found.n_other)
+    sides = (options.inputs, answer.n_rows), (options.other, answer.n_other)
     for inputs, n_rows in sides:
         if inputs and not n_rows:
             print(f"sparsemaps: {', '.join(inputs)}: there are no rows", file=sys.stderr)
@@ -294,12 +294,12 @@ def dedup(options: argparse.Namespace) -> None:
     plan = _dedup.make_plan(make_map(options), options.inputs, options.output, **what)
     how = options.progress, options.resume
     if options.dask is None:
-        done = _dedup.run(plan, *how)
+        result = _dedup.run(plan, *how)
     else:
-        done = _dask_command().run_dedup(plan, options.dask, options.n_jobs, *how)
+        result = _dask_command().run_dedup(plan, options.dask, options.n_jobs, *how)
     print(
-        f"{done.n_records} records, {done.n_kept} kept, {done.n_clusters} clusters of several, "
-        f"largest {done.largest}",
+        f"{result.n_records} records, {result.n_kept} kept, {result.n_clusters} clusters of "
+        f"several, largest {result.largest}",
         file=sys.stderr,
     )
 

@@ -17,7 +17,7 @@ from sparsemaps.dask._map_files import run_job
 from sparsemaps.dask._ranges import cut, find_inputs
 from sparsemaps.dask._similar_pairs import arrays_of, make_plan
 from sparsemaps.files import _coded_records
-from sparsemaps.files._coded_records import CODES, MAX_BUCKET, Found, Search, verified
+from sparsemaps.files._coded_records import CODES, MAX_BUCKET, Search, Stage, verified
 from sparsemaps.files._dedup import Deduplicated, DedupPlan, run
 from sparsemaps.files._job import Job
 from sparsemaps.files._stage_records import StageRecords
@@ -59,7 +59,7 @@ def _encode(
     *,
     client: Any,
     partition_bytes: int,
-) -> Found:
+) -> Stage:
     """The stage of codes; a part that is complete stays if a worker or the job ends."""
     record = _coded_records.record_of_codes(job, inputs)
     before = _coded_records.finished_codes(stages, record)
@@ -75,9 +75,9 @@ def _encode(
         len(cut([one], partition_bytes, None, job.is_cut)) for one in find_inputs(paths, None)
     ]
     n_records = [sum(next(n_rows) for _ in range(n)) for n in n_ranges]
-    found = _coded_records.join_codes(stages, record, parts, n_records)
+    results = _coded_records.join_codes(stages, record, parts, n_records)
     shutil.rmtree(folder)
-    return found
+    return results
 
 
 def _similar(
@@ -102,13 +102,13 @@ def _similar(
         meta=np.empty((0, 0), np.uint8),
     )  # fmt: skip
     sampled = da.from_array(codes.sampled, chunks=(lengths,))
-    found = arrays_of(
+    results = arrays_of(
         *make_plan(
             like(codes[:0], array, sampled), search.threshold, recall=search.recall,
             max_bucket=MAX_BUCKET, for_exact=search.exact,
         )
     )  # fmt: skip
-    i, j = dask.base.compute(*found[:2])
+    i, j = dask.base.compute(*results[:2])
     order = np.lexsort([j, i])
     i, j = i[order], j[order]
     if search.exact:

@@ -1,4 +1,4 @@
-"""The codes of records, and the pairs of those that are near, as files of stages."""
+"""The codes of records, and the pairs of near records, as files of stages."""
 
 import hashlib
 import os
@@ -42,7 +42,7 @@ MAX_BUCKET = 1000  # as that of `similar_pairs`
 
 
 class Search(NamedTuple):
-    """What records are near."""
+    """The parameters that decide which records are near."""
 
     threshold: float
     recall: float
@@ -50,7 +50,7 @@ class Search(NamedTuple):
     against: tuple[str, ...]
 
 
-class Found(NamedTuple):
+class Stage(NamedTuple):
     """A stage: the numbers of records of the inputs, and the digest of what it was made of."""
 
     n_records: list[int]
@@ -62,7 +62,7 @@ class Found(NamedTuple):
 
 def encode_records(
     job: Job, inputs: list[Any], stages: StageRecords, progress: bool | None
-) -> Found:
+) -> Stage:
     """The stage of codes."""
     record = record_of_codes(job, inputs)
     before = finished_codes(stages, record)
@@ -72,28 +72,28 @@ def encode_records(
         stages.path(f"{_PART}{n:06d}-{hashlib.sha256(str(one).encode()).hexdigest()[:16]}.npy")
         for n, one in enumerate(inputs)
     ]
-    if all(isinstance(given, str) for given in inputs):
+    if all(isinstance(input, str) for input in inputs):
         pairs = list(zip(inputs, parts, strict=True))
         files = map_each_to(job, pairs, stages.resume, progress, "codes")
     else:
         with FileProgress([], progress, "codes") as bar:
             files = [job.run([one], part, bar)[0] for one, part in zip(inputs, parts, strict=True)]
-    found = join_codes(stages, record, parts, [file.n_rows for file in files])
+    codes = join_codes(stages, record, parts, [file.n_rows for file in files])
     stages.remove(_PART)
-    return found
+    return codes
 
 
 def record_of_codes(job: Job, inputs: list[Any]) -> dict[str, Any]:
-    """What the codes of inputs are made of."""
-    return {**job.record(), "inputs": [_describe(given) for given in inputs]}
+    """The record of the codes of inputs."""
+    return {**job.record(), "inputs": [_describe(input) for input in inputs]}
 
 
-def _describe(given: Any) -> Any:
-    """What tells whether an input has changed."""
-    return [os.path.abspath(given), state_of(given)] if isinstance(given, str) else None
+def _describe(input: Any) -> Any:
+    """The path, size and time of an input, which tell whether it has changed."""
+    return [os.path.abspath(input), state_of(input)] if isinstance(input, str) else None
 
 
-def finished_codes(stages: StageRecords, record: dict[str, Any]) -> Found | None:
+def finished_codes(stages: StageRecords, record: dict[str, Any]) -> Stage | None:
     """The stage of codes, if an earlier run has finished it."""
     before = stages.record("codes")
     if before is None:
@@ -111,20 +111,20 @@ def finished_codes(stages: StageRecords, record: dict[str, Any]) -> Found | None
     if not is_same or not os.path.exists(stages.path(CODES)):
         stages.begin("codes")
         return None
-    return Found(list(n_records or []), digest(record))
+    return Stage(list(n_records or []), digest(record))
 
 
 def join_codes(
     stages: StageRecords, record: dict[str, Any], parts: Sequence[str], n_records: list[int]
-) -> Found:
+) -> Stage:
     """Finish the stage of codes, of which these are the parts."""
     lengths = [np.load(part + LENGTHS) for part in parts]
     starts = np.cumsum([0, *map(len, lengths)])
     digests = []
     for part, start in zip(parts, starts, strict=False):
-        found = np.load(part + DIGESTS).reshape(-1, 3)
-        found[:, 0] += np.uint64(start)
-        digests.append(found)
+        own_digests = np.load(part + DIGESTS).reshape(-1, 3)
+        own_digests[:, 0] += np.uint64(start)
+        digests.append(own_digests)
     path = stages.path(CODES)
     save(path + LENGTHS, np.concatenate(lengths))
     save(path + DIGESTS, np.concatenate(digests))
@@ -139,14 +139,14 @@ def join_codes(
     else:
         join_files(parts, path)
     stages.finish("codes", {**record, "n_records": n_records})
-    return Found(n_records, digest(record))
+    return Stage(n_records, digest(record))
 
 
 def save(path: str, array: Array) -> None:
     """Write a NumPy file, which appears when it is complete."""
-    about = np.lib.format.header_data_from_array_1_0(array)
+    header = np.lib.format.header_data_from_array_1_0(array)
     with _output_files.atomic_output(path) as file:
-        np.lib.format.write_array_header_1_0(file, about)
+        np.lib.format.write_array_header_1_0(file, header)
         file.write(array.reshape(-1).view(np.uint8).data)
 
 
@@ -162,8 +162,8 @@ def similar_records(
     record: dict[str, Any],
     progress: bool | None,
 ) -> tuple[Array, Array]:
-    """Pairs of near records, i ascending, by the estimates or by the exact kernel; `record` is what
-    they are made of."""
+    """Pairs of near records, i ascending, by the estimates or by the exact kernel. `record` is the
+    record of the stage of pairs."""
     threshold, recall, is_exact, _ = search
     steps = _steps(stages, digest(record))
     if not is_exact:
@@ -179,17 +179,17 @@ def find_pairs(
     job: Job,
     search: Search,
     inputs: list[Any],
-    codes: Found,
+    codes: Stage,
     stages: StageRecords,
     progress: bool | None,
     similar: Callable[..., tuple[Array, Array]] = similar_records,
-) -> Found:
+) -> Stage:
     """The stage of pairs."""
     against = [_describe(path) for path in search.against]
     record = {"codes": codes.digest, **search._asdict(), "against": against}
-    found = Found(codes.n_records, digest(record))
+    stage = Stage(codes.n_records, digest(record))
     if stages.has("pairs", record):
-        return found
+        return stage
     stages.begin("pairs")
     own = PackedCodes.load(stages.path(CODES))
     i, j = similar(job, search, inputs, own, stages, record, progress)
@@ -201,11 +201,11 @@ def find_pairs(
     save(stages.path(NEAR), _near_rows(search, own, job.n_jobs))
     stages.finish("pairs", record)
     shutil.rmtree(stages.path(STEPS), ignore_errors=True)
-    return found
+    return stage
 
 
 def _steps(stages: StageRecords, made_of: str) -> KeptStages:
-    """The steps of the search, and those of an earlier run, if that counts."""
+    """The steps of the search; with `resume`, also those of an earlier run of the same search."""
     folder = stages.path(STEPS)
     if not stages.resume:
         shutil.rmtree(folder, ignore_errors=True)
@@ -218,18 +218,18 @@ def _steps(stages: StageRecords, made_of: str) -> KeptStages:
 
 
 def _near_rows(search: Search, codes: PackedCodes, n_jobs: int | None) -> Array:
-    """The rows that are near one of an earlier delivery."""
-    found = [np.empty(0, np.int64)]
+    """The rows that are near a row of an earlier delivery."""
+    near = [np.empty(0, np.int64)]
     for path in search.against:
         earlier = PackedCodes.load(path)
         if len(earlier) and len(codes):
             how = search.threshold, search.recall, MAX_BUCKET, n_jobs
-            found.append(np.unique(_search.similar(earlier, codes, *how)[1]))
-    return np.unique(np.concatenate(found))
+            near.append(np.unique(_search.similar(earlier, codes, *how)[1]))
+    return np.unique(np.concatenate(near))
 
 
 def _copies(digests: Array) -> tuple[Array, Array]:
-    """Pairs of records without samples of equal bytes: each with the first that has them."""
+    """Pairs of records without samples of equal bytes: each record with the first of its equals."""
     rows = digests[:, 0].astype(np.int64)
     if not len(rows):
         return rows, rows
@@ -259,7 +259,7 @@ def verified(
     place = np.cumsum(in_pair) - 1
     with ExitStack() as stack:
         X = _rows_of(job, inputs, in_pair, stages.folder, progress, stack)
-        kept = exact_pairs(job.map, X, X, place[i], place[j]) >= threshold - 1e-12
+        kept = _search.reaches(exact_pairs(job.map, X, X, place[i], place[j]), threshold)
     return i[kept], j[kept]
 
 
@@ -277,8 +277,8 @@ def _rows_of(
     n_rows = width = 0
     ends = [np.zeros(1, np.int64)]
     with _output_files.blaming(folder), FileProgress(inputs, progress, "rows") as bar:
-        for given in inputs:
-            for X in read_rows(job.source, given, _matrix, n_jobs=job.n_jobs, bar=bar):
+        for input in inputs:
+            for X in read_rows(job.source, input, _matrix, n_jobs=job.n_jobs, bar=bar):
                 some = X[np.flatnonzero(wanted[n_rows : n_rows + X.shape[0]])]
                 n_rows += X.shape[0]
                 width = max(width, X.shape[1])
@@ -300,7 +300,7 @@ def _rows_of(
 
 
 _TYPES = np.float64, np.int64
-"""Of values and of columns."""
+"""The types of values and of columns."""
 
 
 def _matrix(block: InputBlock) -> Any:

@@ -162,11 +162,11 @@ class Encoder:
                 blocks.append(self._coded(path, bar))
                 names.add(len(blocks[-1]), _ids_beside(path), [])
                 continue
-            for found in read_rows(self._source, path, self._encode, n_jobs=n_jobs, bar=bar):
-                self._check(str(path), found.codes)
-                blocks.append(found.codes)
-                matrices.append(found.X)
-                names.add(len(found.codes), found.ids, found.comments)
+            for block in read_rows(self._source, path, self._encode, n_jobs=n_jobs, bar=bar):
+                self._check(str(path), block.codes)
+                blocks.append(block.codes)
+                matrices.append(block.X)
+                names.add(len(block.codes), block.ids, block.comments)
         return names, blocks, matrices
 
     def _encode(self, block: InputBlock) -> _Rows:

@@ -23,8 +23,8 @@ from sparsemaps.files._coded_records import (
     NEAR,
     PAIRS,
     STAGE_FILES,
-    Found,
     Search,
+    Stage,
     encode_records,
     find_pairs,
     save,
@@ -44,8 +44,8 @@ from sparsemaps.text._records import is_text_file
 
 
 class KeptFile(NamedTuple):
-    """An input, the output of its records, how many records it has and how many are kept, and
-    whether the output was complete before (`resume`)."""
+    """An input, the output of its records, the number of its records, the number of kept records,
+    and whether the output was complete before (`resume`)."""
 
     input: Any
     output: Any
@@ -55,8 +55,8 @@ class KeptFile(NamedTuple):
 
 
 class Deduplicated(NamedTuple):
-    """How many records there are, how many are kept, how many clusters have several records, and
-    how many the largest has; and each of the files."""
+    """The numbers of records, of kept records, of clusters of several records, and of records of
+    the largest cluster; and the files."""
 
     n_records: int
     n_kept: int
@@ -89,49 +89,51 @@ def deduplicate_files(
 ) -> Deduplicated:
     r"""Keep one record of each cluster of near-duplicates.
 
-    This is what ``sparsemaps dedup`` does. Records are texts, or rows of LIBSVM files. Those whose
-    similarity is at least a threshold are joined, and the chains of such pairs are clusters. The
-    records that are kept are written byte for byte, in their order. Only codes are kept in memory
-    or mapped into it: the inputs are read once for these, and once more for the output.
+    The command ``sparsemaps dedup`` calls this function. Records are texts, or rows of LIBSVM
+    files. Two records whose similarity is at least a threshold are in one cluster, and so are
+    records that a chain of such pairs joins. The kept records are written byte for byte, in their
+    order. Only codes are in memory or mapped into it: the inputs are read once for the codes, and
+    once more for the output.
 
     Parameters
     ----------
     map : map of sparsemaps with codes, or None
-        Used as it is if it is fitted; otherwise a copy is fitted for rows of any width. None is
-        ``MinHash(random_state=0)``, whose similarity is that of sets, Jaccard's.
+        A fitted map is used as it is; of other maps, a copy is fitted for rows of any width. None
+        is ``MinHash(random_state=0)``, whose similarity is the Jaccard similarity of sets.
     inputs : str, path-like, file-like, or a sequence of these
         Texts (.txt, .jsonl, .ndjson; .parquet) or LIBSVM files, all but Parquet plain or compressed
         (.gz, .bz2, .xz, .zst); "-" is standard input. A directory stands for its files in the order
-        of their names, a pattern with ``*``, ``?`` or ``[`` for the files that match. Duplicates
-        are found across all of them.
+        of their names, a pattern with ``*``, ``?`` or ``[`` for the files that match. Clusters may
+        have records of several inputs.
     output : str, path-like or file-like
-        The file to write, compressed as its name ends; "-" is standard output. A directory, which
+        The file to write; the ending of its name chooses the compression; "-" is standard output. A
+        directory, which
         is one that exists or a name that ends in a slash, gets one output for each input, of its
         name.
     threshold : float, default=0.8
         The least similarity of near-duplicates, above 0 and at most 1: the estimate by the codes.
     recall : float, default=0.95
-        The probability that a pair at the threshold is found; 1 compares all pairs.
+        The probability with which a pair at the threshold is joined; 1 compares all pairs.
     exact : bool, default=False
-        Decide by the exact kernel, among pairs whose estimates may be a little lower. The inputs
-        are read once more, and the rows of pairs are kept in temporary files.
+        Whether the exact kernel decides, among pairs whose estimates may be a little lower. The
+        inputs are then read once more, and the rows of pairs are written to temporary files.
     texts : str or None, default=None
-        What the rows of texts are, as in `map_files`. None is "word:5" if the names of the inputs
-        are those of texts or `text_format` is given; other inputs are LIBSVM files.
+        The n-grams that are the rows of texts, as in `map_files`. None is "word:5" if the names of
+        the inputs are those of texts, or with a `text_format`; other inputs are LIBSVM files.
     field : str, default="text"
-        Of texts: the field of a record of .jsonl, or the column of .parquet.
+        For texts, the field of a record of .jsonl, or the column of .parquet.
     keep : {"first", "longest"}, default="first"
         Which record of a cluster is kept: the first, or the first of the longest, which have the
         most characters of text or the most entries.
     clusters : str, path-like or None, default=None
-        A table to write, of the number of each record, or its id, and the number of its cluster,
-        with a tab between them. Records count from 1 through all inputs, and clusters in the order
-        of their first records.
+        A table to write. Each line has the number of a record, or its id, a tab, and the number of
+        its cluster. Records are numbered from 1 through all inputs, clusters in the order of their
+        first records.
     against : str, path-like, a sequence of these, or None, default=None
         Codes of earlier deliveries, such as ``OUTPUT.stages/codes.npy``. A cluster with a record
         that is near one of them is left out, as if those had come first.
     id_field : str or None, default=None
-        Of texts: the field of ids, for the table.
+        For texts, the field of ids, for the table.
     zero_based : bool, default=False
         Whether the indices of LIBSVM files count from 0.
     token_pattern : str or None, default=None
@@ -151,7 +153,7 @@ def deduplicate_files(
 
     Returns
     -------
-    done : Deduplicated
+    result : Deduplicated
         `n_records`, `n_kept`; `n_clusters`, those of several records; `largest`, the most records
         of a cluster; and `files`, with `input`, `output`, `n_records`, `n_kept` and `skipped` of
         each input.
@@ -193,10 +195,10 @@ def deduplicate_files(
     >>> from sparsemaps.files import deduplicate_files
     >>> lines = b"a cat sat on the mat\nthe dog ate\na cat sat on the mat\n"
     >>> output = BytesIO()
-    >>> done = deduplicate_files(
+    >>> result = deduplicate_files(
     ...     None, BytesIO(lines), output, texts="word:2", text_format="txt"
     ... )
-    >>> done.n_records, done.n_kept, done.n_clusters, done.largest
+    >>> result.n_records, result.n_kept, result.n_clusters, result.largest
     (3, 2, 1, 2)
     >>> output.getvalue()
     b'a cat sat on the mat\nthe dog ate\n'
@@ -214,16 +216,16 @@ def deduplicate_files(
 
 
 class DedupPlan(NamedTuple):
-    """What is done, of options that are checked."""
+    """The job of encoding, the search, the inputs and the outputs, after a check of all options."""
 
     job: Job
     search: Search
     inputs: list[Any]
     outputs: list[tuple[Any, list[Any]]]
-    """Each with its inputs, all of which are in order."""
+    """Each output with its inputs, in the order of all inputs."""
     is_many: bool
     folder: str | None
-    """Of the stages; None if they are not kept."""
+    """The folder of the stages; None if they are not kept."""
     keep: str
     clusters: Any
 
@@ -244,8 +246,8 @@ def make_plan(
     n_jobs: int | None,
     **options: Any,
 ) -> DedupPlan:
-    """A plan of the options of `deduplicate_files`, which are checked, as are the names of all
-    files and the codes of earlier deliveries."""
+    """A plan of the options of `deduplicate_files`, after a check of these, of the names of all
+    files, and of the codes of earlier deliveries."""
     paths = expand(inputs)
     search = Search(
         _search.check_share("threshold", threshold),
@@ -296,13 +298,13 @@ def _make_job(
     texts = _analyzer(texts, paths, options["text_format"])
     if texts is None and options["field"] != "text":
         raise ValueError(f"{setting('field', options['field'])} is for texts")
-    source, about = source_of(fitted, texts, id_field=id_field, **options)
-    kind = FormatOptions(False, False, "", about, id_field is not None)
+    source, config = source_of(fitted, texts, id_field=id_field, **options)
+    kind = FormatOptions(False, False, "", config, id_field is not None)
     return Job(fitted, source, kind, "records", n_jobs)
 
 
 def _analyzer(texts: str | None, paths: list[Any], text_format: str | None) -> str | None:
-    """What rows of texts are; None if the inputs are no texts."""
+    """The n-grams that are the rows of texts; None if the inputs are not texts."""
     if texts is not None:
         return texts
     if text_format is not None:
@@ -323,10 +325,10 @@ def _check_codes(job: Job, search: Search) -> None:
 
 
 STAGES = ".stages"
-"""What the name of the folder of stages ends with, after that of the output."""
+"""The ending of the name of the folder of stages, after the name of the output."""
 
 TEXTS = "word:5"
-"""What rows of texts are, unless it is said."""
+"""The default n-grams of texts."""
 
 
 # ---- the stages ----------------------------------------------------------------------------------
@@ -336,10 +338,10 @@ def run(
     plan: DedupPlan,
     progress: bool | None,
     resume: bool,
-    encode: Callable[..., Found] = encode_records,
+    encode: Callable[..., Stage] = encode_records,
     similar: Callable[..., tuple[Array, Array]] = similar_records,
 ) -> Deduplicated:
-    """Do what is planned; Dask encodes and finds pairs in its own ways."""
+    """Run a plan. Dask calls it with other functions to encode records and to search pairs."""
     has_pipe = any(hasattr(path, "read") or is_pipe(path) for path in plan.inputs)
     if check_bool("resume", resume) and (plan.folder is None or has_pipe):
         raise ValueError(f"{setting('resume', True)} is for inputs and outputs that are files")
@@ -353,21 +355,21 @@ def run(
             stack.callback(stages.remove_if_empty)
         job, inputs = plan.job.prepared(keep_pipes(plan.inputs, stack), stack)
         codes = encode(job, inputs, stages, progress)
-        found = find_pairs(job, plan.search, inputs, codes, stages, progress, similar)
-        numbers = _find_clusters(found, stages)
+        pairs = find_pairs(job, plan.search, inputs, codes, stages, progress, similar)
+        numbers = _find_clusters(pairs, stages)
         lengths = np.load(stages.path(CODES + LENGTHS), mmap_mode="r")
         near = np.load(stages.path(NEAR))
         kept = kept_rows(numbers, lengths, near, plan.keep)
         sizes = np.bincount(numbers)
         if plan.clusters is not None:
             write_table(plan.clusters, numbers, stages.path(CODES + IDS))
-        files = _write_outputs(plan, inputs, found, kept, stages, progress)
+        files = _write_outputs(plan, inputs, pairs, kept, stages, progress)
     n_several, largest = int((sizes > 1).sum()), int(sizes.max(initial=0))
     return Deduplicated(len(numbers), int(kept.sum()), n_several, largest, files)
 
 
-def _find_clusters(pairs: Found, stages: StageRecords) -> Array:
-    """The stage of clusters: the number of each record's."""
+def _find_clusters(pairs: Stage, stages: StageRecords) -> Array:
+    """The stage of clusters: the number of each record's cluster."""
     record = {"pairs": pairs.digest}
     path = stages.path(CLUSTERS)
     if not stages.has("clusters", record):
@@ -381,7 +383,7 @@ def _find_clusters(pairs: Found, stages: StageRecords) -> Array:
 
 
 def kept_rows(numbers: Array, lengths: Array, near: Array, keep: str) -> Array:
-    """Whether each record is kept: of each cluster one, unless a record of it is near those of an
+    """Whether each record is kept: one of each cluster, but none of a cluster that is near an
     earlier delivery."""
     n_clusters = int(numbers.max()) + 1 if len(numbers) else 0
     rows = np.arange(len(numbers))
@@ -419,21 +421,21 @@ def write_table(output: Any, numbers: Array, ids: str) -> None:
 def _write_outputs(
     plan: DedupPlan,
     inputs: list[Any],
-    found: Found,
+    pairs: Stage,
     kept: Array,
     stages: StageRecords,
     progress: bool | None,
 ) -> list[KeptFile]:
     """The stage of outputs, each of which has a record of its own."""
-    ends = np.cumsum([0, *found.n_records])
+    ends = np.cumsum([0, *pairs.n_records])
     selections = [
-        Selection(given, kept[start:stop])
-        for given, (start, stop) in zip(inputs, itertools.pairwise(ends.tolist()), strict=True)
+        Selection(input, kept[start:stop])
+        for input, (start, stop) in zip(inputs, itertools.pairwise(ends.tolist()), strict=True)
     ]
     tasks = []
     for number, (output, paths) in enumerate(plan.outputs):
         some = [selections.pop(0) for _ in paths]
-        record = {"pairs": found.digest, "keep": plan.keep, "output": str(output)}
+        record = {"pairs": pairs.digest, "keep": plan.keep, "output": str(output)}
         stage = f"output-{number:06d}"
         tasks.append((output, paths, some, stage, record, _is_complete(stages, stage, record)))
     for output, _, _, stage, _, is_complete in tasks:

@@ -20,7 +20,7 @@ PARQUET = "parquet"
 class Selection(NamedTuple):
     """An input, and which of its records are kept."""
 
-    given: Any
+    input: Any
     kept: Array
 
 
@@ -32,7 +32,7 @@ def write_kept(
     bar: FileProgress,
 ) -> None:
     """Write the records that are kept of some inputs to one output, complete or not at all."""
-    is_parquet = format_of(source, selections[0].given) == PARQUET
+    is_parquet = format_of(source, selections[0].input) == PARQUET
     with ExitStack() as stack:
         file = output
         if not hasattr(output, "write"):
@@ -43,15 +43,15 @@ def write_kept(
             _write_lines(source, selections, file, n_jobs, bar)
 
 
-def format_of(source: Source, given: Any) -> str:
+def format_of(source: Source, input: Any) -> str:
     """The format of an input, by which records are told apart."""
-    return source.format_of(given) if isinstance(source, TextRows) else "svmlight"
+    return source.format_of(input) if isinstance(source, TextRows) else "svmlight"
 
 
 def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
     """Raise a ValueError where records of the inputs of an output cannot go there."""
     for output, inputs in outputs:
-        formats = {format_of(source, given): given for given in inputs}
+        formats = {format_of(source, input): input for input in inputs}
         if len(formats) > 1:
             one, other = list(formats.values())[:2]
             raise ValueError(
@@ -95,11 +95,11 @@ def _check_schemas(inputs: list[Any]) -> None:
             raise ValueError(f"{inputs[0]} and {path} have different columns; write to a directory")
 
 
-def _check_number(given: Any, n_found: int, n_before: int) -> None:
-    if n_found != n_before:
+def _check_number(input: Any, n_records: int, n_before: int) -> None:
+    if n_records != n_before:
         raise ValueError(
-            f"{getattr(given, 'path', given)} has changed meanwhile: it had {n_before} records, "
-            f"and has {n_found}"
+            f"{getattr(input, 'path', input)} has changed meanwhile: it had {n_before} records, "
+            f"and has {n_records}"
         )
 
 
@@ -118,9 +118,9 @@ def _write_lines(
         return (records, len(records)), 0
 
     last = b""  # byte that was written
-    for given, kept in selections:
+    for input, kept in selections:
         n = 0
-        for records in read_counted(source, given, take, n_jobs=n_jobs, bar=bar):
+        for records in read_counted(source, input, take, n_jobs=n_jobs, bar=bar):
             some = kept[n : n + len(records)]
             lines = b"".join(itertools.compress(records, some))
             if last and n == 0 and some[:1].all():
@@ -129,7 +129,7 @@ def _write_lines(
                 file.write(lines if last in (b"", b"\n") else b"\n" + lines)
                 last = lines[-1:]
             n += len(records)
-        _check_number(given, n, len(kept))
+        _check_number(input, n, len(kept))
 
 
 # ---- Parquet -------------------------------------------------------------------------------------
@@ -141,8 +141,8 @@ def _write_groups(selections: list[Selection], file: IO[bytes], bar: FileProgres
     pa = library("pyarrow", "writing Parquet", "text")
     with ExitStack() as stack:
         writer = None
-        for given, kept in selections:
-            with open_input(given) as text, _text_input.arrays_of(str(text.name)):
+        for input, kept in selections:
+            with open_input(input) as text, _text_input.arrays_of(str(text.name)):
                 update = bar.reading(text)
                 source = parquet.ParquetFile(text.file)
                 if writer is None:
@@ -159,14 +159,14 @@ def _write_groups(selections: list[Selection], file: IO[bytes], bar: FileProgres
                         writer.write_table(some, row_group_size=len(some))
                     n += len(rows)
                     update(len(rows))
-            _check_number(given, n, len(kept))
+            _check_number(input, n, len(kept))
 
 
-def _compression(about: Any) -> Any:
+def _compression(metadata: Any) -> Any:
     """How each column of a file is compressed."""
-    if not about.num_row_groups:
+    if not metadata.num_row_groups:
         return "snappy"
-    columns = (about.row_group(0).column(i) for i in range(about.num_columns))
+    columns = (metadata.row_group(0).column(i) for i in range(metadata.num_columns))
     return {
         column.path_in_schema: column.compression.replace("UNCOMPRESSED", "NONE")
         for column in columns

@@ -69,9 +69,9 @@ def similar_pairs_of_files(
 ) -> FoundPairs:
     r"""Write the pairs of similar rows of files.
 
-    This is what ``sparsemaps pairs`` does. Each line of the output has the numbers of two rows,
-    which count from 1 through all inputs, or their ids, and their similarity with six decimals;
-    where LIBSVM files have comments, those of the two lines follow. Columns are separated by tabs.
+    The command ``sparsemaps pairs`` calls this function. Each line of the output has the numbers of
+    two rows, from 1 through all inputs, or their ids, and their similarity with six decimals. Where
+    LIBSVM files have comments, the comments of the two lines follow. Columns are separated by tabs.
     The output appears when it is complete.
 
     Parameters
@@ -79,42 +79,42 @@ def similar_pairs_of_files(
     map : sampled map or None
         As for `map_files`. None takes the map of the first file of codes.
     inputs : str, path-like, file-like, or a sequence of these
-        LIBSVM files, or raw texts where `texts` is given; files of packed codes (.npy), as
-        `map_files` and `sparsemaps.codes.PackedCodes.save` write them; folders and patterns. Each
-        is read once, one after the other. Codes are kept in memory; those of files of codes are
-        mapped into it, or joined in a temporary file beside the output if there are several inputs.
+        LIBSVM files, or with `texts` raw texts; files of packed codes (.npy), as `map_files` and
+        `sparsemaps.codes.PackedCodes.save` write them; directories and patterns. Each input is read
+        once, one after the other. Codes are kept in memory. Files of codes are mapped into memory;
+        if there are several inputs, their codes are joined in a temporary file beside the output.
     output : str, path-like or file-like
         The file to write (.gz, .bz2, .xz, .zst); "-" is standard output.
     threshold : float, default=0.8
         The least similarity, above 0, at most 1.
     other : as `inputs`, or None, default=None
-        Find pairs of a row of `inputs` and a row of these; None is within `inputs`.
+        Inputs for pairs of a row of `inputs` and a row of these; None is for pairs within `inputs`.
     recall : float, default=0.95
-        The probability that a pair at the threshold is found, above 0, at most 1; 1 compares all
-        pairs.
+        The probability with which a pair at the threshold is written, above 0, at most 1; 1
+        compares all pairs.
     exact : bool, default=False
-        Decide by the exact kernel, among pairs whose estimates may be a little lower, and write its
-        value. Keeps the rows in memory.
+        Whether the exact kernel decides, among pairs whose estimates may be a little lower, and is
+        written. The rows are then kept in memory.
     containment : bool, default=False
-        Of `MinHash`: find pairs of which the first set is contained in the second, up to
-        `threshold`, as `sparsemaps.neighbors.contained_pairs` does it. With `exact` fewer hashes
-        are enough.
+        For `MinHash`, whether to write pairs of which the first set is contained in the second, up
+        to `threshold`, as `sparsemaps.neighbors.contained_pairs` returns them. With `exact` fewer
+        hashes are enough.
     zero_based, texts, field, id_field, token_pattern, text_format, n_jobs, progress, max_line_bytes
         As for `map_files`.
     resume : bool, default=False
-        Keep what is done in the folder OUTPUT.stages until the output is complete, and go on from
-        what an earlier run has kept there, which may have been killed. A file OUTPUT.json then says
-        what the output was made of, and an output that is complete is not made again. Other
-        parameters or inputs are an error. Codes are kept, and pairs of each part of the search;
-        with `exact`, inputs are read again.
+        Whether to keep the results of steps in the folder OUTPUT.stages until the output is
+        complete, and to start from the results of an earlier run, which may have been killed. A
+        file OUTPUT.json then says what the output was made of, and a complete output is not made
+        again. Other parameters or inputs are an error. The results are codes, and pairs of each
+        part of the search. With `exact`, inputs are read again.
     max_bytes : int, default=2**30
         As for `sparsemaps.neighbors.similar_pairs`.
 
     Returns
     -------
-    found : FoundPairs
-        Numbers of rows (`n_rows`), of rows of `other` (`n_other`), and of pairs (`n_pairs`);
-        `skipped`.
+    answer : FoundPairs
+        The numbers of rows (`n_rows`), of rows of `other` (`n_other`), and of pairs (`n_pairs`);
+        and `skipped`, whether the output was complete before.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def similar_pairs_of_files(
 
     See Also
     --------
-    sparsemaps.neighbors.similar_pairs : The same for codes.
+    sparsemaps.neighbors.similar_pairs : Pairs of codes in memory.
 
     Examples
     --------
@@ -153,8 +153,8 @@ def similar_pairs_of_files(
         "zero_based": zero_based, "field": field, "id_field": id_field,
         "token_pattern": token_pattern, "text_format": text_format,
     }  # fmt: skip
-    source, about = _source(job.map, read, texts, max_line_bytes=max_line_bytes, **what)
-    encoder = Encoder(job.map, source, about, keep_rows=exact)
+    source, config = _source(job.map, read, texts, max_line_bytes=max_line_bytes, **what)
+    encoder = Encoder(job.map, source, config, keep_rows=exact)
     target = None if hasattr(output, "write") else os.fspath(output)
     if not resume:
         written = [] if target is None else [(target, _output_files.OUTPUT)]
@@ -165,18 +165,18 @@ def similar_pairs_of_files(
         raise ValueError(f"{setting('resume', True)} needs inputs and an output that are files")
     beside = [(target + ending, f"a file beside {target}") for ending in (RECORD, STAGES)]
     _output_files.refuse_clashes(read, [(target, _output_files.OUTPUT), *beside])
-    record = job.record({**what, "texts": about, "inputs": [_about(path) for path in read]})
-    done = _complete(target, record)
-    if done is None:
+    record = job.record({**what, "texts": config, "inputs": [_state(path) for path in read]})
+    answer = _complete(target, record)
+    if answer is None:
         stages = _begin(target, record)
-        done = job.run(encoder, paths, others, target, progress, stages, None)
-        _finish(target, record, done)
+        answer = job.run(encoder, paths, others, target, progress, stages, None)
+        _finish(target, record, answer)
         stages.remove()
-    return done
+    return answer
 
 
 class _Job(NamedTuple):
-    """What is done with the rows, of options that are checked."""
+    """The map and the options that decide the pairs, after a check."""
 
     map: Any
     threshold: float
@@ -187,7 +187,7 @@ class _Job(NamedTuple):
     max_bytes: int
 
     def check(self, read: list[Any]) -> None:
-        """Raise where the options do not go together, or not with what is read."""
+        """Raise where options exclude one another, or exclude an input."""
         _threads.resolve_n_jobs(self.n_jobs)
         coded = [path for path in read if holds_codes(path)]
         if self.exact and coded:
@@ -198,7 +198,7 @@ class _Job(NamedTuple):
             raise ValueError(f"{setting('containment', True)} is for MinHash")
 
     def record(self, more: dict[str, Any]) -> dict[str, Any]:
-        """What the output is made of, for resuming."""
+        """The record of the output, for resuming."""
         names = ("threshold", "recall", "exact", "containment")
         return make_record(self.map, {**{name: getattr(self, name) for name in names}, **more})
 
@@ -255,7 +255,7 @@ class _Job(NamedTuple):
         value = exact_pairs(self.map, first, first if Y is None else stacked(Y, width), i, j)
         if self.containment:
             value = _containment.of_similarity(value, codes, other, i, j)
-        kept = value >= self.threshold - 1e-12
+        kept = _search.reaches(value, self.threshold)
         return i[kept], j[kept], value[kept]
 
 
@@ -264,7 +264,8 @@ _MAX_BUCKET = 1000
 
 
 def _map_of(map: Any, read: list[Any]) -> Any:
-    """The map, fitted; that of a file of codes where none is given, or None if all are such."""
+    """The fitted map; for None, the map of the first file of codes, or None if all are files of
+    codes."""
     if map is not None:
         fitted = as_fitted(map)
         if not fitted.has_codes:
@@ -287,11 +288,11 @@ def _source(map: Any, read: list[Any], texts: str | None, **options: Any) -> Any
         if texts is not None:
             raise ValueError(f"{setting('texts', texts)} is for texts; all inputs are codes")
         return LibsvmRows(), None
-    source, about = source_of(map, texts, **options)
+    source, config = source_of(map, texts, **options)
     for path in read:
         if isinstance(source, TextRows) and not holds_codes(path):
             source.format_of(path)
-    return source, about
+    return source, config
 
 
 @contextlib.contextmanager
@@ -308,23 +309,23 @@ def _temporary_folder(name: str | None, read: list[Any]) -> Iterator[str | None]
 # ---- resuming ------------------------------------------------------------------------------------
 
 
-def _about(path: Any) -> list[Any]:
-    found = os.stat(path)
-    return [os.fspath(path), found.st_size, found.st_mtime_ns]
+def _state(path: Any) -> list[Any]:
+    status = os.stat(path)
+    return [os.fspath(path), status.st_size, status.st_mtime_ns]
 
 
 def _complete(name: str, record: dict[str, Any]) -> FoundPairs | None:
-    """What an earlier run has found whose output is complete; an error if it is of another job."""
+    """The answer of an earlier run whose output is complete; an error if it is of another job."""
     try:
         with open(name + RECORD, "rb") as file:
-            found = read_record(file.read())
+            before = read_record(file.read())
         size = os.path.getsize(name)
     except FileNotFoundError:
         return None
-    if found is None or found.pop("output_size", None) != size:
+    if before is None or before.pop("output_size", None) != size:
         return None
-    numbers: Any = found.pop("found", None)
-    other = difference(found, record)
+    numbers: Any = before.pop("found", None)
+    other = difference(before, record)
     if other is not None:
         raise ValueError(
             f"{name} is of another map, command or input: made with {other}; write to another "
@@ -335,7 +336,7 @@ def _complete(name: str, record: dict[str, Any]) -> FoundPairs | None:
 
 
 def _begin(name: str, record: dict[str, Any]) -> KeptStages:
-    """What is kept of an earlier run; an error if it is of another job."""
+    """The kept results of an earlier run; an error if it is of another job."""
     stages = KeptStages(name + STAGES)
     other = difference(stages.value("record", lambda: record), record)
     if other is not None:
@@ -346,11 +347,11 @@ def _begin(name: str, record: dict[str, Any]) -> KeptStages:
     return stages
 
 
-def _finish(name: str, record: dict[str, Any], done: FoundPairs) -> None:
-    """Say what a complete output was made of."""
-    about = {**record, "output_size": os.path.getsize(name), "found": done[:3]}
+def _finish(name: str, record: dict[str, Any], answer: FoundPairs) -> None:
+    """Write the record of a complete output."""
+    finished = {**record, "output_size": os.path.getsize(name), "found": answer[:3]}
     with _output_files.atomic_output(name + RECORD, synced=False) as file:
-        file.write(json.dumps(about).encode() + b"\n")
+        file.write(json.dumps(finished).encode() + b"\n")
 
 
 # ---- lines ---------------------------------------------------------------------------------------
@@ -365,10 +366,10 @@ def _write_lines(
     for start in range(0, len(i), _LINES):
         some = slice(start, start + _LINES)
         lines = []
-        for *pair, found in zip(i[some].tolist(), j[some].tolist(), value[some].tolist(),
+        for *pair, similarity in zip(i[some].tolist(), j[some].tolist(), value[some].tolist(),
                                 strict=True):  # fmt: skip
             columns = [name(row) for name, row in zip(named, pair, strict=True)]
-            columns.append(f"{found:.6f}")
+            columns.append(f"{similarity:.6f}")
             if has_comments:
                 columns += [one.comments.get(row, "") for one, row in zip(names, pair, strict=True)]
             lines.append("\t".join(columns) + "\n")

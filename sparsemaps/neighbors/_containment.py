@@ -164,7 +164,7 @@ def of_similarity(
     return similarity * (a + b) / ((1 + similarity) * a)
 
 
-class _Found(NamedTuple):
+class _Candidates(NamedTuple):
     """Pairs of which the first may be contained in the second, and how many codes differ."""
 
     i: Array
@@ -172,10 +172,10 @@ class _Found(NamedTuple):
     differing: Array
 
 
-def _joined(found: Iterator[_Found]) -> _Found:
+def _joined(parts: Iterator[_Candidates]) -> _Candidates:
     none = np.empty(0, np.int64)
-    parts = zip(_Found(none, none, none), *found, strict=True)
-    return _Found(*(np.concatenate(part) for part in parts))
+    columns = zip(_Candidates(none, none, none), *parts, strict=True)
+    return _Candidates(*(np.concatenate(column) for column in columns))
 
 
 def _search_classes(
@@ -184,7 +184,7 @@ def _search_classes(
     threshold: float,
     n_jobs: Any,
     wanted: Callable[[float], tuple[int, float]],
-) -> Iterator[_Found]:
+) -> Iterator[_Candidates]:
     """The pairs of each pair of classes whose sizes allow it. `wanted` gives, for the least
     similarity of a pair of classes, how many codes agree at least, and the recall of hashing."""
     own = _classes(codes)
@@ -203,9 +203,9 @@ def _search_classes(
                 sets[0], None if same else sets[1], n_agreeing, recall, _search.MAX_BUCKET, n_jobs
             )
             i, j = first[i], second[j]
-            yield _Found(i, j, differing)
+            yield _Candidates(i, j, differing)
             if other is None:
-                yield _Found(j, i, differing)
+                yield _Candidates(j, i, differing)
 
 
 def _classes(codes: PackedCodes) -> list[Array]:
