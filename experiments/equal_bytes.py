@@ -15,7 +15,7 @@ from sparsemaps.neighbors import KernelNeighbors
 
 CELLS = "experiments.equal_bytes"
 SETS = ("reuters52", "news20_bydate")
-SIZES = (64, 128, 256, 512)
+SIZES = (64, 128, 256)
 METHODS = {
     "count sketch, float32": "C7",
     "count sketch, int8": "C4",
@@ -23,7 +23,7 @@ METHODS = {
     "min-max of tf-idf, 8 bits": "C1",
     "MinHash of words, 8 bits": "C0",
 }
-MOST_BITS = 2048
+MOST_BITS = 1024
 """Training on more one-hot bits takes too long."""
 
 
