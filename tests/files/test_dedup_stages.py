@@ -13,7 +13,8 @@ from programs import Program, posix
 
 from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import deduplicate_files
+from sparsemaps.files import _coded_records, deduplicate_files
+from sparsemaps.files._stage_records import StageRecords
 
 TEXTS = make_texts()
 SETS = [shingles(text) for text in TEXTS]
@@ -281,3 +282,21 @@ def test_damaged_records_of_stages(folder, tmp_path):
     (tmp_path / "out.stages/codes.npy").unlink()
     deduplicate_files(MINHASH, folder, tmp_path / "out", resume=True, threshold=0.9, **WORDS)
     assert (tmp_path / "out.stages/codes.npy").exists()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_steps_of_another_search_are_not_taken(tmp_path, resume):
+    """A run was killed in the midst of the search."""
+
+    def steps(made_of):
+        found = _coded_records._steps(StageRecords(str(tmp_path), resume), made_of)
+        found.value("step", lambda: made_of)
+        return found.value("step", lambda: None)
+
+    assert steps("one search") == "one search"
+    left = tmp_path / "search/more.json"
+    left.write_text("1")
+    assert steps("one search") == "one search"
+    assert left.exists() == resume
+    assert steps("another search") == "another search"
+    assert not left.exists()
