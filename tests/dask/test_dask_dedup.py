@@ -104,7 +104,7 @@ def test_empty_inputs_and_pipes(tmp_path):
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("default")
 def test_workers_that_are_killed(tmp_path):
-    texts = make_texts(3000, seed=4, n_words=300)
+    texts = [f"{text} {row}" for row in range(30) for text in TEXTS]
     write_lines(tmp_path / "in.jsonl", texts)
     map = MinHash(n_hashes=128, random_state=0)
     deduplicate_files(map, tmp_path / "in.jsonl", tmp_path / "one", **WORDS)
@@ -126,7 +126,7 @@ def test_workers_that_are_killed(tmp_path):
         killer = threading.Thread(target=kill, args=(workers,))
         killer.start()
         plan = make_plan(tmp_path / "in.jsonl", tmp_path / "out")
-        deduplicate(plan, client=client, partition_bytes=100_000)
+        deduplicate(plan, client=client, partition_bytes=2**17)
         killer.join()
     assert killed == [3, 12]
     assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()
