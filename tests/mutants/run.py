@@ -164,7 +164,10 @@ class Copy:
             asked, env=self._environment, capture_output=True, text=True, check=True
         )
         for source, target in json.loads(installed.stdout).items():
-            link = self.site / target.partition("site-packages/")[2]
+            name = target.partition("site-packages/")[2]
+            if not name:  # the manual page, which is elsewhere
+                continue
+            link = self.site / name
             link.parent.mkdir(parents=True, exist_ok=True)
             link.unlink(missing_ok=True)
             link.symlink_to(source)
