@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 
@@ -212,7 +213,10 @@ def test_many_blocks_by_threads(tmp_path):
         deduplicate_files(MINHASH, tmp_path / "in.jsonl", tmp_path / "out", n_jobs=n_jobs)
         found.append((tmp_path / "out").read_bytes())
     assert found[0] == found[1]
-    assert 100 < found[0].count(b"\n") < 3000
+    kept = [json.loads(line)["text"] for line in found[0].splitlines()]
+    assert 100 < len(kept) < 3000
+    short = [text for text in texts if len(text.split()) < 5]
+    assert [text for text in kept if len(text.split()) < 5] == list(dict.fromkeys(short))
 
 
 @pytest.mark.parametrize("is_many", [False, True])
