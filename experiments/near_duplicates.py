@@ -30,7 +30,9 @@ from experiments import report, runner
 from sparsemaps import MinHash, files
 from sparsemaps.neighbors import clusters
 
-SOURCES = ("texts", "pages")
+SOURCES = {"texts": 15_000, "pages": 400}
+"""Files, and how many texts of each are taken by default: so many as slower tools do in minutes."""
+
 SIZES = (3, 5)  # of word n-grams
 THRESHOLD = 0.8
 N_HASHES = 256
@@ -40,7 +42,7 @@ BANDS = (19, 13)
 
 COLUMNS = (
     "texts of", "words", "tool", "CPU, s", "second run, s", "MB/s", "bytes a text", "peak MB",
-    "pairs", "precision, %", "recall, %", "same answer",
+    "pairs", "precision, %", "recall, %", "same answer again",
 )  # fmt: skip
 
 
@@ -67,6 +69,21 @@ def sparsemaps(work: Work) -> Pairs:
     for line in out.read_text(encoding="utf-8").splitlines():
         i, j, _ = line.split("\t")
         yield int(i) - 1, int(j) - 1
+
+
+def sparsemaps_dedup(work: Work) -> Pairs:
+    """The texts that are kept, and a table of clusters."""
+    kept, table = str(work.folder / "kept.jsonl"), work.folder / "clusters.tsv"
+    files.deduplicate_files(
+        MinHash(n_hashes=N_HASHES, random_state=0), str(work.source), kept, clusters=str(table),
+        texts=f"word:{work.n}", threshold=THRESHOLD, resume=True, progress=False,
+    )  # fmt: skip
+    first: dict[str, int] = {}
+    for line in table.read_text(encoding="utf-8").splitlines():
+        row, cluster = line.split("\t")
+        number = int(row) - 1
+        if first.setdefault(cluster, number) != number:
+            yield first[cluster], number
 
 
 def ngrams_of(work: Work) -> Iterator[set[str]]:
@@ -166,15 +183,19 @@ class Tool(NamedTuple):
     find: Callable[[Work], Pairs]
     package: str
     n_bytes: int
-    lists_pairs: bool = True
+    lists: str = "pairs"  # or "clusters", or nothing
+    keeps: bool = False  # what a second run takes
 
 
 TOOLS = {
-    "sparsemaps": Tool(sparsemaps, "sparsemaps", N_HASHES + 4),
+    "sparsemaps pairs": Tool(sparsemaps, "sparsemaps", N_HASHES + 4, keeps=True),
+    "sparsemaps dedup": Tool(
+        sparsemaps_dedup, "sparsemaps", N_HASHES + 4, lists="clusters", keeps=True
+    ),
     "datasketch": Tool(datasketch, "datasketch", 8 * N_HASHES),
     "rensa": Tool(rensa, "rensa", 4 * N_HASHES),
-    "datatrove": Tool(datatrove, "datatrove", BANDS[0] * (4 * BANDS[1] + 4)),
-    "text-dedup": Tool(text_dedup, "text_dedup", 8 * N_HASHES, lists_pairs=False),
+    "datatrove": Tool(datatrove, "datatrove", BANDS[0] * (4 * BANDS[1] + 4), keeps=True),
+    "text-dedup": Tool(text_dedup, "text_dedup", 8 * N_HASHES, lists="", keeps=True),
 }
 
 
@@ -183,10 +204,13 @@ TOOLS = {
 
 def run_here(name: str, work: Work) -> None:
     """Run a tool in this process, and print what it took and found as JSON."""
-    preload(name)
     start = cpu_time()
+    preload(name)
+    begun = cpu_time()
     pairs = sorted(set(TOOLS[name].find(work)))
-    seconds = cpu_time() - start
+    seconds = cpu_time() - begun
+    if not TOOLS[name].lists:  # a program, which imports again what it needs
+        seconds -= begun - start
     peaks = [resource.getrusage(who).ru_maxrss for who in WHO]
     found = {"seconds": seconds, "peak_mb": max(peaks) / 1024, "pairs": pairs}
     (work.folder / "found.json").write_text(json.dumps(found), encoding="utf-8")
@@ -217,7 +241,7 @@ def run(name: str, work: Work) -> dict[str, Any]:
     arguments = [str(work.source), str(work.n), str(work.folder)]
     subprocess.run(
         [sys.executable, "-m", "experiments.near_duplicates", "--run", name, *arguments],
-        check=True, env=environment, stdout=subprocess.DEVNULL,
+        check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     found: dict[str, Any] = json.loads((work.folder / "found.json").read_text(encoding="utf-8"))
     return found
@@ -250,36 +274,54 @@ def judge(found: dict[str, Any], exact: tuple[Any, Any], n_rows: int) -> tuple[f
     return n_right / max(len(pairs), 1), float(together.mean()) if len(together) else 1.0
 
 
-def measure(data: Path, folder: Path, n_texts: int) -> list[dict[str, Any]]:
-    rows = []
-    for name in SOURCES:
+def measure(
+    data: Path, results: Path, folder: Path, n_texts: dict[str, int]
+) -> list[dict[str, Any]]:
+    """What all tools took and found; what was measured before is kept in the results."""
+    kept = results / "cells" / "near-duplicates.jsonl"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
+    rows = [json.loads(line) for line in lines]
+    done = {(row["source"], row["asked"], row["n"], row["tool"]) for row in rows}
+    for name, asked in n_texts.items():
         compressed = data / f"{name}.jsonl.xz"
         if not compressed.exists():
             continue
         source = folder / f"{name}.jsonl"
         with lzma.open(compressed, "rb") as texts:
-            source.write_bytes(b"".join(itertools.islice(texts, n_texts)))
-        n_rows = source.read_bytes().count(b"\n")
+            source.write_bytes(b"".join(itertools.islice(texts, asked)))
         for n in SIZES:
+            missing = [
+                tool
+                for tool, about in TOOLS.items()
+                if (name, asked, n, tool) not in done and importlib.util.find_spec(about.package)
+            ]
+            if not missing:
+                continue
             exact = exact_pairs(Work(source, n, folder / "exact"))
-            for tool, about in TOOLS.items():
-                if importlib.util.find_spec(about.package) is None:
-                    continue
-                kept = folder / f"{name}-{n}-{tool}"
-                first = run(tool, Work(source, n, kept))
-                second = run(tool, Work(source, n, kept))
-                alone = run(tool, Work(source, n, folder / f"{name}-{n}-{tool}-alone"))
-                precision, recall = judge(first, exact, n_rows)
-                rows.append({
-                    "source": name, "n_texts": n_rows, "bytes": source.stat().st_size, "n": n,
-                    "tool": tool, "seconds": min(first["seconds"], alone["seconds"]),
-                    "second": second["seconds"], "peak_mb": first["peak_mb"],
-                    "n_pairs": len(first["pairs"]), "precision": precision, "recall": recall,
-                    "same": first["pairs"] == second["pairs"] == alone["pairs"],
-                    "n_exact": len(exact[0]), "lists_pairs": about.lists_pairs,
-                })  # fmt: skip
+            for tool in missing:
+                row = measure_one(tool, Work(source, n, folder / f"{name}-{n}-{tool}"), exact)
+                rows.append({"source": name, "asked": asked, **row})
+                with open(kept, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(rows[-1]) + "\n")
                 print(json.dumps(rows[-1]), flush=True)
-    return rows
+    return [row for row in rows if row["asked"] == n_texts[row["source"]]]
+
+
+def measure_one(tool: str, work: Work, exact: tuple[Any, Any]) -> dict[str, Any]:
+    n_rows = work.source.read_bytes().count(b"\n")
+    first, second = run(tool, work), run(tool, work)
+    again = second
+    if TOOLS[tool].keeps:
+        again = run(tool, work._replace(folder=work.folder.with_name(work.folder.name + "-again")))
+    precision, recall = judge(first, exact, n_rows)
+    return {
+        "n_texts": n_rows, "bytes": work.source.stat().st_size, "n": work.n, "tool": tool,
+        "seconds": min(first["seconds"], again["seconds"]), "second": second["seconds"],
+        "peak_mb": first["peak_mb"], "n_pairs": len(first["pairs"]), "precision": precision,
+        "recall": recall, "same": first["pairs"] == again["pairs"], "n_exact": len(exact[0]),
+        "version": importlib.metadata.version(tool.split()[0]),
+    }  # fmt: skip
 
 
 # ---- the page ------------------------------------------------------------------------------------
@@ -288,35 +330,34 @@ def measure(data: Path, folder: Path, n_texts: int) -> list[dict[str, Any]]:
 def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
     lines = []
     for row in rows:
-        pairs = (
-            [
-                f"{row['n_pairs']:,}", f"{100 * row['precision']:.1f}",
-                f"{100 * row['recall']:.1f}", "yes" if row["same"] else "no",
-            ]
-            if row["lists_pairs"]
-            else ["–"] * 4
-        )  # fmt: skip
+        lists = TOOLS[row["tool"]].lists
         lines.append([
             f"{row['source']} ({row['n_exact']:,} pairs)", row["n"], row["tool"],
-            f"{row['seconds']:.2f}", f"{row['second']:.2f}",
+            f"{row['seconds']:.2f}", f"{max(row['second'], 0):.2f}",
             f"{row['bytes'] / row['seconds'] / 1e6:.1f}", TOOLS[row["tool"]].n_bytes,
-            f"{row['peak_mb']:.0f}", *pairs,
+            f"{row['peak_mb']:.0f}",
+            f"{row['n_pairs']:,}" if lists == "pairs" else "–",
+            f"{100 * row['precision']:.1f}" if lists == "pairs" else "–",
+            f"{100 * row['recall']:.1f}" if lists else "–",
+            ("yes" if row["same"] else "no") if lists else "–",
         ])  # fmt: skip
-    packages = {row["tool"] for row in rows}
-    versions = [f"{tool} {importlib.metadata.version(tool)}" for tool in TOOLS if tool in packages]
+    versions = {row["tool"].split()[0]: row["version"] for row in rows}
     today = datetime.datetime.now(datetime.UTC).date()
     sizes = {row["source"]: (row["n_texts"], row["bytes"]) for row in rows}
     inputs = ", ".join(f"{name}: {n:,} texts, {b / 1e6:.0f} MB" for name, (n, b) in sizes.items())
     notes = (
         f"Pairs of a Jaccard similarity of at least {THRESHOLD} by word n-grams, {N_HASHES} hashes "
-        f"({BANDS[0]} times {BANDS[1]} of datatrove), from JSON Lines to pairs; {inputs}. CPU time "
-        "of one thread, the lesser of two runs, without the time to import; the second run is in "
-        "the folder of the first. Precision: pairs listed whose exact similarity reaches the "
-        "threshold. Recall: pairs that do (their number is in the first column) and are in one "
-        "cluster. Same answer: in three processes. datatrove divides texts into words by a rule of "
-        "its own, lists the pairs that share a band without comparing them further, and also "
-        f"writes the texts that are kept. {', '.join(versions)}; Python "
-        f"{sys.version.split()[0]}; {runner.machine()}; {today}; `{command}`."
+        f"({BANDS[0]} times {BANDS[1]} of datatrove), from JSON Lines to pairs or to kept texts; "
+        f"{inputs}. CPU time of one thread, the lesser of two runs, without the time to import; "
+        "the second run is in the folder of the first. Precision: pairs listed whose exact "
+        "similarity reaches the threshold. Recall: pairs that do (their number is in the first "
+        "column) and are in one cluster. Same answer: of two runs that share nothing. The "
+        "libraries datasketch and rensa are given sets of n-grams that Python makes. datatrove "
+        "divides texts into words by a rule of its own, lists the pairs that share a band without "
+        "comparing them further, and also writes the texts that are kept; text-dedup writes these "
+        f"alone. {', '.join(f'{tool} {number}' for tool, number in versions.items())}; Python "
+        f"{sys.version.split()[0]}; {runner.machine()}, which other programs kept busy; {today}; "
+        f"`{command}`."
     )
     report.write_table(
         results / "near-duplicates", "Near-duplicates of texts, beside other tools", COLUMNS,
@@ -349,9 +390,10 @@ def main(arguments: list[str] | None = None) -> None:
                                      description=__doc__)  # fmt: skip
     parser.add_argument("--data", type=Path, help="directory of the texts")
     parser.add_argument("-o", "--results", type=Path, help="where table and plot go")
-    parser.add_argument(
-        "--texts", type=int, default=15_000, help="at most so many of each file (default: 15000)"
-    )
+    for name, most in SOURCES.items():
+        parser.add_argument(
+            f"--{name}", type=int, default=most, help=f"at most so many of {name} ({most})"
+        )
     parser.add_argument("--run", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.run:
@@ -360,13 +402,12 @@ def main(arguments: list[str] | None = None) -> None:
         return
     if options.data is None or options.results is None:
         parser.error("--data and -o are needed")
-    command = (
-        f"python -m experiments.near_duplicates --data DIRECTORY -o RESULTS --texts {options.texts}"
-    )
+    n_texts = {name: getattr(options, name) for name in SOURCES}
+    command = "python -m experiments.near_duplicates --data DIRECTORY -o RESULTS"
+    command += "".join(f" --{name} {most}" for name, most in n_texts.items())
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        rows = measure(options.data, Path(folder), options.texts)
-    options.results.mkdir(parents=True, exist_ok=True)
+        rows = measure(options.data, options.results, Path(folder), n_texts)
     write(options.results, rows, command)
     print(f"{time.perf_counter() - start:.0f} s in all")
 
