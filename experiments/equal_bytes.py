@@ -14,14 +14,14 @@ from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, SignPro
 from sparsemaps.neighbors import KernelNeighbors
 
 CELLS = "experiments.equal_bytes"
-SETS = ("reuters52", "news20_bydate")
+SETS = ("news20_bydate", "reuters52")
 SIZES = (64, 128, 256)
 METHODS = {
-    "count sketch, float32": "C7",
-    "count sketch, int8": "C4",
-    "SignProjection, 1 bit": "C2",
-    "min-max of tf-idf, 8 bits": "C1",
     "MinHash of words, 8 bits": "C0",
+    "min-max of tf-idf, 8 bits": "C1",
+    "SignProjection, 1 bit": "C2",
+    "count sketch, int8": "C4",
+    "count sketch, float32": "C7",
 }
 MOST_BITS = 1024
 """Training on more one-hot bits takes too long."""

@@ -95,3 +95,6 @@ plt.show()
 # %%
 # Neighbours by codes of 256 bytes are right more often than those by cosine, and are found sooner.
 # Ordering the candidates by the exact kernel adds a point or two, at many times the cost.
+#
+# On the 20 groups of news20 the vote of ten is right in 39 % by cosine, in 52 % by codes and in
+# 59 % by the exact kernel: see :doc:`the measured pages </results/index>`.
