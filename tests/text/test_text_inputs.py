@@ -45,7 +45,7 @@ def containers():
     yield "tuple", tuple(TEXTS)
     yield "objects", np.array(TEXTS, object)
     yield "strings", np.array(TEXTS)
-    if np.lib.NumpyVersion(np.__version__) >= "2.2.0":  # before, some of its strings are lost
+    if hasattr(np.dtypes, "StringDType"):  # from NumPy 2 on
         yield "variable strings", np.array(TEXTS, np.dtypes.StringDType())
     yield "pandas", pd.Series(TEXTS)
     yield "pandas objects", pd.Series(TEXTS, dtype=object)
