@@ -80,6 +80,36 @@ def test_labels_that_are_strings(file, tmp_path):
     assert [line.partition(" # ")[2] for line in lines] == IDS
 
 
+def test_labels_and_ids_that_no_line_can_hold(tmp_path):
+    labels, ids = ["a\tb", "c\\d", "e\nf", "g\rh"], [" 1\n2", "3\t 4", "5  6", "7"]
+    file = write_jsonl(tmp_path / "a.jsonl", ["x"] * 4, labels, ids)
+    map_files(cws(), file, tmp_path / "out", texts="word:1", label_field="label", id_field="id")
+    table = (tmp_path / "out.classes.tsv").read_bytes()
+    assert table == b"0\ta\\tb\n1\tc\\\\d\n2\te\\nf\n3\tg\\rh\n"
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert [line.partition(" # ")[2] for line in lines] == ["1 2", "3 4", "5 6", "7"]
+
+
+def test_labels_of_another_kind_in_another_file(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b'{"text": "a", "label": 1}\n')
+    (tmp_path / "b.jsonl").write_bytes(b'\n \n{"text": "a", "label": "x"}\n')
+    with pytest.raises(ValueError, match=r"b\.jsonl: line 3: expected a number as label"):
+        map_files(
+            cws(), [tmp_path / "a.jsonl", tmp_path / "b.jsonl"], tmp_path / "out", texts="word:1",
+            label_field="label",
+        )  # fmt: skip
+
+
+def test_a_mark_of_byte_order_counts_at_the_beginning_only(tmp_path):
+    texts = ["\ufeffa b"] * 3000  # in several pieces, as rows of this map are long
+    (tmp_path / "a.txt").write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+    sketch = CountSketch(n_components=2**14, dense_output=True, random_state=0)
+    map_files(sketch, tmp_path / "a.txt", tmp_path / "out.npz", texts="word:1", format="npz")
+    X = vectorizer_of("word:1").transform(["a b", *texts[1:]])
+    expected = sketch.fit(X).transform(X)
+    assert (sp.load_npz(tmp_path / "out.npz") != sp.csr_array(expected)).nnz == 0
+
+
 def test_labels_that_are_numbers(tmp_path):
     file = write_jsonl(tmp_path / "a.jsonl", labels=[3, -1.5, 0, 7, 2**40, 1])
     map_files(cws(), file, tmp_path / "out", texts="word:1", label_field="label")

@@ -285,7 +285,8 @@ def test_damaged_compression(tmp_path, ending):
 
 def test_bad_parquet(tmp_path):
     def message(table, **options):
-        pq.write_table(pa.table(table), tmp_path / "a.parquet", row_group_size=3)
+        table = pa.table(table) if isinstance(table, dict) else table
+        pq.write_table(table, tmp_path / "a.parquet", row_group_size=3)
         with pytest.raises(ValueError, match="found") as caught:
             read(tmp_path / "a.parquet", **options)
         assert str(caught.value).startswith(f"{tmp_path}/a.parquet: ")
@@ -294,6 +295,8 @@ def test_bad_parquet(tmp_path):
     texts = ["a"] * 5
     assert message({"b": texts, "c": texts}) == "expected one column 'text'; found 'b', 'c'"
     assert message({}) == "expected one column 'text'; found no columns"
+    twice = pa.table([texts, texts], names=["text", "text"])
+    assert message(twice) == "expected one column 'text'; found 'text', 'text'"
     assert message({"text": [1]}) == "expected strings in the column 'text'; found int64"
     assert message({"text": [b"a"]}) == "expected strings in the column 'text'; found binary"
     assert (
@@ -399,6 +402,22 @@ def test_batches_are_bounded(format, length):
         assert max(sizes) <= batch_bytes + len(line) + 1
         counted = np.array(sizes) + [32 * len(batch.records) for batch in batches]
         assert (counted[:-1] > batch_bytes / 4).all()
+
+
+def test_batches_of_empty_lines_are_bounded():
+    batches = list(iter_records(io.BytesIO(b"\n" * 2**20), format="txt", batch_bytes=2**22))
+    assert max(len(texts) for texts, _, _ in batches) <= 2**18
+    assert sum(len(texts) for texts, _, _ in batches) == 2**20
+
+
+def test_rows_of_a_batch():
+    content = b'{"text": "a", "n": 1}\n{"text": "b", "n": 2}\n{"text": "c", "n": 3}\n'
+    (batch,) = iter_records(
+        io.BytesIO(content), format="jsonl", label_field="n", id_field="n", records=False
+    )
+    some = batch.rows(1, 3)
+    assert (some.texts, some.labels, some.ids) == (["b", "c"], [2.0, 3.0], [2, 3])
+    assert some.records is None
 
 
 def test_long_lines_are_batches():
