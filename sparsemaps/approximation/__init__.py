@@ -3,7 +3,7 @@
 `kernel_error` measures a map against its exact kernel and says what theory expects;
 `min_components` turns an error into a size; `KernelApproximationDisplay` draws both.
 
-- this file: `kernel_error`, `min_components`, and the display.
+- this file has `kernel_error`, `min_components`, and the display.
 - ``_error``: estimates and exact kernel of a sample of pairs, and what their differences say.
 - ``_coverage``: how likely an error is, by the variance that each map states.
 

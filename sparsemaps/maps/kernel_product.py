@@ -43,10 +43,10 @@ class KernelProduct(SampledMap[CsrMatrix]):
         A sampled map (`ConsistentWeightedSampling`, `SignProjection`, ...), and any map whose
         ``n_hashes`` or dense ``n_components`` is the same number. None stands for
         ``(ConsistentWeightedSampling(), SignProjection())``, the min-max times the acos kernel.
-        The maps are not fitted themselves; copies are, with seeds drawn from `random_state`,
-        whatever theirs. Their parameters are reached as ``name__parameter`` by ``set_params`` and
-        so by a grid search; maps without names have their class name in lower case, with "-1" and
-        "-2" behind it where both are of one class, as from scikit-learn's ``make_union``.
+        Copies of the maps are fitted, with seeds drawn from `random_state`; their own
+        `random_state` is not used. ``set_params``, and so a grid search, sets their parameters by
+        the names ``name__parameter``. A map without a name has the name of its class in lower case.
+        If both are of one class, "-1" and "-2" follow, as from scikit-learn's ``make_union``.
     [random_state, n_jobs]
 
     Attributes

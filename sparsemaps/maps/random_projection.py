@@ -50,8 +50,8 @@ class RandomProjection(SparseMap[Array]):
     --------
     CountSketch : Inner products too, with the same variance, at the cost of one addition an entry.
     SignProjection : The signs of the projections, as bits.
-    sklearn.random_projection.GaussianRandomProjection : The same, by a stored matrix.
-    sklearn.random_projection.SparseRandomProjection : The same, by a stored matrix of few entries.
+    sklearn.random_projection.GaussianRandomProjection : The same projections, by a stored matrix.
+    sklearn.random_projection.SparseRandomProjection : By a stored matrix of few entries.
 
     Notes
     -----

@@ -51,9 +51,9 @@ class SignProjection(SampledMap[Output]):
         Distribution of the random vectors, for "acos". None takes that of the kernel. "rademacher"
         are random signs, which cost a fraction of normal ones where rows share few columns. It is
         approximate for short rows, see Notes. "orthogonal", for rows of at most 8,192 columns,
-        takes blocks of orthogonal vectors [3]_: the variance is .57 to .93 of that of independent
-        ones, as measured, and the cost is that of a fast transform of the dense row. It is not for
-        rows of any width, as those of files are.
+        takes blocks of orthogonal vectors [3]_: the measured variance is .57 to .93 of that of
+        independent vectors, and the cost is that of a fast transform of the dense row. A map that
+        is fitted for rows of any width, such as those of files, does not allow it.
     dense_output : bool, default=False
         Return an ndarray of ``-1 / sqrt(n_hashes)`` and ``1 / sqrt(n_hashes)``, whose inner
         products estimate 2 K - 1; otherwise one-hot CSR, whose inner products estimate K.
@@ -79,9 +79,9 @@ class SignProjection(SampledMap[Output]):
     counts as not negative), where acos is 2/3. The difference is of the order of 1 / m for rows of
     m entries of similar size.
 
-    For "acos_chi2", the formula is an approximation [2]_: bits agree somewhat more often than it
-    says. As measured, the difference is 0.01 to 0.02 for rows of 200 entries of gamma distribution,
-    and between -0.004 and 0.031 for pairs of rows of one to three entries.
+    For "acos_chi2", the formula is an approximation [2]_: bits agree somewhat more often than the
+    formula says. The measured difference is 0.01 to 0.02 for rows of 200 entries of gamma
+    distribution, and between -0.004 and 0.031 for pairs of rows of one to three entries.
 
     The random vectors are a function of (seed, column, component) and are not stored. Sums are
     made in the precision of the input; a sum that is 0 up to rounding may have either sign.

@@ -76,8 +76,9 @@ class TensorSketch(SparseMap[Output]):
         of ``(gamma <x, y>) ** n``, at most 257, of which none is negative.
     degree : int or None, default=None
         Highest degree of the polynomial or of the series, 1 to 1024 (256 for a series). None is 2
-        for "poly"; for "exp" and "rbf" it is the least one whose rest is at most `tolerance` for
-        rows of at most the length `max_norm`. A sequence has its own.
+        for "poly"; for "exp" and "rbf" it is the least degree that leaves an error of at most
+        `tolerance` for rows of length `max_norm` or less. The length of a sequence decides its
+        degree.
     gamma : float, default=1.0
         Factor of the inner product or of the squared distance, above 0.
     coef0 : float, default=0.0

@@ -43,9 +43,9 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         How many bits of a hash of i* are kept, 1 to 16 ("b-bit"). Different columns agree in them
         with probability ``2**-bits``, whatever the columns and the width of the rows.
     t_bits : int, default=0
-        How many bits of a hash of (i*, t*) are kept above them, 0 to 8. Keeping none ("0-bit")
-        raises the kernel a little where rows have many entries (see Notes), and keeps the output
-        narrow. Keep a few where rows have few columns, and with `signed` data.
+        How many bits of a hash of (i*, t*) are kept above them, 0 to 8. Without such bits
+        ("0-bit"), the output is narrow, and estimates are a little too high where rows have many
+        entries (see Notes). Keep a few bits where rows have few columns, and for `signed` data.
     method : {"icws", "dart"}, default="icws"
         How samples are drawn, "dart" for long rows that share few columns. "icws" is improved
         consistent weighted sampling [1]_, at a cost of O(entries * n_hashes);
@@ -73,8 +73,8 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     A linear model has classes * width coefficients. A row without positive entries has no sample,
     and no entries in the output.
 
-    What is unbiased: samples (i*, t*) of two rows agree with a probability of exactly MM. Codes
-    agree more often, for two reasons.
+    Samples (i*, t*) of two rows agree with a probability of exactly MM. Codes agree more often, for
+    two reasons.
 
     - Different samples agree by chance in ``2**-(bits + t_bits)`` of all cases. The output's inner
       product includes this; ``sparsemaps.codes.kernel_from_collisions`` subtracts it.

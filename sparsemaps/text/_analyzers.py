@@ -27,28 +27,9 @@ def vectorizer_of(
 ) -> HashingVectorizer | ByteNgrams:
     r"""A vectorizer of n-grams, which are counted without signs and without a norm.
 
-    Parameters
-    ----------
-    spec : str
-        Analyzer and sizes of n-grams: "word:5", "char:3-5", "char_wb:3", "byte:3". Letters are
-        lowered, but for "byte", whose columns are exact.
-    token_pattern : str or None, default=None
-        A regular expression for words; None is ``\S+``.
-    binary : bool, default=False
-        Whether n-grams that occur have the value 1, instead of their count.
-    n_features : int, default=2**31 - 2
-        Number of columns; those of "byte" follow from the sizes.
-    n_jobs : int or None, default=None
-        Number of threads.
-
-    Returns
-    -------
-    vectorizer : HashingVectorizer or ByteNgrams
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed.
+    `spec` is the analyzer with the sizes of n-grams: "word:5", "char:3-5", "char_wb:3", "byte:3".
+    Letters are lowered, but for "byte", whose columns are exact. `token_pattern` is a regular
+    expression for words; None is ``\S+``. The other parameters are those of the vectorizer.
     """
     match = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
     low, high = (int(match[2]), int(match[3] or match[2])) if match else (0, 0)
