@@ -2,7 +2,7 @@
 
 One ``.pyx`` module for each algorithm goes through the rows of a block, without the lock of the
 interpreter, and calls the inner loops in ``c/``, which are built once for each instruction set. The
-head of a module says Input, Output, Cost and Reference. What a loop may be given is checked above.
+comment at the head of a module has Input, Output, Cost and Reference. Callers check all arguments.
 
 - ``rows``: checks and conversions of rows. ``gram``: sums over the common columns of two rows.
 - ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``, ``projection``, ``fourier``,

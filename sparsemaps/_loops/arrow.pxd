@@ -30,5 +30,5 @@ cdef class Chunk:
     cdef const uint8_t *at(self, int64_t i, int64_t *n) except? NULL
 
 
-# Add to an error's message which text it is about.
+# Add the number of the text to the message of an error.
 cdef int name_text(error, int64_t number) except -1

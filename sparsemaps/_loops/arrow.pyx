@@ -30,8 +30,8 @@ cdef class Schema:
         """The format of strings, "" for anything else."""
         if self.schema.dictionary != NULL:
             return ""
-        found = self.schema.format.decode()
-        return found if found in TEXTS or found in BYTES else ""
+        name = self.schema.format.decode()
+        return name if name in TEXTS or name in BYTES else ""
 
 
 cdef class Chunk:
@@ -202,7 +202,7 @@ def _chunks(Stream stream, str format):
 
 
 cdef int name_text(error, int64_t number) except -1:
-    """Add to the error's message which text it is about."""
+    """Add the number of the text to the message of an error."""
     if isinstance(error, UnicodeError) and hasattr(error, "reason"):
         error.reason = f"{error.reason} (text {number})"
     elif len(error.args) == 1 and isinstance(error.args[0], str):

@@ -133,7 +133,7 @@ cdef struct search_t:
     Py_ssize_t max_bucket
     Py_ssize_t n_left          # rows that may be visited
     uint32_t max_differing
-    uint32_t differing         # codes of the row that was found
+    uint32_t differing         # codes of the last row that `next_row` returned
     compared_t pair
 
 
@@ -206,14 +206,15 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
          const uint32_t[:, ::1] links, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
          Py_ssize_t n_rows, int bits, Py_ssize_t n_codes, Py_ssize_t band_bits, uint64_t hash_key,
          uint32_t max_differing, Py_ssize_t max_bucket, Py_ssize_t max_visited, bint any_row,
-         int64_t[::1] state, uint32_t[:, ::1] found):
-    """Pairs of a query that is wanted and a row that share a bucket, of which at most so many codes
-    differ: query, row, and how many differ, in `found`; how many there are. With `any_row`, at most
-    one of each query. A row that shares several buckets with a query is found several times.
+         int64_t[::1] state, uint32_t[:, ::1] pairs):
+    """Write pairs of a wanted query and a row that share a bucket, and of which at most
+    `max_differing` codes differ, to `pairs`: query, row, and number of codes that differ. Returns
+    the number of pairs. With `any_row`, each query has at most one pair. A pair that shares several
+    buckets is written several times.
 
-    If `found` is full, or `max_visited` rows were visited, the next call goes on where `state`
-    says, (query, band, row, rows of the bucket that were compared); it is done when state[0] =
-    len(queries).
+    The call ends when `pairs` is full, or `max_visited` rows were visited. The next call continues
+    at `state`: (query, band, row, number of rows of the bucket that were compared). The search is
+    complete when state[0] = len(queries).
     """
     cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key)
     cdef Py_ssize_t q = state[0], n = 0
@@ -231,13 +232,13 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
                     search.row = <uint32_t>min(<uint64_t>state[2], <uint64_t>NO_ROW)
                     search.n_same = state[3]
                     state[1] = -1
-                while n < found.shape[1]:
+                while n < pairs.shape[1]:
                     row = next_row(&search)
                     if row == NO_ROW:
                         break
-                    found[0, n] = <uint32_t>q
-                    found[1, n] = row
-                    found[2, n] = search.differing
+                    pairs[0, n] = <uint32_t>q
+                    pairs[1, n] = row
+                    pairs[2, n] = search.differing
                     n += 1
                     if any_row:
                         search.band = table.n_bands

@@ -36,15 +36,15 @@ cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_
                                uint64_t key) noexcept nogil:
     cdef uint64_t hashed = key
     cdef uint64_t step = 0x9e3779b97f4a7c15U  # words that are 0 change a hash too
-    cdef Py_ssize_t done = 0, some
+    cdef Py_ssize_t n_hashed = 0, some
     if bit % 8 == 0:
-        while done + 64 <= n_bits:
-            hashed = mix64(hashed ^ load_word(row + (bit + done) // 8, 8)) + step
-            done += 64
-    while done < n_bits:
-        some = min(n_bits - done, <Py_ssize_t>56)
-        hashed = mix64(hashed ^ bits_at(row, bit + done, some)) + step
-        done += some
+        while n_hashed + 64 <= n_bits:
+            hashed = mix64(hashed ^ load_word(row + (bit + n_hashed) // 8, 8)) + step
+            n_hashed += 64
+    while n_hashed < n_bits:
+        some = min(n_bits - n_hashed, <Py_ssize_t>56)
+        hashed = mix64(hashed ^ bits_at(row, bit + n_hashed, some)) + step
+        n_hashed += some
     return hashed
 
 

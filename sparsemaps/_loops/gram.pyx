@@ -166,14 +166,14 @@ def make_distances(bint squared, double[:, ::1] sums, const double[::1] u, const
     """
     cdef Py_ssize_t i, j
     cdef int64_t n
-    cdef double found, factor = -2.0 if squared else 1.0
+    cdef double value, factor = -2.0 if squared else 1.0
     with nogil:
         for i in range(sums.shape[0]):
             for j in range(sums.shape[1]):
                 n = indptr[i + 1] - indptr[i] + other_indptr[j + 1] - other_indptr[j] + 4
-                found = u[i] + v[j] + factor * sums[i, j]
-                if found <= (u[i] + v[j]) * (n * CANCELLED):
-                    found = distance(squared, values, columns, indptr[i], indptr[i + 1],
+                value = u[i] + v[j] + factor * sums[i, j]
+                if value <= (u[i] + v[j]) * (n * CANCELLED):
+                    value = distance(squared, values, columns, indptr[i], indptr[i + 1],
                                      other_values, other_columns, other_indptr[j],
                                      other_indptr[j + 1])
-                sums[i, j] = found
+                sums[i, j] = value

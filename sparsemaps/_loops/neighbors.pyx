@@ -1,4 +1,4 @@
-# Search among packed codes: the nearest rows, rows within a distance, and pairs found by hashing.
+# Search among packed codes: the nearest rows, rows within a distance, and pairs by hashing.
 #
 # Input: packed codes (codes.pyx) of `n_codes` codes of `bits` bits a row; which rows have samples.
 # Output: keys of 64 bits; a row without samples is in none.
@@ -146,12 +146,13 @@ cdef inline const uint8_t *codes_of(const uint8_t[:, ::1] codes, const uint8_t[:
 def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
                    Py_ssize_t bit, Py_ssize_t n_bits, uint64_t hash_key, Py_ssize_t max_bucket,
                    Py_ssize_t max_rows, int64_t[::1] state):
-    """Rows of one hash are a bucket. If one has more than `max_bucket` rows, put the number of a
-    bucket in place of the hash in all keys, such that the rows of those have the same bits.
+    """Rows of one hash are a bucket. If a bucket has more than `max_bucket` rows, replace the hash
+    in all keys by the number of a bucket, such that all rows of a large bucket have the same bits.
 
-    `keys` are sorted. Rows of one hash are told apart by a second one, of 64 bits and another key.
-    Rows of a bucket stay in ascending order. A call reads about `max_rows` rows; the next one goes
-    on where `state` says, (place, bucket); all is done when state[0] = len(keys).
+    `keys` are sorted. Rows of one hash are told apart by a second hash, of 64 bits and another key.
+    Rows of a bucket stay in ascending order. A call ends after `max_rows` rows or a little later;
+    the next call continues at `state`: (place, bucket). All keys are numbered when state[0] =
+    len(keys).
     """
     cdef Py_ssize_t start = state[0], stop, n_keys = keys.shape[0], p, n_read = 0
     cdef uint64_t number = state[1], first

@@ -37,7 +37,7 @@ def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_
              uint64_t key, double gamma, const double[::1] inverse_pitches, Py_ssize_t n_grids,
              int bits, int layout, out):
     """Write grid j's code, `bits` long, of each row; pitches are those of the Laplacian kernel, or
-    the inverse of one of N_PITCHES given."""
+    those of which `inverse_pitches` has N_PITCHES inverses."""
     cdef Py_ssize_t row, tile, first
     cdef Py_ssize_t n_tiles = (n_grids + BINNING_TILE - 1) // BINNING_TILE
     cdef uint64_t grid_words = column_start(key, <uint64_t>-1)

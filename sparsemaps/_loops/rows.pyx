@@ -63,12 +63,12 @@ cdef enum:
 
 def check_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
                uint64_t n_columns):
-    """What is found in the rows that `indptr` delimits, as a sum of the flags above."""
+    """The sum of the flags above that hold for the rows that `indptr` delimits."""
     cdef Py_ssize_t first = indptr[0], last = indptr[indptr.shape[0] - 1], row, start, n
     cdef Py_ssize_t n_descents = 0, allowed = 0
     cdef const rows_loops *loops = rows_at(level, sizeof(value_t), sizeof(index_t))
     cdef bint before
-    cdef int found = 0
+    cdef int flags = 0
     if first == last:
         return 0
     with nogil:
@@ -76,7 +76,7 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
         while start < last:
             n = min(last - start, <Py_ssize_t>CHECKED_TOGETHER)
             before = start > first  # an entry whose column this part's first one must exceed
-            found |= loops.faults(&values[start], &indices[start], n, n_columns)
+            flags |= loops.faults(&values[start], &indices[start], n, n_columns)
             n_descents += loops.descents(&indices[start - before], n + before)
             start += n
         # Between the last entry of one row and the first of the next, columns may descend.
@@ -84,8 +84,8 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
             if first < indptr[row] < last and indptr[row] != indptr[row - 1]:
                 allowed += indices[indptr[row]] <= indices[indptr[row] - 1]
         if n_descents != allowed:
-            found |= ROWS_NOT_CANONICAL
-    return found
+            flags |= ROWS_NOT_CANONICAL
+    return flags
 
 
 cdef enum:
@@ -145,15 +145,15 @@ cdef bint arrange_rows(value_t *values, index_t *indices, const int64_t *indptr,
     cdef Py_ssize_t row, start, n
     cdef const value_t *stored_values = <const value_t *>s.values
     cdef const index_t *stored_indices = <const index_t *>s.indices
-    cdef int found
+    cdef int order
     cdef bint twice = False
     for row in range(n_rows):
         start, n = indptr[row] - indptr[0], indptr[row + 1] - indptr[row]
-        found = s.loops.order(stored_indices + start, n)
-        if found == ROWS_UNSORTED:
+        order = s.loops.order(stored_indices + start, n)
+        if order == ROWS_UNSORTED:
             break
         # Products of sparse matrices have rows in descending order.
-        if found == ROWS_DESCENDING:
+        if order == ROWS_DESCENDING:
             s.loops.reverse(stored_values + start, stored_indices + start, n,
                             values + indptr[row], indices + indptr[row])
         else:

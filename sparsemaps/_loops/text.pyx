@@ -121,7 +121,7 @@ cdef class Vectorizer:
             block.close()
 
     cdef bint needs_str(self):
-        """Whether more must be done to a text than the loops do."""
+        """Whether Python functions must prepare a text or divide it into tokens."""
         return self.tokenize is not None or self.preprocess is not None
 
     def values_of(self, int32_t[::1] counts):
@@ -155,7 +155,7 @@ cdef class Block:
     """The texts of a block on their way to rows."""
     cdef Vectorizer of
     cdef text_job job
-    cdef list texts, held        # as they were given, and what is read
+    cdef list texts, held        # the texts as users passed them, and objects that are read
     cdef Chunk chunk             # that texts lie in which are None there
     cdef int64_t first, start    # numbers of the first text, in all and in the chunk
     cdef object spans_memory, columns, values, ends
@@ -242,7 +242,7 @@ cdef class Block:
         return 0
 
     cdef text_of(self, int64_t row):
-        """The text of the row as it was given."""
+        """The text of the row as the user passed it."""
         if self.texts[row] is None and self.chunk is not None:
             self.texts[row] = self.chunk.item(self.start + row)
         return self.texts[row]

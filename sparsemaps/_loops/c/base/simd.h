@@ -136,10 +136,10 @@ INLINE register_f32 register_of_16_f32(const float *table, register_u32 i)
     const register_u32 places = i % 16 * UINT32_C(0x04040404) + UINT32_C(0x03020100);
     return (register_f32)vqtbl4q_u8(bytes, (uint8x16_t)places);
 #else
-    register_f32 found;
-    for (size_t l = 0; l < sizeof found / sizeof *table; l++)
-        found[l] = table[i[l] % 16];
-    return found;
+    register_f32 values;
+    for (size_t l = 0; l < sizeof values / sizeof *table; l++)
+        values[l] = table[i[l] % 16];
+    return values;
 #endif
 }
 

@@ -1,7 +1,7 @@
 /* How many codes of two rows differ: rows of codes against a tile of other rows, and row by row.
  *
  * Codes lie in fields of 1, 2, 4, 8, 16 or 32 bits, one behind the other in 64-bit words; codes of
- * another width are given the next wider fields. What is left of the last word is 0. */
+ * another width have the next wider fields. The rest of the last word is 0. */
 #ifndef SPARSEMAPS_CODES_H
 #define SPARSEMAPS_CODES_H
 
@@ -94,8 +94,8 @@ static inline void widen_row(const uint8_t *codes, ptrdiff_t n_codes, int bits, 
             ptrdiff_t code = w * (64 / width) + field, bit = code * bits;
             if (code >= n_codes)
                 break;
-            uint64_t found = load_word(codes + bit / 8, (bit % 8 + bits + 7) / 8) >> bit % 8;
-            word |= (found & ((UINT64_C(1) << bits) - 1)) << field * width;
+            uint64_t shifted = load_word(codes + bit / 8, (bit % 8 + bits + 7) / 8) >> bit % 8;
+            word |= (shifted & ((UINT64_C(1) << bits) - 1)) << field * width;
         }
         words[w * step] = word;
     }

@@ -99,9 +99,9 @@ static ptrdiff_t collect_parts(const dart_row *row, const double *weights, const
             continue;
         int below = -part_of(weights[i]);
         uint64_t start = column_start(key, columns[i]);
-        uint32_t found = parts_with_darts(start, row->highest - below, row->words + below);
-        for (; found; found &= found - 1) {
-            int part = below + __builtin_ctz(found);
+        uint32_t waiting = parts_with_darts(start, row->highest - below, row->words + below);
+        for (; waiting; waiting &= waiting - 1) {
+            int part = below + __builtin_ctz(waiting);
             parts->starts[n] = part_start(start, row->highest - part);
             parts->ranks[n] = 0.0;
             parts->means[n] = row->means[part];
@@ -249,7 +249,7 @@ static int sample_row(double *weights, const uint64_t *columns, ptrdiff_t n, uin
         weights[i] = weights[i] * row.factor[0] * row.factor[1];
         total += weights[i];
     }
-    /* With so many darts, one row of fifty has an empty bucket; it is done again with more. */
+    /* With so many darts, one row of fifty has an empty bucket; that row is repeated with more. */
     for (double n_darts = (double)n_buckets * (log((double)n_buckets) + 4.0); missing;
          n_darts *= 2) {
         for (ptrdiff_t j = 0; j < n_buckets; j++)

@@ -31,8 +31,8 @@ INLINE lanes_u64 hash_lanes(const uint64_t *key, lanes_u64 mixed)
 /* `hash_bucket` of each. */
 INLINE void hash_buckets(lanes_u64 hashes, uint64_t n_buckets, uint32_t *buckets)
 {
-    half_lanes_u32 found = LANES_CONVERT(half_lanes_u32, ((hashes >> 32) * n_buckets) >> 32);
-    memcpy(buckets, &found, sizeof found);
+    half_lanes_u32 positions = LANES_CONVERT(half_lanes_u32, ((hashes >> 32) * n_buckets) >> 32);
+    memcpy(buckets, &positions, sizeof positions);
 }
 
 /* Values with their signs: negated where `hash_sign` is 1, by an exclusive or. */

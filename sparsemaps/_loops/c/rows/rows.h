@@ -7,7 +7,7 @@
 
 #include "levels.h"
 
-/* What may be found. */
+/* Flags of entries and rows. */
 enum {
     ROWS_OUT_OF_RANGE = 1,
     ROWS_NOT_CANONICAL = 2,
@@ -20,7 +20,7 @@ enum {
 enum { ROWS_UNSORTED, ROWS_ASCENDING, ROWS_DESCENDING };
 
 typedef struct {
-    /* What is found in n entries, each by itself: all but ROWS_NOT_CANONICAL. */
+    /* The flags of n entries, each by itself: all but ROWS_NOT_CANONICAL. */
     int (*faults)(const void *values, const void *indices, ptrdiff_t n, uint64_t n_columns);
     /* Entries from the last to the first. */
     void (*reverse)(const void *values, const void *indices, ptrdiff_t n, void *out_values,

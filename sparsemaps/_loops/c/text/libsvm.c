@@ -287,7 +287,7 @@ static int64_t count_char(const char *p, int64_t n, char c)
     int64_t total = 0, i = 0;
     while (n - i >= REGISTER_BYTES) {
         int64_t steps = (n - i) / REGISTER_BYTES;
-        register_i8 here = {0}; /* less what is found, so that no lane overflows */
+        register_i8 here = {0}; /* less the number of c, at most 128 a lane */
         for (int64_t stop = i + (steps < 128 ? steps : 128) * REGISTER_BYTES; i < stop;
              i += REGISTER_BYTES) {
             register_i8 bytes;

@@ -33,28 +33,28 @@ INLINE uint64_t separators_of(const char *p)
     __m512i digits = _mm512_sub_epi8(_mm512_loadu_si512(p), _mm512_set1_epi8('0'));
     return _mm512_cmpgt_epu8_mask(digits, _mm512_set1_epi8(9));
 #elif defined(__AVX2__)
-    uint64_t found = 0;
+    uint64_t marks = 0;
     for (int i = 0; i < 64; i += 32) {
         __m256i bytes = _mm256_loadu_si256((const __m256i *)(p + i));
         __m256i digits = _mm256_sub_epi8(bytes, _mm256_set1_epi8('0'));
         __m256i above = _mm256_cmpeq_epi8(_mm256_max_epu8(digits, _mm256_set1_epi8(10)), digits);
-        found |= (uint64_t)(uint32_t)_mm256_movemask_epi8(above) << i;
+        marks |= (uint64_t)(uint32_t)_mm256_movemask_epi8(above) << i;
     }
-    return found;
+    return marks;
 #elif defined(__SSE2__)
-    uint64_t found = 0;
+    uint64_t marks = 0;
     for (int i = 0; i < 64; i += 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(p + i));
         __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
         __m128i above = _mm_cmpeq_epi8(_mm_max_epu8(digits, _mm_set1_epi8(10)), digits);
-        found |= (uint64_t)(uint32_t)_mm_movemask_epi8(above) << i;
+        marks |= (uint64_t)(uint32_t)_mm_movemask_epi8(above) << i;
     }
-    return found;
+    return marks;
 #else
-    uint64_t found = 0;
+    uint64_t marks = 0;
     for (int i = 0; i < 64; i++)
-        found |= (uint64_t)((unsigned char)(p[i] - '0') > 9) << i;
-    return found;
+        marks |= (uint64_t)((unsigned char)(p[i] - '0') > 9) << i;
+    return marks;
 #endif
 }
 
@@ -71,16 +71,16 @@ static inline void find_separators(separators_t *separators, const char *p, cons
             memcpy(last, here, (size_t)(size - first));
             here = last;
         }
-        uint64_t found = separators_of(here);
-        int n_found = __builtin_popcountll(found);
-        for (int i = 0; i < n_found; i += 8) { /* eight without a branch; some too many */
+        uint64_t marks = separators_of(here);
+        int n_marks = __builtin_popcountll(marks);
+        for (int i = 0; i < n_marks; i += 8) { /* eight without a branch; some too many */
             for (int j = 0; j < 8; j++) {
-                int bit = __builtin_ctzll(found | UINT64_C(1) << 63);
+                int bit = __builtin_ctzll(marks | UINT64_C(1) << 63);
                 separators->offsets[n + i + j] = (uint32_t)(first + bit);
-                found &= found - 1;
+                marks &= marks - 1;
             }
         }
-        n += n_found;
+        n += n_marks;
     }
     separators->start = p;
     separators->stop = p + size;

@@ -65,11 +65,11 @@ INLINE register_u32 gather_words(const uint8_t *bytes, register_u32 places)
 #elif defined(__AVX2__)
     return (register_u32)_mm256_i32gather_epi32((const int *)bytes, (__m256i)places, 1);
 #else
-    uint32_t found[HASHES_AT_ONCE];
+    uint32_t words[HASHES_AT_ONCE];
     register_u32 gathered;
     for (int l = 0; l < HASHES_AT_ONCE; l++)
-        memcpy(found + l, bytes + places[l], sizeof *found);
-    memcpy(&gathered, found, sizeof gathered);
+        memcpy(words + l, bytes + places[l], sizeof *words);
+    memcpy(&gathered, words, sizeof gathered);
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
     gathered =
         gathered >> 24 | (gathered >> 8 & 0xff00) | (gathered << 8 & 0xff0000) | gathered << 24;

@@ -165,9 +165,9 @@ typedef struct {
 static inline decimal_t decimal_of_i64(int64_t n, const wide_t *powers)
 {
     (void)powers;
-    decimal_t found = {.kind = INTEGER, .negative = n < 0};
-    found.digits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
-    return found;
+    decimal_t decimal = {.kind = INTEGER, .negative = n < 0};
+    decimal.digits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    return decimal;
 }
 
 static inline decimal_t decimal_of_f64(double x, const wide_t *powers)
@@ -176,16 +176,16 @@ static inline decimal_t decimal_of_f64(double x, const wide_t *powers)
     memcpy(&bits, &x, sizeof bits);
     uint64_t fraction = bits & UINT64_C(0x000fffffffffffff);
     int64_t exponent = (int64_t)(bits >> 52) & 2047;
-    decimal_t found = {.kind = SHORTEST, .negative = (uint8_t)(bits >> 63)};
+    decimal_t decimal = {.kind = SHORTEST, .negative = (uint8_t)(bits >> 63)};
     if (exponent == 2047) {
-        found.kind = fraction ? NOT_A_NUMBER : INFINITE;
-        return found;
+        decimal.kind = fraction ? NOT_A_NUMBER : INFINITE;
+        return decimal;
     }
     x = x < 0 ? -x : x;
     if (x < 1e15 && x == (double)(int64_t)x) {
-        found.kind = INTEGER;
-        found.digits = (uint64_t)x;
-        return found;
+        decimal.kind = INTEGER;
+        decimal.digits = (uint64_t)x;
+        return decimal;
     }
     if (1e-4 <= x && x < 1e7) {
         /* Most data have few places. The quotient is correctly rounded, so the decimal reads back
@@ -196,15 +196,15 @@ static inline decimal_t decimal_of_f64(double x, const wide_t *powers)
         /* First a comparison that all other data fail, as it is cheaper than a quotient. */
         double error = product - rounded;
         if (error * error <= 1e-30 * product * product && rounded / 1e8 == x) {
-            found.kind = PLACES;
-            found.digits = hundred_millionths;
-            return found;
+            decimal.kind = PLACES;
+            decimal.digits = hundred_millionths;
+            return decimal;
         }
     }
     uint64_t c = exponent ? fraction | UINT64_C(1) << 52 : fraction;
-    found.exponent = (int32_t)shortest(c, (exponent ? exponent : 1) - 1075,
-                                       fraction == 0 && exponent > 1, powers, &found.digits);
-    return found;
+    decimal.exponent = (int32_t)shortest(c, (exponent ? exponent : 1) - 1075,
+                                         fraction == 0 && exponent > 1, powers, &decimal.digits);
+    return decimal;
 }
 
 static inline decimal_t decimal_of_f32(float x, const wide_t *powers)
@@ -213,21 +213,21 @@ static inline decimal_t decimal_of_f32(float x, const wide_t *powers)
     memcpy(&bits, &x, sizeof bits);
     uint32_t fraction = bits & UINT32_C(0x007fffff);
     int64_t exponent = (int64_t)(bits >> 23) & 255;
-    decimal_t found = {.kind = SHORTEST, .negative = (uint8_t)(bits >> 31)};
+    decimal_t decimal = {.kind = SHORTEST, .negative = (uint8_t)(bits >> 31)};
     if (exponent == 255) {
-        found.kind = fraction ? NOT_A_NUMBER : INFINITE;
-        return found;
+        decimal.kind = fraction ? NOT_A_NUMBER : INFINITE;
+        return decimal;
     }
     x = x < 0 ? -x : x;
     if (x < 0x1p24f && x == (float)(int32_t)x) {
-        found.kind = INTEGER;
-        found.digits = (uint64_t)x;
-        return found;
+        decimal.kind = INTEGER;
+        decimal.digits = (uint64_t)x;
+        return decimal;
     }
     uint64_t c = exponent ? fraction | UINT64_C(1) << 23 : fraction;
-    found.exponent = (int32_t)shortest(c, (exponent ? exponent : 1) - 150,
-                                       fraction == 0 && exponent > 1, powers, &found.digits);
-    return found;
+    decimal.exponent = (int32_t)shortest(c, (exponent ? exponent : 1) - 150,
+                                         fraction == 0 && exponent > 1, powers, &decimal.digits);
+    return decimal;
 }
 
 static inline char *write_decimal(char *out, decimal_t x)
