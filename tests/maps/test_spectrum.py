@@ -185,6 +185,14 @@ def test_second_moment():
         assert found == pytest.approx(distribution.var(), rel=1e-3)
 
 
+def test_keys_are_those_of_spectra():
+    """No other kernel has them: not the vectors, and not the phases."""
+    found = RandomFourier(spectrum=uniform, random_state=0).fit(rows())._frozen._keys()
+    for kernel in ("rbf", "laplacian", "cauchy", "matern", "folded_rbf"):
+        others = RandomFourier(kernel=kernel, random_state=0).fit(rows())._frozen._keys()
+        assert set(found.tolist()).isdisjoint(others.tolist())
+
+
 def test_gamma_multiplies_differences():
     """A power of two exactly as rows that are larger by it."""
     X = rows()
@@ -226,6 +234,7 @@ def test_copies(quantile):
         ({"spectrum": uniform, "gamma": 0}, "gamma must be a finite number above 0, got 0"),
         ({"spectrum": lambda u: -uniform(u)}, "never falls, got .* at 7.6.*e-06 and"),
         ({"spectrum": lambda u: u}, r"symmetric about 0, .*got 7.6.*e-06 at 7.6.*e-06 and 0.9999"),
+        ({"spectrum": lambda u: uniform(u) * (1 + (u > 0.9))}, "symmetric about 0, "),
         ({"spectrum": lambda u: u * np.nan}, "a number for each probability"),
         ({"spectrum": lambda u: uniform(u) * np.inf}, "a number for each probability"),
         ({"spectrum": lambda u: 1e39 * uniform(u)}, "none above 1e38 in absolute value"),
