@@ -162,15 +162,12 @@ def similar_records(
     record: dict[str, Any],
     progress: bool | None,
 ) -> tuple[Array, Array]:
-    """Pairs of near records, i ascending, by the estimates or by the exact kernel. `record` is the
-    record of the stage of pairs."""
+    """Pairs that join the records of each cluster, by the estimates or by the exact kernel.
+    `record` is the record of the stage of pairs."""
     threshold, recall, is_exact, _ = search
     steps = _steps(stages, digest(record))
     if not is_exact:
-        i, j, _ = _search.similar(
-            codes, None, threshold, recall, MAX_BUCKET, job.n_jobs, stages=steps
-        )
-        return i, j
+        return _search.joined(codes, threshold, recall, MAX_BUCKET, job.n_jobs, steps)
     i, j = _search.candidates(codes, None, threshold, recall, job.n_jobs, MAX_BUCKET, stages=steps)
     return verified(job, inputs, len(codes), i, j, threshold, stages, progress)
 

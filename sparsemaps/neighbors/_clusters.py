@@ -73,16 +73,30 @@ def checked_pairs(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> tuple[Array, Ar
 
 def numbered_components(i: Array, j: Array, n: int, max_pairs: int = _GRAPH_PAIRS) -> Array:
     """As `clusters`, for checked rows; at most `max_pairs` pairs are in memory as a graph."""
-    numbers = np.arange(n)
-    for start in range(0, len(i), max_pairs):
-        some = slice(start, start + max_pairs)
-        numbers = _components(numbers[i[some]], numbers[j[some]], n)[numbers]
-    first = np.empty(n, np.int64)
-    first[numbers[::-1]] = np.arange(n)[::-1]  # of rows of one number, the first is written last
+    numbers = merged(np.arange(n), i, j, max_pairs)
+    first = first_of_each(numbers)
     is_first = np.zeros(n, bool)
     is_first[first[numbers]] = True
     ordered: Array = np.cumsum(is_first)[first[numbers]] - 1
     return ordered
+
+
+def merged(numbers: Array, i: Array, j: Array, max_pairs: int = _GRAPH_PAIRS) -> Array:
+    """Numbers of components, below that of rows, after pairs of rows have joined some."""
+    for start in range(0, len(i), max_pairs):
+        some = slice(start, start + max_pairs)
+        one, other = numbers[i[some]], numbers[j[some]]
+        differ = one != other
+        if differ.any():
+            numbers = _components(one[differ], other[differ], len(numbers))[numbers]
+    return numbers
+
+
+def first_of_each(numbers: Array) -> Array:
+    """The first row of each number of a component; undefined for numbers that no row has."""
+    first = np.empty(len(numbers), np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the first row is written last
+    return first
 
 
 def spanning_forest(i: Array, j: Array) -> tuple[Array, Array]:

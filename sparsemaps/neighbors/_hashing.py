@@ -61,13 +61,36 @@ def banded_pairs(
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
 ) -> tuple[Array, Array, Array]:
-    """Pairs that share a bucket, and of which at most `max_differing` codes differ.
+    """Pairs that share a bucket, and of which at most `max_differing` codes differ."""
+    found = pairs_by_band(codes, other, max_differing, bands, max_bucket, n_jobs, sizes, stages)
+    pairs = _union(next(found), found)
+    first_other = 0 if other is None else len(codes)
+    i, j = rows_of_pairs(pairs, first_other)
+    return i, j, count_differing(codes, codes if other is None else other, i, j, sizes)
+
+
+def rows_of_pairs(pairs: Array, first_other: int = 0) -> tuple[Array, Array]:
+    """The rows of pairs, each of which is one number; the second row less `first_other`."""
+    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & _ROW).astype(np.int64) - first_other
+
+
+def pairs_by_band(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    max_differing: int,
+    bands: Bands,
+    max_bucket: int,
+    n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
+) -> Iterator[Array]:
+    """The pairs of rows that have too many copies, then those of each part of a band; a pair may
+    come several times.
 
     Rows are divided by their hashes into parts whose keys are held at a time. The pairs of each
     part and band are a stage.
     """
-    n_own = len(codes)
-    n_rows = n_own + (0 if other is None else len(other))
+    n_rows = len(codes) + (0 if other is None else len(other))
     *keys, n_parts = stages.value(
         "hashing", lambda: [draw_hash_key(), draw_hash_key(), _n_parts(n_rows, n_jobs, sizes)]
     )
@@ -76,6 +99,7 @@ def banded_pairs(
     if other is None:
         pairs = _Hashed(codes, None, *how).copies(max_bucket, n_jobs, stages)
         codes = _without(codes, pairs)
+    yield pairs
     hashed = _Hashed(codes, other, *how)
     band_bits = bands.length * codes.bits
 
@@ -89,10 +113,7 @@ def banded_pairs(
         return stages.array(f"pairs-{band}-{part}", find)
 
     tasks = [(band, part) for part in range(n_parts) for band in range(bands.n_bands)]
-    pairs = _union(pairs, _threads.stream(search, tasks, n_jobs))
-    i = (pairs >> np.uint64(32)).astype(np.int64)
-    j = (pairs & _ROW).astype(np.int64) - (0 if other is None else n_own)
-    return i, j, count_differing(codes, codes if other is None else other, i, j, sizes)
+    yield from _threads.stream(search, tasks, n_jobs)
 
 
 def _n_parts(n_rows: int, n_jobs: int | None, sizes: Sizes) -> int:

@@ -11,7 +11,7 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.neighbors import _bands, _brute, _hashing
+from sparsemaps.neighbors import _bands, _brute, _clusters, _hashing
 from sparsemaps.neighbors._hashing import SIZES, Sizes
 
 MAX_BUCKET = 1000
@@ -38,6 +38,32 @@ def similar(
     least = least_agreeing(codes, threshold)
     i, j, differing = pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes, stages)
     return estimated(codes, other, threshold, i, j, differing)
+
+
+def joined(
+    codes: PackedCodes,
+    threshold: float,
+    recall: float,
+    max_bucket: int,
+    n_jobs: int | None,
+    stages: Stages = NONE,
+) -> tuple[Array, Array]:
+    """Pairs with the connected components of those of `similar`: fewer than there are rows. The
+    pairs of one part of a band are in memory at a time."""
+    least = least_agreeing(codes, threshold)
+    bands = _bands.choose_bands(codes, None, least, recall)
+    if bands is None or codes._takes_parts:
+        i, j, _ = similar(codes, None, threshold, recall, max_bucket, n_jobs, stages=stages)
+        return _clusters.spanning_forest(i, j)
+    _brute.check_searched(len(codes), codes.n_hashes)
+    numbers = np.arange(len(codes))
+    for pairs in _hashing.pairs_by_band(
+        codes, None, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages
+    ):
+        numbers = _clusters.merged(numbers, *_hashing.rows_of_pairs(pairs))
+    first = _clusters.first_of_each(numbers)[numbers]
+    rows = np.flatnonzero(first != np.arange(len(codes)))
+    return first[rows], rows
 
 
 def candidates(

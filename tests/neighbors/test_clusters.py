@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import families
 
-from sparsemaps import MinHash, neighbors
-from sparsemaps.neighbors import _clusters
+from sparsemaps import KernelProduct, MinHash, neighbors
+from sparsemaps.neighbors import _bands, _clusters, _search
 
 
 def by_merging(i, j, n):
@@ -90,3 +91,24 @@ def test_of_similar_pairs():
 def test_bad_input(i, j, n, message):
     with pytest.raises(ValueError, match=message):
         neighbors.clusters(i, j, n)
+
+
+@pytest.mark.parametrize("max_bucket", [5, 1000])
+def test_pairs_that_join_the_same_rows(max_bucket):
+    """They have the components of all pairs, and are fewer than the rows."""
+    minhash = MinHash(n_hashes=128, random_state=0)
+    product = KernelProduct(random_state=0)
+    for map, n_rows, threshold, recall in (
+        (minhash, 8000, 0.9, 0.95), (minhash, 8000, 0.6, 0.9), (minhash, 1500, 0.6, 1),
+        (product, 1500, 0.9, 0.95),
+    ):  # fmt: skip
+        X = families(600)[np.random.default_rng(0).integers(0, 600, n_rows)]
+        A = map.fit(X).encode(X, packed=True)
+        i, j, _ = _search.similar(A, None, threshold, recall, max_bucket, None)
+        one, two = _search.joined(A, threshold, recall, max_bucket, 2)
+        assert len(one) < n_rows
+        expected = neighbors.clusters(i, j, n_rows)
+        np.testing.assert_array_equal(neighbors.clusters(one, two, n_rows), expected)
+        if (n_rows, threshold) == (8000, 0.9):
+            least = _search.least_agreeing(A, threshold)
+            assert _bands.choose_bands(A, None, least, recall) is not None
