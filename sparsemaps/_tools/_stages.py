@@ -1,4 +1,4 @@
-"""Results of the steps of a job, kept in a folder, so that another run goes on where one ended."""
+"""Results of the steps of a job, kept in a folder, from which a later run continues."""
 
 import contextlib
 import json
@@ -14,10 +14,10 @@ from sparsemaps._tools._typing import Array
 
 
 class Stages:
-    """Steps of which nothing is kept: each is done when it is asked for."""
+    """Steps whose results are not kept: each result is made when it is needed."""
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
-        """What ``make()`` returns, which is what JSON can hold."""
+        """The value that ``make()`` returns, which JSON can hold."""
         return make()
 
     def array(self, name: str, make: Callable[[], Array]) -> Array:
@@ -29,9 +29,9 @@ NONE = Stages()
 
 
 class KeptStages(Stages):
-    """Steps whose results are files of a folder; a step that is there is not done again.
+    """Steps whose results are files of a folder. A result that is in the folder is not made again.
 
-    A file appears when it is complete. Any thread may do any step, each step once.
+    A file appears when it is complete. Any thread may make any result, each result once.
     """
 
     def __init__(self, folder: str) -> None:
@@ -65,5 +65,5 @@ class KeptStages(Stages):
         return array
 
     def remove(self) -> None:
-        """Remove the folder, where nothing is left to do."""
+        """Remove the folder, after the job is complete."""
         shutil.rmtree(self.folder)

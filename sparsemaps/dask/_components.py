@@ -36,8 +36,7 @@ def clusters(i: Any, j: Any, n: int) -> Any:
     Raises
     ------
     ValueError
-        If a parameter is not as described. Rows that are not from 0 to n - 1 are found by the
-        tasks.
+        If a parameter is not of the form above. Tasks check that rows are from 0 to n - 1.
 
     See Also
     --------

@@ -40,10 +40,10 @@ def similar_pairs(
     threshold : float
         Above 0, at most 1.
     bits : int or None, default=None
-        Bits of a code; to be given for plain arrays only.
+        Bits of a code; for plain arrays only.
     recall : float, default=0.95
-        Above 0, at most 1: each pair whose estimate is at least `threshold` is found with this
-        probability or a higher one. 1 compares all pairs.
+        The least probability with which a pair whose estimate is at least `threshold` is returned:
+        above 0, at most 1. 1 compares all pairs.
     other : DaskPackedCodes or dask array of uint8, shape (n_other, n_bytes), or None, default=None
         Find pairs of one row of `codes` and one of these; None is within `codes`.
     n_hashes : int or None, default=None

@@ -67,7 +67,7 @@ def top_k(
     k : int
         How many, 1 to n_rows.
     bits : int or None, default=None
-        Bits of a code; to be given for plain arrays only.
+        Bits of a code; for plain arrays only.
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     n_jobs : int or None, default=None
@@ -128,10 +128,10 @@ def similar_pairs(
     threshold : float
         Above 0, at most 1.
     bits : int or None, default=None
-        Bits of a code; to be given for plain arrays only.
+        Bits of a code; for plain arrays only.
     recall : float, default=0.95
-        Above 0, at most 1: each pair whose estimate is at least `threshold` is found with this
-        probability or a higher one. 1 compares all pairs.
+        The least probability with which a pair whose estimate is at least `threshold` is returned:
+        above 0, at most 1. 1 compares all pairs.
     other : PackedCodes or ndarray of uint8, shape (n_other, n_bytes), or None, default=None
         Find pairs of one row of `codes` and one of these; None is within `codes`.
     n_hashes : int or None, default=None

@@ -56,8 +56,8 @@ def contained_pairs(
         Find sets of `codes` that these contain, codes of the same map; None is within `codes`, in
         both directions.
     recall : float, default=0.95
-        Above 0, at most 1: each pair whose estimate is at least `threshold` is found with this
-        probability or a higher one. 1 compares all pairs.
+        The least probability with which a pair whose estimate is at least `threshold` is returned:
+        above 0, at most 1. 1 compares all pairs.
     return_std : bool, default=False
         Return the standard errors too.
     n_jobs : int or None, default=None
