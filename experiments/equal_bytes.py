@@ -99,7 +99,7 @@ def _cells(o: Options) -> list[Cell]:
 
 def _write(o: Options, results: Results) -> None:
     base = o.results / "guide-bytes"
-    figure, axes = report.panels(len(_sets(o)), 2, 3.6)
+    figure, axes = report.panels(len(_sets(o)), 2, 5.2)
     rows = []
     for ax, name in zip(axes, _sets(o), strict=True):
         linear = results(_whole_cell(o, name))
@@ -121,7 +121,7 @@ def _write(o: Options, results: Results) -> None:
                          *[""] * len(SIZES)])  # fmt: skip
             ax.set(title=name, xlabel="bytes a row", ylabel="test accuracy, %")
             report.tick_each(ax, [64, 128, 256, 512, 1024, 2048])
-    report.shared_legend(figure, axes)
+    axes[-1].legend(loc="lower right")
     notes = (
         "Test accuracy in percent of a linear SVM, best C of 0.1, 1, 10, on codes of so many bytes "
         "a row; one seed. Count sketch, signs and min-max of tf-idf (sublinear, unit length); "
