@@ -187,7 +187,7 @@ def test_uniform_sizes_are_those_of_the_claims():
         {"kernel": "matern", "gamma": 0.6, "nu": 7},
         {"spectrum": stats.logistic.ppf, "gamma": 1.5},
     ],
-    ids=str,
+    ids=["rbf", "cauchy", "matern", "spectrum"],
 )
 def test_second_moments(parameters):
     """Twice the curvature of the kernel at 0, along one column."""
