@@ -3,7 +3,7 @@ that must then fail.
 
     python tests/mutants/run.py                      all of them
     python tests/mutants/run.py --only 'hashing|emit'
-    python tests/mutants/run.py --share 20 --of "$(git rev-parse HEAD)" --seconds 240
+    python tests/mutants/run.py --share 20 --of "$(git rev-parse HEAD)" --seconds 120
 
 A change is killed if one of its tests fails or crashes. It is no merit of the tests if the change
 does not compile, if the tests cannot be imported, or if they only take too long; nor do tests count
