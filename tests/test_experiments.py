@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 pytestmark = pytest.mark.skipif(
-    not (ROOT / "experiments" / "runner.py").exists(), reason="no sources here"
+    not (ROOT / "experiments" / "runner.py").exists(), reason="the sources are not beside the tests"
 )
 
 

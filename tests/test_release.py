@@ -8,7 +8,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-pytestmark = pytest.mark.skipif(not (ROOT / "CITATION.cff").exists(), reason="not in a checkout")
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "CITATION.cff").exists(), reason="the files of a release are not beside the tests"
+)
 
 
 def read(name):

@@ -136,7 +136,7 @@ OUTPUT = "the output"
 
 
 def _place(path: Any) -> str | None:
-    """The path of a file without links; None for what is not the path of a regular file."""
+    """The path of a regular file, with its links resolved; None for anything else."""
     if not isinstance(path, (str, os.PathLike)) or _is_standard(path):
         return None
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe

@@ -192,9 +192,7 @@ def _add_maps(commands: Any) -> None:
     for name, kind in MAPS.items():
         parser = _add_kind(kinds, name, kind, MAP_EXAMPLES)
         _add_map_options(parser)
-        parser.add_argument(
-            "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"
-        )
+        _add_seed(parser)
         parser.add_argument(
             "--config", metavar="FILE", help="file of a map that --save-config has written"
         )
@@ -413,13 +411,16 @@ def _add_pairs(commands: Any) -> None:
             help="memory for the hashes of rows, 8 bytes each, beside codes; where those of all "
             "rows take more, codes are read several times (default: 2**30)",
         )  # fmt: skip
-        parser.add_argument(
-            "--seed", type=integer, default=argparse.SUPPRESS,
-            help="seed of the random numbers (default: 0)",
-        )  # fmt: skip
+        _add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
         _add_reading(parser)
         _add_texts(parser, has_labels=False)
         parser.set_defaults(run="pairs", map_name=name)
+
+
+def _add_seed(parser: argparse.ArgumentParser, default: Any = 0) -> None:
+    parser.add_argument(
+        "--seed", type=integer, default=default, help="seed of the random numbers (default: 0)"
+    )
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
@@ -461,9 +462,7 @@ def _add_dedup(commands: Any) -> None:
             "- for standard output",
         )
         _add_search(parser)
-        parser.add_argument(
-            "--seed", type=integer, default=0, help="seed of the random numbers (default: 0)"
-        )
+        _add_seed(parser)
         parser.add_argument(
             "--exact", action="store_true",
             help="decide by the exact kernel, among pairs whose estimates may be a little lower; "

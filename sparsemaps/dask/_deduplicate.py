@@ -17,10 +17,11 @@ from sparsemaps.dask._map_files import run_job
 from sparsemaps.dask._ranges import cut, find_inputs
 from sparsemaps.dask._similar_pairs import arrays_of, make_plan
 from sparsemaps.files import _coded_records
-from sparsemaps.files._coded_records import CODES, MAX_BUCKET, Search, Stage, verified
+from sparsemaps.files._coded_records import CODES, Search, Stage, verified
 from sparsemaps.files._dedup import Deduplicated, DedupPlan, run
 from sparsemaps.files._job import Job
 from sparsemaps.files._stage_records import StageRecords
+from sparsemaps.neighbors import _search
 
 PARTITION_BYTES = 2**26
 """Largest length of a range of an input, whose codes are one part; and of a block of codes."""
@@ -105,7 +106,7 @@ def _similar(
     results = arrays_of(
         *make_plan(
             like(codes[:0], array, sampled), search.threshold, recall=search.recall,
-            max_bucket=MAX_BUCKET, for_exact=search.exact,
+            max_bucket=_search.MAX_BUCKET, for_exact=search.exact,
         )
     )  # fmt: skip
     i, j = dask.base.compute(*results[:2])

@@ -20,8 +20,8 @@ from sparsemaps._tools._stages import KeptStages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, join_files
 from sparsemaps.files._job import Job
-from sparsemaps.files._map import map_each_to, state_of
-from sparsemaps.files._record import difference, digest
+from sparsemaps.files._map import map_each_to
+from sparsemaps.files._record import difference, digest, state_of
 from sparsemaps.files._rows import InputBlock, read_rows
 from sparsemaps.files._stage_records import StageRecords
 from sparsemaps.neighbors import _search
@@ -37,8 +37,6 @@ _PART = "part-"
 
 STEPS = "search"
 """Folder of the steps of a search that is not complete."""
-
-MAX_BUCKET = 1000  # as that of `similar_pairs`
 
 
 class Search(NamedTuple):
@@ -167,8 +165,8 @@ def similar_records(
     threshold, recall, is_exact, _ = search
     steps = _steps(stages, digest(record))
     if not is_exact:
-        return _search.joined(codes, threshold, recall, MAX_BUCKET, job.n_jobs, steps)
-    i, j = _search.candidates(codes, None, threshold, recall, job.n_jobs, MAX_BUCKET, stages=steps)
+        return _search.joined(codes, threshold, recall, _search.MAX_BUCKET, job.n_jobs, steps)
+    i, j = _search.candidates(codes, None, threshold, recall, job.n_jobs, stages=steps)
     return verified(job, inputs, len(codes), i, j, threshold, stages, progress)
 
 
@@ -220,7 +218,7 @@ def _near_rows(search: Search, codes: PackedCodes, n_jobs: int | None) -> Array:
     for path in search.against:
         earlier = PackedCodes.load(path)
         if len(earlier) and len(codes):
-            how = search.threshold, search.recall, MAX_BUCKET, n_jobs
+            how = search.threshold, search.recall, _search.MAX_BUCKET, n_jobs
             near.append(np.unique(_search.similar(earlier, codes, *how)[1]))
     return np.unique(np.concatenate(near))
 

@@ -1,7 +1,6 @@
 """Mapping LIBSVM files to files."""
 
 import itertools
-import json
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -13,7 +12,7 @@ from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import RECORD, expand, is_directory, is_pipe
 from sparsemaps.files._job import Job, MappedFile, Names, make_job, make_text_job
-from sparsemaps.files._record import difference, read_record
+from sparsemaps.files._record import difference, record_beside, state_of, write_beside
 from sparsemaps.files._text_rows import TextRows, refuse_pipe
 
 _SMALL_BYTES = 2**23
@@ -289,26 +288,16 @@ def _map_to(
         "n_rows": mapped.n_rows,
         "output_size": os.path.getsize(output),
     }
-    with _output_files.atomic_output(output + RECORD, synced=False) as file:
-        file.write(json.dumps(record).encode() + b"\n")
+    write_beside(output, record, synced=False)
     return mapped
-
-
-def state_of(path: str) -> dict[str, int]:
-    """The size and the time of a file, which change with its content."""
-    status = os.stat(path)
-    return {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
 def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
     """The number of rows of a complete output; None if it is not. Another map is an error."""
-    try:
-        with open(output + RECORD, "rb") as file:
-            before = read_record(file.read())
-        size = os.path.getsize(output)
-    except FileNotFoundError:
+    before = record_beside(output)
+    if before is None or not os.path.exists(output):
         return None
-    if before is None or not isinstance(before.get("n_rows"), int):
+    if not isinstance(before.get("n_rows"), int):
         return None
     other = difference({name: before.get(name) for name in record}, record)
     if other is not None:
@@ -316,6 +305,7 @@ def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
             f"{output} is of another map or command: made with {other}; write to another "
             "directory, or remove it"
         )
+    size = os.path.getsize(output)
     if before.get("input") != state_of(path) or before.get("output_size") != size:
         return None
     n_rows: int = before["n_rows"]

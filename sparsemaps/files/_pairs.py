@@ -1,7 +1,6 @@
 """`similar_pairs_of_files`: near-duplicates among the rows of files, for ``sparsemaps pairs``."""
 
 import contextlib
-import json
 import os
 import shutil
 import tempfile
@@ -20,7 +19,13 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_rows import CodedRows, Encoder, holds_codes
 from sparsemaps.files._job import source_of
-from sparsemaps.files._record import difference, make_record, read_record
+from sparsemaps.files._record import (
+    difference,
+    make_record,
+    record_beside,
+    state_of,
+    write_beside,
+)
 from sparsemaps.files._rows import LibsvmRows, stacked
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.maps._config import from_config
@@ -165,7 +170,8 @@ def similar_pairs_of_files(
         raise ValueError(f"{setting('resume', True)} needs inputs and an output that are files")
     beside = [(target + ending, f"a file beside {target}") for ending in (RECORD, STAGES)]
     _output_files.refuse_clashes(read, [(target, _output_files.OUTPUT), *beside])
-    record = job.record({**what, "texts": config, "inputs": [_state(path) for path in read]})
+    states = [[os.fspath(path), *state_of(path).values()] for path in read]
+    record = job.record({**what, "texts": config, "inputs": states})
     answer = _complete(target, record)
     if answer is None:
         stages = _begin(target, record)
@@ -237,7 +243,14 @@ class _Job(NamedTuple):
             return i, j, value
         sizes = _hashing.Sizes(keys=self.max_bytes // 8)
         return _search.similar(
-            codes, other, self.threshold, self.recall, _MAX_BUCKET, self.n_jobs, sizes, stages
+            codes,
+            other,
+            self.threshold,
+            self.recall,
+            _search.MAX_BUCKET,
+            self.n_jobs,
+            sizes,
+            stages,
         )
 
     def _exactly(
@@ -257,10 +270,6 @@ class _Job(NamedTuple):
             value = _containment.of_similarity(value, codes, other, i, j)
         kept = _search.reaches(value, self.threshold)
         return i[kept], j[kept], value[kept]
-
-
-_MAX_BUCKET = 1000
-"""As in `sparsemaps.neighbors.similar_pairs`."""
 
 
 def _map_of(map: Any, read: list[Any]) -> Any:
@@ -309,20 +318,12 @@ def _temporary_folder(name: str | None, read: list[Any]) -> Iterator[str | None]
 # ---- resuming ------------------------------------------------------------------------------------
 
 
-def _state(path: Any) -> list[Any]:
-    status = os.stat(path)
-    return [os.fspath(path), status.st_size, status.st_mtime_ns]
-
-
 def _complete(name: str, record: dict[str, Any]) -> FoundPairs | None:
     """The answer of an earlier run whose output is complete; an error if it is of another job."""
-    try:
-        with open(name + RECORD, "rb") as file:
-            before = read_record(file.read())
-        size = os.path.getsize(name)
-    except FileNotFoundError:
+    before = record_beside(name)
+    if before is None or not os.path.exists(name):
         return None
-    if before is None or before.pop("output_size", None) != size:
+    if before.pop("output_size", None) != os.path.getsize(name):
         return None
     numbers: Any = before.pop("found", None)
     other = difference(before, record)
@@ -350,8 +351,7 @@ def _begin(name: str, record: dict[str, Any]) -> KeptStages:
 def _finish(name: str, record: dict[str, Any], answer: FoundPairs) -> None:
     """Write the record of a complete output."""
     finished = {**record, "output_size": os.path.getsize(name), "found": answer[:3]}
-    with _output_files.atomic_output(name + RECORD, synced=False) as file:
-        file.write(json.dumps(finished).encode() + b"\n")
+    write_beside(name, finished, synced=False)
 
 
 # ---- lines ---------------------------------------------------------------------------------------

@@ -2,8 +2,12 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
+
+from sparsemaps._tools import _output_files
+from sparsemaps._tools._sources import RECORD
 
 
 def make_record(map: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,6 +35,28 @@ def read_record(text: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
+
+
+def record_beside(path: str) -> dict[str, Any] | None:
+    """The record of a file or of a stage; None if there is none, or a damaged one."""
+    try:
+        with open(path + RECORD, "rb") as file:
+            return read_record(file.read())
+    except FileNotFoundError:
+        return None
+
+
+def write_beside(path: str, record: Mapping[str, Any], *, synced: bool) -> None:
+    """Write the record of a file or of a stage, which is complete; `synced` is that of
+    `atomic_output`."""
+    with _output_files.atomic_output(path + RECORD, synced=synced) as file:
+        file.write(json.dumps(record).encode() + b"\n")
+
+
+def state_of(path: str | os.PathLike[str]) -> dict[str, int]:
+    """The size and the time of a file, which change with its content."""
+    status = os.stat(path)
+    return {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
 def digest(record: Mapping[str, Any]) -> str:

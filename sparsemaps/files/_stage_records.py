@@ -6,9 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import RECORD
-from sparsemaps.files._record import read_record
+from sparsemaps.files._record import record_beside, write_beside
 
 
 class StageRecords:
@@ -32,13 +31,7 @@ class StageRecords:
 
     def record(self, stage: str) -> dict[str, Any] | None:
         """What a stage of an earlier run was made of, if that counts."""
-        if not self.resume:
-            return None
-        try:
-            with open(self.path(stage + RECORD), "rb") as file:
-                return read_record(file.read())
-        except FileNotFoundError:
-            return None
+        return record_beside(self.path(stage)) if self.resume else None
 
     def has(self, stage: str, record: Mapping[str, Any]) -> bool:
         """Whether a stage is complete, and made of this."""
@@ -51,8 +44,7 @@ class StageRecords:
 
     def finish(self, stage: str, record: Mapping[str, Any]) -> None:
         """Say that a stage is complete."""
-        with _output_files.atomic_output(self.path(stage + RECORD)) as file:
-            file.write(json.dumps(record).encode() + b"\n")
+        write_beside(self.path(stage), record, synced=True)
 
     def remove(self, beginning: str) -> None:
         """Remove the files whose names begin so."""

@@ -16,7 +16,7 @@ from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._formats import CONFIG
-from sparsemaps.files._record import read_record
+from sparsemaps.files._record import read_record, record_beside
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.neighbors._index_file import ROWS
 
@@ -192,8 +192,8 @@ def _of_output(output: str) -> Iterator[str]:
 
 
 def _of_record_beside(output: str) -> Iterator[str]:
-    with contextlib.suppress(OSError), open(output + RECORD, "rb") as file:
-        record = read_record(file.read())
+    with contextlib.suppress(OSError):
+        record = record_beside(output)
         if record is not None:
             yield from _of_config(record.get("map"))
 

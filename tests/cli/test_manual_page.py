@@ -14,7 +14,7 @@ from sparsemaps.cli._options import KERNELS, MAPS
 DOCS = Path(__file__).parents[2] / "docs"
 
 pytestmark = pytest.mark.skipif(
-    not (DOCS / "write_man.py").exists(), reason="no documentation here"
+    not (DOCS / "write_man.py").exists(), reason="the documents are not beside the tests"
 )
 
 
@@ -40,7 +40,7 @@ def test_the_page_has_every_name(writer):
             assert f"--{option.name.replace('_', '-')}" in text
 
 
-@pytest.mark.skipif(shutil.which("man") is None, reason="no man here")
+@pytest.mark.skipif(shutil.which("man") is None, reason="the program man is not installed")
 def test_man_reads_it_without_a_warning(writer):
     shown = subprocess.run(
         ["man", "--warnings", "--encoding=utf-8", "--local-file", writer.PAGE],

@@ -11,7 +11,7 @@ from sparsemaps.libsvm import dump_svmlight_file
 PAGE = Path(__file__).parents[2] / "docs" / "coming_from.md"
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="no documentation here")
+@pytest.mark.skipif(not PAGE.exists(), reason="the documents are not beside the tests")
 def test_blocks_for_xgboost(tmp_path, monkeypatch):
     """The trees are those of the whole matrix."""
     xgboost = pytest.importorskip("xgboost")
