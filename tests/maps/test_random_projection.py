@@ -122,6 +122,13 @@ def test_distances_are_medians(dtype):
         np.testing.assert_array_equal(cauchy.approximate_l1(Z)[:, 3:10], expected)
 
 
+def test_distances_to_more_rows_than_fit_in_scratch_memory():
+    cauchy = RandomProjection(n_components=256, distribution="cauchy", random_state=0)
+    Z, W = np.split(cauchy.fit_transform(random_csr(3002)), [2])
+    expected = np.median(abs(Z[:, None] - W), axis=2)
+    np.testing.assert_array_equal(cauchy.approximate_l1(Z, W), expected)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("distribution", ["gaussian", "rademacher", "cauchy"])
 def test_against_reference(distribution, dtype):
