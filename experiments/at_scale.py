@@ -5,6 +5,7 @@ tasks    CPU time of Dask's scheduler and client for a task
 scaling  one worker on n parts, two workers on 2 n parts: the time should stay
 pairs    near-duplicates of packed codes on two workers of 4 GB
 mapped   near-duplicates of packed codes that are mapped into memory, on this machine
+records  records without near-duplicates, from file to file, on this machine
 clusters clusters of pairs on two workers of 4 GB
 
 CPU time is that of the processes, so that others on the machine do not count; the rest is by the
@@ -39,6 +40,7 @@ from sparsemaps import (
 from sparsemaps.dask import clusters as dask_clusters
 from sparsemaps.dask import map_files, similar_pairs
 from sparsemaps.dask._graphs import for_each
+from sparsemaps.files import deduplicate_files
 from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file
 
 SHAPES = {"web-spam trigrams": (300, 16_600_000, 3700), "text": (10_000, 47_000, 75)}
@@ -225,6 +227,41 @@ def mapped(
     print(f"memory beside the file: {watch.peak_kb / 1e6:.2f} GB at its peak")
 
 
+def write_records(path: Path, n_rows: int, family: int) -> None:
+    """Lines of 20 words. In each family, lines differ from the first one in their last words."""
+    rng = np.random.default_rng(0)
+    digits = np.frombuffer(b"abcdefghijklmnop", np.uint8)
+    step = family * (1_000_000 // family)
+    with path.open("wb") as file:
+        for first in range(0, n_rows, step):
+            n = min(step, n_rows - first)
+            lines = np.full((n, 20, 7), ord(" "), np.uint8)
+            words = digits[rng.integers(0, 16, (-(-n // family), 20, 6), np.uint8)]
+            lines[:, :, :6] = np.repeat(words, family, axis=0)[:n]
+            lines[:, -1, :6] = digits[rng.integers(0, 16, (n, 6), np.uint8)]
+            lines[:, -1, 6] = ord("\n")
+            file.write(lines.data)
+
+
+def records(folder: Path, n_rows: int = 10_000_000, family: int = 16, n_jobs: int = 1) -> None:
+    write_records(folder / "in.txt", n_rows, family)
+    watch = Watch()
+    watch.start()
+    start, cpu = time.perf_counter(), time.process_time()
+    found = deduplicate_files(
+        None, folder / "in.txt", folder / "out.txt", texts="word:3", n_jobs=n_jobs, progress=False
+    )
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    watch.done.set()
+    sizes = (sum(path.stat().st_size for path in folder.glob(name)) for name in ("*.txt", "*/*"))
+    on_disk, stages = (size / 1e9 for size in sizes)
+    print(f"{n_rows:,} records, {found.n_kept:,} kept, {found.n_clusters:,} clusters, largest "
+          f"{found.largest}; {seconds:.0f} s by the clock, {cpu:.0f} s of CPU time, {n_jobs} "
+          f"threads; load {os.getloadavg()[0]:.1f}")  # fmt: skip
+    print(f"texts {on_disk:.1f} GB, stages {stages:.1f} GB; "
+          f"memory beside them {watch.peak_kb / 1e6:.2f} GB at its peak")  # fmt: skip
+
+
 def clusters(folder: Path, n_rows: int = 100_000_000, n_pairs: int = 100_000_000) -> None:
     step = 10_000_000
     blocks = da.arange(0, n_pairs // step, chunks=1, dtype=np.int64)
@@ -248,12 +285,12 @@ def clusters(folder: Path, n_rows: int = 100_000_000, n_pairs: int = 100_000_000
 
 
 def main() -> None:
-    functions = (costs, tasks, scaling, pairs, mapped, clusters)
+    functions = (costs, tasks, scaling, pairs, mapped, records, clusters)
     choices: dict[str, Callable[..., None]] = {one.__name__: one for one in functions}
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=choices)
     parser.add_argument("--folder", help="where files are made and removed")
-    for name in ("n_rows", "n_bytes", "n_pairs", "n_jobs", "max_bytes"):
+    for name in ("n_rows", "n_bytes", "n_pairs", "n_jobs", "max_bytes", "family"):
         flag = "--" + name.replace("_", "-")
         parser.add_argument(flag, type=int, default=argparse.SUPPRESS, help=f"{name} of WHAT")
     options = vars(parser.parse_args())

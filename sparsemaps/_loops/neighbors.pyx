@@ -5,7 +5,8 @@
 # Cost: comparing all pairs, O(words) a pair, less where a comparison can end early; by hashing,
 # O(rows) a band and O(words) a pair that shares a bucket.
 # Reference: Indyk & Motwani, "Approximate nearest neighbors", STOC 1998; Leskovec, Rajaraman &
-# Ullman, "Mining of massive datasets", 3.4 (banding).
+# Ullman, "Mining of massive datasets", 3.4 (banding); Tarjan & van Leeuwen, "Worst-case analysis of
+# set union algorithms", JACM 1984 (components).
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from sparsemaps._loops.bands cimport compared_t, differing_codes, hash_bits, open_pair, same_bits
@@ -295,6 +296,39 @@ def find_copies(const uint64_t[::1] keys, Py_ssize_t max_bucket, uint64_t[::1] p
                     pairs[n] = <uint64_t>row_of(keys[bucket]) << 32 | <uint64_t>row_of(keys[p])
                 n += 1
     return n
+
+
+cdef inline uint32_t root_of(uint32_t[::1] parents, uint32_t row) noexcept nogil:
+    """The first row of a component. Paths become shorter on the way."""
+    while parents[row] != row:
+        parents[row] = parents[parents[row]]
+        row = parents[row]
+    return row
+
+
+def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents):
+    """Join the components of the two rows of each pair; how many pairs were of two components. Such
+    pairs are moved to the front. Pairs are those of `verify_buckets`. A row's parent is the row
+    itself if it is the first of its component, or else an earlier row of the component."""
+    cdef Py_ssize_t i, n = 0
+    cdef uint32_t one, other
+    with nogil:
+        for i in range(pairs.shape[0]):
+            one = root_of(parents, <uint32_t>(pairs[i] >> 32))
+            other = root_of(parents, <uint32_t>row_of(pairs[i]))
+            if one != other:
+                parents[max(one, other)] = min(one, other)
+                pairs[n] = pairs[i]
+                n += 1
+    return n
+
+
+def find_first_rows(uint32_t[::1] parents):
+    """Replace the parents of `join_rows` by the first rows of the components."""
+    cdef Py_ssize_t row
+    with nogil:
+        for row in range(parents.shape[0]):
+            parents[row] = parents[parents[row]]
 
 
 def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse import csgraph
 
+from sparsemaps._loops import neighbors as _kernel
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Rows
 
-_GRAPH_PAIRS = 2**24
-"""Pairs whose graph is made at a time: some hundred megabytes."""
+_STEP = 2**21
+"""Pairs that are joined at a time; signals are handled between."""
 
 
 def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
@@ -46,8 +46,8 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
 
     References
     ----------
-    .. [1] D. J. Pearce, "An improved algorithm for finding the strongly connected components of a
-       directed graph", 2005 (``scipy.sparse.csgraph.connected_components``).
+    .. [1] R. E. Tarjan, J. van Leeuwen, "Worst-case analysis of set union algorithms", Journal of
+       the ACM, 1984 (path halving).
 
     Examples
     --------
@@ -59,7 +59,7 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     >>> np.unique(numbers, return_index=True)[1]  # the first row of each cluster
     array([0, 1, 2, 5])
     """
-    n = _checks.check_int("n", n, 0, _checks.LARGEST_INT32)  # SciPy numbers components so
+    n = _checks.check_int("n", n, 0, _checks.LARGEST_INT32)
     return numbered_components(*checked_pairs(i, j, n), n)
 
 
@@ -71,49 +71,55 @@ def checked_pairs(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> tuple[Array, Ar
     return i, j
 
 
-def numbered_components(i: Array, j: Array, n: int, max_pairs: int = _GRAPH_PAIRS) -> Array:
-    """As `clusters`, for checked rows; at most `max_pairs` pairs are in memory as a graph."""
-    numbers = merged(np.arange(n), i, j, max_pairs)
-    first = first_of_each(numbers)
-    is_first = np.zeros(n, bool)
-    is_first[first[numbers]] = True
-    ordered: Array = np.cumsum(is_first)[first[numbers]] - 1
-    return ordered
-
-
-def merged(numbers: Array, i: Array, j: Array, max_pairs: int = _GRAPH_PAIRS) -> Array:
-    """Numbers of components, below that of rows, after pairs of rows have joined some."""
-    for start in range(0, len(i), max_pairs):
-        some = slice(start, start + max_pairs)
-        one, other = numbers[i[some]], numbers[j[some]]
-        differ = one != other
-        if differ.any():
-            numbers = _components(one[differ], other[differ], len(numbers))[numbers]
+def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
+    """As `clusters`, for checked rows; `step` pairs at a time."""
+    first = _first_rows(i, j, n, step)
+    numbers: Array = np.cumsum(first == np.arange(n))[first] - 1
     return numbers
-
-
-def first_of_each(numbers: Array) -> Array:
-    """The first row of each number of a component; undefined for numbers that no row has."""
-    first = np.empty(len(numbers), np.int64)
-    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the first row is written last
-    return first
 
 
 def spanning_forest(i: Array, j: Array) -> tuple[Array, Array]:
     """Pairs with the same connected components: the first row of each component with each of its
     other rows. There are fewer of them than there are rows in the given pairs."""
     rows, places = np.unique(np.concatenate([i, j]), return_inverse=True)
-    numbers = numbered_components(places[: len(i)], places[len(i) :], len(rows))
-    first = np.unique(numbers, return_index=True)[1]
-    roots = rows[first[numbers]]
-    others = np.flatnonzero(roots != rows)
-    return roots[others], rows[others]
+    first = _first_rows(places[: len(i)], places[len(i) :], len(rows))
+    others = np.flatnonzero(first != np.arange(len(rows)))
+    return rows[first[others]], rows[others]
 
 
-def _components(i: Array, j: Array, n: int) -> Array:
-    """The number of each node's component, in a graph of n nodes and these edges."""
-    graph = sp.coo_array((np.ones(len(i), np.int8), (i, j)), shape=(n, n))
-    return np.asarray(csgraph.connected_components(graph, directed=False)[1])
+class Components:
+    """The connected components of n rows, below 2^32, which pairs join. It takes 4 bytes a row.
+
+    A pair is one number: a row times 2^32, and another row.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._parents = np.arange(n, dtype=np.uint32)
+
+    def join(self, pairs: Array) -> Array:
+        """Join the two rows of each pair. The pairs whose rows were in two components, which are in
+        `pairs` from now on; all pairs so far have the components of these."""
+        n = 0
+        for start in range(0, len(pairs), _STEP):
+            some = pairs[start : start + _STEP]
+            n_joined = _kernel.join_rows(some, self._parents)
+            pairs[n : n + n_joined] = some[:n_joined]
+            n += n_joined
+        return pairs[:n]
+
+    def first_rows(self) -> Array:
+        """The first row of each row's component."""
+        _kernel.find_first_rows(self._parents)
+        return self._parents
+
+
+def _first_rows(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
+    """The first row of each row's component."""
+    components = Components(n)
+    for start in range(0, len(i), step):
+        one, other = (rows[start : start + step].astype(np.uint64) for rows in (i, j))
+        components.join(one << np.uint64(32) | other)
+    return components.first_rows()
 
 
 def _check_rows(name: str, rows: Any, n: int) -> Array:

@@ -1,7 +1,8 @@
 """Similar pairs among packed codes, by hashing bands of the codes.
 
 Beside codes that are mapped into memory, the search holds the keys of rows, 8 bytes each, at most
-as many as `Sizes` says; which rows have samples, a byte each; and the pairs.
+as many as `Sizes` says; which rows have samples, a byte each; and the pairs, or, where their
+connected components are asked for, as many pairs as join these.
 """
 
 import secrets
@@ -15,6 +16,7 @@ from sparsemaps._tools import _threads
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.neighbors import _clusters
 from sparsemaps.neighbors._bands import Bands
 
 _ROW = np.uint64(2**32 - 1)
@@ -83,12 +85,14 @@ def pairs_by_band(
     n_jobs: int | None,
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
+    forest: bool = False,
 ) -> Iterator[Array]:
     """The pairs of rows that have too many copies, then those of each part of a band; a pair may
     come several times.
 
     Rows are divided by their hashes into parts whose keys are held at a time. The pairs of each
-    part and band are a stage.
+    part and band are a stage. With `forest`, they are pairs with the same connected components,
+    fewer than there are rows.
     """
     n_rows = len(codes) + (0 if other is None else len(other))
     *keys, n_parts = stages.value(
@@ -108,7 +112,8 @@ def pairs_by_band(
 
         def find() -> Array:
             keys = hashed.buckets(*bits, part, max_bucket)
-            return hashed.verified(keys, *bits, max_differing, max_bucket)[0]
+            components = _clusters.Components(n_rows) if forest else None
+            return hashed.verified(keys, *bits, max_differing, max_bucket, components)[0]
 
         return stages.array(f"pairs-{band}-{part}", find)
 
@@ -190,10 +195,16 @@ class _Hashed:
         return np.concatenate(_threads.run(search, parts, n_jobs))
 
     def verified(
-        self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int
+        self,
+        keys: Array,
+        bit: int,
+        n_bits: int,
+        max_differing: int,
+        max_bucket: int,
+        components: _clusters.Components | None = None,
     ) -> tuple[Array, int]:
         """The pairs of rows in one bucket of which at most `max_differing` codes differ, and the
-        number of pairs that were compared."""
+        number of pairs that were compared. Of `components`, only pairs that join two of them."""
         codes = self._codes
         state = np.array([0, 0, -1, 0, 0])
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
@@ -203,7 +214,8 @@ class _Hashed:
                 keys, codes.array, self._others, codes.bits, codes.n_hashes, bit, n_bits,
                 max_differing, max_bucket, max_compared, state, space,
             )  # fmt: skip
-            parts.append(space[:n_pairs].copy())
+            found = space[:n_pairs]
+            parts.append((found if components is None else components.join(found)).copy())
         return np.concatenate(parts), int(state[4])
 
 

@@ -48,20 +48,20 @@ def joined(
     n_jobs: int | None,
     stages: Stages = NONE,
 ) -> tuple[Array, Array]:
-    """Pairs with the connected components of those of `similar`: fewer than there are rows. The
-    pairs of one part of a band are in memory at a time."""
+    """Pairs with the connected components of those of `similar`: fewer than there are rows. There
+    are no more pairs in memory either, however many rows are near one another."""
     least = least_agreeing(codes, threshold)
     bands = _bands.choose_bands(codes, None, least, recall)
     if bands is None or codes._takes_parts:
         i, j, _ = similar(codes, None, threshold, recall, max_bucket, n_jobs, stages=stages)
         return _clusters.spanning_forest(i, j)
     _brute.check_searched(len(codes), codes.n_hashes)
-    numbers = np.arange(len(codes))
+    components = _clusters.Components(len(codes))
     for pairs in _hashing.pairs_by_band(
-        codes, None, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages
+        codes, None, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages, forest=True
     ):
-        numbers = _clusters.merged(numbers, *_hashing.rows_of_pairs(pairs))
-    first = _clusters.first_of_each(numbers)[numbers]
+        components.join(pairs)
+    first = components.first_rows()
     rows = np.flatnonzero(first != np.arange(len(codes)))
     return first[rows], rows
 

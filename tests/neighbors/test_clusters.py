@@ -1,11 +1,14 @@
 """Clusters are the connected components of pairs, numbered by their first rows."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import families
 
 from sparsemaps import KernelProduct, MinHash, neighbors
+from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _bands, _clusters, _search
 
 
@@ -112,3 +115,39 @@ def test_pairs_that_join_the_same_rows(max_bucket):
         if (n_rows, threshold) == (8000, 0.9):
             least = _search.least_agreeing(A, threshold)
             assert _bands.choose_bands(A, None, least, recall) is not None
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+def test_pairs_that_join_two_components(step, monkeypatch):
+    """Each of them is one of the given pairs; together they have the components of all."""
+    monkeypatch.setattr(_clusters, "_STEP", step)
+    i, j = np.random.default_rng(0).integers(0, 100, (2, 150)).astype(np.uint64)
+    pairs = i << np.uint64(32) | j
+    components = _clusters.Components(100)
+    kept = np.concatenate([components.join(some.copy()) for some in np.split(pairs, [70])])
+    assert set(kept) <= set(pairs)
+    first = components.first_rows()
+    assert len(kept) == 100 - len(np.unique(first))
+    expected = neighbors.clusters(i, j, 100)
+    np.testing.assert_array_equal(first, np.unique(expected, return_index=True)[1][expected])
+    one, other = kept >> np.uint64(32), kept & np.uint64(2**32 - 1)
+    np.testing.assert_array_equal(neighbors.clusters(one, other, 100), expected)
+
+
+def test_memory_does_not_grow_with_the_pairs():
+    """100 rows near one another have 4,950 pairs, and are joined by 99."""
+    n_families, n_rows = 400, 100
+    rng = np.random.default_rng(0)
+    array = np.repeat(rng.integers(0, 256, (n_families, 64), np.uint8), n_rows, axis=0)
+    place = np.arange(len(array))
+    array[place, rng.integers(0, 64, len(array))] += 1
+    codes = PackedCodes(array, 8, {})
+    least = _search.least_agreeing(codes, 0.8)
+    assert _bands.choose_bands(codes, None, least, 0.95) is not None
+    tracemalloc.start()
+    i, j = _search.joined(codes, 0.8, 0.95, 1000, None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(neighbors.clusters(i, j, len(array)), place // n_rows)
+    all_pairs = n_families * (n_rows * (n_rows - 1) // 2)
+    assert peak < 8 * all_pairs / 3  # 8 bytes a pair, of all bands together
