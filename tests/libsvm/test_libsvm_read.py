@@ -17,7 +17,7 @@ from svmlight import dumped, fuzz, load
 from sparsemaps.libsvm import iter_svmlight_file, load_svmlight_file, load_svmlight_files
 
 # The last bytes of a text are read with more care: with these behind it they are not the last.
-PADDING = b"\n#" + b"-" * 64
+PADDING = b" #" + b"-" * 64  # in the line, as lines are read up to the last line end
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ NUMBERS = [
     "1" + "0" * 400, "0." + "0" * 400 + "1", "6929495644600919.5", "3.4028235677973366e38",
     "7.006492321624085e-46", "7.0064923216240853e-46", "16777217", "16777217.0000000000000001",
     "1.00000005960464477539", "1.000000059604644775390625", "1.0000000596046447753906251",
-    "-0.000000000000000000",
+    "1.00000005960464478", "-1.00000017881393432", "-0.000000000000000000",
 ]  # fmt: skip
 
 
