@@ -1,9 +1,9 @@
 """
-How large must a map be?
-========================
+Does theory say how large a map must be?
+========================================
 
 `kernel_error` measures a map against its exact kernel; the dashed lines are what the maps'
-published variances say. Do they agree?
+published variances say.
 """
 
 import matplotlib.pyplot as plt
@@ -56,6 +56,6 @@ figure.supylabel("root mean square error of the kernel")
 plt.show()
 
 # %%
-# The points lie on the lines of theory. A sketch has one set of collisions, which all pairs of
-# rows share, so that the points of the two sketches scatter more than the others. Codes of 4 bits
-# level off: one in 16 agrees by chance, however many samples there are.
+# It does: the points lie on the lines of theory. A sketch has one set of collisions, which all
+# pairs of rows share, so that the points of the two sketches scatter more than the others. Codes of
+# 4 bits level off: one in 16 agrees by chance, however many samples there are.

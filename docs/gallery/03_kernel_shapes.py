@@ -1,9 +1,9 @@
 """
-What do the kernels look like?
-==============================
+How close do 512 features come to a kernel?
+===========================================
 
 Two rows are turned, or moved, against each other. Lines are the exact kernels, points the inner
-products of 512 features. How close are they?
+products of 512 features.
 """
 
 import matplotlib.pyplot as plt

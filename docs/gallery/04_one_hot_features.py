@@ -1,9 +1,9 @@
 """
-What does a linear model see?
-=============================
+Do rows of one class share features?
+====================================
 
-Each sample of `ConsistentWeightedSampling` becomes the 1 of one among 2\\ :sup:`bits` columns. Do
-rows of one class share their ones?
+Each sample of `ConsistentWeightedSampling` becomes the 1 of one among 2\\ :sup:`bits` columns. A
+linear model can tell classes apart if rows of one class have their ones in the same columns.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,8 @@ Regression: smooth, or in steps?
 ================================
 
 Ridge regression on random features fits functions that a linear model cannot. `RandomFourier` and
-`Fastfood` give smooth fits, `RandomBinning` gives steps. Which follows a jump better?
+`Fastfood` give smooth fits, `RandomBinning` gives steps. The function here is smooth but for one
+jump.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,7 @@ Is TensorSketch the same as PolynomialCountSketch?
 ==================================================
 
 Both are the same sketch, by other random numbers. `TensorSketch` works on the entries of a sparse
-row, scikit-learn's `PolynomialCountSketch` on dense transforms. Are their errors the same, and
-their times?
+row, scikit-learn's `PolynomialCountSketch` on dense transforms.
 """
 
 import time
@@ -49,5 +48,5 @@ axes[1].legend()
 plt.show()
 
 # %%
-# The errors are the same, but for the seeds. On rows of 50 entries `TensorSketch` takes a
+# The errors are the same, but for the seeds; on rows of 50 entries `TensorSketch` takes a
 # hundredth of the time that the printed version of scikit-learn takes.

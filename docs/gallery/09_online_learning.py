@@ -1,10 +1,10 @@
 """
-Can a map take a stream?
-========================
+Learning from a stream: does a map help?
+========================================
 
 A map learns nothing from data, so that each block of a stream can be mapped when it comes.
 `iter_svmlight_file` reads a LIBSVM file in blocks of bounded size; a linear model learns from them
-one after the other. Is what it reaches better than on the pixels themselves?
+one after the other.
 """
 
 import tempfile
@@ -47,5 +47,5 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# From the first block to the last, the averaged linear model is some three points better on the
-# min-max features.
+# It does: from the first block to the last, the averaged linear model is some three points better
+# on the min-max features.

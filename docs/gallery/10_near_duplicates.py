@@ -1,10 +1,9 @@
 """
-Which pairs are found?
-======================
+Are all near-duplicates found?
+==============================
 
 Each text is the set of its runs of five characters; `MinHash` turns it into 256 bytes, and
-`similar_pairs` finds the pairs whose codes agree often, without comparing all of them. Does it
-find those that are there?
+`similar_pairs` finds the pairs whose codes agree often, without comparing all of them.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-From raw pages to LIBLINEAR
-===========================
+From raw pages to LIBLINEAR: what does a map add?
+=================================================
 
 Pages of HTML become LIBSVM files of byte counts; `map_files` maps the files in bounded memory;
-LIBLINEAR's programs learn and predict. What do the features bring over the counts?
+LIBLINEAR's programs learn and predict.
 """
 
 import json

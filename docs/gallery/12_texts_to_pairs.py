@@ -2,7 +2,7 @@
 Long runs of words, or short ones?
 ==================================
 
-Which texts of a file are copies of others, with some words replaced? `HashingVectorizer` makes
+Some texts of a file are copies of others, with some words replaced. `HashingVectorizer` makes
 sets of runs of words, `MinHash` makes 256 bytes of each set, and `similar_pairs` finds the pairs.
 As the copies are known here, it can be counted what runs of each length find.
 """

@@ -1,10 +1,9 @@
 """
-A corpus without its near-duplicates
-====================================
+Which threshold drops copies, and nothing else?
+===============================================
 
-Which threshold drops the copies, and keeps all else? `deduplicate_files` writes the records of a
-file without those that are nearly the same as another one. As the copies are known here, what it
-drops can be counted.
+`deduplicate_files` writes the records of a file without those that are nearly the same as another
+one. As the copies are known here, what it drops can be counted.
 """
 
 import json

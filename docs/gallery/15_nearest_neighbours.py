@@ -1,10 +1,9 @@
 """
-Ten nearest neighbours: codes beside cosine
-===========================================
+Ten nearest neighbours: by codes, or by cosine?
+===============================================
 
-A text gets the label that most of its ten nearest neighbours have. Which distance tells more, and
-what does it cost? `KernelNeighbors` compares packed codes; `rerank=True` orders the best
-candidates by the exact kernel.
+A text gets the label that most of its ten nearest neighbours have. `KernelNeighbors` compares
+packed codes; `rerank=True` orders the best candidates by the exact kernel.
 """
 
 import pydoc

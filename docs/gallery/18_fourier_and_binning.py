@@ -1,10 +1,9 @@
 """
-Fourier and binning together
-============================
+Fourier, binning, or both?
+==========================
 
-Does it pay to put Fourier and binning features side by side? `RandomFourier` fits what is smooth,
-`RandomBinning` what jumps. The function here is a wave with a jump. Each model has the same number
-of features a row: all of one kind, or half of each.
+`RandomFourier` fits what is smooth, `RandomBinning` what jumps. The function here is a wave with a
+jump. Each model has the same number of features a row: all of one kind, or half of each.
 """
 
 import matplotlib.pyplot as plt

@@ -1,0 +1,99 @@
+"""
+Clusters of any shape: does a neighbour graph find them?
+========================================================
+
+The versions of a document are a chain: each is near the one before, and the last may share no word
+with the first. k-means looks for round clusters. Spectral clustering divides a graph of nearest
+neighbours where it is thinnest. `KernelNeighbors` makes that graph from packed codes, as
+scikit-learn's `SpectralClustering` takes it.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+
+from sparsemaps import MinHash
+from sparsemaps.neighbors import KernelNeighbors
+
+# %%
+# Five documents of 200 words in 100 versions. From one version to the next a share of the words is
+# replaced. Words are drawn by Zipf's law, but for the most frequent ones.
+
+documents = np.repeat(np.arange(5), 100)
+often = 1 / np.arange(5, 3005)
+often /= often.sum()
+
+
+def versions(share):
+    """Counts of words, a row for each version."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for version in range(len(documents)):
+        if version % 100 == 0:
+            words = rng.choice(3000, 200, p=often)
+        changed = rng.random(200) < share
+        words = np.where(changed, rng.choice(3000, 200, p=often), words)
+        rows.append(np.bincount(words, minlength=3000))
+    return sp.csr_array(np.array(rows, dtype=float))
+
+
+# %%
+# The graph has the five nearest neighbours of each row, and the row itself. The adjusted Rand index
+# is 1 where the clusters are the documents, and 0 by chance. scikit-learn warns of graphs in
+# several parts; these do no harm here, as they are documents.
+
+warnings.filterwarnings("ignore", message="Graph is not fully connected")
+
+
+def of_rows(X):
+    return KMeans(5, n_init=5, random_state=0).fit_predict(normalize(X))
+
+
+def of_graph(neighbours, X):
+    graph = neighbours.fit(X).kneighbors_graph(X, mode="distance")
+    spectral = SpectralClustering(
+        5, n_neighbors=5, affinity="precomputed_nearest_neighbors", random_state=0
+    )
+    return spectral.fit_predict(graph)
+
+
+def by_codes(X):
+    return of_graph(KernelNeighbors(MinHash(n_hashes=256, random_state=0), n_neighbors=6), X)
+
+
+def by_cosine(X):
+    return of_graph(NearestNeighbors(n_neighbors=6, metric="cosine"), X)
+
+
+ways = {
+    "k-means on the words": (of_rows, "k--"),
+    "spectral, neighbours by cosine": (by_cosine, "C7o-"),
+    "spectral, neighbours by codes": (by_codes, "C0o-"),
+}
+shares = [0.05, 0.1, 0.2, 0.3, 0.4]
+curves = {name: [] for name in ways}
+for share in shares:
+    X = versions(share)
+    for name, (clusters, _) in ways.items():
+        curves[name].append(adjusted_rand_score(documents, clusters(X)))
+
+# %%
+
+figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
+for name, (_, style) in ways.items():
+    print(f"{name}: {np.round(curves[name], 2)}")
+    ax.plot([100 * share for share in shares], curves[name], style, markersize=4, label=name)
+ax.set(xlabel="words replaced from version to version, %", ylabel="adjusted Rand index")
+ax.set_ylim(-0.05, 1.05)
+ax.legend(loc="center left", bbox_to_anchor=(0, 0.75))
+plt.show()
+
+# %%
+# It does: on the graph of codes all versions are with their document up to a fifth of the words,
+# and most at two fifths, where the graph of cosines and k-means lose them.
