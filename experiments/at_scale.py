@@ -15,6 +15,8 @@ clock, least of several runs.
 import argparse
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -35,8 +37,9 @@ from sparsemaps import (
     CountSketch,
     MinHash,
     SignProjection,
-    neighbors,
 )
+from sparsemaps._tools._seeding import SCHEME
+from sparsemaps.codes import PackedCodes, _file
 from sparsemaps.dask import clusters as dask_clusters
 from sparsemaps.dask import map_files, similar_pairs
 from sparsemaps.dask._graphs import for_each
@@ -186,45 +189,72 @@ def pairs(folder: Path, n_rows: int = 10_000_000, n_bytes: int = 64) -> None:
 
 
 class Watch(threading.Thread):
-    """The largest memory of this process, without files that are mapped into it."""
+    """The largest memory of a process, without files that are mapped into it."""
 
-    def __init__(self) -> None:
+    def __init__(self, pid: int | str = "self") -> None:
         super().__init__(daemon=True)
+        self.path = Path(f"/proc/{pid}/status")
         self.peak_kb, self.done = 0, threading.Event()
 
     def run(self) -> None:
         while not self.done.wait(0.1):
-            lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-            own = next(line for line in lines if line.startswith("RssAnon:"))
+            lines = self.path.read_text(encoding="ascii").splitlines()
+            own = next((line for line in lines if line.startswith("RssAnon:")), "RssAnon: 0")
             self.peak_kb = max(self.peak_kb, int(own.split()[1]))
+
+
+SEARCH = """
+import sys
+from sparsemaps.files import similar_pairs_of_files
+codes, out, n_jobs, max_bytes = sys.argv[1:]
+similar_pairs_of_files(None, codes, out, threshold=0.8, resume=True, progress=False,
+                       n_jobs=int(n_jobs), max_bytes=int(max_bytes))
+"""
+
+
+def search(name: str, arguments: list[str], kill_after: float = 0) -> None:
+    """Search pairs in a process of its own, which SIGKILL ends after so many seconds, if any."""
+    start = time.perf_counter()
+    program = subprocess.Popen([sys.executable, "-c", SEARCH, *arguments])
+    watch = Watch(program.pid)
+    watch.start()
+    if kill_after:
+        time.sleep(kill_after)
+        program.kill()
+    _, status, used = os.wait4(program.pid, 0)
+    watch.done.set()
+    seconds, cpu = time.perf_counter() - start, used.ru_utime + used.ru_stime
+    print(f"{name}: status {status}, {seconds:.0f} s by the clock, {cpu:.0f} s of CPU time, of it "
+          f"{used.ru_stime:.0f} s of the system, {arguments[2]} threads, load "
+          f"{os.getloadavg()[0]:.1f}; memory beside the file {watch.peak_kb / 1e6:.2f} GB at its "
+          "peak", flush=True)  # fmt: skip
 
 
 def mapped(
     folder: Path, n_rows: int = 100_000_000, n_bytes: int = 16, n_jobs: int = 1,
-    max_bytes: int = 2**30,
+    max_bytes: int = 2**30, kill_after: int = 0,
 ) -> None:  # fmt: skip
-    path, step = folder / "codes.npy", 1_000_000
-    start = time.perf_counter()
-    codes = np.lib.format.open_memmap(path, "w+", np.uint8, (n_rows, n_bytes))
-    for first in range(0, n_rows, step):
-        block = np.arange(first, min(first + step, n_rows))
-        codes[first : first + step] = codes_with_copies(block, n_bytes)
-    codes.flush()
-    del codes
-    print(f"{path.stat().st_size / 1e9:.1f} GB of codes written in "
-          f"{time.perf_counter() - start:.0f} s", flush=True)  # fmt: skip
-    codes = np.load(path, mmap_mode="r")
-    watch = Watch()
-    watch.start()
+    path, out, step = folder / "codes.npy", folder / "pairs.tsv", 1_000_000
     start, cpu = time.perf_counter(), time.process_time()
-    i, j, _ = neighbors.similar_pairs(codes, 0.8, bits=8, n_jobs=n_jobs, max_bytes=max_bytes)
-    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-    watch.done.set()
+    about = PackedCodes(np.zeros((1, n_bytes), np.uint8), 8, {"scheme": SCHEME})._description()
+    blocks = (
+        codes_with_copies(np.arange(first, min(first + step, n_rows)), n_bytes)
+        for first in range(0, n_rows, step)
+    )
+    _file.write(path, blocks, np.ones(n_rows, bool), about, {})
+    print(f"{path.stat().st_size / 1e9:.1f} GB of codes written in "
+          f"{time.perf_counter() - start:.0f} s by the clock, {time.process_time() - cpu:.0f} s of "
+          "CPU time", flush=True)  # fmt: skip
+    arguments = [str(path), str(out), str(n_jobs), str(max_bytes)]
+    if kill_after:
+        search("run that is killed", arguments, kill_after)
+        kept = sorted(one.name for one in folder.glob("pairs.tsv.stages/*.npy"))
+        print(f"{len(kept)} stages are kept: {', '.join(kept)}", flush=True)
+    search("run", arguments)
+    i, j, _ = np.fromfile(out, sep="\t").reshape(-1, 3).T
     n_planted = len(range(0, n_rows, step)) * (step // 100 - 1)
-    print(f"{n_rows:,} codes of {n_bytes} bytes: {len(i):,} pairs in {seconds:.0f} s by the clock, "
-          f"{cpu:.0f} s of CPU time, {n_jobs} threads; load {os.getloadavg()[0]:.1f}")  # fmt: skip
-    print(f"planted {n_planted:,}; {np.sum((j == i + 1) & (j % 100 == 0)):,} of them found")
-    print(f"memory beside the file: {watch.peak_kb / 1e6:.2f} GB at its peak")
+    print(f"{n_rows:,} codes of {n_bytes} bytes: {len(i):,} pairs")
+    print(f"planted {n_planted:,}; {np.sum((j == i + 1) & (i % 100 == 0)):,} of them found")
 
 
 def write_records(path: Path, n_rows: int, family: int) -> None:
@@ -290,7 +320,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=choices)
     parser.add_argument("--folder", help="where files are made and removed")
-    for name in ("n_rows", "n_bytes", "n_pairs", "n_jobs", "max_bytes", "family"):
+    for name in ("n_rows", "n_bytes", "n_pairs", "n_jobs", "max_bytes", "family", "kill_after"):
         flag = "--" + name.replace("_", "-")
         parser.add_argument(flag, type=int, default=argparse.SUPPRESS, help=f"{name} of WHAT")
     options = vars(parser.parse_args())

@@ -1,14 +1,16 @@
-"""A progress bar over the bytes and rows of several files."""
+"""Progress bars: over the bytes and rows of several files, and over the steps of a job."""
 
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Self, TypeVar
 
 from tqdm import tqdm
 
 from sparsemaps._tools._text_input import Text
+
+T = TypeVar("T")
 
 
 class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
@@ -83,6 +85,17 @@ class FileProgress(Progress):
             self.add(position - before, n_rows)
 
         return update
+
+
+def counted(results: Iterable[T], total: int, shown: bool | None, title: str) -> Iterator[T]:
+    """The results of `total` steps, with a bar of how many steps are done."""
+    with _Bar(
+        total=total, unit=" steps", desc=title, miniters=1,
+        disable=None if shown is None else not shown,
+    ) as bar:  # fmt: skip
+        for result in results:
+            bar.update()
+            yield result
 
 
 def _size(paths: Sequence[Any]) -> int | None:

@@ -1,20 +1,31 @@
-"""Results of the steps of a job, kept in a folder, from which a later run continues."""
+"""The steps of a job: results that are kept, from which a later run continues, and progress."""
 
 import contextlib
 import json
 import os
 import shutil
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 
-from sparsemaps._tools import _output_files
+from sparsemaps._tools import _output_files, _progress
 from sparsemaps._tools._typing import Array
+
+T = TypeVar("T")
 
 
 class Stages:
-    """Steps whose results are not kept: each result is made when it is needed."""
+    """Steps whose results are not kept: each result is made when it is needed.
+
+    Parameters
+    ----------
+    shown : bool or None, default=False
+        Whether to show a bar of the steps; None shows it if standard error is a terminal.
+    """
+
+    def __init__(self, shown: bool | None = False) -> None:
+        self._shown = shown
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
         """The value that ``make()`` returns, which JSON can hold."""
@@ -23,6 +34,16 @@ class Stages:
     def array(self, name: str, make: Callable[[], Array]) -> Array:
         """The array that ``make()`` returns."""
         return make()
+
+    def counted(self, results: Iterable[T], total: int) -> Iterator[T]:
+        """The results of `total` steps, with a bar."""
+        if self._shown is False:
+            return iter(results)
+        return _progress.counted(results, total, self._shown, "pairs")
+
+    def within(self, name: str) -> "Stages":
+        """The steps of a part of the job."""
+        return self
 
 
 NONE = Stages()
@@ -34,7 +55,8 @@ class KeptStages(Stages):
     A file appears when it is complete. Any thread may make any result, each result once.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, shown: bool | None = False) -> None:
+        super().__init__(shown)
         self.folder = folder
         os.makedirs(folder, exist_ok=True)
         for name in os.listdir(folder):  # of a process that was killed
@@ -63,6 +85,9 @@ class KeptStages(Stages):
         with _output_files.atomic_output(path) as file:
             np.lib.format.write_array(file, array, allow_pickle=False)
         return array
+
+    def within(self, name: str) -> "KeptStages":
+        return KeptStages(self.path(name), self._shown)
 
     def remove(self) -> None:
         """Remove the folder, after the job is complete."""

@@ -10,6 +10,7 @@ import dask.base
 import numpy as np
 
 from sparsemaps._tools._sources import LENGTHS
+from sparsemaps._tools._stages import KeptStages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.dask._codes import like
@@ -87,7 +88,7 @@ def _similar(
     inputs: list[Any],
     codes: PackedCodes,
     stages: StageRecords,
-    record: dict[str, Any],
+    steps: KeptStages,
     progress: bool | None,
     *,
     partition_bytes: int,

@@ -157,13 +157,12 @@ def similar_records(
     inputs: list[Any],
     codes: PackedCodes,
     stages: StageRecords,
-    record: dict[str, Any],
+    steps: KeptStages,
     progress: bool | None,
 ) -> tuple[Array, Array]:
     """Pairs that join the records of each cluster, by the estimates or by the exact kernel.
-    `record` is the record of the stage of pairs."""
+    `steps` are those of the stage of pairs."""
     threshold, recall, is_exact, _ = search
-    steps = _steps(stages, digest(record))
     if not is_exact:
         return _search.joined(codes, threshold, recall, _search.MAX_BUCKET, job.n_jobs, steps)
     i, j = _search.candidates(codes, None, threshold, recall, job.n_jobs, stages=steps)
@@ -187,39 +186,41 @@ def find_pairs(
         return stage
     stages.begin("pairs")
     own = PackedCodes.load(stages.path(CODES))
-    i, j = similar(job, search, inputs, own, stages, record, progress)
+    steps = _steps(stages, stage.digest, progress)
+    i, j = similar(job, search, inputs, own, stages, steps, progress)
     i_copies, j_copies = _copies(np.load(stages.path(CODES + DIGESTS)).reshape(-1, 3))
     pairs = np.empty((2, len(i) + len(i_copies)), np.uint32)
     np.concatenate([i, i_copies], out=pairs[0], casting="unsafe")
     np.concatenate([j, j_copies], out=pairs[1], casting="unsafe")
     save(stages.path(PAIRS), pairs)
-    save(stages.path(NEAR), _near_rows(search, own, job.n_jobs))
+    save(stages.path(NEAR), _near_rows(search, own, job.n_jobs, steps))
     stages.finish("pairs", record)
     shutil.rmtree(stages.path(STEPS), ignore_errors=True)
     return stage
 
 
-def _steps(stages: StageRecords, made_of: str) -> KeptStages:
-    """The steps of the search; with `resume`, also those of an earlier run of the same search."""
+def _steps(stages: StageRecords, made_of: str, progress: bool | None) -> KeptStages:
+    """The steps of a search; with `resume`, also those of an earlier run of the same search."""
     folder = stages.path(STEPS)
     if not stages.resume:
         shutil.rmtree(folder, ignore_errors=True)
-    steps = KeptStages(folder)
+    steps = KeptStages(folder, progress)
     if steps.value("record", lambda: made_of) != made_of:
         steps.remove()
-        steps = KeptStages(folder)
+        steps = KeptStages(folder, progress)
         steps.value("record", lambda: made_of)
     return steps
 
 
-def _near_rows(search: Search, codes: PackedCodes, n_jobs: int | None) -> Array:
+def _near_rows(search: Search, codes: PackedCodes, n_jobs: int | None, steps: KeptStages) -> Array:
     """The rows that are near a row of an earlier delivery."""
     near = [np.empty(0, np.int64)]
-    for path in search.against:
+    for number, path in enumerate(search.against):
         earlier = PackedCodes.load(path)
         if len(earlier) and len(codes):
             how = search.threshold, search.recall, _search.MAX_BUCKET, n_jobs
-            near.append(np.unique(_search.similar(earlier, codes, *how)[1]))
+            more = steps.within(f"against-{number}")
+            near.append(_search.near_rows(earlier, codes, *how, more))
     return np.unique(np.concatenate(near))
 
 

@@ -184,9 +184,8 @@ def deduplicate_files(
     ``clusters.npy``. It may be removed. A run that was ended during the first stage goes on with
     the input that it had not finished. Standard output has no stages.
 
-    Beside the codes, which are mapped into memory, there are the keys and the pairs of one band at
-    a time (8 bytes each), and some 50 bytes a record; with `exact` all candidates, 24 bytes each;
-    of Parquet, a group of rows.
+    Beside the codes, which are mapped into memory, there are some 50 bytes a record, however many
+    pairs there are; with `exact` all candidates, 24 bytes each; of Parquet, a group of rows.
 
     `exact` does not apply to `against`: of an earlier delivery only the codes are known.
 

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps import neighbors
 from sparsemaps._tools import _checks, _output_files, _text_input, _threads
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import RECORD, expand, is_pipe
-from sparsemaps._tools._stages import NONE, KeptStages, Stages
+from sparsemaps._tools._stages import KeptStages, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_rows import CodedRows, Encoder, holds_codes
@@ -111,7 +110,8 @@ def similar_pairs_of_files(
         complete, and to start from the results of an earlier run, which may have been killed. A
         file OUTPUT.json then says what the output was made of, and a complete output is not made
         again. Other parameters or inputs are an error. The results are codes, and pairs of each
-        part of the search. With `exact`, inputs are read again.
+        part of the search, which with `containment` are two classes of sizes. With `exact`, inputs
+        are read again.
     max_bytes : int, default=2**30
         As for `sparsemaps.neighbors.similar_pairs`.
 
@@ -165,7 +165,7 @@ def similar_pairs_of_files(
         written = [] if target is None else [(target, _output_files.OUTPUT)]
         _output_files.refuse_clashes(read, written)
         with _temporary_folder(target, read) as folder:
-            return job.run(encoder, paths, others, output, progress, NONE, folder)
+            return job.run(encoder, paths, others, output, progress, Stages(progress), folder)
     if target is None or any(hasattr(path, "read") or is_pipe(path) for path in [target, *read]):
         raise ValueError(f"{setting('resume', True)} needs inputs and an output that are files")
     beside = [(target + ending, f"a file beside {target}") for ending in (RECORD, STAGES)]
@@ -174,7 +174,7 @@ def similar_pairs_of_files(
     record = job.record({**what, "texts": config, "inputs": states})
     answer = _complete(target, record)
     if answer is None:
-        stages = _begin(target, record)
+        stages = _begin(target, record, progress)
         answer = job.run(encoder, paths, others, target, progress, stages, None)
         _finish(target, record, answer)
         stages.remove()
@@ -218,10 +218,11 @@ class _Job(NamedTuple):
             if hasattr(output, "write")
             else _output_files.atomic_output(output)
         )
-        with opened as out, FileProgress([*paths, *others], progress) as bar:
-            how = bar, self.n_jobs, stages, folder
-            rows = encoder.read("rows", paths, *how)
-            second = encoder.read("other", others, *how) if others else None
+        with opened as out:
+            with FileProgress([*paths, *others], progress) as bar:
+                how = bar, self.n_jobs, stages, folder
+                rows = encoder.read("rows", paths, *how)
+                second = encoder.read("other", others, *how) if others else None
             i, j, value = self._find(rows, second, stages)
             _write_lines(out, rows, second, i, j, value)
         n_other = 0 if second is None else second.names.n_rows
@@ -236,22 +237,14 @@ class _Job(NamedTuple):
             return none, none, np.empty(0)
         if self.exact:
             return self._exactly(codes, other, rows.X, None if second is None else second.X, stages)
+        how = codes, other, self.threshold, self.recall
         if self.containment:
-            i, j, value = neighbors.contained_pairs(
-                codes, self.threshold, other=other, recall=self.recall, n_jobs=self.n_jobs
-            )
-            return i, j, value
-        sizes = _hashing.Sizes(keys=self.max_bytes // 8)
-        return _search.similar(
-            codes,
-            other,
-            self.threshold,
-            self.recall,
-            _search.MAX_BUCKET,
-            self.n_jobs,
-            sizes,
-            stages,
-        )
+            return _containment.contained(*how, self.n_jobs, self._sizes, stages)[:3]
+        return _search.similar(*how, _search.MAX_BUCKET, self.n_jobs, self._sizes, stages)
+
+    @property
+    def _sizes(self) -> _hashing.Sizes:
+        return _hashing.Sizes(keys=self.max_bytes // 8)
 
     def _exactly(
         self, codes: PackedCodes, other: PackedCodes | None, X: list[Any], Y: list[Any] | None,
@@ -260,9 +253,9 @@ class _Job(NamedTuple):
         """Of candidates, those whose exact value is at least the threshold."""
         how = codes, other, self.threshold, self.recall, self.n_jobs
         if self.containment:
-            i, j = _containment.candidates(*how)
+            i, j = _containment.candidates(*how, self._sizes, stages)
         else:
-            i, j = _search.candidates(*how, stages=stages)
+            i, j = _search.candidates(*how, sizes=self._sizes, stages=stages)
         width = max(1, *(block.shape[1] for block in [*X, *(Y or [])]))
         first = stacked(X, width)
         value = exact_pairs(self.map, first, first if Y is None else stacked(Y, width), i, j)
@@ -336,9 +329,9 @@ def _complete(name: str, record: dict[str, Any]) -> FoundPairs | None:
     return FoundPairs(numbers[0], numbers[1], numbers[2], skipped=True)
 
 
-def _begin(name: str, record: dict[str, Any]) -> KeptStages:
+def _begin(name: str, record: dict[str, Any], progress: bool | None) -> KeptStages:
     """The kept results of an earlier run; an error if it is of another job."""
-    stages = KeptStages(name + STAGES)
+    stages = KeptStages(name + STAGES, progress)
     other = difference(stages.value("record", lambda: record), record)
     if other is not None:
         raise ValueError(

@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsemaps._loops import neighbors as _kernel
 from sparsemaps._tools import _blocks, _threads
+from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _packed
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES
@@ -76,7 +77,11 @@ def nearest(
 
 
 def all_pairs(
-    codes: PackedCodes, other: PackedCodes | None, max_differing: int, n_jobs: int | None
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    max_differing: int,
+    n_jobs: int | None,
+    stages: Stages = NONE,
 ) -> tuple[Array, Array, Array]:
     """Pairs of which at most `max_differing` codes differ, and how many codes differ."""
     others = codes if other is None else other
@@ -95,7 +100,8 @@ def all_pairs(
         order = np.lexsort((j, i))
         return i[order], j[order], differing[order]
 
-    return joined(_threads.run(search, _blocks.ranges(0, n_rows, _QUERIES), n_jobs))
+    blocks = _blocks.ranges(0, n_rows, _QUERIES)
+    return joined(list(stages.counted(_threads.stream(search, blocks, n_jobs), len(blocks))))
 
 
 def within(

@@ -14,10 +14,12 @@ import numpy as np
 from scipy import special
 
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _search
+from sparsemaps.neighbors._hashing import SIZES, Sizes
 
 _LARGEST_ERROR = 0.1
 """The largest standard error of a containment at the threshold."""
@@ -106,6 +108,20 @@ def contained_pairs(
     >>> i, j, containment.round(1)
     (array([1]), array([0]), array([1.]))
     """
+    answer = contained(codes, other, threshold, recall, n_jobs)
+    return answer if return_std else answer[:3]
+
+
+def contained(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    threshold: float,
+    recall: float,
+    n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
+) -> tuple[Array, Array, Array, Array]:
+    """As `contained_pairs`, with standard errors."""
     searched, others = _with_sizes("codes", codes), None
     if other is not None:
         others = _with_sizes("other", other)
@@ -115,7 +131,7 @@ def contained_pairs(
     _check_error(searched, searched if others is None else others, threshold)
     i, j, differing = _joined(
         _search_classes(
-            searched, others, threshold, n_jobs,
+            searched, others, threshold, n_jobs, sizes, stages,
             lambda least: (_search.least_agreeing(searched, least), recall),
         )
     )  # fmt: skip
@@ -126,8 +142,7 @@ def contained_pairs(
     kept = np.flatnonzero(_search.reaches(containment, threshold))
     kept = kept[np.lexsort((j[kept], i[kept]))]
     error = (std * (a + b) / (a * (1 + similarity) ** 2))[kept]
-    answer = i[kept], j[kept], containment[kept]
-    return (*answer, error) if return_std else answer
+    return i[kept], j[kept], containment[kept], error
 
 
 def candidates(
@@ -136,6 +151,8 @@ def candidates(
     threshold: float,
     recall: float,
     n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
 ) -> tuple[Array, Array]:
     """Pairs among which the exact containment is to decide, in ascending order: one that is
     `threshold` is here with probability `recall` at least, by the rule of `_search.candidates`.
@@ -148,7 +165,7 @@ def candidates(
     _check_candidates(codes, codes if other is None else other, threshold, recall)
     i, j, _ = _joined(
         _search_classes(
-            codes, other, threshold, n_jobs,
+            codes, other, threshold, n_jobs, sizes, stages,
             lambda least: _search.for_candidates(codes, least, recall),
         )
     )  # fmt: skip
@@ -182,30 +199,46 @@ def _search_classes(
     codes: PackedCodes,
     other: PackedCodes | None,
     threshold: float,
-    n_jobs: Any,
+    n_jobs: int | None,
+    sizes: Sizes,
+    stages: Stages,
     wanted: Callable[[float], tuple[int, float]],
 ) -> Iterator[_Candidates]:
-    """The pairs of each pair of classes whose sizes allow it. `wanted` gives, for the least
-    similarity of a pair of classes, how many codes agree at least, and the recall of hashing."""
+    """The pairs of each pair of classes whose sizes allow it, which are a stage. `wanted` gives,
+    for the least similarity of a pair of classes, how many codes agree at least, and the recall of
+    hashing."""
     own = _classes(codes)
-    for place, first in enumerate(own):
-        for second in own[place:] if other is None else _classes(other):
-            sets = codes[first], (codes if other is None else other)[second]
-            sizes = [_sizes(rows) for rows in sets]
-            least = [_least_similarity(sizes[0], sizes[1], threshold)]
+    others = own if other is None else _classes(other)
+    tasks = [
+        (one, two)
+        for one in range(len(own))
+        for two in range(one if other is None else 0, len(others))
+    ]
+
+    def search(one: int, two: int) -> _Candidates | None:
+        first, second = own[one], others[two]
+        sets = codes[first], (codes if other is None else other)[second]
+        small, large = (_sizes(rows) for rows in sets)
+        least = _least_similarity(small, large, threshold)
+        if other is None:
+            least = min(least, _least_similarity(large, small, threshold))
+        if least > 1:
+            return None
+        n_agreeing, recall = wanted(least)
+        second_set = None if other is None and one == two else sets[1]
+
+        def find() -> Array:
+            how = n_agreeing, recall, _search.MAX_BUCKET, n_jobs, sizes
+            return np.stack(_search.pairs_of(sets[0], second_set, *how))
+
+        i, j, differing = stages.array(f"classes-{one}-{two}", find)
+        return _Candidates(first[i], second[j], differing)
+
+    for found in stages.counted((search(*task) for task in tasks), len(tasks)):
+        if found is not None:
+            yield found
             if other is None:
-                least.append(_least_similarity(sizes[1], sizes[0], threshold))
-            if min(least) > 1:
-                continue
-            n_agreeing, recall = wanted(min(least))
-            same = other is None and first is second
-            i, j, differing = _search.pairs_of(
-                sets[0], None if same else sets[1], n_agreeing, recall, _search.MAX_BUCKET, n_jobs
-            )
-            i, j = first[i], second[j]
-            yield _Candidates(i, j, differing)
-            if other is None:
-                yield _Candidates(j, i, differing)
+                yield _Candidates(found.j, found.i, found.differing)
 
 
 def _classes(codes: PackedCodes) -> list[Array]:

@@ -1,12 +1,12 @@
 """Similar pairs among packed codes, by hashing bands of the codes.
 
 Beside codes that are mapped into memory, the search holds the keys of rows, 8 bytes each, at most
-as many as `Sizes` says; which rows have samples, a byte each; and the pairs, or, where their
-connected components are asked for, as many pairs as join these.
+as many as `Sizes` says; which rows have samples, a byte each; and the pairs, or those that a filter
+keeps.
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +16,11 @@ from sparsemaps._tools import _threads
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.neighbors import _clusters
 from sparsemaps.neighbors._bands import Bands
 
 _ROW = np.uint64(2**32 - 1)
+
+Filter = Callable[[Array], Array]
 
 MAX_BYTES = 2**30
 """Default for the memory of the keys of rows that are sorted at a time."""
@@ -85,14 +86,14 @@ def pairs_by_band(
     n_jobs: int | None,
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
-    forest: bool = False,
+    make_filter: Callable[[], Filter] | None = None,
 ) -> Iterator[Array]:
     """The pairs of rows that have too many copies, then those of each part of a band; a pair may
     come several times.
 
     Rows are divided by their hashes into parts whose keys are held at a time. The pairs of each
-    part and band are a stage. With `forest`, they are pairs with the same connected components,
-    fewer than there are rows.
+    part and band are a stage. Of these, only pairs are kept that a filter returns, which is made
+    for each stage.
     """
     n_rows = len(codes) + (0 if other is None else len(other))
     *keys, n_parts = stages.value(
@@ -112,13 +113,13 @@ def pairs_by_band(
 
         def find() -> Array:
             keys = hashed.buckets(*bits, part, max_bucket)
-            components = _clusters.Components(n_rows) if forest else None
-            return hashed.verified(keys, *bits, max_differing, max_bucket, components)[0]
+            keep = None if make_filter is None else make_filter()
+            return hashed.verified(keys, *bits, max_differing, max_bucket, keep)[0]
 
         return stages.array(f"pairs-{band}-{part}", find)
 
     tasks = [(band, part) for part in range(n_parts) for band in range(bands.n_bands)]
-    yield from _threads.stream(search, tasks, n_jobs)
+    yield from stages.counted(_threads.stream(search, tasks, n_jobs), len(tasks))
 
 
 def _n_parts(n_rows: int, n_jobs: int | None, sizes: Sizes) -> int:
@@ -201,10 +202,10 @@ class _Hashed:
         n_bits: int,
         max_differing: int,
         max_bucket: int,
-        components: _clusters.Components | None = None,
+        keep: Filter | None = None,
     ) -> tuple[Array, int]:
         """The pairs of rows in one bucket of which at most `max_differing` codes differ, and the
-        number of pairs that were compared. Of `components`, only pairs that join two of them."""
+        number of pairs that were compared. `keep` returns, of some pairs, those that are kept."""
         codes = self._codes
         state = np.array([0, 0, -1, 0, 0])
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
@@ -215,7 +216,7 @@ class _Hashed:
                 max_differing, max_bucket, max_compared, state, space,
             )  # fmt: skip
             found = space[:n_pairs]
-            parts.append((found if components is None else components.join(found)).copy())
+            parts.append((found if keep is None else keep(found)).copy())
         return np.concatenate(parts), int(state[4])
 
 

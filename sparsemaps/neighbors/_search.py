@@ -58,12 +58,54 @@ def joined(
     _brute.check_searched(len(codes), codes.n_hashes)
     components = _clusters.Components(len(codes))
     for pairs in _hashing.pairs_by_band(
-        codes, None, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages, forest=True
-    ):
+        codes, None, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages,
+        make_filter=lambda: _clusters.Components(len(codes)).join,
+    ):  # fmt: skip
         components.join(pairs)
     first = components.first_rows()
     rows = np.flatnonzero(first != np.arange(len(codes)))
     return first[rows], rows
+
+
+def near_rows(
+    codes: PackedCodes,
+    other: PackedCodes,
+    threshold: float,
+    recall: float,
+    max_bucket: int,
+    n_jobs: int | None,
+    stages: Stages = NONE,
+) -> Array:
+    """The rows of `other` in the pairs of `similar`, ascending. There are about as many pairs in
+    memory as rows, however many rows are near one another."""
+    least = least_agreeing(codes, threshold)
+    bands = _bands.choose_bands(codes, other, least, recall)
+    if bands is None or codes._takes_parts:
+        how = threshold, recall, max_bucket, n_jobs
+        return np.unique(similar(codes, other, *how, stages=stages)[1])
+    _brute.check_searched(len(codes) + len(other), codes.n_hashes)
+    is_near = np.zeros(len(other), bool)
+    for pairs in _hashing.pairs_by_band(
+        codes, other, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages,
+        make_filter=lambda: _one_each(len(codes), len(other)),
+    ):  # fmt: skip
+        is_near[_hashing.rows_of_pairs(pairs, len(codes))[1]] = True
+    return np.flatnonzero(is_near)
+
+
+def _one_each(first_other: int, n_other: int) -> _hashing.Filter:
+    """A filter that keeps about one pair of each row of the second set. The pairs of a row come one
+    after the other."""
+    is_met = np.zeros(n_other, bool)
+
+    def keep(pairs: Array) -> Array:
+        rows = _hashing.rows_of_pairs(pairs, first_other)[1]
+        is_new = ~is_met[rows]
+        is_new[1:] &= rows[1:] != rows[:-1]
+        is_met[rows] = True
+        return pairs[is_new]
+
+    return keep
 
 
 def candidates(
@@ -73,6 +115,7 @@ def candidates(
     recall: float,
     n_jobs: int | None,
     max_bucket: int = MAX_BUCKET,
+    sizes: Sizes = SIZES,
     stages: Stages = NONE,
 ) -> tuple[Array, Array]:
     """Candidates for the exact kernel: a pair whose kernel is `threshold` is one of them with
@@ -82,7 +125,7 @@ def candidates(
     their number is binomial, at the rate of the kernel. The other half is that of hashing.
     """
     least, recall = for_candidates(codes, threshold, recall)
-    i, j, _ = pairs_of(codes, other, least, recall, max_bucket, n_jobs, stages=stages)
+    i, j, _ = pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes, stages)
     return i, j
 
 
@@ -122,7 +165,7 @@ def pairs_of(
     bands = _bands.choose_bands(codes, other, least, recall)
     max_differing = codes.n_hashes - least
     if bands is None:
-        return _brute.all_pairs(codes, other, max_differing, n_jobs)
+        return _brute.all_pairs(codes, other, max_differing, n_jobs, stages)
     return _hashing.banded_pairs(
         codes, other, max_differing, bands, max_bucket, n_jobs, sizes, stages
     )

@@ -289,7 +289,7 @@ def test_steps_of_another_search_are_not_taken(tmp_path, resume):
     """A run was killed in the midst of the search."""
 
     def steps(made_of):
-        found = _coded_records._steps(StageRecords(str(tmp_path), resume), made_of)
+        found = _coded_records._steps(StageRecords(str(tmp_path), resume), made_of, False)
         found.value("step", lambda: made_of)
         return found.value("step", lambda: None)
 

@@ -18,7 +18,7 @@ from sparsemaps._tools import _stages
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import similar_pairs_of_files
 from sparsemaps.libsvm import dump_svmlight_file
-from sparsemaps.neighbors import _hashing
+from sparsemaps.neighbors import _hashing, _search
 
 MINHASH = MinHash(n_hashes=128, random_state=0)
 
@@ -113,7 +113,6 @@ def n_steps(monkeypatch, most):
 
 def in_parts(monkeypatch):
     """Search by bands, in several parts."""
-    from sparsemaps.neighbors import _search
 
     def pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes=None, stages=None):
         bands = _hashing.Bands(3, 9)
@@ -158,6 +157,42 @@ def test_a_run_goes_on_where_one_ended(file, tmp_path, monkeypatch, exact):
     assert again == (*found[:3], True)
     assert out.stat().st_mtime_ns == before
     assert similar_pairs_of_files(MINHASH, file, out, **how) == found  # not resumed: made anew
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_search_of_contained_sets_goes_on(tmp_path, monkeypatch, exact):
+    """The pairs of two classes of sizes are not searched again."""
+    rows = np.random.default_rng(0).integers(0, 400, 120)
+    lines = ["1 " + " ".join(f"{column}:1" for column in range(row + 1, row + 17 + row % 40)) + "\n"
+             for row in rows]  # fmt: skip
+    file, out = tmp_path / "in.svm", tmp_path / "out.tsv"
+    file.write_text("".join(lines))
+    map = MinHash(n_hashes=2048, random_state=0)
+    how = {"threshold": 0.9, "containment": True, "exact": exact}
+    similar_pairs_of_files(map, file, tmp_path / "whole.tsv", **how)
+    whole = (tmp_path / "whole.tsv").read_bytes()
+    assert whole.count(b"\n") > 50
+    searched = []
+    before = _search.pairs_of
+    monkeypatch.setattr(
+        _search, "pairs_of", lambda *given: (searched.append(given), before(*given))[1]
+    )
+    ended, is_complete = 0, False
+    while not is_complete:
+        with monkeypatch.context() as patch:
+            n_steps(patch, 4)
+            try:
+                similar_pairs_of_files(map, file, out, resume=True, **how)
+                is_complete = True
+            except Killed:
+                ended += 1
+                assert ended < 20
+    assert ended > 2
+    assert out.read_bytes() == whole
+    n_searched = len(searched)
+    similar_pairs_of_files(map, file, tmp_path / "again.tsv", **how)
+    n_all = len(searched) - n_searched
+    assert n_searched <= n_all + ended  # what a run had not kept when it ended
 
 
 def test_another_job_does_not_go_on(file, tmp_path, monkeypatch):
