@@ -14,6 +14,7 @@ from experiments import (
     features,
     guide,
     nonlinear,
+    pages,
     polynomial,
     report,
     runner,
@@ -25,6 +26,7 @@ EXPERIMENTS = [
     *polynomial.EXPERIMENTS,
     *features.EXPERIMENTS,
     *nonlinear.EXPERIMENTS,
+    *pages.EXPERIMENTS,
 ]
 
 PAPERS = {
@@ -85,7 +87,7 @@ def write_index(options: runner.Options, results: runner.Results, command: str) 
     lines = ["# The papers, reproduced", ""]
     summary = options.results / "summary.md"
     if summary.exists():  # what reproduces, in words
-        lines += [summary.read_text(encoding="utf-8")]
+        lines += [summary.read_text(encoding="utf-8").rstrip(), ""]
     for short, paper in PAPERS.items():
         lines += [f"## {paper}", ""]
         for experiment in EXPERIMENTS:

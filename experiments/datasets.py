@@ -1,7 +1,7 @@
 """The papers' data sets: where each is from, its licence, and how its rows are prepared.
 
 Nothing is downloaded. A directory holds NAME.train.svm and NAME.test.svm (or .val.svm), or the same
-compressed (.xz, .gz, .bz2), in LIBSVM's format.
+compressed (.xz, .gz, .bz2), in LIBSVM's format; raw texts are in NAME.jsonl, or compressed.
 """
 
 from functools import lru_cache
@@ -45,16 +45,23 @@ SOURCES = {
     "letter": Source(UCI + "59/letter+recognition"),
     "m_basic": Source(LAROCHELLE, NOT_STATED),
     "mnist": Source("http://yann.lecun.com/exdb/mnist/", NOT_STATED),
+    "news20_bydate": Source("http://qwone.com/~jason/20Newsgroups/", NOT_STATED),
     "optdigits": Source(UCI + "80/optical+recognition+of+handwritten+digits"),
+    "pages": Source("https://packages.debian.org/bookworm/doc/", "licences of each document"),
     "parkinsons": Source(UCI + "189/parkinsons+telemonitoring"),
     "pendigits": Source(UCI + "81/pen+based+recognition+of+handwritten+digits"),
     "phoneme": Source("https://hastie.su.domains/ElemStatLearn/", NOT_STATED),
     "protein": Source(LIBSVM + "multiclass.html#protein", NOT_STATED),
     "rcv1_binary20k": Source(LIBSVM + "binary.html#rcv1.binary", NOT_STATED),
+    "reuters52": Source(
+        "https://ana.cachopo.org/datasets-for-single-label-text-categorization", NOT_STATED
+    ),
     "satimage": Source(UCI + "146/statlog+landsat+satellite"),
+    "sector": Source(LIBSVM + "multiclass.html#sector", NOT_STATED),
     "segment": Source(UCI + "50/image+segmentation"),
     "sensit": Source(LIBSVM + "multiclass.html#SensIT%20Vehicle%20(combined)", NOT_STATED),
     "shuttle": Source(UCI + "148/statlog+shuttle"),
+    "sms_spam": Source(UCI + "228/sms+spam+collection"),
     "spambase": Source(UCI + "94/spambase"),
     "splice": Source(UCI + "69/molecular+biology+splice+junction+gene+sequences"),
     "usps": Source(LIBSVM + "multiclass.html#usps", NOT_STATED),
@@ -86,9 +93,14 @@ def paths(directory: str, name: str) -> list[Path] | None:
     return found
 
 
+def texts_file(directory: str, name: str) -> Path | None:
+    """The file of raw texts, JSON Lines, or None if it is not there."""
+    return next(iter(sorted(Path(directory).glob(f"{name}.jsonl*"))), None)
+
+
 def has(directory: str, name: str) -> bool:
     """Whether the data set is in the directory."""
-    return paths(directory, name) is not None
+    return paths(directory, name) is not None or texts_file(directory, name) is not None
 
 
 @lru_cache(maxsize=4)

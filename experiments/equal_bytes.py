@@ -14,7 +14,10 @@ from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, SignPro
 from sparsemaps.neighbors import KernelNeighbors
 
 CELLS = "experiments.equal_bytes"
-SETS = ("news20_bydate", "reuters52")
+SETS = ("news20_bydate", "reuters52", "sector", "rcv1_binary20k")
+NEIGHBOUR_SETS = SETS[:2]
+WEIGHTED = ("rcv1_binary20k",)
+"""Sets whose values are tf-idf, not counts."""
 SIZES = (64, 128, 256)
 METHODS = {
     "MinHash of words, 8 bits": "C0",
@@ -40,13 +43,20 @@ def features(method: str, size: int) -> Any:
     return ConsistentWeightedSampling(n_hashes=size, random_state=0)
 
 
+def tfidf(split: datasets.Split, name: str) -> tuple[Any, Any]:
+    """Training and test rows of tf-idf of unit length."""
+    if name in WEIGHTED:
+        return split.X, split.X_test
+    weights = TfidfTransformer(sublinear_tf=True).fit(split.X)
+    return weights.transform(split.X), weights.transform(split.X_test)
+
+
 def codes(data: str, name: str, method: str, size: int, n_rows: int | None) -> dict[str, Any]:
     """Accuracy in percent of a linear SVM on codes of `size` bytes a row."""
     split = datasets.load(data, name, n_rows)
     X, X_test = split.X, split.X_test
     if not method.startswith("MinHash"):  # which takes sets
-        tfidf = TfidfTransformer(sublinear_tf=True).fit(X)
-        X, X_test = tfidf.transform(X), tfidf.transform(X_test)
+        X, X_test = tfidf(split, name)
     made = features(method, size).fit(X)
     Z, Z_test = made.transform(X), made.transform(X_test)
     if method.endswith("int8"):
@@ -58,8 +68,7 @@ def codes(data: str, name: str, method: str, size: int, n_rows: int | None) -> d
 def whole(data: str, name: str, n_rows: int | None) -> dict[str, Any]:
     """Accuracy in percent of a linear SVM on tf-idf, and the bytes of a row of it."""
     split = datasets.load(data, name, n_rows)
-    tfidf = TfidfTransformer(sublinear_tf=True).fit(split.X)
-    T, T_test = tfidf.transform(split.X), tfidf.transform(split.X_test)
+    T, T_test = tfidf(split, name)
     return {
         "accuracy": best_of_c(T, split.y, T_test, split.y_test),
         "bytes": 12 * T.nnz / T.shape[0],
@@ -97,9 +106,16 @@ def _cells(o: Options) -> list[Cell]:
     return found
 
 
+def _show(found: dict[int, Any], size: int) -> str:
+    if size not in found:
+        return ""
+    result = found[size]
+    return report.number(result and result["accuracy"], 1)
+
+
 def _write(o: Options, results: Results) -> None:
     base = o.results / "guide-bytes"
-    figure, axes = report.panels(len(_sets(o)), 2, 5.2)
+    figure, axes = report.panels(len(_sets(o)), 2, 4.2)
     rows = []
     for ax, name in zip(axes, _sets(o), strict=True):
         linear = results(_whole_cell(o, name))
@@ -111,8 +127,7 @@ def _write(o: Options, results: Results) -> None:
             if points:
                 ax.semilogx(*zip(*points, strict=True), "o-", color=color, markersize=4,
                             label=method)  # fmt: skip
-            at = (found.get(size) for size in SIZES)
-            rows.append([name, method, *(report.number(r and r["accuracy"], 1) for r in at)])
+            rows.append([name, method, *(_show(found, size) for size in SIZES)])
         if linear:
             size, accuracy = linear["bytes"], linear["accuracy"]
             ax.semilogx([size], [accuracy], "*", color="black", markersize=10,
@@ -126,7 +141,7 @@ def _write(o: Options, results: Results) -> None:
         "Test accuracy in percent of a linear SVM, best C of 0.1, 1, 10, on codes of so many bytes "
         "a row; one seed. Count sketch, signs and min-max of tf-idf (sublinear, unit length); "
         "int8: the largest value of the training rows is 127. Signs: up to "
-        f"{MOST_BITS:,} bits. tf-idf itself: 12 bytes an entry."
+        f"{MOST_BITS:,} bits. tf-idf itself: 12 bytes an entry. rcv1 comes as tf-idf."
     )
     header = ["data", "codes", *(f"{size} bytes" for size in SIZES)]
     report.save(figure, base, "Accuracy at equal bytes")
@@ -163,18 +178,22 @@ def neighbours(data: str, name: str, way: str, n_rows: int | None) -> dict[str, 
     return {"accuracy": accuracy, "seconds": seconds}
 
 
+def _neighbour_sets(o: Options) -> tuple[str, ...]:
+    return NEIGHBOUR_SETS[:1] if o.quick else NEIGHBOUR_SETS
+
+
 def _neighbour_cells(o: Options) -> list[Cell]:
     return [
         Cell(
             f"{CELLS}:neighbours", {"name": name, "way": way, "n_rows": _rows(o)}, data=name
         )
-        for name in _sets(o) for way in NEIGHBOURS
+        for name in _neighbour_sets(o) for way in NEIGHBOURS
     ]  # fmt: skip
 
 
 def _write_neighbours(o: Options, results: Results) -> None:
     rows = []
-    for name in _sets(o):
+    for name in _neighbour_sets(o):
         found = [results(c) for c in _neighbour_cells(o) if c.parameters["name"] == name]
         cells = (
             f"{r['accuracy']:.1f}, {r['seconds']:.1f} s" if r else report.NOT_RUN for r in found

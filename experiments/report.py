@@ -14,6 +14,8 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import NullLocator
 
 NOT_RUN = "not run"
+OTHER_TASK = "not the paper's task"
+"""Where our rows or classes are others than the paper's: our figures are not beside theirs."""
 
 STYLE = {
     "svg.fonttype": "none",

@@ -113,9 +113,88 @@ def test_ridge_and_its_parts_learn(experiments, tmp_path):
     for part, n in (("train", 200), ("test", 100)):
         X = rng.normal(size=(n, 3))
         dump_svmlight_file(X, X[:, 0] + 2, tmp_path / f"cpu_act.{part}.svm", zero_based=False)
-    for kind in ("Fourier", "binning", "Fourier and binning", "exact Gaussian", "Fastfood"):
-        found = regression.ridge(str(tmp_path), "cpu_act", kind, 200, 0, None, [-4, -2])
+    kinds = ("Fourier", "binning", "Fourier and binning", "Nystroem", "Fastfood")
+    for kind in (*kinds, "exact Gaussian", "exact Matern", "Fastfood, Matern"):
+        found = regression.ridge(str(tmp_path), "cpu_act", kind, 150, 0, None, [-4, -2])
         assert found["error"] < 0.9  # the mean alone: 1
+
+
+def lines_of(page):
+    """The lines of a table by their first cell."""
+    lines = [line for line in page.read_text(encoding="utf-8").splitlines() if "|" in line]
+    return {line.split(" | ")[0].strip("| "): line for line in lines}
+
+
+def test_trees_stand_beside_the_kernels(experiments, data, tmp_path):
+    results = tmp_path / "results"
+    experiments.main(["--data", str(data), "-o", str(results), "--quick", "--only", "li-trees"])
+    lines = lines_of(results / "li-trees.md")
+    assert "not run" not in lines["Splice"]
+    assert lines["Spam"].count("not run") == 7
+
+
+def test_other_tasks_have_no_figures_beside_the_papers(experiments, tmp_path):
+    from sparsemaps.libsvm import dump_svmlight_file
+
+    for part in ("train", "test"):
+        X = np.random.default_rng(0).gamma(1.0, size=(40, 5))
+        file = tmp_path / f"covtype29k.{part}.svm"
+        dump_svmlight_file(X, np.arange(40) % 7, file, zero_based=False)
+    results = tmp_path / "results"
+    tables = {"pham-table-1": 3, "pham-table-2": 3, "pham-table-3": 2, "rahimi-table-1": 6,
+              "fastfood-table-2": 9}  # fmt: skip
+    only = [part for name in tables for part in ("--only", name)]
+    experiments.main(["--data", str(tmp_path), "-o", str(results), "--quick", *only])
+    assert not list((results / "cells").glob("*.json"))
+    for name, n_figures in tables.items():
+        lines = lines_of(results / f"{name}.md")
+        (line,) = (lines[key] for key in lines if key in ("Covertype", "Forest Cover", "Forest"))
+        assert line.count("not the paper's task") == n_figures
+
+
+def test_raw_pages_to_accuracy_and_times(experiments, tmp_path):
+    rng = np.random.default_rng(0)
+    pages = []
+    for number in range(24):
+        letters = "abcdefgh" if number % 2 else "fghijklm"
+        text = "".join(rng.choice(list(letters), 2000))
+        pages.append({"id": number, "text": text, "label": letters[:2]})
+    pages.append({**pages[0], "id": 24, "copy_of": 0})
+    file = tmp_path / "pages.jsonl"
+    file.write_text("\n".join(map(json.dumps, pages)), encoding="utf-8")
+    results = tmp_path / "results"
+    experiments.main(["--data", str(tmp_path), "-o", str(results), "--quick", "--only", "li-pages"])
+    table = (results / "li-pages.md").read_text(encoding="utf-8")
+    assert "not run" not in table
+    assert "12 training and 12 test rows" in table  # a copy is in neither
+    times = (results / "li-pages-times.md").read_text(encoding="utf-8")
+    assert "25 pages" in times
+
+
+def test_spoiled_parts_keep_their_length(experiments):
+    from experiments import pages
+
+    parts = [b"a" * 6400, b"b" * 6450] * 20
+    labels = np.array([0, 1] * 20)
+    spoiled = pages.spoil(parts, labels, np.random.default_rng(0))
+    assert [len(part) for part in spoiled] == [len(part) for part in parts]
+    shares = [part.count(b"ab"[1 - label]) / len(part)
+              for part, label in zip(spoiled, labels, strict=True)]  # fmt: skip
+    assert max(shares) <= pages.MOST_SPOILED
+    assert min(shares) < 0.1
+    assert max(shares) > 0.4
+
+
+def test_rows_that_are_weighted_are_not_weighted_again(experiments):
+    import scipy.sparse as sp
+
+    from experiments import datasets, equal_bytes
+
+    X = sp.csr_array(np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]]))
+    split = datasets.Split(X, None, X, None)
+    assert equal_bytes.tfidf(split, "rcv1_binary20k")[0] is X
+    weighted, _ = equal_bytes.tfidf(split, "sector")
+    assert np.allclose(weighted.power(2).sum(axis=1), 1)
 
 
 @pytest.mark.parametrize(
