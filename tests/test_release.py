@@ -71,3 +71,34 @@ def test_issue_forms_are_complete(form):
     for field in content["body"]:
         assert field["type"] in ("textarea", "input", "dropdown", "checkboxes")
         assert field["attributes"]["label"]
+
+
+def test_settings_of_wheels_hold_no_shell():
+    """cibuildwheel reads no operators of the shell in them."""
+    settings = tomllib.loads(read("pyproject.toml"))["tool"]["cibuildwheel"]
+    parts = [
+        *settings["overrides"],
+        *(part for part in settings.values() if isinstance(part, dict)),
+    ]
+    values = [value for part in parts for value in part.get("environment", {}).values()]
+    assert len(values) >= 4
+    assert [value for value in values if not re.fullmatch(r"[\w.-]+", value)] == []
+
+
+def test_free_threaded_python_gets_the_test_packages_that_have_wheels():
+    """All of the extra "test" but two, for the wheels and in the workflow."""
+    pyproject = tomllib.loads(read("pyproject.toml"))
+    extras = {
+        extra: {requirement.partition(">")[0] for requirement in requirements}
+        for extra, requirements in pyproject["project"]["optional-dependencies"].items()
+    }
+    (override,) = (
+        part
+        for part in pyproject["tool"]["cibuildwheel"]["overrides"]
+        if part["select"].startswith("cp314t")
+    )
+    brought = set(override["test-requires"]).union(*(extras[e] for e in override["test-extras"]))
+    assert brought == extras["test"] - {"orjson", "zstandard"}
+    job = read(".github/workflows/test.yml").partition("  free-threaded:\n")[2].partition("\n\n")[0]
+    wanted = f'".[{",".join(override["test-extras"])}]" {" ".join(override["test-requires"])}'
+    assert wanted in " ".join(job.split())
