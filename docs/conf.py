@@ -37,8 +37,10 @@ templates_path = ["_templates"]
 myst_heading_anchors = 3
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+default_role = "py:obj"  # names in single backticks are links where they are documented
 autosummary_generate = True
 autosummary_generate_overwrite = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the docstrings say types and shapes
 
 html_theme = "pydata_sphinx_theme"
@@ -74,6 +76,8 @@ sphinx_gallery_conf = {
     "doc_module": ("sparsemaps",),
     "download_all_examples": False,
     "show_memory": False,
+    "capture_repr": (),
+    "write_computation_times": False,
     "remove_config_comments": True,
     "min_reported_time": 5,
 }

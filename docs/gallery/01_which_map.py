@@ -61,7 +61,7 @@ linear = 100 * LinearSVC(random_state=0).fit(unit, y).score(unit_test, y_test)
 # %%
 # Accuracy against the size of a row.
 
-figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for name, points in curves.items():
     ax.semilogx(*zip(*points), "o-", markersize=4, label=name)
 ax.axhline(linear, color="black", linewidth=1, linestyle="--", label="linear, on the pixels")

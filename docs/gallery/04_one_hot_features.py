@@ -22,7 +22,7 @@ print(f"{Z.shape[1]} columns, {Z.nnz // Z.shape[0]} of them not zero in each row
 # On the left the features of three times 12 digits; on the right their inner products.
 
 figure, (left, right) = plt.subplots(
-    1, 2, figsize=(9, 3.6), width_ratios=[2, 1], layout="constrained"
+    1, 2, figsize=(8, 4), width_ratios=[2, 1], layout="constrained"
 )
 left.imshow(Z.toarray() > 0, aspect="auto", cmap="Blues", interpolation="nearest")
 left.set(xlabel="column: 24 samples, 16 columns each", ylabel="row")

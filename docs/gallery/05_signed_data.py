@@ -41,7 +41,7 @@ curves = {name: [score(make(k)) for k in sizes] for name, make in maps.items()}
 
 # %%
 
-figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for name, values in curves.items():
     ax.semilogx(sizes, values, "o-", markersize=4, label=name)
 ax.axhline(linear, color="black", linestyle="--", linewidth=1, label="linear")

@@ -44,7 +44,7 @@ exact = min_max_kernel(rows) * acos_kernel(rows)
 Z = product(512).fit_transform(rows)
 upper = np.triu_indices(60, 1)
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
 left.plot(exact[upper], (Z @ Z.T).toarray()[upper], ".", markersize=2)
 left.plot([0, exact[upper].max()], [0, exact[upper].max()], color="black", linewidth=1)
 left.set(xlabel="exact min-max × acos", ylabel="estimate by 512 samples")

@@ -32,7 +32,7 @@ grid = np.linspace(0, 6, 600)[:, None]
 
 # %%
 
-figure, axes = plt.subplots(1, 3, figsize=(9, 3.2), sharey=True, layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(8, 4), sharey=True, layout="constrained")
 for ax, (name, features) in zip(axes, maps.items()):
     model = make_pipeline(features, Ridge(alpha=0.3)).fit(x, y)
     error = np.sqrt(np.mean((model.predict(grid) - truth(grid)) ** 2))

@@ -35,7 +35,7 @@ for size in sizes:
 
 # %%
 
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
 for name, points in found.items():
     for ax, values in zip(axes, zip(*points)):
         ax.loglog(sizes, values, "o-", markersize=4, label=name)

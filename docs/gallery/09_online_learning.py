@@ -39,7 +39,7 @@ with tempfile.TemporaryDirectory() as directory:
 
 # %%
 
-figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for name, values in curves.items():
     ax.plot(seen, values, "o-", markersize=3, label=name)
 ax.set(xlabel="rows seen", ylabel="test accuracy, %", title="one pass over a stream")

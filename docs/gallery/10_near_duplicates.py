@@ -42,7 +42,7 @@ exact = np.array([min_max_kernel(X[[i]], X[[j]])[0, 0] for i, j in zip(first, se
 all_pairs = min_max_kernel(X)[np.triu_indices(len(texts), 1)]
 print(f"{len(first)} pairs found; {np.sum(all_pairs >= 0.5)} have a similarity of 0.5 or more")
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
 left.plot(exact, estimate, ".", markersize=4)
 left.plot([0.4, 1], [0.4, 1], color="black", linewidth=1)
 left.axhline(0.5, color="gray", linestyle="--", linewidth=1)
@@ -52,6 +52,6 @@ right.set(xlabel="exact Jaccard similarity", ylabel="pairs", title="all pairs of
 plt.show()
 
 # %%
-# It does: pairs that are no copies have a similarity below 0.06, far from the threshold, and the
+# They are: pairs that are no copies have a similarity below 0.06, far from the threshold, and the
 # estimates of the others are within some 0.06, twice their standard error, of the exact
 # similarity.

@@ -112,7 +112,7 @@ linear = LinearSVC(random_state=0).fit(normalize(X), y)
 plain = 100 * linear.score(normalize(X_test), y_test)
 shutil.rmtree(directory)
 
-figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.semilogx(sizes, mapped, "o-", markersize=4, label="LIBLINEAR on min-max features")
 ax.axhline(plain, color="black", linestyle="--", linewidth=1, label="linear, on the counts")
 ax.set(xlabel="bytes a page", ylabel="test accuracy, %", title=f"{len(pages)} pages, 3 packages")

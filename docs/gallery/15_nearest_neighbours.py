@@ -77,7 +77,7 @@ found = {
 
 # %%
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), sharey=True, layout="constrained")
 names = list(found)
 colors = ["C7", "C0", "C0", "C1", "C1"]
 for ax, values, label in zip(

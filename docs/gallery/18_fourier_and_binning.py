@@ -40,20 +40,20 @@ def half_of_each(n):
 # The kernel of both together is the sum of theirs: inner products of the rows add up.
 
 sizes = [64, 128, 256, 512, 1024]
+figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for features in (fourier, binning, half_of_each):
     errors = []
     for size in sizes:
         model = make_pipeline(features(size), Ridge(alpha=0.1)).fit(train, y)
         errors.append(np.sqrt(np.mean((model.predict(test) - truth(test)) ** 2)))
     name = features.__name__.replace("_", " ")
-    plt.loglog(sizes, errors, "o-", label=name)
+    ax.loglog(sizes, errors, "o-", markersize=4, label=name)
     print(name, np.round(errors, 3))
-plt.xticks(sizes, sizes)
-plt.yticks([0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.4])
-plt.minorticks_off()
-plt.xlabel("features of a row")
-plt.ylabel("error on test rows")
-plt.legend()
+ax.set(xlabel="features of a row", ylabel="root mean square error on test rows")
+ax.set_xticks(sizes, [str(size) for size in sizes])
+ax.set_yticks([0.1, 0.2, 0.3, 0.4], ["0.1", "0.2", "0.3", "0.4"])
+ax.minorticks_off()
+ax.legend()
 plt.show()
 
 # %%

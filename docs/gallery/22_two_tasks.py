@@ -58,7 +58,7 @@ answers = [microseconds(lambda model=model: model.predict(Z_test)) for model in 
 
 # %%
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
 for offset, values, color, name in (
     (-0.2, on_pixels, "C7", "linear, on the pixels"), (0.2, on_map, "C0", "linear, on the map")
 ):  # fmt: skip
