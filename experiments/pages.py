@@ -172,8 +172,11 @@ def _cell(o: Options, function: str, n: int, **parameters: Any) -> Cell:
     return Cell(f"{CELLS}:{function}", {"n": n, "n_pages": n_pages, **parameters}, data=PAGES)
 
 
-def _sizes(o: Options) -> tuple[int, ...]:
-    return SIZES[:2] if o.quick else SIZES
+def _sizes(o: Options, n: int) -> tuple[int, ...]:
+    """Numbers of samples. 4,096 of all trigrams take half a minute for each number of bits."""
+    if o.quick:
+        return SIZES[:2]
+    return SIZES if n == 1 else SIZES[:3]
 
 
 def _accuracy_cells(o: Options) -> list[Cell]:
@@ -183,7 +186,7 @@ def _accuracy_cells(o: Options) -> list[Cell]:
         for cell in (
             _cell(o, "linear", n),
             _cell(o, "exact", n),
-            *(_cell(o, "mapped", n, k=k, bits=bits) for k in _sizes(o) for bits in BITS),
+            *(_cell(o, "mapped", n, k=k, bits=bits) for k in _sizes(o, n) for bits in BITS),
         )
     ]
 
@@ -195,29 +198,30 @@ def _write_accuracy(o: Options, results: Results) -> None:
     for ax, n in zip(axes, _ngrams(o), strict=True):
         ax.set(title=NGRAMS[n], xlabel="k", ylabel="test accuracy, %")
         for bits in BITS:
-            found = {k: results(_cell(o, "mapped", n, k=k, bits=bits)) for k in _sizes(o)}
+            found = {k: results(_cell(o, "mapped", n, k=k, bits=bits)) for k in _sizes(o, n)}
             points = [(k, r["accuracy"]) for k, r in found.items() if r]
             if points:
                 ax.semilogx(*zip(*points, strict=True), "o-", markersize=4, base=2,
                             label=f"min-max, b = {bits}")  # fmt: skip
             accuracies = [report.number(r and r["accuracy"]) for r in found.values()]
+            accuracies += [""] * (len(_sizes(o, 1)) - len(accuracies))
             table.append([NGRAMS[n], f"min-max, b = {bits}", *accuracies])
         for label, function, style in (("exact min-max", "exact", "-"), ("linear", "linear", "--")):
             r = results(_cell(o, function, n))
             if r:
                 ax.axhline(r["accuracy"], color="black", linestyle=style, linewidth=1, label=label)
             text = f"{label}: {report.number(r and r['accuracy'])}"
-            table.append([NGRAMS[n], text, *[""] * len(_sizes(o))])
+            table.append([NGRAMS[n], text, *[""] * len(_sizes(o, 1))])
             if r and function == "linear":
                 shapes.append(f"{r['entries']:,.0f} {NGRAMS[n]}")
         if ax.lines:
-            report.tick_each(ax, _sizes(o))
+            report.tick_each(ax, _sizes(o, n))
         else:
             report.not_run(ax, NGRAMS[n])
     report.shared_legend(figure, axes)
     title = "Li, Figure 8, on other pages: linear against min-max"
     report.save(figure, base, title)
-    header = ["rows", "what", *(f"k = {k:,}" for k in _sizes(o))]
+    header = ["rows", "what", *(f"k = {k:,}" for k in _sizes(o, 1))]
     report.write_table(base, title, header, table, _accuracy_note(o, results, shapes))
     page = base.with_suffix(".md")
     text = page.read_text(encoding="utf-8")
