@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import families
+from scipy.sparse import csgraph
 
 from sparsemaps import KernelProduct, MinHash, neighbors
 from sparsemaps.codes import PackedCodes
@@ -20,6 +21,12 @@ def by_merging(i, j, n):
     return np.unique(lowest, return_inverse=True)[1]
 
 
+def first_equal(labels):
+    """For each label, where the same label comes first."""
+    _, first, places = np.unique(labels, return_index=True, return_inverse=True)
+    return first[places]
+
+
 @pytest.mark.parametrize("n_pairs", [0, 1, 5, 15, 40])
 @pytest.mark.parametrize("seed", range(5))
 def test_against_the_definition(n_pairs, seed):
@@ -28,6 +35,18 @@ def test_against_the_definition(n_pairs, seed):
     found = neighbors.clusters(i, j, 30)
     assert found.dtype == np.int64
     assert found.tolist() == by_merging(i, j, 30).tolist()
+
+
+@pytest.mark.parametrize("n_pairs", [20_000, 50_000, 200_000])
+def test_against_scipy(n_pairs):
+    n = 100_000
+    i, j = np.random.default_rng(n_pairs).integers(0, n, (2, n_pairs))
+    graph = sp.coo_array((np.ones(n_pairs), (i, j)), shape=(n, n))
+    n_expected, expected = csgraph.connected_components(graph, directed=False)
+    numbers, first = np.unique(neighbors.clusters(i, j, n), return_index=True)
+    np.testing.assert_array_equal(numbers, np.arange(n_expected))
+    assert (np.diff(first) > 0).all()
+    np.testing.assert_array_equal(first[neighbors.clusters(i, j, n)], first_equal(expected))
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
