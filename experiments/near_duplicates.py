@@ -94,37 +94,42 @@ def ngrams_of(work: Work) -> Iterator[set[str]]:
             yield {" ".join(words[k : k + work.n]) for k in range(len(words) - work.n + 1)}
 
 
-def datasketch(work: Work) -> Pairs:
-    from datasketch import MinHash as Hash
-    from datasketch import MinHashLSH
-
-    index = MinHashLSH(threshold=THRESHOLD, num_perm=N_HASHES)
-    hashes = {}
+def pairs_by_index(work: Work, index: Any, hash_of: Callable[[set[str]], Any]) -> Pairs:
+    """Ask the index of a library for each text, compare with what it finds, and insert the text."""
+    hashes: dict[int, Any] = {}
     for row, ngrams in enumerate(ngrams_of(work)):
         if ngrams:
-            made = Hash(num_perm=N_HASHES, seed=1)
-            made.update_batch([ngram.encode() for ngram in ngrams])
+            made = hash_of(ngrams)
             for other in sorted(index.query(made)):
                 if made.jaccard(hashes[other]) >= THRESHOLD:
                     yield other, row
             index.insert(row, made)
             hashes[row] = made
+
+
+def datasketch(work: Work) -> Pairs:
+    from datasketch import MinHash as Hash
+    from datasketch import MinHashLSH
+
+    def hash_of(ngrams: set[str]) -> Any:
+        made = Hash(num_perm=N_HASHES, seed=1)
+        made.update_batch([ngram.encode() for ngram in ngrams])
+        return made
+
+    index = MinHashLSH(threshold=THRESHOLD, num_perm=N_HASHES)
+    yield from pairs_by_index(work, index, hash_of)
 
 
 def rensa(work: Work) -> Pairs:
     from rensa import RMinHash, RMinHashLSH
 
+    def hash_of(ngrams: set[str]) -> Any:
+        made = RMinHash(num_perm=N_HASHES, seed=1)
+        made.update(list(ngrams))
+        return made
+
     index = RMinHashLSH(threshold=THRESHOLD, num_perm=N_HASHES, num_bands=16)
-    hashes = {}
-    for row, ngrams in enumerate(ngrams_of(work)):
-        if ngrams:
-            made = RMinHash(num_perm=N_HASHES, seed=1)
-            made.update(list(ngrams))
-            for other in sorted(index.query(made)):
-                if made.jaccard(hashes[other]) >= THRESHOLD:
-                    yield other, row
-            index.insert(row, made)
-            hashes[row] = made
+    yield from pairs_by_index(work, index, hash_of)
 
 
 def datatrove(work: Work) -> Pairs:
@@ -283,45 +288,60 @@ def measure(
     lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
     rows = [json.loads(line) for line in lines]
     done = {(row["source"], row["asked"], row["n"], row["tool"]) for row in rows}
-    for name, asked in n_texts.items():
-        compressed = data / f"{name}.jsonl.xz"
-        if not compressed.exists():
+    sources = {
+        name: unpacked(data / f"{name}.jsonl.xz", folder, asked)
+        for name, asked in n_texts.items()
+        if (data / f"{name}.jsonl.xz").exists()
+    }
+    for n, (name, source) in itertools.product(SIZES, sources.items()):
+        missing = [
+            tool
+            for tool, about in TOOLS.items()
+            if (name, n_texts[name], n, tool) not in done
+            and importlib.util.find_spec(about.package)
+        ]
+        if not missing:
             continue
-        source = folder / f"{name}.jsonl"
-        with lzma.open(compressed, "rb") as texts:
-            source.write_bytes(b"".join(itertools.islice(texts, asked)))
-        for n in SIZES:
-            missing = [
-                tool
-                for tool, about in TOOLS.items()
-                if (name, asked, n, tool) not in done and importlib.util.find_spec(about.package)
-            ]
-            if not missing:
-                continue
-            exact = exact_pairs(Work(source, n, folder / "exact"))
-            for tool in missing:
-                row = measure_one(tool, Work(source, n, folder / f"{name}-{n}-{tool}"), exact)
-                rows.append({"source": name, "asked": asked, **row})
-                with open(kept, "a", encoding="utf-8") as file:
-                    file.write(json.dumps(rows[-1]) + "\n")
-                print(json.dumps(rows[-1]), flush=True)
+        exact = exact_pairs(Work(source, n, folder / "exact"))
+        for row in measure_case(missing, Work(source, n, folder / f"{name}-{n}"), exact):
+            rows.append({"source": name, "asked": n_texts[name], **row})
+            with open(kept, "a", encoding="utf-8") as file:
+                file.write(json.dumps(rows[-1]) + "\n")
     return [row for row in rows if row["asked"] == n_texts[row["source"]]]
 
 
-def measure_one(tool: str, work: Work, exact: tuple[Any, Any]) -> dict[str, Any]:
+def unpacked(compressed: Path, folder: Path, n_texts: int) -> Path:
+    """The first texts of a file."""
+    source = folder / compressed.stem
+    with lzma.open(compressed, "rb") as texts:
+        source.write_bytes(b"".join(itertools.islice(texts, n_texts)))
+    return source
+
+
+def measure_case(tools: list[str], work: Work, exact: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
+    """What tools took and found. They take turns, so that what else runs hits all alike."""
     n_rows = work.source.read_bytes().count(b"\n")
-    first, second = run(tool, work), run(tool, work)
-    again = second
-    if TOOLS[tool].keeps:
-        again = run(tool, work._replace(folder=work.folder.with_name(work.folder.name + "-again")))
-    precision, recall = judge(first, exact, n_rows)
-    return {
-        "n_texts": n_rows, "bytes": work.source.stat().st_size, "n": work.n, "tool": tool,
-        "seconds": min(first["seconds"], again["seconds"]), "second": second["seconds"],
-        "peak_mb": first["peak_mb"], "n_pairs": len(first["pairs"]), "precision": precision,
-        "recall": recall, "same": first["pairs"] == again["pairs"], "n_exact": len(exact[0]),
-        "version": importlib.metadata.version(tool.split()[0]),
-    }  # fmt: skip
+    rounds: list[dict[str, Any]] = []
+    for number in range(2):
+        found = {tool: run(tool, work._replace(folder=work.folder / f"{tool}-{number}"))
+                 for tool in tools}  # fmt: skip
+        rounds.append(found)
+        seconds = {tool: round(found[tool]["seconds"], 2) for tool in tools}
+        print(f"{work.source.stem}, {work.n} words, CPU seconds: {seconds}; load "
+              f"{os.getloadavg()[0]:.1f}", flush=True)  # fmt: skip
+    for tool in tools:
+        first, again = (found[tool] for found in rounds)
+        second = again
+        if TOOLS[tool].keeps:
+            second = run(tool, work._replace(folder=work.folder / f"{tool}-0"))
+        precision, recall = judge(first, exact, n_rows)
+        yield {
+            "n_texts": n_rows, "bytes": work.source.stat().st_size, "n": work.n, "tool": tool,
+            "seconds": min(first["seconds"], again["seconds"]), "second": second["seconds"],
+            "peak_mb": first["peak_mb"], "n_pairs": len(first["pairs"]), "precision": precision,
+            "recall": recall, "same": first["pairs"] == again["pairs"], "n_exact": len(exact[0]),
+            "version": importlib.metadata.version(tool.split()[0]), "load": os.getloadavg()[0],
+        }  # fmt: skip
 
 
 # ---- the page ------------------------------------------------------------------------------------

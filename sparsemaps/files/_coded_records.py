@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._tools import _output_files
+from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import DIGESTS, IDS, LENGTHS
@@ -179,6 +180,7 @@ def find_pairs(
     similar: Callable[..., tuple[Array, Array]] = similar_records,
 ) -> Stage:
     """The stage of pairs."""
+    check_int("the number of records", sum(codes.n_records), 0, LARGEST_INT32)
     against = [_describe(path) for path in search.against]
     record = {"codes": codes.digest, **search._asdict(), "against": against}
     stage = Stage(codes.n_records, digest(record))

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sparsemaps._tools import _output_files, _text_input, _threads
-from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_choice, check_int
+from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import IDS, LENGTHS, expand, is_directory, is_pipe
@@ -375,8 +375,7 @@ def _find_clusters(pairs: Stage, stages: StageRecords) -> Array:
     if not stages.has("clusters", record):
         stages.begin("clusters")
         i, j = np.load(stages.path(PAIRS), mmap_mode="r")
-        n = check_int("the number of records", sum(pairs.n_records), 0, LARGEST_INT32)
-        save(path, numbered_components(i, j, n).astype(np.uint32))
+        save(path, numbered_components(i, j, sum(pairs.n_records)).astype(np.uint32))
         stages.finish("clusters", record)
     numbers: Array = np.load(path)
     return numbers

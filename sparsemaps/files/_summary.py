@@ -108,6 +108,10 @@ def _of_npy(path: str) -> Iterator[str]:
         raise ValueError(
             f"expected packed codes, two dimensions of uint8; found {array.ndim} of {array.dtype}"
         )
+    if os.path.getsize(path) > array.offset + array.nbytes:
+        raise ValueError(
+            "expected packed codes; found other bytes behind them, which are cut short"
+        )
     yield f"rows     {len(array)}"
     yield f"codes    {array.shape[1]} bytes a row, of a map that the file does not name"
 

@@ -135,6 +135,11 @@ def test_codes_of_products_and_plain_arrays(tmp_path):
     assert said["seed"] == "3"
     np.save(tmp_path / "plain.npy", codes.array)
     assert "does not name" in told(tmp_path / "plain.npy")["codes"]
+    whole = (tmp_path / "codes.npy").read_bytes()
+    (tmp_path / "codes.npy").write_bytes(whole[:-1])
+    done = command("info", tmp_path / "codes.npy")
+    assert done.returncode == 2
+    assert b"codes.npy: expected packed codes; found other bytes behind them, which" in done.stderr
 
 
 def test_pairs_that_can_be_resumed(tmp_path):

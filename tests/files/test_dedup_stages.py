@@ -130,6 +130,15 @@ def test_codes_are_those_of_all_inputs(folder, tmp_path):
     np.testing.assert_array_equal(codes.sizes, [len(one) for one in SETS])
 
 
+def test_more_records_than_are_numbered(folder, tmp_path, monkeypatch):
+    """They are refused before they are searched; codes stay."""
+    monkeypatch.setattr(_coded_records, "LARGEST_INT32", 299)
+    with pytest.raises(ValueError, match="the number of records must be from 0 to 299, got 300"):
+        deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
+    assert not (tmp_path / "out").exists()
+    assert set(os.listdir(tmp_path / "out.stages")) == CODES
+
+
 def test_records_that_are_missing_are_an_error(folder, tmp_path):
     """The inputs have changed between codes and output, and nobody saw it by size and time."""
     path = folder / "1.jsonl"
