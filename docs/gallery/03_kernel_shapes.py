@@ -45,5 +45,5 @@ for ax, (title, x, rows, kernels) in zip(axes, panels):
 plt.show()
 
 # %%
-# The points follow the lines within the standard error of 512 features, some 0.04. They deviate in
-# waves, not one by one, as the same features make all points of a kernel.
+# The points follow the lines within two standard errors of 512 features, of some 0.04 each. They
+# deviate in waves, not one by one, as the same features make all points of a kernel.

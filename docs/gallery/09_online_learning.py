@@ -47,5 +47,5 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# It does: from the first block to the last, the averaged linear model is some three points better
+# It does: from the first block to the last, the averaged linear model is one to three points better
 # on the min-max features.

@@ -66,7 +66,7 @@ for offset, values, color, name in (
     left.bar_label(bars, fmt="%.1f")
 left.set(ylabel="test error, %")
 left.set_xticks(range(2), list(tasks))
-left.margins(y=0.1)
+left.margins(y=0.25)
 left.legend()
 names = ["a map for each task", "one map for both"]
 right.bar(names, [2 * mapping, mapping], color="C0", label="mapping")
