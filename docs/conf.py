@@ -76,6 +76,7 @@ sphinx_gallery_conf = {
     "doc_module": ("sparsemaps",),
     "download_all_examples": False,
     "show_memory": False,
+    "thumbnail_size": (480, 240),
     "capture_repr": (),
     "write_computation_times": False,
     "remove_config_comments": True,
