@@ -217,7 +217,7 @@ def _write_trees(o: Options, results: Results) -> None:
         trees = results(_trees(name, o))
         rows.append([name, *(report.number(accuracy) for accuracy in found),
                      report.number(trees and trees["accuracy"]),
-                     report.number(trees and trees["seconds"], 0)])  # fmt: skip
+                     report.number(trees and trees["seconds"], 1)])  # fmt: skip
     header = ["data", "linear", "RBF", "min-max", "acos", "MM-acos", "boosted trees",
               "training of trees, s"]  # fmt: skip
     notes = (
