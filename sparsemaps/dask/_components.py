@@ -65,14 +65,20 @@ def clusters(i: Any, j: Any, n: int) -> Any:
         raise ValueError(
             f"i and j must be in the same blocks, got {i.numblocks[0]} and {j.numblocks[0]}"
         )
+    numbers = delayed(_numbers, pure=True)(forest_of(i, j, n), n)
+    return da.from_delayed(numbers, (n,), np.int64)
+
+
+def forest_of(i: Any, j: Any, n: int) -> list[Any]:
+    """A task of a spanning forest of pairs in like blocks of Dask arrays; none if there are no
+    blocks."""
     parts = [array.to_delayed(optimize_graph=False).ravel() for array in (i, j)]
     forest, merge = delayed(_forest, pure=True), delayed(_merged, pure=True)
     forests = [forest(*block, n) for block in zip(*parts, strict=True)]
     while len(forests) > 1:
         starts = range(0, len(forests), _MERGED)
         forests = [merge(forests[start : start + _MERGED]) for start in starts]
-    numbers = delayed(_numbers, pure=True)(forests, n)
-    return da.from_delayed(numbers, (n,), np.int64)
+    return forests
 
 
 def _forest(i: Array, j: Array, n: int) -> tuple[Array, Array]:

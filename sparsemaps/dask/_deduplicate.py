@@ -14,6 +14,7 @@ from sparsemaps._tools._stages import KeptStages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.dask._codes import like
+from sparsemaps.dask._components import forest_of
 from sparsemaps.dask._map_files import run_job
 from sparsemaps.dask._ranges import cut, find_inputs
 from sparsemaps.dask._similar_pairs import arrays_of, make_plan
@@ -93,7 +94,8 @@ def _similar(
     *,
     partition_bytes: int,
 ) -> tuple[Array, Array]:
-    """Pairs of near records, i ascending. The exact kernel is computed here."""
+    """Pairs that join the records of each cluster: a spanning forest, which workers make. The exact
+    kernel is computed here, of all candidates."""
     path = os.path.abspath(stages.path(CODES))
     n_bytes = codes.shape[1]
     step = max(1, partition_bytes // n_bytes)
@@ -110,12 +112,13 @@ def _similar(
             max_bucket=_search.MAX_BUCKET, for_exact=search.exact,
         )
     )  # fmt: skip
+    if not search.exact:
+        (forest,) = dask.base.compute(forest_of(*results[:2], len(codes)))[0]
+        return forest
     i, j = dask.base.compute(*results[:2])
     order = np.lexsort([j, i])
     i, j = i[order], j[order]
-    if search.exact:
-        return verified(job, inputs, len(codes), i, j, search.threshold, stages, progress)
-    return i, j
+    return verified(job, inputs, len(codes), i, j, search.threshold, stages, progress)
 
 
 def _rows(start: Array, path: str, step: int) -> Array:
