@@ -2,6 +2,10 @@
 
 import json
 
+import pytest
+
+pytest.importorskip("orjson")  # which reads them
+
 TEXTS = [
     "To be or not to be",
     "",

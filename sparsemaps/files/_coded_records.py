@@ -272,7 +272,7 @@ def _rows_of(
     """Some rows of files, as a matrix in temporary files."""
     temporary = partial(tempfile.TemporaryFile, dir=folder)
     files: list[Any] = [stack.enter_context(temporary()) for _ in _TYPES]
-    n_rows = width = 0
+    n_rows = n_entries = width = 0
     ends = [np.zeros(1, np.int64)]
     with _output_files.blaming(folder), FileProgress(inputs, progress, "rows") as bar:
         for input in inputs:
@@ -280,7 +280,8 @@ def _rows_of(
                 some = X[np.flatnonzero(wanted[n_rows : n_rows + X.shape[0]])]
                 n_rows += X.shape[0]
                 width = max(width, X.shape[1])
-                ends.append(ends[-1][-1] + some.indptr[1:].astype(np.int64))
+                ends.append(n_entries + some.indptr[1:].astype(np.int64))
+                n_entries += some.nnz
                 for file, array, dtype in zip(
                     files, (some.data, some.indices), _TYPES, strict=True
                 ):
@@ -292,8 +293,8 @@ def _rows_of(
     indptr = np.concatenate(ends)
     arrays = []
     for file, dtype in zip(files, _TYPES, strict=True):
-        n = int(indptr[-1])
-        arrays.append(np.memmap(file, dtype, "r", shape=n) if n else np.empty(0, dtype))
+        empty = np.empty(0, dtype)
+        arrays.append(np.memmap(file, dtype, "r", shape=n_entries) if n_entries else empty)
     return sp.csr_array((*arrays, indptr), shape=(len(indptr) - 1, max(width, 1)))
 
 

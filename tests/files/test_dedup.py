@@ -71,6 +71,19 @@ def test_rows_of_libsvm_files(tmp_path):
             assert numbers == clusters_of(sets, lines, threshold)
 
 
+def test_exact_with_files_of_which_no_record_is_a_candidate(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, text in zip(
+        "abcd", ["one two three", "four five six", "one two three", ""], strict=True
+    ):
+        (tmp_path / "in" / f"{name}.txt").write_text(f"{text}\n", encoding="utf-8")
+    how = {"texts": "word:1", "threshold": 0.5, "exact": True}
+    done = deduplicate_files(MINHASH, tmp_path / "in", f"{tmp_path}/out/", **how)
+    assert done[:4] == (4, 3, 1, 2)
+    assert (tmp_path / "out" / "b.txt").read_bytes() == b"four five six\n"
+    assert (tmp_path / "out" / "c.txt").read_bytes() == b""
+
+
 def test_rows_of_values(tmp_path):
     """Near by the min-max kernel of values, not by the sets of columns."""
     (tmp_path / "in").write_bytes(b"0 1:1 2:5\n0 1:1.01 2:5\n0 1:5 2:1\n0,1 1:5 2:1\n")
