@@ -1,4 +1,4 @@
-"""Names of public classes and functions in the documents' tables are links to their pages."""
+"""Names of public classes and functions in tables, and of classes in texts, are links."""
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -47,6 +47,16 @@ def pages_of_names(env):
     return pages
 
 
+def link_class(app, env, node, content):
+    """A link of a class's name in single backticks, wherever the class is from."""
+    name = node["reftarget"]
+    if node.get("reftype") != "obj" or not name[:1].isupper():
+        return None
+    page = pages_of_names(env).get(name)
+    return page and make_refnode(app.builder, node["refdoc"], *page, content)
+
+
 def setup(app):
     app.add_post_transform(LinkNames)
+    app.connect("missing-reference", link_class)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
