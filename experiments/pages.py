@@ -238,8 +238,9 @@ def _accuracy_note(o: Options, results: Results, shapes: list[str]) -> str:
         )
     return (
         "Test accuracy in percent. Web-spam is not at hand: these are web pages of two sites, the "
-        f"site is the label, and up to {MOST_SPOILED:.0%} of a page's pieces of {PIECE} bytes "
-        f"(evenly drawn) are of the other site. Pages are cut to {LENGTH:,} characters.{sizes} "
+        f"site is the label, and up to {100 * MOST_SPOILED:.0f} % of a page's pieces of {PIECE} "
+        "bytes (evenly drawn) are of the other site. Pages are cut to "
+        f"{LENGTH:,} characters.{sizes} "
         "Linear SVM on rows of unit length and on min-max features, SVM with the exact kernel; "
         "best C; one seed."
     )
