@@ -216,7 +216,7 @@ def run_here(name: str, work: Work) -> None:
     seconds = cpu_time() - begun
     if not TOOLS[name].lists:  # a program, which imports again what it needs
         seconds -= begun - start
-    peaks = [resource.getrusage(who).ru_maxrss for who in WHO]
+    peaks = [peak_memory(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss]
     found = {"seconds": seconds, "peak_mb": max(peaks) / 1024, "pairs": pairs}
     (work.folder / "found.json").write_text(json.dumps(found), encoding="utf-8")
 
@@ -227,6 +227,12 @@ WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 def cpu_time() -> float:
     used = [resource.getrusage(who) for who in WHO]
     return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def peak_memory() -> int:
+    """Kilobytes; `getrusage` would also count those of the program that started this one."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1])
 
 
 def preload(name: str) -> None:
