@@ -8,6 +8,7 @@
 # Ullman, "Mining of massive datasets", 3.4 (banding); Tarjan & van Leeuwen, "Worst-case analysis of
 # set union algorithms", JACM 1984 (components).
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from sparsemaps._loops.bands cimport compared_t, differing_codes, hash_bits, open_pair, same_bits
 from sparsemaps._loops.codes cimport (count_tile, counts_of, loops, next_tile, open_tiles,
@@ -17,6 +18,7 @@ from sparsemaps._loops.sort cimport pair_t, sort_pairs
 
 cdef extern from "c/codes/codes.h" nogil:
     void prefetch_row(const uint8_t *row, Py_ssize_t n_bytes)
+    void read_page(const uint8_t *byte)
 
 # A key of the nearest rows has the number of codes that differ above the number of the row, so that
 # keys are in the order of the answer.
@@ -26,7 +28,9 @@ cdef enum:
     KEY_ROW_BITS = 39
 
 cdef enum:
-    AHEAD = 16  # keys, or pairs, whose rows are read before their turn
+    AHEAD = 16  # rows that are read before their turn
+    PAGE = 4096  # bytes that are read from a disk at least
+    NEAR_PAGES = 16  # reading so many pages that nobody needs is faster than a gap
 
 
 cdef inline void replace_largest(uint64_t *heap, Py_ssize_t n, uint64_t key) noexcept nogil:
@@ -117,12 +121,13 @@ cdef inline Py_ssize_t row_of(uint64_t key) noexcept nogil:
 
 
 def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t bit,
-              Py_ssize_t n_bits, uint64_t hash_key, uint64_t first_row, uint32_t part,
+              Py_ssize_t n_bits, uint64_t hash_key, uint64_t first_row, int row_bits, uint32_t part,
               uint32_t n_parts, uint64_t[::1] keys):
-    """For rows with samples, 32 bits of a hash of some of their bits, above the row's number; how
-    many there are. Only rows are taken for which 32 other bits of the hash lie in one of `n_parts`
-    parts of their range, so that rows of one bucket are in one part, however many parts there are,
-    and the fewer rows share a key by chance the more parts there are."""
+    """For rows with samples, a hash of some of their bits above the row's number, which takes
+    `row_bits` bits; how many there are. Only rows are taken for which the upper 32 bits of the
+    whole hash lie in one of `n_parts` parts of their range, so that rows of one bucket are in one
+    part, however many parts there are, and the fewer rows share a key by chance the more parts
+    there are."""
     cdef Py_ssize_t row, n = 0
     cdef uint64_t hashed
     with nogil:
@@ -130,30 +135,65 @@ def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_
             if sampled[row]:
                 hashed = hash_bits(&codes[row, 0], bit, n_bits, hash_key)
                 if (hashed >> 32) * n_parts >> 32 == part:
-                    keys[n] = hashed << 32 | (first_row + row)
+                    keys[n] = hashed << row_bits | (first_row + row)
                     n += 1
     return n
 
 
+def keep_shared(uint64_t[::1] keys, int row_bits, int64_t first_other):
+    """Keep the keys of rows that share their hash, which are a bucket, in the place of the first
+    keys; how many there are. Of two sets, rows from `first_other` on are those of the second, and a
+    bucket has rows of both; `first_other` is 0 if there is one set. A key that is kept has the
+    number of its bucket above 32 bits of the row's number.
+
+    `keys` are those of `band_keys`, sorted.
+    """
+    cdef Py_ssize_t start = 0, stop, p, n_keys = keys.shape[0], n = 0
+    cdef uint64_t number = 0, hashed, rows = (<uint64_t>1 << row_bits) - 1
+    cdef bint shared
+    with nogil:
+        while start < n_keys:
+            hashed = keys[start] >> row_bits
+            stop = start + 1
+            while stop < n_keys and keys[stop] >> row_bits == hashed:
+                stop += 1
+            shared = stop - start > 1
+            if first_other > 0:
+                shared = (<int64_t>(keys[start] & rows) < first_other
+                          and <int64_t>(keys[stop - 1] & rows) >= first_other)
+            if shared:
+                for p in range(start, stop):
+                    keys[n] = number << 32 | (keys[p] & rows)
+                    n += 1
+                number += 1
+            start = stop
+    return n
+
+
 cdef inline const uint8_t *codes_of(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
-                                    uint64_t key) noexcept nogil:
-    """The codes of a key's row; rows from len(codes) on are those of `others`."""
-    cdef Py_ssize_t row = row_of(key)
+                                    Py_ssize_t row) noexcept nogil:
+    """The codes of a row; rows from len(codes) on are those of `others`."""
     if row < codes.shape[0]:
         return &codes[row, 0]
     return &others[row - codes.shape[0], 0]
 
 
+cdef inline uint64_t hash_row(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
+                              uint64_t key, Py_ssize_t bit, Py_ssize_t n_bits,
+                              uint64_t hash_key) noexcept nogil:
+    return hash_bits(codes_of(codes, others, row_of(key)), bit, n_bits, hash_key)
+
+
 def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
                    Py_ssize_t bit, Py_ssize_t n_bits, uint64_t hash_key, Py_ssize_t max_bucket,
                    Py_ssize_t max_rows, int64_t[::1] state):
-    """Rows of one hash are a bucket. If a bucket has more than `max_bucket` rows, replace the hash
-    in all keys by the number of a bucket, such that all rows of a large bucket have the same bits.
+    """If a bucket has more than `max_bucket` rows, number the buckets anew, such that all rows of a
+    large bucket have the same bits.
 
-    `keys` are sorted. Rows of one hash are told apart by a second hash, of 64 bits and another key.
-    Rows of a bucket stay in ascending order. A call ends after `max_rows` rows or a little later;
-    the next call continues at `state`: (place, bucket). All keys are numbered when state[0] =
-    len(keys).
+    `keys` are those of `keep_shared`. Rows of one hash are told apart by a second hash, of 64 bits
+    and another key. Rows of a bucket stay in ascending order. A call ends after `max_rows` rows or
+    a little later; the next call continues at `state`: (place, bucket). All keys are numbered when
+    state[0] = len(keys).
     """
     cdef Py_ssize_t start = state[0], stop, n_keys = keys.shape[0], p, n_read = 0
     cdef uint64_t number = state[1], first
@@ -172,9 +212,9 @@ def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_
             same = True
             if stop - start > max_bucket:
                 n_read += stop - start
-                first = hash_bits(codes_of(codes, others, keys[start]), bit, n_bits, hash_key)
+                first = hash_row(codes, others, keys[start], bit, n_bits, hash_key)
                 for p in range(start + 1, stop):
-                    if hash_bits(codes_of(codes, others, keys[p]), bit, n_bits, hash_key) != first:
+                    if hash_row(codes, others, keys[p], bit, n_bits, hash_key) != first:
                         same = False
                         break
             if not same:
@@ -199,7 +239,7 @@ cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
     cdef pair_t *items = <pair_t *>scratch.take(2 * n * sizeof(pair_t))
     cdef pair_t *ordered
     for p in range(n):
-        items[p].key = hash_bits(codes_of(codes, others, keys[p]), bit, n_bits, hash_key)
+        items[p].key = hash_row(codes, others, keys[p], bit, n_bits, hash_key)
         items[p].payload = <uint64_t>row_of(keys[p])
     ordered = sort_pairs(items, items + n, n, 64)
     for p in range(n):
@@ -210,48 +250,60 @@ cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
     return number + 1
 
 
-cdef inline void prefetch_key(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
-                              uint64_t key) noexcept nogil:
-    prefetch_row(codes_of(codes, others, key), codes.shape[1])
+def copy_rows(const uint64_t[::1] order, const uint8_t[:, ::1] codes,
+              const uint8_t[:, ::1] others, uint8_t[:, ::1] out):
+    """Copy codes of rows. A word has the row above 32 bits of its place in `out`.
+
+    `order` is sorted, so that codes on a disk are read from the first to the last one.
+    """
+    cdef Py_ssize_t i, before, row, n = order.shape[0], n_bytes = codes.shape[1]
+    cdef Py_ssize_t rows_a_page = max(1, PAGE // n_bytes)
+    with nogil:
+        before = row_of(order[0] >> 32) if n else 0
+        for i in range(n):
+            if i + AHEAD < n:
+                prefetch_row(codes_of(codes, others, order[i + AHEAD] >> 32), n_bytes)
+            row = row_of(order[i] >> 32)
+            if row - before <= NEAR_PAGES * rows_a_page:
+                while before + rows_a_page < row:
+                    before += rows_a_page
+                    read_page(codes_of(codes, others, before))
+            before = row
+            memcpy(&out[row_of(order[i]), 0], codes_of(codes, others, row), n_bytes)
 
 
-def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
-                   const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
-                   Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_bucket,
-                   Py_ssize_t max_compared, int64_t[::1] state, uint64_t[::1] pairs):
+def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes, int64_t first_other,
+                   int bits, Py_ssize_t n_codes, Py_ssize_t bit, Py_ssize_t n_bits,
+                   uint32_t max_differing, Py_ssize_t max_bucket, Py_ssize_t max_compared,
+                   int64_t[::1] state, uint64_t[::1] pairs):
     """The pairs of rows in one bucket that have the same `n_bits` bits from `bit` on, and of which
     at most so many codes differ; how many there are.
 
-    `keys` are those of `number_buckets`; pairs are within `codes` if `others` is empty, or else one
-    of each. A pair is the smaller row above the larger one, of 32 bits each. A row is compared with
-    at most `max_bucket` rows before it; one of `others` with the last rows of `codes`. If `pairs`
-    is full, or `max_compared` pairs are compared, the next call goes on where `state` says,
-    (bucket, row, row, end of the rows of `codes` in the bucket); it is done when state[1] =
-    len(keys). state[4] counts the pairs that are compared.
+    `keys` are those of `number_buckets`, and `codes` are those of their rows. If `first_other` is
+    above 0, rows from there on are those of a second set, and a pair is one of each. A pair is the
+    smaller row above the larger one, of 32 bits each. A row is compared with at most `max_bucket`
+    rows before it; one of the second set with the last rows of the first. If `pairs` is full, or
+    `max_compared` pairs are compared, the next call goes on where `state` says, (bucket, place,
+    place, end of the rows of the first set in the bucket); it is done when state[1] = len(keys).
+    state[4] counts the pairs that are compared.
     """
     cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], end = state[3]
     cdef Py_ssize_t n = 0, n_compared = 0, stop
-    cdef Py_ssize_t n_codes_rows = codes.shape[0], n_keys = keys.shape[0]
-    cdef bint two = others.shape[0] > 0
-    cdef Py_ssize_t row, other
+    cdef Py_ssize_t n_keys = keys.shape[0], row
     cdef compared_t pair
     cdef Scratch scratch = borrow_scratch()
     open_pair(&pair, scratch, n_codes, bits)
     with nogil:
         while p < n_keys:
-            # Few buckets have more than one row: those of the next ones are read meanwhile.
-            if p + AHEAD < n_keys and keys[p + AHEAD] >> 32 == keys[p + AHEAD - 1] >> 32:
-                prefetch_key(codes, others, keys[p + AHEAD - 1])
-                prefetch_key(codes, others, keys[p + AHEAD])
             row = row_of(keys[p])
             if q < 0 and (p == 0 or keys[p] >> 32 != keys[p - 1] >> 32):
                 bucket = p
-                end = p + (row < n_codes_rows)
+                end = p + (row < first_other)
                 p += 1
                 continue
-            if not two:
+            if first_other == 0:
                 stop = p
-            elif row < n_codes_rows:  # these come first in a bucket
+            elif row < first_other:  # these come first in a bucket
                 end = p + 1
                 stop = 0
             else:
@@ -259,14 +311,12 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes,
             if q < 0:
                 q = max(bucket, stop - max_bucket)
             if q < stop:
-                widen_row(codes_of(codes, others, keys[p]), n_codes, bits, 1, pair.a)
+                widen_row(&codes[p, 0], n_codes, bits, 1, pair.a)
             while q < stop and n < pairs.shape[0] and n_compared < max_compared:
-                other = row_of(keys[q])
                 n_compared += 1
-                if (differing_codes(&pair, &codes[other, 0]) <= max_differing
-                        and same_bits(&codes[other, 0], codes_of(codes, others, keys[p]), bit,
-                                      n_bits)):
-                    pairs[n] = <uint64_t>other << 32 | <uint64_t>row
+                if (differing_codes(&pair, &codes[q, 0]) <= max_differing
+                        and same_bits(&codes[q, 0], &codes[p, 0], bit, n_bits)):
+                    pairs[n] = <uint64_t>row_of(keys[q]) << 32 | <uint64_t>row
                     n += 1
                 q += 1
             if q < stop:
@@ -331,20 +381,15 @@ def find_first_rows(uint32_t[::1] parents):
             parents[row] = parents[parents[row]]
 
 
-def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
-                    const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, int64_t[::1] out):
-    """How many codes of each pair differ; pairs as in `verify_buckets`."""
+def count_differing(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others, int bits,
+                    Py_ssize_t n_codes, int64_t[::1] out):
+    """How many codes differ of each row of `codes` and the row of `others` at its place."""
     cdef Py_ssize_t i
-    cdef Py_ssize_t before = -1
     cdef compared_t pair
     cdef Scratch scratch = borrow_scratch()
     open_pair(&pair, scratch, n_codes, bits)
     with nogil:
-        for i in range(pairs.shape[0]):
-            if i + AHEAD < pairs.shape[0]:
-                prefetch_key(codes, others, pairs[i + AHEAD])
-            if <Py_ssize_t>(pairs[i] >> 32) != before:
-                before = <Py_ssize_t>(pairs[i] >> 32)
-                widen_row(&codes[before, 0], n_codes, bits, 1, pair.a)
-            out[i] = differing_codes(&pair, codes_of(codes, others, pairs[i]))
+        for i in range(out.shape[0]):
+            widen_row(&codes[i, 0], n_codes, bits, 1, pair.a)
+            out[i] = differing_codes(&pair, &others[i, 0])
     give_back_scratch(scratch)

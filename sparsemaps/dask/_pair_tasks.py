@@ -195,7 +195,7 @@ def _keys(
     keys = np.empty(len(codes), np.uint64)
     codes = np.ascontiguousarray(codes)
     rows = codes, sampled.view(np.uint8)
-    keys = keys[: _kernel.band_keys(*rows, *bits, plan.hash_key, first_row, 0, 1, keys)]
+    keys = keys[: _kernel.band_keys(*rows, *bits, plan.hash_key, first_row, 32, 0, 1, keys)]
     keys.sort()
     ends = [part * 2**32 // plan.n_parts << 32 for part in range(1, plan.n_parts)]
     parts = np.split(keys, np.searchsorted(keys, np.array(ends, np.uint64)))

@@ -1,8 +1,9 @@
 """Similar pairs among packed codes, by hashing bands of the codes.
 
 Beside codes that are mapped into memory, the search holds the keys of rows, 8 bytes each, at most
-as many as `Sizes` says; which rows have samples, a byte each; and the pairs, or those that a filter
-keeps.
+as many as `Sizes` says, and later in their place the codes of rows that share a bucket; which rows
+have samples, a byte each; and the pairs, or those that a filter keeps. Codes are read from the
+first to the last row, since a disk takes much longer for rows in another order.
 """
 
 import secrets
@@ -41,17 +42,28 @@ def count_differing(
     codes: PackedCodes, other: PackedCodes, i: Array, j: Array, sizes: Sizes = SIZES
 ) -> Array:
     """How many codes differ of row i of `codes` and row j of `other`."""
-    others = other.array[:0] if other is codes else other.array
-    first_other = 0 if other is codes else len(codes)
-    pairs = i.astype(np.uint64) << np.uint64(32) | (j + first_other).astype(np.uint64)
-    differing = np.empty(len(pairs), np.int64)
-    step = max(1, sizes.call_bytes // codes.shape[1])
-    for start in range(0, len(pairs), step):
+    differing = np.empty(len(i), np.int64)
+    step = max(1, sizes.call_bytes // (2 * (codes.shape[1] + 16)))
+    for start in range(0, len(i), step):
         some = slice(start, start + step)
-        _kernel.count_differing(
-            pairs[some], codes.array, others, codes.bits, codes.n_hashes, differing[some]
+        rows = (
+            _rows_of(numbers[some].astype(np.uint64), of.array, of.array[:0], sizes)
+            for numbers, of in ((i, codes), (j, other))
         )
+        _kernel.count_differing(*rows, codes.bits, codes.n_hashes, differing[some])
     return differing
+
+
+def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:
+    """The codes of the keys' rows, which are read in the order of their numbers."""
+    order = keys << np.uint64(32)
+    order |= np.arange(len(keys), dtype=np.uint64)
+    order.sort()
+    rows = np.empty((len(keys), codes.shape[1]), np.uint8)
+    step = max(1, sizes.call_bytes // 4096)
+    for start in range(0, len(keys), step):
+        _kernel.copy_rows(order[start : start + step], codes, others, rows)
+    return rows
 
 
 def banded_pairs(
@@ -145,12 +157,15 @@ class _Hashed:
         self._sets = [codes] if other is None else [codes, other]
         self._others = np.empty((0, codes.shape[1]), np.uint8) if other is None else other.array
         self._n_rows = sum(len(rows) for rows in self._sets)
+        self._row_bits = max(1, (self._n_rows - 1).bit_length())
+        self._first_other = 0 if other is None else len(codes)
         self._hash_keys = hash_keys or (draw_hash_key(), draw_hash_key())
         self._n_parts = n_parts
 
     def buckets(self, bit: int, n_bits: int, part: int, max_bucket: int) -> Array:
-        """The rows of a part as 64-bit words: the bucket's hash or number above the row's number,
-        sorted. In a bucket of more than `max_bucket` rows all rows have the same bits."""
+        """The rows of a part that are not alone in their bucket, as 64-bit words: the bucket's
+        number above the row's number, sorted. In a bucket of more than `max_bucket` rows all rows
+        have the same bits."""
         step = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
         # Parts are of about one size, unless many rows have equal bits, which are in one part.
         room = self._n_rows * 17 // (16 * self._n_parts) + step
@@ -165,11 +180,12 @@ class _Hashed:
                     keys[:n] = before[:n]
                 n += _kernel.band_keys(
                     rows.array[some], sampled[some], bit, n_bits, self._hash_keys[0],
-                    first_row + start, part, self._n_parts, keys[n:],
+                    first_row + start, self._row_bits, part, self._n_parts, keys[n:],
                 )  # fmt: skip
             first_row += len(rows)
-        keys = keys[:n]
-        keys.sort()
+        keys[:n].sort()
+        n_hashed, n = n, _kernel.keep_shared(keys[:n], self._row_bits, self._first_other)
+        keys = keys[:n] if 2 * n > n_hashed else keys[:n].copy()
         state = np.zeros(2, np.int64)
         while state[0] < n:
             _kernel.number_buckets(
@@ -207,17 +223,39 @@ class _Hashed:
         """The pairs of rows in one bucket of which at most `max_differing` codes differ, and the
         number of pairs that were compared. `keep` returns, of some pairs, those that are kept."""
         codes = self._codes
-        state = np.array([0, 0, -1, 0, 0])
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         max_compared = max(1, self._sizes.call_bytes // codes.shape[1])
-        while state[1] < len(keys):
-            n_pairs = _kernel.verify_buckets(
-                keys, codes.array, self._others, codes.bits, codes.n_hashes, bit, n_bits,
-                max_differing, max_bucket, max_compared, state, space,
-            )  # fmt: skip
-            found = space[:n_pairs]
-            parts.append((found if keep is None else keep(found)).copy())
-        return np.concatenate(parts), int(state[4])
+        n_compared = 0
+        for run, n_before in self._runs(keys, max_bucket):
+            rows = _rows_of(run & _ROW, codes.array, self._others, self._sizes)
+            state = np.array([0, n_before, -1, n_before, 0])
+            while state[1] < len(run):
+                n_pairs = _kernel.verify_buckets(
+                    run, rows, self._first_other, codes.bits, codes.n_hashes, bit, n_bits,
+                    max_differing, max_bucket, max_compared, state, space,
+                )  # fmt: skip
+                found = space[:n_pairs]
+                parts.append((found if keep is None else keep(found)).copy())
+            n_compared += int(state[4])
+        return np.concatenate(parts), n_compared
+
+    def _runs(self, keys: Array, max_bucket: int) -> Iterator[tuple[Array, int]]:
+        """Keys whose rows are in memory at a time. The first of them, whose number comes along, are
+        rows of a bucket that goes on: those with which the other rows of the run are compared."""
+        # The memory that the keys of a part took, without that of keys which were kept.
+        n_keys = self._n_rows // self._n_parts
+        room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
+        step = max(max_bucket, room // (self._codes.shape[1] + 24))
+        before = keys[:0]
+        for start in range(0, len(keys), step):
+            run = keys[start : start + step]
+            if len(before):
+                run = np.concatenate([before, run])
+            yield run, len(before)
+            bucket = run[-1] & ~_ROW
+            end = bucket | np.uint64(self._first_other or _ROW)
+            first, stop = np.searchsorted(run, np.array([bucket, end]))
+            before = run[max(first, stop - max_bucket) : stop]
 
 
 def draw_hash_key() -> int:

@@ -31,8 +31,8 @@ def test_against_all_pairs(max_bucket):
 
 
 def test_memory_does_not_grow_with_the_pairs():
-    """100 rows near 100 of the other set have 10,000 pairs, of which some hundred are kept."""
-    n_families, n_rows = 200, 100
+    """200 rows near 200 of the other set have 40,000 pairs, of which some hundred are kept."""
+    n_families, n_rows = 100, 200
     rng = np.random.default_rng(0)
     array = np.repeat(rng.integers(0, 256, (n_families, 64), np.uint8), 2 * n_rows, axis=0)
     place = np.arange(len(array))

@@ -8,6 +8,7 @@ from code_pairs import banded, random_codes
 from conftest import families
 
 from sparsemaps import MinHash, neighbors
+from sparsemaps._loops import neighbors as _kernel
 from sparsemaps._tools import _seeding
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _bands, _hashing
@@ -75,15 +76,40 @@ def test_the_bound_that_a_user_names(monkeypatch):
 
 def test_rows_of_a_part_share_keys_less_often():
     """The more parts there are, the fewer rows of other codes are compared."""
-    A = PackedCodes(random_codes(1000, 8, n_values=4), 8, {})
+    A, sampled = random_codes(1000, 8, n_values=4), np.ones(1000, np.uint8)
     rows = [np.empty(0, int)]
     for part in range(7):
-        hashed = _hashing._Hashed(A, None, hash_keys=(1, 2), n_parts=7)
-        keys = hashed.buckets(0, 64, part, 1000)
+        keys = np.empty(1000, np.uint64)
+        keys = keys[: _kernel.band_keys(A, sampled, 0, 64, 1, 0, 10, part, 7, keys)]
         assert 0.5 < len(keys) / (1000 / 7) < 2
-        assert len(np.unique(keys >> np.uint64(32) + np.uint64(29))) == 8  # of the whole range
-        rows.append((keys & np.uint64(2**32 - 1)).astype(int))
+        assert len(np.unique(keys >> np.uint64(51) & np.uint64(7))) == 8
+        rows.append((keys & np.uint64(2**10 - 1)).astype(int))
     np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(1000))
+
+
+@pytest.mark.parametrize("max_bucket", [1, 5, 1000])
+@pytest.mark.parametrize("call_bytes", [2**9, 2**14, 2**27])
+def test_a_bucket_whose_rows_are_not_in_memory_at_a_time(call_bytes, max_bucket):
+    """Each row is compared with the last `max_bucket` rows before it, or of the first set."""
+    rng = np.random.default_rng(0)
+    A = PackedCodes(np.zeros((400, 8), np.uint8), 8, {})
+    A.array[:, 4:] = np.arange(400, dtype=np.uint32)[:, None].view(np.uint8)
+    bucket = (rng.random(400) < 0.8).astype(np.uint8)
+    A.array[:, :4] = bucket[:, None]
+    sizes = _hashing.Sizes(keys=64, call_bytes=call_bytes)
+    bands = _bands.Bands(4, 1)
+    for other in (None, A[150:]):
+        own = A if other is None else A[:150]
+        i, j, _ = _hashing.banded_pairs(own, other, 8, bands, max_bucket, None, sizes)
+        expected = []
+        for value in (0, 1):
+            rows = np.flatnonzero(bucket == value)
+            if other is None:
+                before = {row: rows[rows < row] for row in rows}
+            else:
+                before = {row - 150: rows[rows < 150] for row in rows if row >= 150}
+            expected += [(q, p) for p, some in before.items() for q in some[-max_bucket:]]
+        assert sorted(zip(i.tolist(), j.tolist(), strict=True)) == sorted(expected)
 
 
 @pytest.mark.parametrize("max_bytes", [0, 2**20 - 1, 1.5, "x", None, True])

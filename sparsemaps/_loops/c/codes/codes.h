@@ -56,6 +56,12 @@ static inline void prefetch_row(const uint8_t *row, ptrdiff_t n_bytes)
         __builtin_prefetch(row + byte);
 }
 
+/* Reads a byte, and thus its page of a file that is mapped into memory. */
+static inline void read_page(const uint8_t *byte)
+{
+    (void)*(const volatile uint8_t *)byte;
+}
+
 /* The width of fields for codes of `bits` bits. */
 static inline int field_width(int bits)
 {
