@@ -272,14 +272,22 @@ def copy_rows(const uint64_t[::1] order, const uint8_t[:, ::1] codes,
             memcpy(&out[row_of(order[i]), 0], codes_of(codes, others, row), n_bytes)
 
 
-def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes, int64_t first_other,
-                   int bits, Py_ssize_t n_codes, Py_ssize_t bit, Py_ssize_t n_bits,
-                   uint32_t max_differing, Py_ssize_t max_bucket, Py_ssize_t max_compared,
-                   int64_t[::1] state, uint64_t[::1] pairs):
+cdef inline const uint8_t *codes_at(const uint64_t[::1] keys, Py_ssize_t place, bint copied,
+                                    const uint8_t[:, ::1] codes,
+                                    const uint8_t[:, ::1] others) noexcept nogil:
+    return codes_of(codes, others, place if copied else row_of(keys[place]))
+
+
+def verify_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
+                   const uint8_t[:, ::1] others, int64_t first_other, int bits, Py_ssize_t n_codes,
+                   Py_ssize_t bit, Py_ssize_t n_bits, uint32_t max_differing,
+                   Py_ssize_t max_bucket, Py_ssize_t max_compared, int64_t[::1] state,
+                   uint64_t[::1] pairs):
     """The pairs of rows in one bucket that have the same `n_bits` bits from `bit` on, and of which
     at most so many codes differ; how many there are.
 
-    `keys` are those of `number_buckets`, and `codes` are those of their rows. If `first_other` is
+    `keys` are those of `number_buckets`. If rows were copied (`copy_rows`), `codes` are those of
+    the keys, in their order, and `others` is empty. If `first_other` is
     above 0, rows from there on are those of a second set, and a pair is one of each. A pair is the
     smaller row above the larger one, of 32 bits each. A row is compared with at most `max_bucket`
     rows before it; one of the second set with the last rows of the first. If `pairs` is full, or
@@ -290,11 +298,14 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes, int64_
     cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], end = state[3]
     cdef Py_ssize_t n = 0, n_compared = 0, stop
     cdef Py_ssize_t n_keys = keys.shape[0], row
+    cdef const uint8_t *other
     cdef compared_t pair
     cdef Scratch scratch = borrow_scratch()
     open_pair(&pair, scratch, n_codes, bits)
     with nogil:
         while p < n_keys:
+            if not copied and p + AHEAD < n_keys:
+                prefetch_row(codes_at(keys, p + AHEAD, copied, codes, others), codes.shape[1])
             row = row_of(keys[p])
             if q < 0 and (p == 0 or keys[p] >> 32 != keys[p - 1] >> 32):
                 bucket = p
@@ -311,11 +322,13 @@ def verify_buckets(const uint64_t[::1] keys, const uint8_t[:, ::1] codes, int64_
             if q < 0:
                 q = max(bucket, stop - max_bucket)
             if q < stop:
-                widen_row(&codes[p, 0], n_codes, bits, 1, pair.a)
+                widen_row(codes_at(keys, p, copied, codes, others), n_codes, bits, 1, pair.a)
             while q < stop and n < pairs.shape[0] and n_compared < max_compared:
                 n_compared += 1
-                if (differing_codes(&pair, &codes[q, 0]) <= max_differing
-                        and same_bits(&codes[q, 0], &codes[p, 0], bit, n_bits)):
+                other = codes_at(keys, q, copied, codes, others)
+                if (differing_codes(&pair, other) <= max_differing
+                        and same_bits(other, codes_at(keys, p, copied, codes, others), bit,
+                                      n_bits)):
                     pairs[n] = <uint64_t>row_of(keys[q]) << 32 | <uint64_t>row
                     n += 1
                 q += 1
@@ -381,15 +394,20 @@ def find_first_rows(uint32_t[::1] parents):
             parents[row] = parents[parents[row]]
 
 
-def count_differing(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others, int bits,
-                    Py_ssize_t n_codes, int64_t[::1] out):
-    """How many codes differ of each row of `codes` and the row of `others` at its place."""
+def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
+                    const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, int64_t[::1] out):
+    """How many codes of each pair differ; pairs as in `verify_buckets`."""
     cdef Py_ssize_t i
+    cdef Py_ssize_t before = -1
     cdef compared_t pair
     cdef Scratch scratch = borrow_scratch()
     open_pair(&pair, scratch, n_codes, bits)
     with nogil:
-        for i in range(out.shape[0]):
-            widen_row(&codes[i, 0], n_codes, bits, 1, pair.a)
-            out[i] = differing_codes(&pair, &others[i, 0])
+        for i in range(pairs.shape[0]):
+            if i + AHEAD < pairs.shape[0]:
+                prefetch_row(codes_of(codes, others, row_of(pairs[i + AHEAD])), codes.shape[1])
+            if <Py_ssize_t>(pairs[i] >> 32) != before:
+                before = <Py_ssize_t>(pairs[i] >> 32)
+                widen_row(&codes[before, 0], n_codes, bits, 1, pair.a)
+            out[i] = differing_codes(&pair, codes_of(codes, others, row_of(pairs[i])))
     give_back_scratch(scratch)

@@ -142,7 +142,8 @@ def similar_pairs(
     max_bytes : int, default=2**30
         Memory for the keys of rows, of all threads together, at least 2**20. A key takes 8 bytes.
         Where those of all rows take more, rows are hashed in parts, for each of which all codes are
-        read once for each band. The answer does not depend on it.
+        read twice for each band. The codes of rows that are compared take the place of the keys,
+        and a quarter more where most rows share a bucket. The answer does not depend on it.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 

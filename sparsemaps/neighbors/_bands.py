@@ -13,7 +13,8 @@ _EXACT_RECALL_CODES = 1024
 _MAX_BAND = 64
 
 # Nanoseconds, for the choice between ways to search; only their ratios matter.
-_HASH_COST = 30.0  # to hash and sort a band of a row
+_HASH_COST = 35.0  # to hash and sort a band of a row
+_COPY_COST = 60.0  # to copy a row that shares a bucket
 _CANDIDATE_COST = 20.0  # to compare a pair that shares a bucket
 _PAIR_COST = 0.2  # to compare one of all pairs,
 _WORD_COST = 0.05  # and in addition for each word of 64 bits
@@ -80,7 +81,8 @@ def cheapest_bands(
         if n_bands is None:
             break
         candidates = n_pairs * float((rates**length).mean())
-        cost = n_bands * (n_rows * _HASH_COST + candidates * _CANDIDATE_COST)
+        copied = min(2 * candidates, n_rows)
+        cost = n_bands * (n_rows * _HASH_COST + copied * _COPY_COST + candidates * _CANDIDATE_COST)
         if cost < least:
             least, best = cost, Bands(length, n_bands)
     return best

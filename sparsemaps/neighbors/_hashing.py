@@ -2,7 +2,7 @@
 
 Beside codes that are mapped into memory, the search holds the keys of rows, 8 bytes each, at most
 as many as `Sizes` says, and later in their place the codes of rows that share a bucket; which rows
-have samples, a byte each; and the pairs, or those that a filter keeps. Codes are read from the
+have samples, a byte each; and the pairs, or those that a filter keeps. Many codes are read from the
 first to the last row, since a disk takes much longer for rows in another order.
 """
 
@@ -46,12 +46,22 @@ def count_differing(
     step = max(1, sizes.call_bytes // (2 * (codes.shape[1] + 16)))
     for start in range(0, len(i), step):
         some = slice(start, start + step)
-        rows = (
-            _rows_of(numbers[some].astype(np.uint64), of.array, of.array[:0], sizes)
-            for numbers, of in ((i, codes), (j, other))
-        )
-        _kernel.count_differing(*rows, codes.bits, codes.n_hashes, differing[some])
+        A, B, one, two = codes.array, other.array, i[some], j[some]
+        if _is_copied([codes, other], sizes):
+            A, B = (
+                _rows_of(rows.astype(np.uint64), C, C[:0], sizes)
+                for rows, C in ((one, A), (two, B))
+            )
+            one = two = np.arange(len(one))
+        pairs = one.astype(np.uint64) << np.uint64(32) | (two + len(A)).astype(np.uint64)
+        _kernel.count_differing(pairs, A, B, codes.bits, codes.n_hashes, differing[some])
     return differing
+
+
+def _is_copied(sets: list[PackedCodes], sizes: Sizes) -> bool:
+    """Whether rows are copied before they are compared: where they may be on a disk, or so many
+    that a row is seldom in a cache."""
+    return sum(rows.array.nbytes for rows in sets) > sizes.call_bytes
 
 
 def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:
@@ -159,6 +169,7 @@ class _Hashed:
         self._n_rows = sum(len(rows) for rows in self._sets)
         self._row_bits = max(1, (self._n_rows - 1).bit_length())
         self._first_other = 0 if other is None else len(codes)
+        self._copied = _is_copied(self._sets, sizes)
         self._hash_keys = hash_keys or (draw_hash_key(), draw_hash_key())
         self._n_parts = n_parts
 
@@ -227,12 +238,14 @@ class _Hashed:
         max_compared = max(1, self._sizes.call_bytes // codes.shape[1])
         n_compared = 0
         for run, n_before in self._runs(keys, max_bucket):
-            rows = _rows_of(run & _ROW, codes.array, self._others, self._sizes)
+            rows = codes.array, self._others
+            if self._copied:
+                rows = _rows_of(run & _ROW, *rows, self._sizes), self._others[:0]
             state = np.array([0, n_before, -1, n_before, 0])
             while state[1] < len(run):
                 n_pairs = _kernel.verify_buckets(
-                    run, rows, self._first_other, codes.bits, codes.n_hashes, bit, n_bits,
-                    max_differing, max_bucket, max_compared, state, space,
+                    run, self._copied, *rows, self._first_other, codes.bits, codes.n_hashes, bit,
+                    n_bits, max_differing, max_bucket, max_compared, state, space,
                 )  # fmt: skip
                 found = space[:n_pairs]
                 parts.append((found if keep is None else keep(found)).copy())
@@ -240,14 +253,14 @@ class _Hashed:
         return np.concatenate(parts), n_compared
 
     def _runs(self, keys: Array, max_bucket: int) -> Iterator[tuple[Array, int]]:
-        """Keys whose rows are in memory at a time. The first of them, whose number comes along, are
+        """Keys whose rows are copied at a time. The first of them, whose number comes along, are
         rows of a bucket that goes on: those with which the other rows of the run are compared."""
         # The memory that the keys of a part took, without that of keys which were kept.
         n_keys = self._n_rows // self._n_parts
         room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
-        step = max(max_bucket, room // (self._codes.shape[1] + 24))
+        step = max(max_bucket, room // (self._codes.shape[1] + 24)) if self._copied else len(keys)
         before = keys[:0]
-        for start in range(0, len(keys), step):
+        for start in range(0, len(keys), max(step, 1)):
             run = keys[start : start + step]
             if len(before):
                 run = np.concatenate([before, run])

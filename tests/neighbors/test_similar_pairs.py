@@ -163,7 +163,9 @@ def test_pairs_have_the_bits_of_the_band():
         _kernel.number_buckets(keys, A, A[:0], 16 * band, 16, 7, 2, 100, state)
         assert state[0] == 2
         state[:] = 0, 0, -1, 0, 0
-        found = _kernel.verify_buckets(keys, A, 0, 8, 4, 16 * band, 16, 1, 2, 100, state, pairs)
+        found = _kernel.verify_buckets(
+            keys, True, A, A[:0], 0, 8, 4, 16 * band, 16, 1, 2, 100, state, pairs
+        )
         assert found == n_found
 
 
