@@ -13,11 +13,16 @@ _EXACT_RECALL_CODES = 1024
 _MAX_BAND = 64
 
 # Nanoseconds, for the choice between ways to search; only their ratios matter.
-_HASH_COST = 35.0  # to hash and sort a band of a row
-_COPY_COST = 60.0  # to copy a row that shares a bucket
+_HASH_COST = 30.0  # to hash and sort a band of a row
+_COPY_COST = 50.0  # to copy a row that shares a bucket
 _CANDIDATE_COST = 20.0  # to compare a pair that shares a bucket
 _PAIR_COST = 0.2  # to compare one of all pairs,
 _WORD_COST = 0.05  # and in addition for each word of 64 bits
+
+
+LARGEST_IN_PLACE = 2**27
+"""Bytes of codes that are compared where they stand. Rows of more codes are copied before they are
+compared: such a row is seldom in a cache, and may be on a disk."""
 
 
 class Bands(NamedTuple):
@@ -61,7 +66,10 @@ def choose_bands(
         return None
     others = codes if other is None else other
     rates = rates_of(codes[sample(len(codes))[0]], others[sample(len(others))[1]])
-    return cheapest_bands(n_rows, n_pairs, codes.bits, codes.n_hashes, n_agreeing, recall, rates)
+    is_copied = n_rows * codes.shape[1] > LARGEST_IN_PLACE
+    return cheapest_bands(
+        n_rows, n_pairs, codes.bits, codes.n_hashes, n_agreeing, recall, rates, is_copied
+    )
 
 
 def cheapest_bands(
@@ -72,8 +80,10 @@ def cheapest_bands(
     n_agreeing: int,
     recall: float,
     rates: Array,
+    is_copied: bool = False,
 ) -> Bands | None:
-    """As `choose_bands`; `rates` are those at which codes of some pairs of rows agree."""
+    """As `choose_bands`; `rates` are those at which codes of some pairs of rows agree, and
+    `is_copied` tells whether rows that share a bucket are copied."""
     n_words = n_hashes * bits / 64
     least, best = n_pairs * (_PAIR_COST + _WORD_COST * n_words), None
     for length in range(1, min(_MAX_BAND, n_agreeing) + 1):
@@ -81,8 +91,9 @@ def cheapest_bands(
         if n_bands is None:
             break
         candidates = n_pairs * float((rates**length).mean())
-        copied = min(2 * candidates, n_rows)
-        cost = n_bands * (n_rows * _HASH_COST + copied * _COPY_COST + candidates * _CANDIDATE_COST)
+        cost = n_bands * (n_rows * _HASH_COST + candidates * _CANDIDATE_COST)
+        if is_copied:
+            cost += n_bands * min(2 * candidates, n_rows) * _COPY_COST
         if cost < least:
             least, best = cost, Bands(length, n_bands)
     return best

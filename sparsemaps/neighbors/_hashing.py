@@ -17,7 +17,7 @@ from sparsemaps._tools import _threads
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.neighbors._bands import Bands
+from sparsemaps.neighbors._bands import LARGEST_IN_PLACE, Bands
 
 _ROW = np.uint64(2**32 - 1)
 
@@ -33,6 +33,7 @@ class Sizes(NamedTuple):
     keys: int = MAX_BYTES // 8  # rows that are hashed, by all threads together
     pairs: int = 2**17  # pairs that a call of a kernel returns
     call_bytes: int = 2**27  # codes that a call reads; signals are handled between calls
+    in_place: int = LARGEST_IN_PLACE  # codes that are compared where they stand
 
 
 SIZES = Sizes()
@@ -59,9 +60,8 @@ def count_differing(
 
 
 def _is_copied(sets: list[PackedCodes], sizes: Sizes) -> bool:
-    """Whether rows are copied before they are compared: where they may be on a disk, or so many
-    that a row is seldom in a cache."""
-    return sum(rows.array.nbytes for rows in sets) > sizes.call_bytes
+    """Whether rows are copied before they are compared."""
+    return sum(rows.array.nbytes for rows in sets) > sizes.in_place
 
 
 def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:

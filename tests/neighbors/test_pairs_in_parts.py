@@ -26,7 +26,7 @@ def test_few_keys_at_a_time(A, n_keys, n_jobs):
     """One band, several, and two sets; of a part, also many more rows than on average."""
     if n_keys < 40:
         A = A[:100]
-    sizes = _hashing.Sizes(keys=n_keys, call_bytes=2**13)
+    sizes = _hashing.Sizes(keys=n_keys, call_bytes=2**13, in_place=2**13)
     for other in (None, A[::3]):
         expected = banded(A, 0.7, 0.9, other, max_bucket=4)
         found = banded(A, 0.7, 0.9, other, max_bucket=4, n_jobs=n_jobs, sizes=sizes)
@@ -40,7 +40,7 @@ def test_a_bound_of_memory(tmp_path):
     array[1000:2000] = array[:1000]
     PackedCodes(array, 8, {"scheme": _seeding.SCHEME}).save(tmp_path / "codes.npy")
     codes = PackedCodes.load(tmp_path / "codes.npy")
-    sizes = _hashing.Sizes(keys=2**12, pairs=2**10, call_bytes=2**16)
+    sizes = _hashing.Sizes(keys=2**12, pairs=2**10, call_bytes=2**16, in_place=0)
     how = codes, None, 0, _bands.Bands(8, 1), 1000, None
     expected = _hashing.banded_pairs(*how)
     tracemalloc.start()
@@ -89,14 +89,15 @@ def test_rows_of_a_part_share_keys_less_often():
 
 @pytest.mark.parametrize("max_bucket", [1, 5, 1000])
 @pytest.mark.parametrize("call_bytes", [2**9, 2**14, 2**27])
-def test_a_bucket_whose_rows_are_not_in_memory_at_a_time(call_bytes, max_bucket):
+@pytest.mark.parametrize("in_place", [0, 2**20])
+def test_a_bucket_whose_rows_are_not_in_memory_at_a_time(in_place, call_bytes, max_bucket):
     """Each row is compared with the last `max_bucket` rows before it, or of the first set."""
     rng = np.random.default_rng(0)
     A = PackedCodes(np.zeros((400, 8), np.uint8), 8, {})
     A.array[:, 4:] = np.arange(400, dtype=np.uint32)[:, None].view(np.uint8)
     bucket = (rng.random(400) < 0.8).astype(np.uint8)
     A.array[:, :4] = bucket[:, None]
-    sizes = _hashing.Sizes(keys=64, call_bytes=call_bytes)
+    sizes = _hashing.Sizes(keys=64, call_bytes=call_bytes, in_place=in_place)
     bands = _bands.Bands(4, 1)
     for other in (None, A[150:]):
         own = A if other is None else A[:150]
@@ -110,6 +111,16 @@ def test_a_bucket_whose_rows_are_not_in_memory_at_a_time(call_bytes, max_bucket)
                 before = {row - 150: rows[rows < 150] for row in rows if row >= 150}
             expected += [(q, p) for p, some in before.items() for q in some[-max_bucket:]]
         assert sorted(zip(i.tolist(), j.tolist(), strict=True)) == sorted(expected)
+
+
+def test_bands_of_rows_that_are_copied():
+    """They are longer where many rows share a bucket, since copying takes longer than hashing."""
+    how = 10**9, 10**18 // 2, 8, 64, 52, 0.95, np.full(9, 1 / 256)
+    bands = {copied: _bands.cheapest_bands(*how, is_copied=copied) for copied in (False, True)}
+    assert bands[False].length < bands[True].length
+    for length, n_bands in bands.values():
+        assert _bands.recall_of((length, n_bands), 64, 52) >= 0.95
+        assert _bands.recall_of((length, n_bands - 1), 64, 52) < 0.95
 
 
 @pytest.mark.parametrize("max_bytes", [0, 2**20 - 1, 1.5, "x", None, True])

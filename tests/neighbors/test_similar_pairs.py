@@ -154,6 +154,25 @@ def test_rows_are_numbered_by_their_bits():
     assert len(np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T) == len(np.unique(numbers))
 
 
+def test_large_buckets_are_of_equal_bits(monkeypatch):
+    """Also where a hash has one bit, so that many rows share it by chance."""
+    band_keys = _kernel.band_keys
+
+    def weak(*arguments):
+        row_bits, keys = arguments[6], arguments[9]
+        n = band_keys(*arguments)
+        keys[:n] &= np.uint64(2 ** (row_bits + 1) - 1)
+        return n
+
+    monkeypatch.setattr(_kernel, "band_keys", weak)
+    array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
+    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None).buckets(0, 8, 0, 1)
+    assert len(keys) == 300
+    numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
+    by_number = np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T
+    assert len(by_number) == len(np.unique(numbers)) == len(np.unique(array[:, 0]))
+
+
 def test_pairs_have_the_bits_of_the_band():
     """Rows that share a bucket by chance are not found there, so that the key does not matter."""
     A = np.array([[1, 2, 3, 4], [1, 2, 3, 5]], np.uint8)
