@@ -15,6 +15,7 @@ import itertools
 import json
 import lzma
 import os
+import pickle
 import resource
 import subprocess
 import sys
@@ -30,7 +31,7 @@ from experiments import report, runner
 from sparsemaps import MinHash, files
 from sparsemaps.neighbors import clusters
 
-SOURCES = {"texts": 15_000, "pages": 400}
+SOURCES = {"texts": 15_000, "pages": 1_430}
 """Files, and how many texts of each are taken by default: so many as slower tools do in minutes."""
 
 SIZES = (3, 5)  # of word n-grams
@@ -168,18 +169,21 @@ def datatrove(work: Work) -> Pairs:
 
 
 def text_dedup(work: Work) -> Pairs:
-    """Its command; it tells which texts it keeps, and no pairs."""
+    """Its command, which with `--debug` also writes the clusters."""
     arguments = [
         "--path", "json", "--data_files", str(work.source), "--split", "train",
         "--cache_dir", str(work.folder / "cache"), "--output", str(work.folder / "kept"),
         "--column", "text", "--batch_size", "10000", "--ngram", str(work.n), "--min_length", "1",
-        "--num_perm", str(N_HASHES), "--threshold", str(THRESHOLD), "--num_proc", "1",
+        "--num_perm", str(N_HASHES), "--threshold", str(THRESHOLD), "--num_proc", "1", "--debug",
     ]  # fmt: skip
     subprocess.run(
         [sys.executable, "-m", "text_dedup.minhash", *arguments],
         check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    yield from ()
+    joined = pickle.loads((work.folder / "kept" / "uf.pkl").read_bytes())
+    for row in list(joined.parent):
+        if joined.find(row) != row:
+            yield min(row, joined.find(row)), max(row, joined.find(row))
 
 
 class Tool(NamedTuple):
@@ -188,8 +192,9 @@ class Tool(NamedTuple):
     find: Callable[[Work], Pairs]
     package: str
     n_bytes: int
-    lists: str = "pairs"  # or "clusters", or nothing
+    lists: str = "pairs"  # or "clusters"
     keeps: bool = False  # what a second run takes
+    is_program: bool = False  # which imports again what it needs
 
 
 TOOLS = {
@@ -200,7 +205,9 @@ TOOLS = {
     "datasketch": Tool(datasketch, "datasketch", 8 * N_HASHES),
     "rensa": Tool(rensa, "rensa", 4 * N_HASHES),
     "datatrove": Tool(datatrove, "datatrove", BANDS[0] * (4 * BANDS[1] + 4), keeps=True),
-    "text-dedup": Tool(text_dedup, "text_dedup", 8 * N_HASHES, lists="", keeps=True),
+    "text-dedup": Tool(
+        text_dedup, "text_dedup", 8 * N_HASHES, lists="clusters", keeps=True, is_program=True
+    ),
 }
 
 
@@ -214,7 +221,7 @@ def run_here(name: str, work: Work) -> None:
     begun = cpu_time()
     pairs = sorted(set(TOOLS[name].find(work)))
     seconds = cpu_time() - begun
-    if not TOOLS[name].lists:  # a program, which imports again what it needs
+    if TOOLS[name].is_program:
         seconds -= begun - start
     peaks = [peak_memory(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss]
     found = {"seconds": seconds, "peak_mb": max(peaks) / 1024, "pairs": pairs}
@@ -364,12 +371,13 @@ def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
             f"{row['peak_mb']:.0f}",
             f"{row['n_pairs']:,}" if lists == "pairs" else "–",
             f"{100 * row['precision']:.1f}" if lists == "pairs" else "–",
-            f"{100 * row['recall']:.1f}" if lists else "–",
-            ("yes" if row["same"] else "no") if lists else "–",
+            f"{100 * row['recall']:.1f}",
+            "yes" if row["same"] else "no",
         ])  # fmt: skip
     versions = {row["tool"].split()[0]: row["version"] for row in rows}
     today = datetime.datetime.now(datetime.UTC).date()
     sizes = {row["source"]: (row["n_texts"], row["bytes"]) for row in rows}
+    loads = [row["load"] for row in rows]
     inputs = ", ".join(f"{name}: {n:,} texts, {b / 1e6:.0f} MB" for name, (n, b) in sizes.items())
     notes = (
         f"Pairs of a Jaccard similarity of at least {THRESHOLD} by word n-grams, {N_HASHES} hashes "
@@ -381,9 +389,9 @@ def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
         "libraries datasketch and rensa are given sets of n-grams that Python makes. datatrove "
         "divides texts into words by a rule of its own, lists the pairs that share a band without "
         "comparing them further, and also writes the texts that are kept; text-dedup writes these "
-        f"alone. {', '.join(f'{tool} {number}' for tool, number in versions.items())}; Python "
-        f"{sys.version.split()[0]}; {runner.machine()}, which other programs kept busy; {today}; "
-        f"`{command}`."
+        f"and clusters. {', '.join(f'{tool} {number}' for tool, number in versions.items())}; "
+        f"Python {sys.version.split()[0]}; {runner.machine()}, at a load of {min(loads):.0f} to "
+        f"{max(loads):.0f}; {today}; `{command}`."
     )
     report.write_table(
         results / "near-duplicates", "Near-duplicates of texts, beside other tools", COLUMNS,
