@@ -1,6 +1,8 @@
 """The base class of all maps: scikit-learn's estimator API, checks, threads, and output."""
 
 import copy
+import functools
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
@@ -156,7 +158,8 @@ class SparseMap(
     def _parameters_in_use(self) -> dict[str, Any]:
         """The parameters; those that ``fit`` computed from the data have the computed values."""
         learned = self._learned_parameters if "seed_" in vars(self) else {}
-        return self.get_params(deep=False) | learned
+        names = _names_of_parameters(type(self))
+        return {name: getattr(self, name) for name in names} | learned
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -511,6 +514,12 @@ class SparseMap(
         """The blocks (start, stop) in which `rows` are read."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)
         return _blocks.cut_rows(rows.n_rows, rows.work_before, n_jobs)
+
+
+@functools.cache
+def _names_of_parameters(cls: type) -> tuple[str, ...]:
+    """Those of `get_params(deep=False)`, which reads the signature anew at each call."""
+    return tuple(sorted(inspect.signature(cls).parameters))
 
 
 def _as_json(name: str, value: Any) -> Any:
