@@ -324,10 +324,13 @@ def measure(
 
 
 def unpacked(compressed: Path, folder: Path, n_texts: int) -> Path:
-    """The first texts of a file."""
+    """The first texts of a file, without the other fields: text-dedup ends in an error where
+    later records have a field that the first ones lack."""
     source = folder / compressed.stem
-    with lzma.open(compressed, "rb") as texts:
-        source.write_bytes(b"".join(itertools.islice(texts, n_texts)))
+    with lzma.open(compressed, "rb") as records, open(source, "w", encoding="utf-8") as texts:
+        for record in itertools.islice(records, n_texts):
+            text = {"text": json.loads(record)["text"]}
+            texts.write(json.dumps(text, ensure_ascii=False) + "\n")
     return source
 
 
@@ -377,7 +380,8 @@ def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
     versions = {row["tool"].split()[0]: row["version"] for row in rows}
     today = datetime.datetime.now(datetime.UTC).date()
     sizes = {row["source"]: (row["n_texts"], row["bytes"]) for row in rows}
-    loads = [row["load"] for row in rows]
+    loads = sorted({round(row["load"]) for row in rows})
+    load = " to ".join(str(one) for one in dict.fromkeys((loads[0], loads[-1])))
     inputs = ", ".join(f"{name}: {n:,} texts, {b / 1e6:.0f} MB" for name, (n, b) in sizes.items())
     notes = (
         f"Pairs of a Jaccard similarity of at least {THRESHOLD} by word n-grams, {N_HASHES} hashes "
@@ -390,8 +394,8 @@ def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
         "divides texts into words by a rule of its own, lists the pairs that share a band without "
         "comparing them further, and also writes the texts that are kept; text-dedup writes these "
         f"and clusters. {', '.join(f'{tool} {number}' for tool, number in versions.items())}; "
-        f"Python {sys.version.split()[0]}; {runner.machine()}, at a load of {min(loads):.0f} to "
-        f"{max(loads):.0f}; {today}; `{command}`."
+        f"Python {sys.version.split()[0]}; {runner.machine()}, at a load of {load}; "
+        f"{today}; `{command}`."
     )
     report.write_table(
         results / "near-duplicates", "Near-duplicates of texts, beside other tools", COLUMNS,
@@ -403,18 +407,26 @@ def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
 def plot(path: Path, rows: list[dict[str, Any]]) -> None:
     import matplotlib.pyplot as plt
 
+    tools = [tool for tool in TOOLS if any(row["tool"] == tool for row in rows)]
     with plt.rc_context(report.STYLE):
-        groups = sorted({(row["source"], row["n"]) for row in rows}, reverse=True)
-        figure, axes = report.panels(len(groups))
+        groups = list(dict.fromkeys((row["source"], row["n"]) for row in rows))
+        figure, axes = report.panels(len(groups), 2, 3.4)
         for ax, (source, n) in zip(axes, groups, strict=True):
-            some = [row for row in rows if (row["source"], row["n"]) == (source, n)]
-            some.sort(key=lambda row: row["seconds"])
-            speeds = [row["bytes"] / row["seconds"] / 1e6 for row in some]
-            ax.barh([row["tool"] for row in some], speeds)
+            ax.sharex(axes[0])
+            for row in rows:
+                if (row["source"], row["n"]) == (source, n):
+                    speed, place = row["bytes"] / row["seconds"] / 1e6, tools.index(row["tool"])
+                    ax.plot(speed, place, "o", color="C0" if "sparsemaps" in row["tool"] else "C7")
+                    ax.annotate(
+                        f"{100 * row['recall']:.1f} %", (speed, place), (7, 0),
+                        textcoords="offset points", va="center",
+                    )  # fmt: skip
             ax.set_xscale("log")
+            ax.set_yticks(range(len(tools)), tools)
+            ax.margins(x=0.2, y=0.12)
             ax.invert_yaxis()
             ax.set_title(f"{source}, {n} words")
-            ax.set_xlabel("MB of text a second and core")
+        figure.supxlabel("MB of text a second and core; beside it, recall", fontsize=9)
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)
 
