@@ -27,7 +27,7 @@ def connect(scheduler: str, n_jobs: int) -> Iterator[Any]:
         distributed.LocalCluster(
             n_workers=_threads.resolve_n_jobs(n_jobs),
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any port that is free
             silence_logs=logging.CRITICAL,  # the command reports errors, once
         ) as cluster,
         distributed.Client(cluster) as client,

@@ -10,8 +10,11 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array
 from sparsemaps.neighbors import _clusters
 
-_MERGED = 4
+_MERGED = 2
 """Forests that a task merges."""
+
+_STEP = 2**21
+"""Pairs of a forest that are joined at a time."""
 
 
 def clusters(i: Any, j: Any, n: int) -> Any:
@@ -44,10 +47,10 @@ def clusters(i: Any, j: Any, n: int) -> Any:
 
     Notes
     -----
-    A task makes a spanning forest of the pairs of a block: for each component, pairs of its first
-    row with the others. That are fewer pairs than the block has rows, and than `n`. Other tasks
-    merge four forests at a time, and the last one numbers the components. A pair takes 16 bytes; a
-    task holds some 10 times that for its pairs, and the last one about 40 bytes for each row.
+    A task joins the pairs of a block, and keeps those that join two components, 8 bytes each; or,
+    of n / 4 pairs and more, 4 bytes for each row. Other tasks merge two such forests at a time, and
+    the last one numbers the components. So a task holds some 40 bytes for each pair of its block
+    and 4 for each row, or 12 for each row where it merges, and the last one 16.
 
     Examples
     --------
@@ -70,27 +73,63 @@ def clusters(i: Any, j: Any, n: int) -> Any:
 
 
 def forest_of(i: Any, j: Any, n: int) -> list[Any]:
-    """A task of a spanning forest of pairs in like blocks of Dask arrays; none if there are no
-    blocks."""
+    """A task of a forest of the pairs in like blocks of Dask arrays; none if there are no blocks.
+
+    A forest is an array. It has packed pairs, uint64, with the connected components of all pairs;
+    or else, as these would take more memory, the parents of `Components`, uint32.
+    """
     parts = [array.to_delayed(optimize_graph=False).ravel() for array in (i, j)]
     forest, merge = delayed(_forest, pure=True), delayed(_merged, pure=True)
     forests = [forest(*block, n) for block in zip(*parts, strict=True)]
     while len(forests) > 1:
         starts = range(0, len(forests), _MERGED)
-        forests = [merge(forests[start : start + _MERGED]) for start in starts]
+        forests = [merge(forests[start : start + _MERGED], n) for start in starts]
     return forests
 
 
-def _forest(i: Array, j: Array, n: int) -> tuple[Array, Array]:
-    return _clusters.spanning_forest(*_clusters.checked_pairs(i, j, n))
+def pairs_of(forest: Array) -> tuple[Array, Array]:
+    """The rows of a forest's pairs."""
+    if forest.dtype == np.uint64:
+        return _clusters.unpacked(forest)
+    rows = np.flatnonzero(forest != np.arange(len(forest)))
+    return forest[rows].astype(np.int64), rows
 
 
-def _merged(forests: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    return _clusters.spanning_forest(*(np.concatenate(part) for part in zip(*forests, strict=True)))
+def _forest(i: Array, j: Array, n: int) -> Array:
+    return _merged([_clusters.packed(*_clusters.checked_pairs(i, j, n))], n)
 
 
-def _numbers(forests: list[tuple[Array, Array]], n: int) -> Array:
+def _merged(forests: list[Array], n: int) -> Array:
+    """A forest of the pairs of several, of at most 4 bytes for each of n rows."""
+    n_pairs = sum(len(forest) for forest in forests)
+    if n_pairs >= n // 4 or any(forest.dtype == np.uint32 for forest in forests):
+        return _joined(forests, n).parents
+    pairs = np.concatenate(forests)
+    if n_pairs >= n // 64:
+        return _clusters.Components(n).join(pairs).copy()
+    # The rows that have pairs take less memory than the parents of all rows.
+    rows, places = np.unique(np.concatenate(_clusters.unpacked(pairs)), return_inverse=True)
+    pairs = _clusters.packed(*places.reshape(2, -1))
+    one, other = _clusters.unpacked(_clusters.Components(len(rows)).join(pairs))
+    return _clusters.packed(rows[one], rows[other])
+
+
+def _joined(forests: list[Array], n: int) -> _clusters.Components:
+    """The connected components of the pairs of forests."""
+    first = next((forest for forest in forests if forest.dtype == np.uint32), None)
+    components = _clusters.Components(n, first)
+    for forest in forests:
+        if forest is not first:
+            for start in range(0, len(forest), _STEP):
+                some = forest[start : start + _STEP]
+                if forest.dtype == np.uint32:
+                    rows = np.arange(start, start + len(some))
+                    components.join(_clusters.packed(some, rows)[some != rows])
+                else:
+                    components.join(some.copy())
+    return components
+
+
+def _numbers(forests: list[Array], n: int) -> Array:
     """The clusters of all rows, of one forest, or none."""
-    none = np.empty(0, np.int64)
-    i, j = forests[0] if forests else (none, none)
-    return _clusters.numbered_components(i, j, n)
+    return _joined(forests, n).numbers()

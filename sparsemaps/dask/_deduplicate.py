@@ -14,7 +14,7 @@ from sparsemaps._tools._stages import KeptStages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.dask._codes import like
-from sparsemaps.dask._components import forest_of
+from sparsemaps.dask._components import forest_of, pairs_of
 from sparsemaps.dask._map_files import run_job
 from sparsemaps.dask._ranges import cut, find_inputs
 from sparsemaps.dask._similar_pairs import arrays_of, make_plan
@@ -114,7 +114,7 @@ def _similar(
     )  # fmt: skip
     if not search.exact:
         (forest,) = dask.base.compute(forest_of(*results[:2], len(codes)))[0]
-        return forest
+        return pairs_of(forest)
     i, j = dask.base.compute(*results[:2])
     order = np.lexsort([j, i])
     i, j = i[order], j[order]

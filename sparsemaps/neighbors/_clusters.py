@@ -13,6 +13,8 @@ from sparsemaps._tools._typing import Array, Rows
 _STEP = 2**21
 """Pairs that are joined at a time; signals are handled between."""
 
+_ROW_BITS = np.uint64(32)
+
 
 def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     """The cluster of each row: two rows that a chain of pairs joins are in one cluster.
@@ -73,53 +75,69 @@ def checked_pairs(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> tuple[Array, Ar
 
 def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
     """As `clusters`, for checked rows; `step` pairs at a time."""
-    first = _first_rows(i, j, n, step)
-    numbers: Array = np.cumsum(first == np.arange(n))[first] - 1
-    return numbers
+    components = Components(n)
+    for start in range(0, len(i), step):
+        some = slice(start, start + step)
+        components.join(packed(i[some], j[some]))
+    return components.numbers()
 
 
-def spanning_forest(i: Array, j: Array) -> tuple[Array, Array]:
-    """Pairs with the same connected components: the first row of each component with each of its
-    other rows. There are fewer of them than there are rows in the given pairs."""
-    rows, places = np.unique(np.concatenate([i, j]), return_inverse=True)
-    first = _first_rows(places[: len(i)], places[len(i) :], len(rows))
-    others = np.flatnonzero(first != np.arange(len(rows)))
-    return rows[first[others]], rows[others]
+def packed(i: Array, j: Array) -> Array:
+    """Pairs as one number each: a row times 2^32, and another row."""
+    pairs = i.astype(np.uint64)
+    pairs <<= _ROW_BITS
+    pairs |= j.astype(np.uint64)
+    return pairs
+
+
+def unpacked(pairs: Array) -> tuple[Array, Array]:
+    """The rows of pairs."""
+    return (pairs >> _ROW_BITS).astype(np.int64), pairs.astype(np.uint32).astype(np.int64)
 
 
 class Components:
     """The connected components of n rows, below 2^32, which pairs join. It takes 4 bytes a row.
 
-    A pair is one number: a row times 2^32, and another row.
+    Parameters
+    ----------
+    n : int
+        How many rows there are.
+    parents : ndarray of uint32, shape (n,), optional
+        Those of other components, from which these begin. A row's parent is the row itself if it is
+        the first of its component, or else an earlier row of the component.
     """
 
-    def __init__(self, n: int) -> None:
-        self._parents = np.arange(n, dtype=np.uint32)
+    def __init__(self, n: int, parents: Array | None = None) -> None:
+        self.parents = np.arange(n, dtype=np.uint32) if parents is None else parents.copy()
 
     def join(self, pairs: Array) -> Array:
-        """Join the two rows of each pair. The pairs whose rows were in two components, which are in
-        `pairs` from now on; all pairs so far have the components of these."""
+        """Join the two rows of each packed pair. The pairs whose rows were in two components, which
+        are in `pairs` from now on; all pairs so far have the components of these."""
         n = 0
         for start in range(0, len(pairs), _STEP):
             some = pairs[start : start + _STEP]
-            n_joined = _kernel.join_rows(some, self._parents)
+            n_joined = _kernel.join_rows(some, self.parents)
             pairs[n : n + n_joined] = some[:n_joined]
             n += n_joined
         return pairs[:n]
 
     def first_rows(self) -> Array:
         """The first row of each row's component."""
-        _kernel.find_first_rows(self._parents)
-        return self._parents
+        _kernel.find_first_rows(self.parents)
+        return self.parents
 
-
-def _first_rows(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
-    """The first row of each row's component."""
-    components = Components(n)
-    for start in range(0, len(i), step):
-        one, other = (rows[start : start + step].astype(np.uint64) for rows in (i, j))
-        components.join(one << np.uint64(32) | other)
-    return components.first_rows()
+    def numbers(self) -> Array:
+        """The number of each row's component, in the order of their first rows."""
+        first = self.first_rows()
+        numbers = np.empty(len(first), np.int64)
+        n = 0
+        for start in range(0, len(first), _STEP):
+            some = first[start : start + _STEP]
+            is_first = some == np.arange(start, start + len(some))
+            numbers[start : start + _STEP] = np.cumsum(is_first) + (n - 1)  # of first rows
+            numbers[start : start + _STEP] = numbers[some]
+            n += int(is_first.sum())
+        return numbers
 
 
 def _check_rows(name: str, rows: Any, n: int) -> Array:

@@ -1,6 +1,7 @@
 """Similar pairs among packed codes, by comparing all codes or by hashing bands of them."""
 
 import bisect
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -52,15 +53,18 @@ def joined(
     are no more pairs in memory either, however many rows are near one another."""
     least = least_agreeing(codes, threshold)
     bands = _bands.choose_bands(codes, None, least, recall)
+    parts: Iterable[Array]
     if bands is None or codes._takes_parts:
         i, j, _ = similar(codes, None, threshold, recall, max_bucket, n_jobs, stages=stages)
-        return _clusters.spanning_forest(i, j)
-    _brute.check_searched(len(codes), codes.n_hashes)
+        parts = [_clusters.packed(i, j)]
+    else:
+        _brute.check_searched(len(codes), codes.n_hashes)
+        parts = _hashing.pairs_by_band(
+            codes, None, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages,
+            make_filter=lambda: _clusters.Components(len(codes)).join,
+        )  # fmt: skip
     components = _clusters.Components(len(codes))
-    for pairs in _hashing.pairs_by_band(
-        codes, None, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages,
-        make_filter=lambda: _clusters.Components(len(codes)).join,
-    ):  # fmt: skip
+    for pairs in parts:
         components.join(pairs)
     first = components.first_rows()
     rows = np.flatnonzero(first != np.arange(len(codes)))

@@ -88,6 +88,7 @@ def test_the_command(inputs, tmp_path):
             assert done.returncode == 0
             assert "100%" in done.stderr
             assert "rows/s" in done.stderr
+            assert "Warning" not in done.stderr  # as that the other cluster has taken a port
             assert joined(sorted(Path(out).glob("part-*"))) == expected
     (tmp_path / "bad").write_bytes(b"1 1:1\nx\n")
     done = subprocess.run(

@@ -1,5 +1,7 @@
 """Clusters of pairs on Dask are those of one machine, whatever the blocks are."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from sparsemaps.neighbors import _clusters
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 sd = pytest.importorskip("sparsemaps.dask")
+_components = pytest.importorskip("sparsemaps.dask._components")
 
 
 def pairs(n, n_pairs, seed=0):
@@ -49,15 +52,58 @@ def test_of_similar_pairs():
     np.testing.assert_array_equal(numbers, neighbors.clusters(i, j, 600))
 
 
-@pytest.mark.parametrize("n_pairs", [0, 1, 30, 5000])
-def test_a_forest_has_fewer_pairs_than_rows(n_pairs):
-    """And the components of all pairs."""
-    i, j = pairs(100, n_pairs)
-    rows = 10**9 + np.arange(100)  # no array of as many rows as their numbers go
-    first, others = _clusters.spanning_forest(rows[i], rows[j])
-    assert len(first) == len(others) <= max(len(np.unique([i, j])) - 1, 0)
-    found = neighbors.clusters(first - 10**9, others - 10**9, 100)
-    np.testing.assert_array_equal(found, neighbors.clusters(i, j, 100))
+@pytest.mark.parametrize("n_blocks", [1, 2, 7])
+@pytest.mark.parametrize("n_pairs", [0, 1, 30, 60, 400, 900, 5000])
+def test_forests(n_pairs, n_blocks):
+    """They take at most 4 bytes a row and 8 a pair, and have the components of all pairs; their
+    arrays may be read-only, and stay as they are."""
+    n = 2000
+    i, j = pairs(n, n_pairs)
+    expected = neighbors.clusters(i, j, n)
+    blocks = zip(*(np.array_split(rows, n_blocks) for rows in (i, j)), strict=True)
+    forests = [_components._forest(*block, n) for block in blocks]
+    while len(forests) > 1:
+        for forest in forests:
+            forest.flags.writeable = False
+        forests = [_components._merged(forests[k : k + 2], n) for k in range(0, len(forests), 2)]
+    (forest,) = forests
+    assert forest.nbytes <= min(8 * n_pairs, 4 * n) or forest.nbytes == 4 * n <= 16 * n_pairs
+    forest.flags.writeable = False
+    np.testing.assert_array_equal(_components._numbers(forests, n), expected)
+    one, other = _components.pairs_of(forest)
+    assert len(one) < n
+    np.testing.assert_array_equal(neighbors.clusters(one, other, n), expected)
+
+
+def peak_of(function, *arguments):
+    tracemalloc.start()
+    found = function(*arguments)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak, found
+
+
+def test_memory_of_forests(monkeypatch):
+    """That of few pairs does not depend on the number of rows. Otherwise the result of a merger
+    takes 4 bytes a row, and numbers 8."""
+    monkeypatch.setattr(_components, "_STEP", 1000)
+    monkeypatch.setattr(_clusters, "_STEP", 1000)
+    n = 10**8
+    i, j = pairs(n, 1000)
+    peak, forest = peak_of(_components._forest, i, j, n)
+    assert peak < 1e6
+    peak, forest = peak_of(_components._merged, [forest, forest], n)
+    assert peak < 1e6
+    assert set(zip(*_components.pairs_of(forest), strict=True)) <= set(zip(i, j, strict=True))
+
+    n = 200_000
+    forests = [_components._forest(*pairs(n, n, seed), n) for seed in range(2)]
+    peak, forest = peak_of(_components._merged, forests, n)
+    assert peak < 4 * n + 1e5
+    peak, numbers = peak_of(_components._numbers, [forest], n)
+    assert peak < 12 * n + 1e5
+    i, j = np.concatenate([pairs(n, n, seed) for seed in range(2)], axis=1)
+    np.testing.assert_array_equal(numbers, neighbors.clusters(i, j, n))
 
 
 def test_bad_input():

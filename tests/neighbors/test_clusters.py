@@ -65,6 +65,13 @@ def test_only_the_set_of_pairs_matters(size):
         np.testing.assert_array_equal(_clusters.numbered_components(*pairs, 200, size), expected)
 
 
+@pytest.mark.parametrize("step", [1, 7, 50, 1000])
+def test_steps_of_numbers(step, monkeypatch):
+    monkeypatch.setattr(_clusters, "_STEP", step)
+    i, j = np.random.default_rng(0).integers(0, 200, (2, 130))
+    np.testing.assert_array_equal(neighbors.clusters(i, j, 200), by_merging(i, j, 200))
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.uint64, list])
 def test_types_of_integers(dtype):
     i, j = ([5, 0], [1, 3]) if dtype is list else np.array([[5, 0], [1, 3]], dtype)
