@@ -2,6 +2,7 @@
 
 import math
 import operator
+from functools import partial
 from typing import Any
 
 import dask.array as da
@@ -11,6 +12,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps.codes import _packed
+from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.dask._codes import DaskPackedCodes, one_block_a_row, without_rows
 from sparsemaps.dask._pair_tasks import Plan, make_graph
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
@@ -134,16 +136,7 @@ def make_plan(
         threshold = -math.inf
     else:
         least = _search.least_agreeing(known, threshold)
-    n_pairs = math.comb(n_rows[0], 2) if other is None else n_rows[0] * n_rows[1]
-    bands = None
-    if recall < 1 and least > 0 and n_pairs > 0:
-        ends = (0, sets[0][0]), (1, sets[-1][0])
-        few = [array[_bands.sample(len(array))[which]] for which, array in ends]
-        one, two = (known._with_rows(rows, None) for rows in dask.base.compute(*few))
-        rates = _bands.rates_of(one, two)
-        bands = _bands.cheapest_bands(
-            sum(n_rows), n_pairs, known.bits, known.n_hashes, least, recall, rates
-        )
+    bands = _bands.choose_bands_by(n_rows, partial(_read_samples, sets, known), least, recall)
     lengths = [n for array, _ in sets for n in array.chunks[0]]
     starts = np.cumsum([0, *lengths]).astype(np.uint64)
     plan = Plan(
@@ -162,6 +155,16 @@ def _check_codes(name: str, codes: Any) -> tuple[Any, Any]:
             f"{name} must know the lengths of its blocks: {name}.compute_chunk_sizes()"
         )
     return array, codes.sampled if is_packed else None
+
+
+def _read_samples(
+    sets: list[tuple[Any, Any]], known: PackedCodes
+) -> tuple[PackedCodes, PackedCodes]:
+    """Samples of the first and of the last set, computed."""
+    ends = (0, sets[0][0]), (1, sets[-1][0])
+    few = [array[_bands.sample(len(array))[which]] for which, array in ends]
+    one, two = (known._with_rows(rows, None) for rows in dask.base.compute(*few))
+    return one, two
 
 
 def _empty(codes: Any) -> Any:

@@ -154,12 +154,42 @@ def test_copies_are_paired_as_on_one_machine(hashed, max_bucket):
     assert_pairs(found, expected)
 
 
-def test_bands_are_used_and_those_of_one_machine():
+def test_bands_are_used_and_those_of_one_machine(monkeypatch):
+    """Also where the codes are so many that rows are copied before they are compared."""
     codes = codes_with_copies()
-    _, plan = _similar_pairs.make_plan(da.from_array(codes, chunks=(900, 32)), 0.7, bits=8)
-    n_agreeing = plan.known.n_hashes - plan.max_differing
-    assert plan.bands is not None
-    assert plan.bands == _bands.choose_bands(PackedCodes(codes, 8, {}), None, n_agreeing, 0.95)
+    chosen = set()
+    for largest in (2**27, 0):
+        monkeypatch.setattr(_bands, "LARGEST_IN_PLACE", largest)
+        for threshold in (0.5, 0.6, 0.7, 0.8):
+            blocks = da.from_array(codes, chunks=(900, 32))
+            _, plan = _similar_pairs.make_plan(blocks, threshold, bits=8)
+            n_agreeing = plan.known.n_hashes - plan.max_differing
+            expected = _bands.choose_bands(PackedCodes(codes, 8, {}), None, n_agreeing, 0.95)
+            assert plan.bands == expected
+            assert plan.bands is not None or threshold < 0.7
+            chosen.add((threshold, plan.bands))
+    assert len(chosen) > 4  # so that it matters whether rows are copied
+
+
+def test_rates_that_bands_are_chosen_by(monkeypatch):
+    """They are those of one machine, within a set and between two."""
+    rates = []
+    of_samples = _bands.rates_of
+
+    def recorded(one, two):
+        rates.append(of_samples(one, two))
+        return rates[-1]
+
+    monkeypatch.setattr(_bands, "rates_of", recorded)
+    codes = np.random.default_rng(0).integers(0, 2, (3000, 8), np.uint8)
+    for sets in ([codes], [codes[1000:], codes[:1000]]):
+        known = [PackedCodes(rows, 8, {}) for rows in sets]
+        blocks = [da.from_array(rows, chunks=(900, 8)) for rows in sets]
+        _similar_pairs.make_plan(blocks[0], 0.9, bits=8, other=(*blocks, None)[1])
+        _bands.choose_bands(known[0], (*known, None)[1], 7, 0.95)
+        np.testing.assert_array_equal(*rates[-2:])
+        assert len(np.unique(rates[-1])) > 1
+    assert len(rates) == 4
 
 
 def test_pairs_of_few_rows():
