@@ -12,7 +12,8 @@
 - ``_output_files`` writes files that appear when they are complete, and refuses equal names.
 - ``_stages`` keeps results of the steps of a job until the job is complete.
 - ``_progress`` has the progress bar.
-- ``_growing_array`` has arrays whose final length is not known.
+- ``_growing_array`` has arrays whose final length is not known. ``_distinct`` sorts integers and
+  drops repeated ones.
 - ``_portable_math`` has functions with the same bits on every platform.
 - ``_sklearn`` is the only module that imports scikit-learn.
 - ``_typing`` names types of arguments and results.

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._loops import neighbors as _kernel
+from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, as_packed
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
@@ -225,7 +226,7 @@ def _candidates(parts: list[Array], plan: Plan) -> list[Array]:
 
 
 def _attach(codes: Array, parts: list[Array], block: int, plan: Plan) -> list[Attached]:
-    pairs = np.unique(np.concatenate(parts))
+    pairs = distinct(np.concatenate(parts))
     larger = np.searchsorted(plan.starts, pairs & _ROW, side="right") - 1
     attached = []
     for b in plan.above(block):

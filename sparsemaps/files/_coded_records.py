@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
+from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import DIGESTS, IDS, LENGTHS
@@ -223,7 +224,7 @@ def _near_rows(search: Search, codes: PackedCodes, n_jobs: int | None, steps: Ke
             how = search.threshold, search.recall, _search.MAX_BUCKET, n_jobs
             more = steps.within(f"against-{number}")
             near.append(_search.near_rows(earlier, codes, *how, more))
-    return np.unique(np.concatenate(near))
+    return distinct(np.concatenate(near))
 
 
 def _copies(digests: Array) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _text_input, _threads
+from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import RECORD, expand, is_pipe
@@ -354,7 +355,7 @@ def _write_lines(
     out: Any, rows: CodedRows, second: CodedRows | None, i: Array, j: Array, value: Array
 ) -> None:
     names = rows.names, rows.names if second is None else second.names
-    named = [one.lookup(np.unique(some)) for one, some in zip(names, (i, j), strict=True)]
+    named = [one.lookup(distinct(some)) for one, some in zip(names, (i, j), strict=True)]
     has_comments = any(one.comments for one in names)
     for start in range(0, len(i), _LINES):
         some = slice(start, start + _LINES)

@@ -7,10 +7,10 @@ import scipy.sparse as sp
 
 from sparsemaps._tools._typing import Array
 
-_KERNEL_ROWS = 64
+_KERNEL_ROWS = 256
 """Rows of the first matrix whose pairs are computed together."""
 
-_PAIRS = 2**15
+_PAIRS = 2**14
 """Pairs that are computed together, at most."""
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from sparsemaps._loops import neighbors as _kernel
 from sparsemaps._tools import _threads
+from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
@@ -291,6 +292,6 @@ def _union(pairs: Array, parts: Iterator[Array]) -> Array:
         waiting.append(part)
         n_waiting += len(part)
         if n_waiting > 2 * len(waiting[0]) + 2**20:
-            waiting = [np.unique(np.concatenate(waiting))]
+            waiting = [distinct(np.concatenate(waiting))]
             n_waiting = len(waiting[0])
-    return np.unique(np.concatenate(waiting))
+    return distinct(np.concatenate(waiting))

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from sparsemaps._tools import _checks
+from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
@@ -86,7 +87,7 @@ def near_rows(
     bands = _bands.choose_bands(codes, other, least, recall)
     if bands is None or codes._takes_parts:
         how = threshold, recall, max_bucket, n_jobs
-        return np.unique(similar(codes, other, *how, stages=stages)[1])
+        return distinct(similar(codes, other, *how, stages=stages)[1])
     _brute.check_searched(len(codes) + len(other), codes.n_hashes)
     is_near = np.zeros(len(other), bool)
     for pairs in _hashing.pairs_by_band(
