@@ -380,8 +380,8 @@ def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
     versions = {row["tool"].split()[0]: row["version"] for row in rows}
     today = datetime.datetime.now(datetime.UTC).date()
     sizes = {row["source"]: (row["n_texts"], row["bytes"]) for row in rows}
-    loads = sorted({round(row["load"]) for row in rows})
-    load = " to ".join(str(one) for one in dict.fromkeys((loads[0], loads[-1])))
+    low, high = (f"{find(row['load'] for row in rows):.0f}" for find in (min, max))
+    load = low if low == high else f"{low} to {high}"
     inputs = ", ".join(f"{name}: {n:,} texts, {b / 1e6:.0f} MB" for name, (n, b) in sizes.items())
     notes = (
         f"Pairs of a Jaccard similarity of at least {THRESHOLD} by word n-grams, {N_HASHES} hashes "

@@ -9,12 +9,10 @@ from dask.delayed import delayed
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array
 from sparsemaps.neighbors import _clusters
+from sparsemaps.neighbors._hashing import pairs_of_rows, rows_of_pairs
 
 _MERGED = 2
 """Forests that a task merges."""
-
-_STEP = 2**21
-"""Pairs of a forest that are joined at a time."""
 
 
 def clusters(i: Any, j: Any, n: int) -> Any:
@@ -75,8 +73,9 @@ def clusters(i: Any, j: Any, n: int) -> Any:
 def forest_of(i: Any, j: Any, n: int) -> list[Any]:
     """A task of a forest of the pairs in like blocks of Dask arrays; none if there are no blocks.
 
-    A forest is an array. It has packed pairs, uint64, with the connected components of all pairs;
-    or else, as these would take more memory, the parents of `Components`, uint32.
+    A forest is an array. It has pairs as `pairs_of_rows` makes them, uint64, with the connected
+    components of all pairs; or else, as these would take more memory, the parents of `Components`,
+    uint32.
     """
     parts = [array.to_delayed(optimize_graph=False).ravel() for array in (i, j)]
     forest, merge = delayed(_forest, pure=True), delayed(_merged, pure=True)
@@ -89,14 +88,12 @@ def forest_of(i: Any, j: Any, n: int) -> list[Any]:
 
 def pairs_of(forest: Array) -> tuple[Array, Array]:
     """The rows of a forest's pairs."""
-    if forest.dtype == np.uint64:
-        return _clusters.unpacked(forest)
-    rows = np.flatnonzero(forest != np.arange(len(forest)))
-    return forest[rows].astype(np.int64), rows
+    is_pairs = forest.dtype == np.uint64
+    return rows_of_pairs(forest) if is_pairs else _clusters.rows_with_parents(forest)
 
 
 def _forest(i: Array, j: Array, n: int) -> Array:
-    return _merged([_clusters.packed(*_clusters.checked_pairs(i, j, n))], n)
+    return _merged([pairs_of_rows(*_clusters.checked_pairs(i, j, n))], n)
 
 
 def _merged(forests: list[Array], n: int) -> Array:
@@ -108,10 +105,10 @@ def _merged(forests: list[Array], n: int) -> Array:
     if n_pairs >= n // 64:
         return _clusters.Components(n).join(pairs).copy()
     # The rows that have pairs take less memory than the parents of all rows.
-    rows, places = np.unique(np.concatenate(_clusters.unpacked(pairs)), return_inverse=True)
-    pairs = _clusters.packed(*places.reshape(2, -1))
-    one, other = _clusters.unpacked(_clusters.Components(len(rows)).join(pairs))
-    return _clusters.packed(rows[one], rows[other])
+    rows, places = np.unique(np.concatenate(rows_of_pairs(pairs)), return_inverse=True)
+    pairs = pairs_of_rows(*places.reshape(2, -1))
+    one, other = rows_of_pairs(_clusters.Components(len(rows)).join(pairs))
+    return pairs_of_rows(rows[one], rows[other])
 
 
 def _joined(forests: list[Array], n: int) -> _clusters.Components:
@@ -119,14 +116,10 @@ def _joined(forests: list[Array], n: int) -> _clusters.Components:
     first = next((forest for forest in forests if forest.dtype == np.uint32), None)
     components = _clusters.Components(n, first)
     for forest in forests:
-        if forest is not first:
-            for start in range(0, len(forest), _STEP):
-                some = forest[start : start + _STEP]
-                if forest.dtype == np.uint32:
-                    rows = np.arange(start, start + len(some))
-                    components.join(_clusters.packed(some, rows)[some != rows])
-                else:
-                    components.join(some.copy())
+        if forest.dtype == np.uint64:
+            components.join(forest.copy())
+        elif forest is not first:
+            components.join_parents(forest)
     return components
 
 

@@ -242,8 +242,7 @@ def _compare(codes: Array, parts: list[Attached], copies: Array, block: int, pla
     own = plan.packed(codes, np.ones(len(codes), bool))
     for rows, others, pairs in parts:
         other = plan.packed(others, np.ones(len(others), bool))
-        i = (pairs >> _SHIFT).astype(np.int64)
-        j = ((pairs & _ROW) - plan.starts[block]).astype(np.int64)
+        i, j = _hashing.rows_of_pairs(pairs, int(plan.starts[block]))
         differing = _hashing.count_differing(other, own, i, j)
         kept = differing <= plan.max_differing
         i, j, similarity = _search.estimated(

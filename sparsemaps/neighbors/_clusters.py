@@ -9,11 +9,10 @@ import scipy.sparse as sp
 from sparsemaps._loops import neighbors as _kernel
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Rows
+from sparsemaps.neighbors._hashing import pairs_of_rows
 
 _STEP = 2**21
 """Pairs that are joined at a time; signals are handled between."""
-
-_ROW_BITS = np.uint64(32)
 
 
 def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
@@ -78,21 +77,15 @@ def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
     components = Components(n)
     for start in range(0, len(i), step):
         some = slice(start, start + step)
-        components.join(packed(i[some], j[some]))
+        components.join(pairs_of_rows(i[some], j[some]))
     return components.numbers()
 
 
-def packed(i: Array, j: Array) -> Array:
-    """Pairs as one number each: a row times 2^32, and another row."""
-    pairs = i.astype(np.uint64)
-    pairs <<= _ROW_BITS
-    pairs |= j.astype(np.uint64)
-    return pairs
-
-
-def unpacked(pairs: Array) -> tuple[Array, Array]:
-    """The rows of pairs."""
-    return (pairs >> _ROW_BITS).astype(np.int64), pairs.astype(np.uint32).astype(np.int64)
+def rows_with_parents(parents: Array, start: int = 0) -> tuple[Array, Array]:
+    """Pairs with the same connected components: the parents of the rows that are not their own
+    parents, and these rows. `start` is the number of the first row."""
+    rows = np.flatnonzero(parents != np.arange(start, start + len(parents)))
+    return parents[rows], rows + start
 
 
 class Components:
@@ -111,8 +104,9 @@ class Components:
         self.parents = np.arange(n, dtype=np.uint32) if parents is None else parents.copy()
 
     def join(self, pairs: Array) -> Array:
-        """Join the two rows of each packed pair. The pairs whose rows were in two components, which
-        are in `pairs` from now on; all pairs so far have the components of these."""
+        """Join the two rows of each pair of `pairs_of_rows`. The pairs whose rows were in two
+        components, which are in `pairs` from now on; all pairs so far have the components of
+        these."""
         n = 0
         for start in range(0, len(pairs), _STEP):
             some = pairs[start : start + _STEP]
@@ -120,6 +114,12 @@ class Components:
             pairs[n : n + n_joined] = some[:n_joined]
             n += n_joined
         return pairs[:n]
+
+    def join_parents(self, parents: Array) -> None:
+        """Join the rows that other components join, of which these are the parents."""
+        for start in range(0, len(parents), _STEP):
+            some = rows_with_parents(parents[start : start + _STEP], start)
+            self.join(pairs_of_rows(*some))
 
     def first_rows(self) -> Array:
         """The first row of each row's component."""

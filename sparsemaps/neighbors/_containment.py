@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
+from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
@@ -245,7 +246,7 @@ def _classes(codes: PackedCodes) -> list[Array]:
     """The rows of each class of sizes, ascending; those without members are in none."""
     rows = np.flatnonzero(codes.sampled & (_sizes(codes) > 0))
     numbers = np.floor(np.log2(_sizes(codes)[rows]) * _CLASSES).astype(np.int64)
-    return [rows[numbers == number] for number in np.unique(numbers)]
+    return [rows[numbers == number] for number in distinct(numbers)]
 
 
 def _least_similarity(first: Array, second: Array, threshold: float) -> float:

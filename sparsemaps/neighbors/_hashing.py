@@ -55,7 +55,7 @@ def count_differing(
                 for rows, C in ((one, A), (two, B))
             )
             one = two = np.arange(len(one))
-        pairs = one.astype(np.uint64) << np.uint64(32) | (two + len(A)).astype(np.uint64)
+        pairs = pairs_of_rows(one, two + len(A))
         _kernel.count_differing(pairs, A, B, codes.bits, codes.n_hashes, differing[some])
     return differing
 
@@ -93,6 +93,14 @@ def banded_pairs(
     first_other = 0 if other is None else len(codes)
     i, j = rows_of_pairs(pairs, first_other)
     return i, j, count_differing(codes, codes if other is None else other, i, j, sizes)
+
+
+def pairs_of_rows(i: Array, j: Array) -> Array:
+    """Pairs as one number each: row i times 2^32, and row j."""
+    pairs = i.astype(np.uint64)
+    pairs <<= np.uint64(32)
+    pairs |= j.astype(np.uint64)
+    return pairs
 
 
 def rows_of_pairs(pairs: Array, first_other: int = 0) -> tuple[Array, Array]:

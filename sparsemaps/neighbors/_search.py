@@ -57,7 +57,7 @@ def joined(
     parts: Iterable[Array]
     if bands is None or codes._takes_parts:
         i, j, _ = similar(codes, None, threshold, recall, max_bucket, n_jobs, stages=stages)
-        parts = [_clusters.packed(i, j)]
+        parts = [_hashing.pairs_of_rows(i, j)]
     else:
         _brute.check_searched(len(codes), codes.n_hashes)
         parts = _hashing.pairs_by_band(
@@ -67,9 +67,7 @@ def joined(
     components = _clusters.Components(len(codes))
     for pairs in parts:
         components.join(pairs)
-    first = components.first_rows()
-    rows = np.flatnonzero(first != np.arange(len(codes)))
-    return first[rows], rows
+    return _clusters.rows_with_parents(components.first_rows())
 
 
 def near_rows(

@@ -86,7 +86,6 @@ def peak_of(function, *arguments):
 def test_memory_of_forests(monkeypatch):
     """That of few pairs does not depend on the number of rows. Otherwise the result of a merger
     takes 4 bytes a row, and numbers 8."""
-    monkeypatch.setattr(_components, "_STEP", 1000)
     monkeypatch.setattr(_clusters, "_STEP", 1000)
     n = 10**8
     i, j = pairs(n, 1000)
