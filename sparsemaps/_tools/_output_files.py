@@ -77,6 +77,14 @@ def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
         raise
 
 
+def remove_temporaries(folder: str) -> None:
+    """Remove the temporary files that processes which were killed have left in a folder."""
+    for name in os.listdir(folder):
+        if name.endswith(".tmp"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, name))
+
+
 @contextlib.contextmanager
 def _compressed(file: IO[bytes], ending: str) -> Iterator[IO[bytes]]:
     """A file object that writes to `file`, with the compression of the ending of a name."""

@@ -59,10 +59,7 @@ class KeptStages(Stages):
         super().__init__(shown)
         self.folder = folder
         os.makedirs(folder, exist_ok=True)
-        for name in os.listdir(folder):  # of a process that was killed
-            if name.endswith(".tmp"):
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(self.path(name))
+        _output_files.remove_temporaries(folder)
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)

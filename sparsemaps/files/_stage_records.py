@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from sparsemaps._tools._output_files import remove_temporaries
 from sparsemaps._tools._sources import RECORD
 from sparsemaps.files._record import record_beside, write_beside
 
@@ -25,6 +26,7 @@ class StageRecords:
         self.folder, self.resume = folder, resume
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder)
+        remove_temporaries(folder)
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)

@@ -182,6 +182,16 @@ def test_killed_at_any_moment(folder, tmp_path):
         left.unlink()
     assert Program(*arguments, f"{out}/", "--resume", cwd=tmp_path).end()[0] == 0
     assert outputs(out) == expected
+    assert not list(stages.glob("*.tmp"))
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_what_killed_runs_have_left_is_removed(resume, folder, tmp_path):
+    stages = tmp_path / "out.stages"
+    stages.mkdir()
+    (stages / ".sparsemaps-0123456789abcdef.tmp").write_bytes(b"half of the codes")
+    deduplicate_files(MINHASH, folder, f"{tmp_path}/out/", resume=resume, **WORDS)
+    assert set(os.listdir(stages)) == CODES | PAIRS
 
 
 @posix
