@@ -4,16 +4,22 @@ that must then fail.
     python tests/mutants/run.py                      all of them
     python tests/mutants/run.py --only 'hashing|emit'
     python tests/mutants/run.py --share 20 --of "$(git rev-parse HEAD)" --seconds 120
+    python tests/mutants/run.py --stale              only list the entries that are stale
 
 A change is killed if one of its tests fails or crashes. It is no merit of the tests if the change
 does not compile, if the tests cannot be imported, or if they only take too long; nor do tests count
 that compare with stored outputs (golden values), as they would kill any change. Needs what tests
 need, and meson, ninja and Cython. One line is printed for each change, and a summary. The exit
-status is 1 if one survived, or could not be tried.
+status is 1 if one survived, took too long, or if its tests could not run.
+
+An entry is stale if its text does not stand once in its file, if a test that it names is not there,
+or if its change does not compile. Stale entries are printed, and do not change the exit status.
 """
 
 import argparse
+import ast
 import contextlib
+import functools
 import hashlib
 import json
 import math
@@ -63,6 +69,40 @@ def load(folder=HERE):
                 change["tests"] = tuple(change["tests"])
                 mutants.append(Mutant(**change))
     return mutants
+
+
+def staleness(mutant, root=ROOT):
+    """Why a change cannot be put in or tested; "" if it can."""
+    file = root / mutant.path
+    if not file.exists():
+        return f"{mutant.path} is not there"
+    n = file.read_text(encoding="utf-8").count(mutant.text)
+    if n != 1:
+        return f"its text stands {n} times in {mutant.path}"
+    for test in mutant.tests:
+        path, _, name = test.partition("::")
+        if not (root / path).exists():
+            return f"{path} is not there"
+        if name and name.partition("[")[0] not in _names_in(root / path):
+            return f"{test} is not there"
+    return ""
+
+
+@functools.cache
+def _names_in(file):
+    """The functions and classes that a file of tests defines."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if hasattr(node, "name")}
+
+
+def without_stale(mutants, root=ROOT):
+    """The changes that can be tried; a line is printed for each of the others."""
+    why = {mutant: staleness(mutant, root) for mutant in mutants}
+    stale = [mutant for mutant in mutants if why[mutant]]
+    for mutant in stale:
+        print(f"stale: {mutant.name}: {why[mutant]}")
+    print(f"{len(stale)} of {len(mutants)} entries are stale", flush=True)
+    return [mutant for mutant in mutants if not why[mutant]]
 
 
 def share(mutants, n, text):
@@ -260,8 +300,11 @@ def report(mutants, outcomes, seconds):
     wrong = [
         mutant
         for mutant, outcome in outcomes.items()
-        if outcome != ("survived" if mutant.reason else "killed")
+        if outcome not in ("survived" if mutant.reason else "killed", "does not compile")
     ]
+    for mutant, outcome in outcomes.items():
+        if outcome == "does not compile":
+            print(f"stale: {mutant.name}: {outcome}")
     for mutant in mutants:
         if mutant not in outcomes:
             print(f"not run, for lack of time: {mutant.name}")
@@ -293,15 +336,21 @@ def main():
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin none after these")
     parser.add_argument("--jobs", type=int, default=1, help="how many at once")
     parser.add_argument("--folder", type=Path, help="keep the copies here, for the next time")
+    parser.add_argument("--stale", action="store_true", help="only list the stale entries")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         return serve()
-    mutants = [mutant for mutant in load() if re.search(options.only, mutant.name)]
+    named = [mutant for mutant in load() if re.search(options.only, mutant.name)]
+    if not named:
+        parser.error("no change has such a name")
+    mutants = without_stale(named)
+    if options.stale:
+        return 0
     if options.share > 1:
         mutants = share(mutants, options.share, options.of)
     if not mutants:
-        parser.error("no change has such a name")
+        return 0
     with contextlib.ExitStack() as stack:
         folder = options.folder or stack.enter_context(tempfile.TemporaryDirectory())
         began = time.monotonic()
