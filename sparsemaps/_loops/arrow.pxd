@@ -7,8 +7,9 @@ cdef extern from "c/text/arrow.h" nogil:
         ArrowSchema *dictionary
         void (*release)(ArrowSchema *) noexcept
     ctypedef struct ArrowArray "struct ArrowArray":
-        int64_t length, null_count, offset, n_buffers
+        int64_t length, null_count, offset, n_buffers, n_children
         const void **buffers
+        ArrowArray *dictionary
         void (*release)(ArrowArray *) noexcept
     ctypedef struct ArrowArrayStream "struct ArrowArrayStream":
         int (*get_schema)(ArrowArrayStream *, ArrowSchema *) noexcept

@@ -2,7 +2,9 @@
 #
 # A library that shares memory can have a fault, and another thread can change what it shares: each
 # offset is read once, and used if it lies within the array's data as they were when it was opened.
-from cpython.pycapsule cimport PyCapsule_GetPointer
+# The interface does not tell how large most buffers are, so an array is believed to be as long as it
+# says, unless no memory is so large.
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
@@ -10,6 +12,10 @@ import numpy as np
 
 cdef enum:
     INLINE_BYTES = 12  # strings up to this length lie within their views
+    MOST_VIEWED = 2147483647  # buffers: their numbers have 32 bits
+
+# Strings or bytes: no array is as large, and no place in a smaller one has more than 64 bits.
+cdef int64_t MOST = <int64_t>1 << 48
 
 TEXTS = ("u", "U", "vu")
 BYTES = ("z", "Z", "vz")
@@ -27,11 +33,17 @@ cdef class Schema:
             self.schema.release(&self.schema)
 
     cdef str format(self):
-        """The format of strings, "" for anything else."""
+        """The format of strings; None if they are numbers of strings in a dictionary."""
+        if self.schema.release == NULL or self.schema.format == NULL:
+            raise ValueError("the Arrow schema has no format, or has been released")
         if self.schema.dictionary != NULL:
-            return ""
-        name = self.schema.format.decode()
-        return name if name in TEXTS or name in BYTES else ""
+            return None
+        name = self.schema.format.decode("utf-8", "replace")
+        if name == "+s":
+            raise ValueError("texts must be one column, got a table")
+        if name not in TEXTS and name not in BYTES:
+            raise ValueError(f"texts must be strings, got an Arrow array of format {name!r}")
+        return name
 
 
 cdef class Chunk:
@@ -48,38 +60,58 @@ cdef class Chunk:
         return self.array.length
 
     cdef int open(self, str format) except -1:
-        cdef int64_t i, last, n_buffers = self.array.n_buffers, fewest
-        cdef const int64_t *sizes
+        cdef int64_t i, size, last, n_buffers = self.array.n_buffers
+        cdef const uint8_t *sizes
         self.views, self.large = format[0] == "v", format in ("U", "Z")
         self.is_text = format in TEXTS
-        fewest = 3 if not self.views else 2
-        if self.array.length < 0 or self.array.offset < 0 or n_buffers < fewest:
+        if self.array.release == NULL:
+            raise ValueError("the Arrow array has been released")
+        if (not 0 <= self.array.length <= MOST or not 0 <= self.array.offset <= MOST
+                or not -1 <= self.array.null_count <= self.array.length):
             raise ValueError(f"the Arrow array has length {self.array.length}, offset "
-                             f"{self.array.offset} and {n_buffers} buffers, which is not valid")
+                             f"{self.array.offset} and {self.array.null_count} nulls, which is "
+                             "not valid")
+        if (self.array.n_children != 0 or self.array.dictionary != NULL or n_buffers < 2
+                or (n_buffers != 3 and not self.views) or n_buffers > MOST_VIEWED):
+            kind = "a dictionary" if self.array.dictionary != NULL else "no dictionary"
+            raise ValueError(f"the Arrow array has {n_buffers} buffers, {self.array.n_children} "
+                             f"children and {kind}, which is not valid for strings")
         if self.array.length == 0:
             return 0
-        if self.array.buffers[1] == NULL:
+        if self.array.buffers == NULL or self.array.buffers[1] == NULL:
             raise ValueError("the Arrow array has no offsets")
         self.valid = <const uint8_t *>self.array.buffers[0] if self.array.null_count else NULL
+        if self.array.null_count > 0 and self.valid == NULL:
+            raise ValueError(f"the Arrow array has {self.array.null_count} nulls, and does not "
+                             "tell which")
         if not self.views:
             last = self.array.offset + self.array.length
             self.data = <const uint8_t *>self.array.buffers[2]
             self.data_end = self.offset(last)
+            if not 0 <= self.data_end <= MOST:
+                raise ValueError(f"the Arrow array ends at {self.data_end}")
             if self.data == NULL and self.data_end > 0:
                 raise ValueError("the Arrow array has no data")
-        elif n_buffers > 3:
-            sizes = <const int64_t *>self.array.buffers[n_buffers - 1]
+            return 0
+        self.sizes = []
+        if n_buffers > 3:
+            sizes = <const uint8_t *>self.array.buffers[n_buffers - 1]
             if sizes == NULL:
                 raise ValueError("the Arrow array has no sizes of its buffers")
-            self.sizes = [sizes[i] for i in range(n_buffers - 3)]
-        else:
-            self.sizes = []
+            for i in range(n_buffers - 3):
+                memcpy(&size, sizes + i * sizeof(int64_t), sizeof(int64_t))
+                self.sizes.append(size)
         return 0
 
     cdef int64_t offset(self, int64_t i) noexcept:
+        cdef int64_t large
+        cdef int32_t small
+        cdef const uint8_t *offsets = <const uint8_t *>self.array.buffers[1]
         if self.large:
-            return (<const int64_t *>self.array.buffers[1])[i]
-        return (<const int32_t *>self.array.buffers[1])[i]
+            memcpy(&large, offsets + i * sizeof(int64_t), sizeof(int64_t))
+            return large
+        memcpy(&small, offsets + i * sizeof(int32_t), sizeof(int32_t))
+        return small
 
     cdef const uint8_t *at(self, int64_t i, int64_t *n) except? NULL:
         cdef int64_t start, end, place = self.array.offset + i
@@ -153,25 +185,56 @@ cdef class Stream:
         if self.stream.release != NULL:
             self.stream.release(&self.stream)
 
-    cdef int check(self, int error) except -1:
-        cdef const char *message
+    cdef int open(self, capsule) except -1:
+        cdef ArrowArrayStream *source = <ArrowArrayStream *>pointer_of(
+            capsule, "arrow_array_stream")
+        if source.release == NULL:
+            raise ValueError("the Arrow stream has been released: a stream is read once")
+        self.stream, source.release = source[0], NULL
+        if self.stream.get_schema == NULL or self.stream.get_next == NULL:
+            raise ValueError("the Arrow stream has no functions that read it")
+        return 0
+
+    cdef int read_schema(self, ArrowSchema *schema) except -1:
+        cdef int error = self.stream.get_schema(&self.stream, schema)
         if error:
-            message = self.stream.get_last_error(&self.stream)
+            schema.release = NULL  # what was written is not valid
+        return self.check(error)
+
+    cdef int read_next(self, ArrowArray *array) except -1:
+        cdef int error = self.stream.get_next(&self.stream, array)
+        if error:
+            array.release = NULL
+        return self.check(error)
+
+    cdef int check(self, int error) except -1:
+        cdef const char *message = NULL
+        if error:
+            if self.stream.get_last_error != NULL:
+                message = self.stream.get_last_error(&self.stream)
             told = message.decode("utf-8", "replace") if message != NULL else f"error {error}"
             raise ValueError(f"the Arrow stream failed: {told}")
         return 0
 
 
+cdef void *pointer_of(capsule, const char *name) except NULL:
+    if not PyCapsule_IsValid(capsule, name):
+        wanted = (<bytes>name).decode()
+        raise ValueError(f"expected an Arrow capsule {wanted!r}, got {type(capsule).__name__}")
+    return PyCapsule_GetPointer(capsule, name)
+
+
 def chunks_of_array(schema_capsule, array_capsule):
-    """An iterator over the chunk of an array of strings, or None if it holds something else."""
+    """An iterator over the chunk of an array of strings, or None if it has a dictionary."""
     cdef Schema schema = Schema()
     cdef Chunk chunk = Chunk()
-    cdef ArrowSchema *from_schema = <ArrowSchema *>PyCapsule_GetPointer(
-        schema_capsule, "arrow_schema")
-    cdef ArrowArray *from_array = <ArrowArray *>PyCapsule_GetPointer(array_capsule, "arrow_array")
+    cdef ArrowSchema *from_schema = <ArrowSchema *>pointer_of(schema_capsule, "arrow_schema")
+    cdef ArrowArray *from_array = <ArrowArray *>pointer_of(array_capsule, "arrow_array")
+    if from_schema.release == NULL or from_array.release == NULL:
+        raise ValueError("the Arrow array has been released: a capsule is used once")
     schema.schema, from_schema.release = from_schema[0], NULL
     format = schema.format()
-    if not format:
+    if format is None:
         return None
     chunk.array, from_array.release = from_array[0], NULL
     chunk.open(format)
@@ -179,22 +242,20 @@ def chunks_of_array(schema_capsule, array_capsule):
 
 
 def chunks_of_stream(capsule):
-    """An iterator over the chunks of a stream of strings, or None if it gives something else."""
+    """An iterator over the chunks of a stream of strings, or None if it has a dictionary."""
     cdef Stream stream = Stream()
     cdef Schema schema = Schema()
-    cdef ArrowArrayStream *source = <ArrowArrayStream *>PyCapsule_GetPointer(
-        capsule, "arrow_array_stream")
-    stream.stream, source.release = source[0], NULL
-    stream.check(stream.stream.get_schema(&stream.stream, &schema.schema))
+    stream.open(capsule)
+    stream.read_schema(&schema.schema)
     format = schema.format()
-    return _chunks(stream, format) if format else None
+    return None if format is None else _chunks(stream, format)
 
 
 def _chunks(Stream stream, str format):
     cdef Chunk chunk
     while True:
         chunk = Chunk()
-        stream.check(stream.stream.get_next(&stream.stream, &chunk.array))
+        stream.read_next(&chunk.array)
         if chunk.array.release == NULL:
             return
         chunk.open(format)

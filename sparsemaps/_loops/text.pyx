@@ -151,6 +151,12 @@ cdef class Vectorizer:
         return (n + 2) * min(n_sizes + 1, n + 3)
 
 
+cdef int check_size(int64_t n_bytes) except -1:
+    if n_bytes > MOST_BYTES:
+        raise ValueError(f"a text has up to {n_bytes} bytes in memory, more than {MOST_BYTES}")
+    return 0
+
+
 cdef class Block:
     """The texts of a block on their way to rows."""
     cdef Vectorizer of
@@ -187,16 +193,17 @@ cdef class Block:
         self.ends = ends = np.empty(self.n + 1, np.int64)
         self.row_ends = &ends[0]
         for row in range(self.n):
-            if self.chunk is not None:
-                try:
+            try:
+                if self.chunk is not None:
                     self.take_lent(row)
-                except Exception as error:
-                    name_text(error, first + row)
-                    raise
-            elif of.reads:
-                self.spans[row].form, self.spans[row].raw = BY_PYTHON, True
-            else:
-                self.take(row, self.texts[row], False)
+                elif of.reads:
+                    self.spans[row].form, self.spans[row].raw = BY_PYTHON, True
+                else:
+                    self.take(row, self.texts[row], False)
+                check_size(4 * self.spans[row].n + 3)
+            except Exception as error:
+                name_text(error, first + row)
+                raise
             total += of.most_items(self.spans[row].n)
             most = max(most, self.spans[row].n)
         self.lower_pages = (<Characters>of_class[1][of.job.by_spaces]).pages
@@ -285,8 +292,7 @@ cdef class Block:
         n_characters = max(n_characters, self.most_characters)
         n_bytes = max(n_bytes, self.most_bytes)
         n_items = max(n_items, self.most_row, n_characters)
-        if n_bytes > MOST_BYTES:
-            raise ValueError(f"has up to {n_bytes} bytes, more than {MOST_BYTES}")
+        check_size(n_bytes)
         self.close()
         self.scratch = borrow_scratch()
         self.job.bytes = <uint8_t *>self.room_for(n_bytes)
@@ -376,7 +382,7 @@ cdef class Block:
             if isinstance(text, np.str_):
                 text = str(text)
             if not PyUnicode_CheckExact(text):
-                return self.put_tokens(row, self.of.tokens(text), 1, 1)
+                return self.put_tokens(row, self.tokens_of(text), 1, 1)
             self.take(row, text, False)
             return 0
         if span.form == BY_PYTHON:
@@ -388,6 +394,14 @@ cdef class Block:
             self.make_room(rest)
         self.grow(n + 3, 4 * n + 3, self.of.most_items(n))
         return 0
+
+    cdef tokens_of(self, text):
+        """The n-grams of what is no str: of an object that behaves like one."""
+        try:
+            return self.of.tokens(text)
+        except (AttributeError, TypeError):
+            shown = "None" if text is None else type(text).__name__
+            raise ValueError(f"a text must be a str or bytes, got {shown}") from None
 
     cdef int put_tokens(self, int64_t row, tokens, int64_t shortest, int64_t longest) except -1:
         """Make the row from the n-grams of these tokens."""

@@ -29,6 +29,7 @@ cdef const text_bytes_loops *loops = text_bytes_at(level)
 cdef enum:
     # From so many bytes of a block on, n-grams are counted in a table: its memory is new once.
     COUNTED_BYTES = 1 << 16
+    MOST_BYTES = 2147483647  # of a text: counts have 32 bits
 
 ctypedef struct span_t:
     const uint8_t *bytes
@@ -82,7 +83,9 @@ cdef class ByteCounter:
                 else:
                     texts[row] = take(spans + row, texts[row])
                 if spans[row].bytes == NULL:
-                    raise ValueError("a text must be str or bytes, got null")
+                    raise ValueError("a text must be a str or bytes, got null")
+                if spans[row].n > MOST_BYTES:
+                    raise ValueError(f"a text has {spans[row].n} bytes, more than {MOST_BYTES}")
             except Exception as error:
                 name_text(error, first + row)
                 raise
@@ -163,6 +166,7 @@ cdef take(span_t *span, text):
             return text
         text = text.encode("utf-8")
     elif not isinstance(text, bytes):
-        raise ValueError(f"a text must be str or bytes, got {type(text).__name__}")
+        shown = "None" if text is None else type(text).__name__
+        raise ValueError(f"a text must be a str or bytes, got {shown}")
     span.bytes, span.n = <const uint8_t *>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
     return text

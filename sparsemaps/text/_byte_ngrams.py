@@ -11,7 +11,7 @@ from sparsemaps._loops import text_bytes as _text_bytes
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs
-from sparsemaps.text._csr import make_rows
+from sparsemaps.text._csr import NO_TEXT, make_rows
 
 LONGEST = 7
 """The largest number of bytes of an n-gram, as a column is a 64-bit integer."""
@@ -124,7 +124,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         self._check(X)
         rows = self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
         if rows is None:
-            raise ValueError("X must have at least one text, got none")
+            raise ValueError(NO_TEXT)
         return rows
 
     def _transform_block(self, first: int, block: Any) -> Matrix | None:

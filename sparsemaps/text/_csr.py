@@ -15,6 +15,8 @@ from sparsemaps.text import _inputs
 
 T = TypeVar("T")
 
+NO_TEXT = "X must have at least one text, got none"
+
 GROWTH = 2.0
 """The factor by which arrays are made larger than the first texts suggest. Memory that is never
 written to costs nothing, but moving an array takes long."""

@@ -12,7 +12,7 @@ from sparsemaps._loops import text as _text
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs
-from sparsemaps.text._csr import make_rows
+from sparsemaps.text._csr import NO_TEXT, make_rows
 from sparsemaps.text._long_texts import PiecewiseVectorizer
 
 if TYPE_CHECKING:
@@ -186,11 +186,9 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         Raises
         ------
         ValueError
-            If a text cannot be decoded, is null, or has more than 2^29 characters, and wherever
-            scikit-learn raises it.
-        AttributeError
-            If a text is not a text, as in scikit-learn. Each message has the number of the text,
-            from 0.
+            If a text is neither str nor bytes, cannot be decoded, or has more than 2^29 characters;
+            the message has the number of the text, from 0. If there is no text, or `X` is a table.
+            Wherever scikit-learn raises it.
         """
         if isinstance(X, str) or not self._is_compiled():
             return self._transform_elsewhere(X)
@@ -206,7 +204,10 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         """The rows by scikit-learn's code, which checks `n_features` in ``fit`` only."""
         if isinstance(self.n_features, numbers.Integral) and self.n_features < 1:
             super().fit([])
-        return super().transform(texts)
+        try:
+            return super().transform(texts)
+        except StopIteration:  # scikit-learn's error where there is no text
+            raise ValueError(NO_TEXT) from None
 
     def _transform_blocks(
         self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None
@@ -220,7 +221,9 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         if dtype.kind == "i" and self.norm is not None:
             dtype = np.dtype(np.float64)
         rows = make_rows(self._vectorizer(), blocks, n_texts, int(self.n_features), dtype, n_jobs)
-        return super().transform([]) if rows is None else rows
+        if rows is None:
+            raise ValueError(NO_TEXT)
+        return rows
 
     def _is_compiled(self) -> bool:
         """Whether the compiled loops handle all parameters."""
