@@ -2,8 +2,8 @@
 #
 # A library that shares memory can have a fault, and another thread can change what it shares: each
 # offset is read once, and used if it lies within the array's data as they were when it was opened.
-# The interface does not tell how large most buffers are, so an array is believed to be as long as it
-# says, unless no memory is so large.
+# The interface does not tell how large most buffers are: an array is as long as it says, unless no
+# memory is so large.
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset

@@ -1,8 +1,10 @@
 """Records of inputs that are kept, byte for byte: lines, and rows of Parquet."""
 
+import io
 import itertools
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import IO, Any, NamedTuple
 
 from sparsemaps._tools import _output_files, _text_input
@@ -60,7 +62,7 @@ def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
             )
         _check_name(output, PARQUET in formats)
         if PARQUET in formats:
-            _check_schemas(inputs)
+            _check_parquet(inputs)
 
 
 def _check_name(output: Any, is_parquet: bool) -> None:
@@ -79,20 +81,6 @@ def _check_name(output: Any, is_parquet: bool) -> None:
             f"{name}: the output of Parquet is Parquet; let its name end in .parquet, or be that "
             "of a directory"
         )
-
-
-def _check_schemas(inputs: list[Any]) -> None:
-    """Raise a ValueError where rows of Parquet files cannot stand in one."""
-    if len(inputs) == 1:
-        return
-    parquet = library("pyarrow.parquet", "reading Parquet", "text")
-    schemas = []
-    for path in inputs:
-        with _text_input.arrays_of(str(path)):
-            schemas.append(parquet.read_schema(path))
-    for path, schema in zip(inputs, schemas, strict=True):
-        if not schema.equals(schemas[0]):
-            raise ValueError(f"{inputs[0]} and {path} have different columns; write to a directory")
 
 
 def _check_number(input: Any, n_records: int, n_before: int) -> None:
@@ -134,11 +122,126 @@ def _write_lines(
 
 # ---- Parquet -------------------------------------------------------------------------------------
 
+INT96 = "use_deprecated_int96_timestamps"
+
+
+def _check_parquet(inputs: list[Any]) -> None:
+    """Raise a ValueError where the rows of Parquet files would not be written as they are, or where
+    those of several cannot stand in one."""
+    schemas = []
+    for input in inputs:
+        if hasattr(input, "read") and not input.seekable():
+            return  # its columns are checked when it is read for the output
+        with _text_input.arrays_of(_name(input)), _opened(input) as source:
+            has_int96 = _writer_options(source)[INT96]
+            schemas.append((source.schema_arrow, _kinds(source)))
+        if has_int96:
+            _check_instants(input)
+    for input, schema in zip(inputs, schemas, strict=True):
+        if not schema[0].equals(schemas[0][0]) or schema[1] != schemas[0][1]:
+            raise ValueError(
+                f"{_name(inputs[0])} and {_name(input)} have different columns; write to a "
+                "directory"
+            )
+
+
+def _name(input: Any) -> str:
+    return "a file object" if hasattr(input, "read") else os.fspath(input)
+
+
+@contextmanager
+def _opened(input: Any, **options: Any) -> Iterator[Any]:
+    """A file of Parquet; a file object is where it was afterwards."""
+    parquet = library("pyarrow.parquet", "reading Parquet", "text")
+    place = input.tell() if hasattr(input, "read") else 0
+    file = parquet.ParquetFile(input, **options)
+    try:
+        yield file
+    finally:
+        file.close()
+        if hasattr(input, "read"):
+            input.seek(place)
+
+
+def _writer_options(source: Any) -> dict[str, Any]:
+    """Options of a writer by which the columns of a file keep their types; a ValueError if there
+    are none.
+
+    Several types of Parquet become one of Arrow, which becomes one of Parquet. So the columns of a
+    file without rows, which is written for it, are compared.
+    """
+    parquet = library("pyarrow.parquet", "writing Parquet", "text")
+    kinds = _kinds(source)
+    reasons = []
+    for version in ("2.6", "1.0"):  # in 1.0, unsigned integers of 32 bits have 64
+        options = {
+            "version": version,
+            "compression": _compression(source.metadata),
+            INT96: any(kind.startswith("INT96") for _, kind in kinds),
+        }
+        trial = io.BytesIO()
+        parquet.ParquetWriter(trial, source.schema_arrow, **options).close()
+        written = parquet.ParquetFile(trial)
+        reason = _difference(kinds, _kinds(written))
+        if reason is None and not written.schema_arrow.equals(source.schema_arrow):
+            reason = f"{source.schema_arrow} would be read as {written.schema_arrow}"
+        if reason is None:
+            return options
+        reasons.append(reason)
+    raise ValueError(f"not all columns would keep their types: {reasons[0]}")
+
+
+def _kinds(file: Any) -> list[tuple[str, str]]:
+    """The path and the type of each column of values, the same for types of equal meaning."""
+    kinds = []
+    for i in range(file.metadata.num_columns):
+        column = file.schema.column(i)
+        kind, meaning = column.physical_type, str(column.logical_type)
+        meaning = meaning.partition(", is_from_converted_type")[0]
+        if meaning.startswith("Decimal"):  # of integers or of bytes
+            kind = ""
+        elif kind == "FIXED_LEN_BYTE_ARRAY":
+            kind += f" of {column.length} bytes"
+        elif meaning in ("Int(bitWidth=32, isSigned=true)", "Int(bitWidth=64, isSigned=true)"):
+            meaning = "None"
+        kinds.append((column.path, f"{kind} {meaning}"))
+    return kinds
+
+
+def _difference(kinds: list[tuple[str, str]], written: list[tuple[str, str]]) -> str | None:
+    """Words for the first column of another type; names within lists do not matter."""
+    if len(kinds) != len(written):
+        return f"{len(kinds)} columns of values would be {len(written)}"
+    for (path, kind), (_, other) in zip(kinds, written, strict=True):
+        if kind != other:
+            return f"{path!r} of type {kind.strip()} would be of type {other.strip()}"
+    return None
+
+
+def _check_instants(input: Any) -> None:
+    """Raise a ValueError where a time of type INT96 is beyond Arrow's nanoseconds, as it would be
+    read as another time."""
+    unit = {"coerce_int96_timestamp_unit": "ms"}
+    with (
+        _text_input.arrays_of(_name(input)),
+        _opened(input) as source,
+        _opened(input, **unit) as in_milliseconds,
+    ):
+        paths = [path for path, kind in _kinds(source) if kind.startswith("INT96")]
+        fields = [
+            field
+            for field in source.schema_arrow
+            if any(f"{path}.".startswith(f"{field.name}.") for path in paths)
+        ]
+        for group in range(source.num_row_groups):
+            for field in fields:
+                times = in_milliseconds.read_row_group(group, [field.name], use_threads=False)
+                times.column(0).cast(field.type)
+
 
 def _write_groups(selections: list[Selection], file: IO[bytes], bar: FileProgress) -> None:
     """Groups of rows, each without those that are not kept."""
     parquet = library("pyarrow.parquet", "writing Parquet", "text")
-    pa = library("pyarrow", "writing Parquet", "text")
     with ExitStack() as stack:
         writer = None
         for input, kept in selections:
@@ -146,20 +249,54 @@ def _write_groups(selections: list[Selection], file: IO[bytes], bar: FileProgres
                 update = bar.reading(text)
                 source = parquet.ParquetFile(text.file)
                 if writer is None:
+                    options = _writer_options(source)
                     writer = stack.enter_context(
-                        parquet.ParquetWriter(
-                            file, source.schema_arrow, compression=_compression(source.metadata)
-                        )
+                        parquet.ParquetWriter(file, source.schema_arrow, **options)
                     )
                 n = 0
                 for group in range(source.num_row_groups):
                     rows = source.read_row_group(group, use_threads=False)
-                    some = rows.filter(pa.array(kept[n : n + len(rows)]))
+                    some = _chosen(rows, kept[n : n + len(rows)])
                     if len(some):
                         writer.write_table(some, row_group_size=len(some))
                     n += len(rows)
                     update(len(rows))
             _check_number(input, n, len(kept))
+
+
+def _chosen(rows: Any, kept: Array) -> Any:
+    """The rows of a table that are kept."""
+    pa = library("pyarrow", "writing Parquet", "text")
+    mask = pa.array(kept)
+    try:
+        return rows.filter(mask)
+    except pa.ArrowNotImplementedError:  # of views of strings
+        fields = [field.with_type(_without_views(field.type)) for field in rows.schema]
+        return rows.cast(pa.schema(fields)).filter(mask).cast(rows.schema)
+
+
+def _without_views(type: Any) -> Any:
+    """A type with strings in place of views of strings."""
+    pa = library("pyarrow", "writing Parquet", "text")
+    types = pa.types
+
+    def inner(field: Any) -> Any:
+        return field.with_type(_without_views(field.type))
+
+    if types.is_string_view(type):
+        return pa.large_string()
+    if types.is_binary_view(type):
+        return pa.large_binary()
+    if types.is_struct(type):
+        return pa.struct([inner(field) for field in type])
+    if types.is_map(type):
+        return pa.map_(inner(type.key_field), inner(type.item_field))
+    if types.is_fixed_size_list(type):
+        return pa.list_(inner(type.value_field), type.list_size)
+    if types.is_list(type) or types.is_large_list(type):
+        make = pa.list_ if types.is_list(type) else pa.large_list
+        return make(inner(type.value_field))
+    return type
 
 
 def _compression(metadata: Any) -> Any:
