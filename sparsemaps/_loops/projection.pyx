@@ -3,6 +3,7 @@
 # Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; a 64-bit key;
 # the distribution of the vectors' entries, for QUANTILES with its table.
 # Output: projections of each row, or their signs. Entries are added in the order of their columns.
+# The sign of a projection that is 0 is that of a second one, on a normal vector of another key.
 # Cost: O(entries * projections). The random numbers of a column are made once for the rows of a
 # group and a tile of projections, so the more rows share their columns the cheaper they are. Random
 # signs cost little, and are made again for each row.
@@ -36,6 +37,8 @@ cdef extern from "c/maps/projection.h" nogil:
                             uint64_t *starts) noexcept nogil
         void (*add_signs)(const uint64_t *starts, Py_ssize_t n, uint64_t tile, const void *values,
                           void *sums) noexcept nogil
+        void (*settle)(uint64_t key, const void *indices, size_t index_size, const void *values,
+                       Py_ssize_t n_entries, uint64_t first, void *sums, Py_ssize_t n) noexcept nogil
         uint64_t (*bits)(const void *projections, Py_ssize_t n) noexcept nogil
         void (*values)(const void *projections, Py_ssize_t n, double one, void *out) noexcept nogil
     const projection_loops *projection_at(int level, size_t value_size)
@@ -53,20 +56,26 @@ TILE_SIZE = PROJECTION_TILE
 
 
 # What becomes of projections: they are written as they are; if `one` is not 0, as one or -one by
-# their signs; if `out` is NULL, as codes.
+# their signs; if `out` is NULL, as codes. `zeros_key` is that of the vectors that decide about 0.
 cdef struct output_t:
     Py_ssize_t n           # projections of a row
+    uint64_t zeros_key
     void *out
     Py_ssize_t width       # of a row of `out`
     double one
     code_output_t codes
 
 
-cdef inline void emit(const projection_loops *loops, const value_t *sums, Py_ssize_t row,
-                      Py_ssize_t first, const output_t *output) noexcept nogil:
-    """Write a tile of a row's projections, from number `first` on."""
+cdef inline void emit(const projection_loops *loops, const value_t[::1] values,
+                      const index_t[::1] indices, const int64_t[::1] indptr, value_t *sums,
+                      Py_ssize_t row, Py_ssize_t first, const output_t *output) noexcept nogil:
+    """Write a tile of a row's projections, from number `first` on. Sums may be changed."""
     cdef Py_ssize_t n = min(output.n - first, <Py_ssize_t>PROJECTION_TILE)
+    cdef Py_ssize_t n_entries = indptr[row + 1] - indptr[row]
     cdef value_t *out = <value_t *>output.out + row * output.width + first
+    if n_entries > 0 and (output.out == NULL or output.one != 0):
+        loops.settle(output.zeros_key, &indices[indptr[row]], sizeof(index_t),
+                     &values[indptr[row]], n_entries, first, sums, n)
     if output.out == NULL:
         output_loops.put_bits(&output.codes, row, first, loops.bits(sums, n), n)
     elif output.one == 0:
@@ -93,7 +102,7 @@ cdef int project_in_groups(const value_t[::1] values, const index_t[::1] indices
                 while next_part(&groups):
                     loops.add(distribution, quantiles, tile, &groups.group, sums)
                 for row in range(groups.n_rows):
-                    emit(loops, <const value_t *>(sums + row * PROJECTION_TILE),
+                    emit(loops, values, indices, indptr, sums + row * PROJECTION_TILE,
                          groups.start + row, PROJECTION_TILE * tile, output)
     return give_back_scratch(scratch)
 
@@ -119,7 +128,7 @@ cdef int project_on_signs(const value_t[::1] values, const index_t[::1] indices,
                     loops.add_signs(starts, n, tile, &values[i], sums + PROJECTION_TILE * tile)
                 i += n
             for tile in range(n_tiles):
-                emit(loops, <const value_t *>(sums + PROJECTION_TILE * tile), row,
+                emit(loops, values, indices, indptr, sums + PROJECTION_TILE * tile, row,
                      PROJECTION_TILE * tile, output)
     return give_back_scratch(scratch)
 
@@ -138,24 +147,58 @@ cdef const float *table_of(const float[::1] quantiles) except? NULL:
 
 def project(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
             uint64_t key, int distribution, Py_ssize_t n_projections, value_t[:, ::1] out,
-            double one=0, const float[::1] quantiles=None):
-    """Write the projections of each row to the beginning of its row of `out`; or, if `one` is not
-    0, one where they are not negative and otherwise -one."""
+            const float[::1] quantiles=None):
+    """Write the projections of each row to the beginning of its row of `out`."""
+    write_values(values, indices, indptr, key, 0, distribution, n_projections, out, 0,
+                 table_of(quantiles))
+
+
+def project_to_signs(const value_t[::1] values, const index_t[::1] indices,
+                     const int64_t[::1] indptr, uint64_t key, uint64_t zeros_key, int distribution,
+                     Py_ssize_t n_projections, value_t[:, ::1] out, double one):
+    """Write one for each projection that is not negative, otherwise -one. The sign of one that is 0
+    is that of a projection on a normal vector of `zeros_key`; in a row of zeros it is positive."""
+    write_values(values, indices, indptr, key, zeros_key, distribution, n_projections, out, one,
+                 NULL)
+
+
+cdef int write_values(const value_t[::1] values, const index_t[::1] indices,
+                      const int64_t[::1] indptr, uint64_t key, uint64_t zeros_key,
+                      int distribution, Py_ssize_t n_projections, value_t[:, ::1] out, double one,
+                      const float *quantiles) except -1:
     cdef output_t output
     if out.shape[0] > 0 and out.shape[1] > 0:
         output.n, output.width, output.one = n_projections, out.shape[1], one
-        output.out = &out[0, 0]
-        run(values, indices, indptr, key, distribution, table_of(quantiles), &output)
+        output.out, output.zeros_key = &out[0, 0], zeros_key
+        run(values, indices, indptr, key, distribution, quantiles, &output)
+    return 0
 
 
 def project_to_codes(const value_t[::1] values, const index_t[::1] indices,
-                     const int64_t[::1] indptr, uint64_t key, int distribution,
+                     const int64_t[::1] indptr, uint64_t key, uint64_t zeros_key, int distribution,
                      Py_ssize_t n_projections, int layout, out):
-    """Write a code for each projection, 1 where it is not negative."""
+    """Write a code for each projection, 1 where it is not negative, by the same rule."""
     cdef output_t output
-    output.n, output.out = n_projections, NULL
+    output.n, output.out, output.zeros_key = n_projections, NULL, zeros_key
     output.codes = code_output(layout, out, n_projections, 1)
     run(values, indices, indptr, key, distribution, NULL, &output)
+
+
+def settle_zeros(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
+                 uint64_t zeros_key, value_t[:, ::1] projections):
+    """Replace projections of each row that are 0 by 1 or -1, by the same rule."""
+    cdef const projection_loops *loops = projection_at(level, sizeof(value_t))
+    cdef Py_ssize_t row, n_entries, tile, first, n = projections.shape[1]
+    with nogil:
+        for row in range(projections.shape[0]):
+            n_entries = indptr[row + 1] - indptr[row]
+            if n_entries == 0:
+                continue
+            for tile in range((n + PROJECTION_TILE - 1) // PROJECTION_TILE):
+                first = PROJECTION_TILE * tile
+                loops.settle(zeros_key, &indices[indptr[row]], sizeof(index_t),
+                             &values[indptr[row]], n_entries, first, &projections[row, first],
+                             min(n - first, <Py_ssize_t>PROJECTION_TILE))
 
 
 def draw(uint64_t key, int distribution, uint64_t column, float[::1] out,

@@ -1,5 +1,7 @@
 #include "projection.h"
 
+#include <math.h>
+
 #include "normals.h"
 #include "random.h"
 #include "simd.h"
@@ -123,6 +125,7 @@ _Alignas(64) static const uint64_t shifts_f64[PROJECTION_TILE] = {
      .add = add_##TYPE,                                                                            \
      .sign_starts = sign_starts,                                                                   \
      .add_signs = add_signs_##TYPE,                                                                \
+     .settle = settle_##TYPE,                                                                      \
      .bits = bits_##TYPE,                                                                          \
      .values = values_##TYPE}
 const projection_loops TABLE(projection)[] = OF_EACH_VALUE(LOOPS);

@@ -39,6 +39,12 @@ typedef struct {
     /* Add n entries of a row, at most PROJECTION_SIGNS, with the signs of their columns' tile. */
     void (*add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, const void *values,
                       void *sums);
+    /* Replace each of a row's n sums, at most PROJECTION_TILE, that is 0 or not a number by 1 or -1:
+     * the sign of the row's projection on a normal vector of this key, of component `first` or one
+     * of the next; if that is 0 too, the sign of its first entry's part in it. A row of zeros keeps
+     * its sums. */
+    void (*settle)(uint64_t key, const void *indices, size_t index_size, const void *values,
+                   ptrdiff_t n_entries, uint64_t first, void *sums, ptrdiff_t n);
     /* Codes of n projections, at most 64: bit j is 1 where number j is not negative. */
     uint64_t (*bits)(const void *projections, ptrdiff_t n);
     /* The same as values, one or -one. */

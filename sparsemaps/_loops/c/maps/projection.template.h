@@ -63,6 +63,75 @@ static void NAME(add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile,
         ((VALUES *)sums)[v] = here[v];
 }
 
+/* Normal vectors are drawn for the zeros of a tile alone, and for as many entries at a time as a tile
+ * has numbers. Values are scaled, so that nothing leaves the range of numbers. Entries that are 0 are
+ * left out, as the sums of every eighth entry are added up first. */
+static void NAME(settle_zeros)(uint64_t key, const void *indices, size_t index_size,
+                               const VALUE *values, ptrdiff_t n_entries, uint64_t first,
+                               VALUE *sums, ptrdiff_t n)
+{
+    enum { L = 8, STEP = 16, N = PROJECTION_TILE };
+    _Alignas(64) uint32_t halves[N];
+    _Alignas(64) float draws[N];
+    uint64_t starts[N];
+    double scaled[N], totals[N][L] = {{0}}, alone[N], largest = 0;
+    int zeros[N], n_zeros = 0, exponent;
+    for (int j = 0; j < n; j++)
+        if (!(sums[j] < 0 || sums[j] > 0))
+            zeros[n_zeros++] = j;
+    for (ptrdiff_t i = 0; i < n_entries; i++)
+        largest = fabs((double)values[i]) > largest ? fabs((double)values[i]) : largest;
+    if (largest == 0)
+        return;
+    frexp(largest, &exponent);
+    const double scale = ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
+    ptrdiff_t i = 0;
+    for (int is_first = 1; i < n_entries; is_first = 0) {
+        int m = 0;
+        for (; i < n_entries && m < N; i++) {
+            const VALUE value = values[i];
+            if (value == 0)
+                continue;
+            sign_starts(key, (const char *)indices + index_size * (size_t)i, index_size, 1,
+                        starts + m);
+            scaled[m++] = (double)value * scale;
+        }
+        for (; m % STEP; m++) {
+            starts[m] = 0;
+            scaled[m] = 0;
+        }
+        for (int z = 0; z < n_zeros; z++) {
+            for (int c = 0; c < m; c++)
+                halves[c] = (uint32_t)(word(starts[c], first + (uint64_t)zeros[z]) >> 32);
+            normals((const uint64_t *)(const void *)halves, m / 2, draws);
+            for (int c = 0; c < m; c += L)
+                for (int l = 0; l < L; l++)
+                    totals[z][l] += scaled[c + l] * (double)draws[c + l];
+            if (is_first)
+                alone[z] = halves[0] >> 31 ? -scaled[0] : scaled[0];
+        }
+    }
+    for (int z = 0; z < n_zeros; z++) {
+        double total = 0;
+        for (int l = 0; l < L; l++)
+            total += totals[z][l];
+        if (total == 0)
+            total = alone[z];
+        sums[zeros[z]] = total > 0 ? 1 : -1;
+    }
+}
+
+static void NAME(settle)(uint64_t key, const void *indices, size_t index_size, const void *values,
+                         ptrdiff_t n_entries, uint64_t first, void *any_sums, ptrdiff_t n)
+{
+    VALUE *sums = any_sums;
+    int some = 0;
+    for (ptrdiff_t j = 0; j < n; j++)
+        some |= !(sums[j] < 0 || sums[j] > 0);
+    if (some)
+        NAME(settle_zeros)(key, indices, index_size, values, n_entries, first, sums, n);
+}
+
 static uint64_t NAME(bits)(const void *any_projections, ptrdiff_t n)
 {
     const VALUE *projections = any_projections;
