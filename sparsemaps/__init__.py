@@ -16,14 +16,16 @@ are a kernel's values on average.
 - `TensorSketch`: polynomial, exponential, Gaussian, any power series; dense or CSR.
 
 Beside the maps there are the modules `codes` (packed codes), `kernels` (exact kernels), `libsvm`
-(LIBSVM's format), `text` (raw text), `files` (jobs over files), `neighbors` (search) and
-`approximation` (errors and sizes), and the functions `from_config`, which makes a map from what its
-``to_config`` gave, and `show_versions`. All are imported when they are first used.
+(LIBSVM's format), `text` (raw text), `files` (jobs over files), `neighbors` (search), `linear`
+(linear models on codes) and `approximation` (errors and sizes), and the functions `from_config`,
+which makes a map from what its ``to_config`` gave, and `show_versions`. All are imported when they
+are first used.
 
 The folders, from the top down; each imports only from those below it:
 
 - ``cli``: the ``sparsemaps`` command. ``dask``: more than one machine. ``files``: jobs over files.
-- ``approximation``: how large, how good. ``neighbors``: search on codes. ``maps``: the maps.
+- ``approximation``: how large, how good. ``linear``: linear models on codes. ``neighbors``: search
+  on codes. ``maps``: the maps.
 - ``codes``: packed codes. ``kernels``: exact Gram matrices. ``text``: raw text to CSR. ``libsvm``:
   LIBSVM's format and CSR.
 - ``_input``: a matrix that is read. ``_tools``: parameters, seeds, threads, files, progress.

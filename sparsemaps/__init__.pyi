@@ -4,6 +4,7 @@ from sparsemaps import codes as codes
 from sparsemaps import files as files
 from sparsemaps import kernels as kernels
 from sparsemaps import libsvm as libsvm
+from sparsemaps import linear as linear
 from sparsemaps import neighbors as neighbors
 from sparsemaps import text as text
 from sparsemaps._tools._versions import show_versions as show_versions

@@ -14,6 +14,7 @@ from conftest import MAPS, make
 
 from sparsemaps import codes, kernels, libsvm, neighbors, text
 from sparsemaps.codes import _packed
+from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.neighbors import _bands, _hashing
 
 
@@ -159,9 +160,26 @@ def of_texts():
         yield f"bytes, {ngram_range}", vectorizer.transform(texts)
 
 
+def of_linear_models():
+    X = inputs()["few columns"]
+    y = np.arange(X.shape[0]) % 3
+    for bits in (1, 4, 8, 11):
+        map = make("MinHash", n_hashes=37, bits=bits)
+        for loss in ("squared_hinge", "hinge", "log_loss"):
+            model = KernelClassifier(map, loss=loss, random_state=0).fit(X, y)
+            yield f"{loss}, {bits} bits", (model.coef_, model.intercept_)
+            yield f"{loss}, {bits} bits, scores", model.decision_function(X)
+        for loss in ("squared_epsilon_insensitive", "epsilon_insensitive"):
+            model = KernelRegressor(map, loss=loss, random_state=0).fit(X, y)
+            yield f"{loss}, {bits} bits", (model.coef_, model.intercept_)
+
+
 def of_everything():
     """Each digest and the name of its case."""
-    for cases in (of_maps(), of_kernels(), of_codes(), of_rare_ways(), of_files(), of_texts()):
+    for cases in (
+        *(of_maps(), of_kernels(), of_codes(), of_rare_ways(), of_files(), of_texts()),
+        of_linear_models(),
+    ):
         for name, output in cases:
             yield name, digest(output)
 

@@ -24,8 +24,8 @@ DOCS = ROOT / "docs"
 WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
 
 FOLDERS = [
-    *("cli", "dask", "files", "approximation", "neighbors", "maps", "codes", "kernels", "text"),
-    *("libsvm", "_input", "_tools", "_loops"),
+    *("cli", "dask", "files", "approximation", "linear", "neighbors", "maps", "codes", "kernels"),
+    *("text", "libsvm", "_input", "_tools", "_loops"),
 ]
 """The folders of the package: each imports from those behind it only."""
 

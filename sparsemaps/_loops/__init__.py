@@ -8,12 +8,12 @@ comment at the head of a module has Input, Output, Cost and Reference. Callers c
 - ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``, ``projection``, ``fourier``,
   ``fastfood``, ``random_binning``, ``weighted_sampling``, ``dart_minhash``, ``minhash``: the maps.
 - ``codes``, ``code_output``: packed codes are compared, and written. ``neighbors``: search.
-  ``band_tables``: hash tables that grow with the rows.
+  ``band_tables``: hash tables that grow with the rows. ``linear``: models are trained on codes.
 - ``libsvm``: text of numbers is read and written. ``text``, ``text_tables``, ``text_bytes``,
   ``arrow``: n-grams of raw text. ``functions``: elementary functions.
 - ``levels``: which instruction set is in use. ``scratch``: memory that a thread keeps.
 - ``*.pxd``: what several modules share: ``hashing``, ``bands``, ``groups``, ``emit``, ``sort``.
 
-In ``c/``: ``text``, ``random``, ``rows``, ``codes`` and ``maps`` hold the inner loops by what they
-work on; ``base`` holds vectors, memory and the choice of the instruction set.
+In ``c/``: ``text``, ``random``, ``rows``, ``codes``, ``maps`` and ``linear`` hold the inner loops
+by what they work on; ``base`` holds vectors, memory and the choice of the instruction set.
 """

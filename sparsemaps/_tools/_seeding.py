@@ -39,6 +39,7 @@ STREAMS = {
     "minhash": 14,
     "fastfood": 17,
     "random_projection": 18,
+    "linear": 19,
 }
 """The number of each class, never reused or renumbered within a scheme."""
 

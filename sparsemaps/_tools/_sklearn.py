@@ -30,6 +30,12 @@ if TYPE_CHECKING:
         def set_output(self, *, transform: Literal["pandas", "polars"]) -> Any: ...
         def set_output(self, *, transform: str | None = None) -> Any: ...
 
+    class ClassifierMixin:
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+    class RegressorMixin:
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
     class ClassNamePrefixFeaturesOutMixin:
         def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
 
@@ -70,7 +76,9 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import (
         BaseEstimator,
+        ClassifierMixin,
         ClassNamePrefixFeaturesOutMixin,
+        RegressorMixin,
         TransformerMixin,
         clone,
     )
@@ -80,14 +88,20 @@ else:
 __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
+    "ClassifierMixin",
+    "RegressorMixin",
     "TransformerMixin",
     "available_if",
     "check_array",
     "check_is_fitted",
+    "check_targets",
+    "class_weights",
     "clone",
+    "convergence_warning",
     "hashing_vectorizer",
     "learners",
     "sparse_arrays_asked",
+    "tags_of",
     "validate_data",
     "version",
 ]
@@ -111,6 +125,39 @@ def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
 
 def _beyond_float64(name: str, error: OverflowError) -> ValueError:
     return ValueError(f"{name} has a number beyond float64: {error}")
+
+
+def check_targets(y: Any, *, classes: bool) -> Any:
+    """The labels or the targets of a supervised estimator, as an array of one dimension."""
+    from sklearn.utils import column_or_1d
+    from sklearn.utils.multiclass import check_classification_targets
+
+    y = column_or_1d(y, warn=True)
+    y = check_array(y, ensure_2d=False, dtype=None if classes else "numeric", input_name="y")
+    if classes:
+        check_classification_targets(y)
+    return y
+
+
+def class_weights(class_weight: Any, classes: Any, y: Any) -> Any:
+    """The weight of each of the classes."""
+    from sklearn.utils import compute_class_weight
+
+    return compute_class_weight(class_weight, classes=classes, y=y)
+
+
+def convergence_warning() -> type[Warning]:
+    """The class of the warning of a solver that has not converged."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    return ConvergenceWarning
+
+
+def tags_of(estimator: Any) -> Any:
+    """scikit-learn's tags of an estimator."""
+    from sklearn.utils import get_tags
+
+    return get_tags(estimator)
 
 
 def version() -> str:

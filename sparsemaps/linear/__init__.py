@@ -1,0 +1,24 @@
+"""Linear models on packed codes: training and scores, without one-hot features.
+
+- ``_classifier`` has `KernelClassifier`, and ``_regressor`` has `KernelRegressor`.
+- ``_model`` has what they share: rows become codes, problems are solved, rows get scores.
+- ``_losses`` has the losses and their duals.
+- ``_solver`` solves the problems by turns of ``_loops.linear``, in threads, and in blocks where the
+  codes are larger than the memory.
+
+The model of a map's kernel, from codes of 256 bytes a row:
+
+>>> from sklearn.datasets import load_digits
+>>> from sparsemaps import ConsistentWeightedSampling
+>>> from sparsemaps.linear import KernelClassifier
+>>> X, y = load_digits(return_X_y=True)
+>>> codes = ConsistentWeightedSampling(random_state=0).fit(X).encode(X, packed=True)
+>>> model = KernelClassifier(ConsistentWeightedSampling(random_state=0), random_state=0)
+>>> bool(model.fit(codes[:1000], y[:1000]).score(codes[1000:], y[1000:]) > 0.94)
+True
+"""
+
+from sparsemaps.linear._classifier import KernelClassifier
+from sparsemaps.linear._regressor import KernelRegressor
+
+__all__ = ["KernelClassifier", "KernelRegressor"]

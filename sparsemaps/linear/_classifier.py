@@ -1,0 +1,295 @@
+"""A linear classifier on packed codes."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy import special
+
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._typing import Array, Floats
+from sparsemaps.linear import _losses
+from sparsemaps.linear._model import CodesModel, check_lengths, check_weights
+
+
+class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
+    """A linear classifier on the packed codes of a map.
+
+    The model is LIBLINEAR's on the one-hot features of the codes, which ``transform`` of the map
+    gives, and is trained by LIBLINEAR's algorithms. But the features are never made: the codes are
+    read where they lie, which takes a byte where a feature takes twelve.
+
+    Parameters
+    ----------
+    map : map with ``encode``
+        `MinHash`, `ConsistentWeightedSampling`, `SignProjection`, `RandomBinning`, `RandomFourier`
+        or a `KernelProduct` that has codes. It is cloned and fitted by ``fit``.
+    vectorizer : object with ``transform`` or None, default=None
+        What makes rows of texts, such as `sparsemaps.text.HashingVectorizer`; its rows must depend
+        on their texts alone. With a vectorizer, all methods take texts.
+    loss : {"squared_hinge", "hinge", "log_loss"}, default="squared_hinge"
+        The loss of a row; ``predict_proba`` needs "log_loss".
+    C : float, default=1.0
+        The weight of the losses, above 0. Less regularises more.
+    fit_intercept : bool, default=True
+        Whether there is one more feature, of the value `intercept_scaling`. Its weight is
+        regularised like the others.
+    intercept_scaling : float, default=1.0
+        The value of that feature.
+    class_weight : dict, "balanced" or None, default=None
+        What the losses of the rows of a class are multiplied by, in the problems of all classes;
+        as in scikit-learn.
+    tol : float, default=1e-3
+        The passes end when the projected gradients of the dual problem are within `tol`, as
+        LIBLINEAR's do.
+    max_iter : int, default=1000
+        The largest number of passes.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed of the order in which rows are visited. The map has a seed of its own.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. Each class is trained by one thread. The result does
+        not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in sorted order.
+    coef_ : ndarray of shape (1 or n_classes, width)
+        The weights of the one-hot features: column ``j * 2**bits + code`` is that of code j. They
+        are the columns of ``transform`` of the map, if that is one-hot, and else those of
+        ``sparsemaps.codes.to_csr(map_.encode(X, packed=True))``.
+    intercept_ : ndarray of shape (1 or n_classes,)
+        The intercepts.
+    n_iter_ : int
+        The largest number of passes of a class.
+    map_, vectorizer_ : objects
+        The fitted map, and the vectorizer if there is one.
+    n_features_in_ : int
+        Number of columns. Only where there is no vectorizer.
+
+    Notes
+    -----
+    A model minimises ``|w|^2 / 2 + sum(C_i * loss(y_i, <w, z_i>))`` over w, where C_i is C times
+    the weights of the row, and z_i has ``1 / sqrt(n_hashes)`` in the column of each of its codes.
+    Rows without samples have no features. Of several classes, each is told from all others.
+
+    Training takes 12 bytes a row for each class that is being trained, and 8 bytes for each weight;
+    the codes may be mapped into memory. Mapped codes of more than 256 MB are read in blocks of that
+    size, one after the other, and all classes are trained on a block while it is in memory (Yu et
+    al. 2010). The optimum is the same, within `tol`. Then each row takes 8 bytes for each class,
+    and `n_iter_` and `max_iter` count how often the file is read.
+
+    "hinge" with a large C converges slowly; a ConvergenceWarning then names the duality gap, which
+    is how far the objective is from its least value at most.
+
+    References
+    ----------
+    Hsieh, Chang, Lin, Keerthi & Sundararajan, "A dual coordinate descent method for large-scale
+    linear SVM", ICML 2008.
+    Yu, Huang & Lin, "Dual coordinate descent methods for logistic regression and maximum entropy
+    models", Machine Learning 2011.
+    Yu, Hsieh, Chang & Lin, "Large linear classification when data cannot fit in memory", KDD 2010.
+    Li, Shrivastava, Moore & Koenig, "Hashing algorithms for large-scale learning", NIPS 2011.
+
+    See Also
+    --------
+    KernelRegressor : The same for regression.
+    sklearn.svm.LinearSVC, sklearn.linear_model.LogisticRegression : LIBLINEAR on features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sparsemaps import ConsistentWeightedSampling
+    >>> from sparsemaps.linear import KernelClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KernelClassifier(ConsistentWeightedSampling(random_state=0), random_state=0)
+    >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.94)
+    True
+    """
+
+    _LOSSES = _losses.CLASSIFICATION
+
+    classes_: Array
+
+    def __init__(
+        self,
+        map: Any,
+        *,
+        vectorizer: Any = None,
+        loss: Literal["squared_hinge", "hinge", "log_loss"] = "squared_hinge",
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.map = map
+        self.vectorizer = vectorizer
+        self.loss = loss
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            Rows as the map takes them; texts if there is a `vectorizer`; or codes of a map of the
+            same class and parameters, which may be mapped into memory.
+        y : array-like of shape (n_samples,)
+            The class of each row: numbers or strings.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            What the loss of each row is multiplied by, at least 0.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If there is no row or one class only, if lengths differ, or if a value or parameter is
+            not allowed.
+        """
+        self._check_parameters()
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        y = _sklearn.check_targets(y, classes=True)
+        codes = self._begin(X)
+        check_lengths(codes, y)
+        costs = check_weights(sample_weight, len(codes))
+        seen = y if costs is None else y[costs > 0]
+        classes = np.unique(seen)
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least 2 classes, got one class only: "
+                f"{classes.tolist()[0]!r}"
+            )
+        labels = np.minimum(np.searchsorted(classes, y), len(classes) - 1).astype(np.int32)
+        if self.class_weight is not None:
+            of_classes = _sklearn.class_weights(self.class_weight, classes, seen)
+            costs = of_classes[labels] * (1.0 if costs is None else costs)
+        self.classes_ = classes
+        n_models = 1 if len(classes) == 2 else len(classes)
+        self._solve(codes, labels, None, costs, n_models, classes[-n_models:].tolist())
+        return self
+
+    @property
+    def coef_(self) -> Array:
+        try:
+            return self._weights.T
+        except AttributeError:
+            raise AttributeError("coef_ is there after fit") from None
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in ``fit``.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            ``z @ coef_.T + intercept_``. Of two classes, the second has the scores above 0.
+
+        Raises
+        ------
+        ValueError
+            If rows are not as the map takes them, or codes are of another map.
+        """
+        return self._from_scores(X, lambda scores: _as_columns(scores))
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row: that of the highest score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in ``fit``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes; of equal scores, the first.
+
+        Raises
+        ------
+        ValueError
+            As in ``decision_function``.
+        """
+
+        def numbers(scores: Floats) -> Array:
+            if scores.shape[1] == 1:
+                return (scores[:, 0] > 0).astype(np.intp)
+            return scores.argmax(axis=1)
+
+        winners = self._from_scores(X, numbers)  # before classes_, which may not be there
+        return np.asarray(self.classes_[winners])
+
+    @_sklearn.available_if(lambda self: _has_probabilities(self))
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class; only with ``loss="log_loss"``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in ``fit``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            The logistic function of the scores. Of several classes, those of the problems are
+            divided by their sum, as `LogisticRegression` with "liblinear" does.
+
+        Raises
+        ------
+        ValueError
+            As in ``decision_function``.
+        """
+
+        def probabilities(scores: Floats) -> Floats:
+            shares = special.expit(scores)
+            if shares.shape[1] == 1:
+                return np.hstack([1 - shares, shares])
+            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+        return self._from_scores(X, probabilities)
+
+    @_sklearn.available_if(lambda self: _has_probabilities(self))
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in ``fit``.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+        """
+        return np.log(self.predict_proba(X))
+
+
+def _has_probabilities(model: KernelClassifier) -> bool:
+    if model.loss != "log_loss":
+        raise AttributeError(f'probabilities need loss="log_loss", got loss={model.loss!r}')
+    return True
+
+
+def _as_columns(scores: Floats) -> Floats:
+    """One column for each class, or no columns for two classes."""
+    return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -1,0 +1,65 @@
+"""The losses: what is minimised, its dual, and what ends the solver's passes."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from sparsemaps._tools._typing import Array
+
+CLASSIFICATION = ("squared_hinge", "hinge", "log_loss")
+REGRESSION = ("squared_epsilon_insensitive", "epsilon_insensitive")
+
+
+class Objective(NamedTuple):
+    """What a model minimises: half the square of its weights, and C times the sum of the losses."""
+
+    loss: str
+    C: float
+    epsilon: float
+    """Of the losses of regression."""
+    bias: float
+    """The value of the feature whose weight makes the intercept."""
+
+
+def primal(objective: Objective, y: Array, scores: Array, costs: Array | None) -> float:
+    """C times the sum of the losses. `y` is -1 and 1, or the targets; `costs` are weights of the
+    rows, or None."""
+    loss = objective.loss
+    if loss in REGRESSION:
+        losses = np.maximum(np.abs(scores - y) - objective.epsilon, 0)
+    elif loss == "log_loss":
+        losses = np.logaddexp(0, -y * scores)
+    else:
+        losses = np.maximum(1 - y * scores, 0)
+    if loss.startswith("squared"):
+        losses = losses**2
+    return objective.C * float(losses.sum() if costs is None else losses @ costs)
+
+
+def dual(objective: Objective, y: Array, variables: Array, costs: Array | None) -> float:
+    """The dual objective without the square of the weights; `variables` are those of the solver."""
+    costs = np.ones(len(y)) if costs is None else costs
+    some = costs > 0  # the others have no variable
+    y, variables, C = y[some], variables[some], objective.C * costs[some]
+    if objective.loss in REGRESSION:
+        value = y @ variables - objective.epsilon * np.abs(variables).sum()
+    elif objective.loss == "log_loss":
+        near, far = np.abs(variables), C - np.abs(variables)
+        total = C * np.log(C)
+        value = (total - special.xlogy(near, near) - special.xlogy(far, far)).sum()
+    else:
+        value = variables.sum()
+    if objective.loss.startswith("squared"):
+        value -= (variables**2 / (4 * C)).sum()
+    return float(value)
+
+
+def is_within(
+    loss: str, tol: float, highest: float, lowest: float, total: float, first: float
+) -> bool:
+    """Whether violations end the passes: the highest and the lowest, and their sum in this pass and
+    in the first; the solver has the same rule."""
+    if loss in REGRESSION:
+        return total <= tol * first
+    return (highest if loss == "log_loss" else highest - lowest) <= tol

@@ -1,0 +1,291 @@
+"""What the two estimators share: rows become codes, problems are solved, rows get scores."""
+
+import json
+import numbers
+import warnings
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+import sparsemaps
+from sparsemaps._loops import linear as _kernel
+from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import Array, Floats
+from sparsemaps.codes import PackedCodes
+from sparsemaps.linear import _losses, _solver
+from sparsemaps.linear._losses import Objective
+
+_BLOCK_SCORES = 2**22
+"""The largest number of codes, times models, whose scores one call of a kernel computes."""
+
+_TEXTS = "texts"
+"""The key of a vectorizer in the config of codes of texts."""
+
+
+class CodesModel(_sklearn.BaseEstimator):
+    """An estimator whose model is linear in the one-hot features of a map's codes."""
+
+    map: Any
+    vectorizer: Any
+    loss: str
+    C: float
+    fit_intercept: bool
+    intercept_scaling: float
+    tol: float
+    max_iter: int
+    random_state: Any
+    n_jobs: int | None
+
+    _LOSSES: ClassVar[tuple[str, ...]]
+
+    _weights: Array
+    """float64, of shape (number of columns, number of models)."""
+    map_: Any
+    vectorizer_: Any
+    intercept_: Floats
+    n_iter_: int
+
+    # ---- rows ------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        if not all(hasattr(self.map, name) for name in ("encode", "fit_any_width", "to_config")):
+            raise ParameterError("map", repr(self.map), "a map with encode")
+        if self.vectorizer is not None and not hasattr(self.vectorizer, "transform"):
+            raise ParameterError("vectorizer", repr(self.vectorizer), "None or have transform")
+        _checks.check_choice("loss", self.loss, self._LOSSES)
+        _checks.check_real("C", self.C, 0, open_low=True)
+        _checks.check_bool("fit_intercept", self.fit_intercept)
+        _checks.check_real("intercept_scaling", self.intercept_scaling, 0, open_low=True)
+        _checks.check_real("tol", self.tol, 0, open_low=True)
+        _checks.check_int("max_iter", self.max_iter, 1, _checks.LARGEST_INT32)
+        _threads.resolve_n_jobs(self.n_jobs)
+
+    def _begin(self, X: Any) -> PackedCodes:
+        """Fit the map, and encode the rows of `X`."""
+        for name in ("n_features_in_", "feature_names_in_", "vectorizer_"):
+            vars(self).pop(name, None)
+        if isinstance(X, PackedCodes):
+            self.map_ = self._map_of(X)
+            if self.vectorizer is not None:
+                self.vectorizer_ = _sklearn.clone(self.vectorizer)
+            codes = self._codes(X)
+        elif self.vectorizer is not None:
+            self.vectorizer_ = _sklearn.clone(self.vectorizer)
+            self.map_ = _sklearn.clone(self.map).fit_any_width()
+            codes = self._codes(X)
+        else:
+            self.map_ = _sklearn.clone(self.map).fit(X)
+            codes = self._codes(X)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.map_, name):
+                setattr(self, name, getattr(self.map_, name))
+        if len(codes) == 0:
+            raise ValueError(
+                "Found array with 0 sample(s) while a minimum of 1 is required by "
+                f"{type(self).__name__}."
+            )
+        return codes
+
+    def _map_of(self, codes: PackedCodes) -> Any:
+        """The fitted map of codes, which must have the class and the parameters of `map`."""
+        config = {key: value for key, value in codes.config.items() if key != _TEXTS}
+        made = sparsemaps.from_config(config)
+        wanted, found = self.map.get_params(), made.get_params()
+        for name in ("n_jobs", "random_state"):
+            wanted.pop(name, None)
+            found.pop(name, None)
+        seed = getattr(self.map, "random_state", None)
+        if type(made) is not type(self.map):
+            raise ValueError(
+                f"X must be codes of {type(self.map).__name__}, got codes of {type(made).__name__}"
+            )
+        for name, value in wanted.items():
+            simple = value is None or isinstance(value, (bool, int, float))
+            if simple and found.get(name) != value:
+                raise ValueError(
+                    f"X must be codes of a map with {name}={value!r}, as map has, got codes with "
+                    f"{name}={found.get(name)!r}"
+                )
+        if isinstance(seed, (int, np.integer)) and config["seed"] != int(seed):
+            raise ValueError(
+                f"X must be codes of the seed {int(seed)}, the random_state of map, got codes of "
+                f"the seed {config['seed']}"
+            )
+        return made
+
+    def _codes(self, X: Any) -> PackedCodes:
+        """The codes of rows, or of texts, by the fitted map."""
+        _sklearn.check_is_fitted(self, "map_")
+        if isinstance(X, PackedCodes):
+            self._refuse_other_codes(X)
+            return X
+        vectorizer = getattr(self, "vectorizer_", None)
+        if vectorizer is None:
+            codes: PackedCodes = self.map_.encode(X, packed=True)
+        else:
+            codes = self.map_.encode_texts(vectorizer, X, packed=True)
+        return codes
+
+    def _refuse_other_codes(self, codes: PackedCodes) -> None:
+        """Raise unless codes are those that the fitted map makes of rows."""
+        own, other = self.map_.to_config(), dict(codes.config)
+        for key in ("class", "parameters", "seed", "scheme"):
+            if other.get(key) != own[key]:
+                raise ValueError(
+                    f"X must be codes of the map that was fitted: its {key} is {own[key]}, that "
+                    f"of the codes {other.get(key)}"
+                )
+        texts = other.get(_TEXTS)
+        if texts is not None and getattr(self, "vectorizer_", None) is not None:
+            from sparsemaps.text._analyzers import vectorizer_config
+
+            both = (vectorizer_config(self.vectorizer_, values=values) for values in (True, False))
+            if json.loads(json.dumps(texts)) not in json.loads(json.dumps(list(both))):
+                raise ValueError("X must be codes of texts that `vectorizer` vectorizes")
+
+    # ---- training --------------------------------------------------------------------------------
+
+    def _solve(
+        self,
+        codes: PackedCodes,
+        labels: Array | None,
+        targets: Array | None,
+        costs: Array | None,
+        n_models: int,
+        names: Iterable[Any],
+    ) -> None:
+        """Solve the problems of the models, and keep their weights."""
+        bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        objective = Objective(self.loss, float(self.C), float(getattr(self, "epsilon", 0.0)), bias)
+        rows = _solver.Rows(codes, labels, targets, costs)
+        weights = np.empty((_solver.check_width(codes), n_models))
+        intercepts, n_iter, names = np.zeros(n_models), 0, list(names)
+        duals = {}
+        for number, solution in _solver.solve(
+            rows, objective, n_models, tol=float(self.tol), max_iter=self.max_iter,
+            seed=_seeding.draw_seed(self.random_state), n_jobs=self.n_jobs,
+        ):  # fmt: skip
+            weights[:, number] = solution.weights
+            intercepts[number] = bias * solution.last_weight
+            n_iter = max(n_iter, solution.n_passes)
+            if solution.dual is not None:
+                duals[number] = solution.dual
+        self._weights, self.intercept_, self.n_iter_ = weights, intercepts, n_iter
+        self._code_bits, self._n_codes = codes.bits, codes.n_hashes
+        if duals:
+            self._warn(rows, objective, duals, names)
+
+    def _warn(
+        self, rows: _solver.Rows, objective: Objective, duals: dict[int, float], names: list[Any]
+    ) -> None:
+        """Warn of models that have not converged, with the worst gap."""
+        worst, largest, value = 0, -1.0, 0.0
+        scores = self._scores(rows.codes)
+        for number, dual in duals.items():
+            y = rows.targets
+            if rows.labels is not None:
+                positive = 1 if len(self.intercept_) == 1 else number
+                y = np.where(rows.labels == positive, 1.0, -1.0)
+            weights = self._weights[:, number]
+            primal = _losses.primal(objective, np.asarray(y), scores[:, number], rows.weights)
+            primal += float(weights @ weights) / 2
+            if objective.bias:
+                primal += (self.intercept_[number] / objective.bias) ** 2 / 2
+            if primal - dual > largest:
+                worst, largest, value = number, primal - dual, primal
+        of_class = f" of class {names[worst]!r}" if len(names) > 1 else ""
+        warnings.warn(
+            f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes "
+            f"({len(duals)} of {len(self.intercept_)} models): the duality gap{of_class} is "
+            f"{largest:.3g}, its objective {value:.6g}. A larger max_iter, a smaller C or a larger "
+            "tol ends it",
+            _sklearn.convergence_warning(),
+            stacklevel=4,
+        )
+
+    # ---- scores ----------------------------------------------------------------------------------
+
+    def _scores(self, codes: PackedCodes) -> Floats:
+        """The score of each row by each model."""
+        out = np.empty((len(codes), len(self.intercept_)))
+        for start, stop in self._score_blocks(len(codes)):
+            out[start:stop] = self._scores_of(codes, start, stop)
+        return out
+
+    def _score_blocks(self, n_rows: int) -> list[tuple[int, int]]:
+        step = max(1, _BLOCK_SCORES // (self._n_codes * (1 + len(self.intercept_) // 8)))
+        return _blocks.ranges(0, n_rows, step)
+
+    def _scores_of(self, codes: PackedCodes, start: int, stop: int) -> Floats:
+        sums = np.zeros((stop - start, len(self.intercept_)))
+        _kernel.add_scores(
+            np.ascontiguousarray(codes.array[start:stop]),
+            codes.sampled[start:stop].view(np.uint8),
+            self._n_codes,
+            self._code_bits,
+            self._weights,
+            sums,
+        )
+        sums /= np.sqrt(self._n_codes)
+        sums += self.intercept_
+        return sums
+
+    def _from_scores(self, X: Any, function: Callable[[Floats], Array]) -> Array:
+        """What a function makes of the scores of some rows at a time, for all rows of `X`."""
+        codes = self._codes(X)
+
+        def of_rows(start: int, stop: int) -> Array:
+            return function(self._scores_of(codes, start, stop))
+
+        parts = _threads.run(of_rows, self._score_blocks(len(codes)), self.n_jobs)
+        if not parts:
+            return function(np.empty((0, len(self.intercept_))))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.vectorizer is not None:
+            tags.input_tags.two_d_array = False
+            tags.input_tags.string = True
+        else:
+            of_map = _sklearn.tags_of(self.map).input_tags
+            tags.input_tags.sparse = True
+            tags.input_tags.positive_only = of_map.positive_only
+        return tags
+
+    if TYPE_CHECKING:
+
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
+    """`sample_weight` as float64, one for each row; None is 1 for all."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights = _sklearn.check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
+    )
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must be of shape ({n_rows},), as X has {n_rows} rows, got "
+            f"{weights.shape}"
+        )
+    if weights.min() < 0:
+        row = int(weights.argmin())
+        raise ValueError(f"sample_weight must not be negative, got {weights[row]} in row {row}")
+    if not weights.max() > 0:
+        raise ValueError("sample_weight must be above 0 in some row, got zeros only")
+    return np.asarray(weights)
+
+
+def check_lengths(codes: PackedCodes, y: Array) -> None:
+    """Raise unless there is one label or target for each row."""
+    if len(codes) != len(y):
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {len(codes)} rows "
+            f"and y has {len(y)}"
+        )

@@ -1,0 +1,177 @@
+"""A linear regressor on packed codes."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from sparsemaps._tools import _checks, _sklearn
+from sparsemaps._tools._typing import Array, Floats
+from sparsemaps.linear import _losses
+from sparsemaps.linear._model import CodesModel, check_lengths, check_weights
+
+
+class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
+    """A linear regressor on the packed codes of a map.
+
+    As `KernelClassifier`, with LIBLINEAR's support vector regression.
+
+    Parameters
+    ----------
+    map : map with ``encode``
+        As in `KernelClassifier`.
+    vectorizer : object with ``transform`` or None, default=None
+        As in `KernelClassifier`.
+    loss : {"squared_epsilon_insensitive", "epsilon_insensitive"}, \
+default="squared_epsilon_insensitive"
+        The loss of a row; with ``epsilon=0``, the squared one is ridge regression's.
+    epsilon : float, default=0.1
+        Differences up to this cost nothing, in the unit of `y`.
+    C : float, default=1.0
+        The weight of the losses, above 0. Less regularises more.
+    fit_intercept : bool, default=True
+        Whether there is one more feature, of the value `intercept_scaling`. Its weight is
+        regularised like the others.
+    intercept_scaling : float, default=1.0
+        The value of that feature.
+    tol : float, default=1e-3
+        The passes end when the sum of the violations is `tol` times that of the first pass.
+    max_iter : int, default=1000
+        The largest number of passes.
+    random_state : int, Generator, RandomState or None, default=None
+        The seed of the order in which rows are visited. The map has a seed of its own.
+    n_jobs : int or None, default=None
+        Threads that compute scores; None is 1, -1 all processors.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (width,)
+        The weights of the one-hot features, as in `KernelClassifier`.
+    intercept_ : ndarray of shape (1,)
+        The intercept.
+    n_iter_ : int
+        The number of passes.
+    map_, vectorizer_ : objects
+        The fitted map, and the vectorizer if there is one.
+    n_features_in_ : int
+        Number of columns. Only where there is no vectorizer.
+
+    Notes
+    -----
+    As in `KernelClassifier`. The intercept is regularised: if `y` is far from 0, take its mean off
+    before, or a larger `intercept_scaling`.
+
+    References
+    ----------
+    Ho & Lin, "Large-scale linear support vector regression", JMLR 2012.
+
+    See Also
+    --------
+    KernelClassifier : The same for classes.
+    sklearn.svm.LinearSVR : LIBLINEAR on features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import RandomBinning
+    >>> from sparsemaps.linear import KernelRegressor
+    >>> X = np.random.default_rng(0).uniform(size=(500, 2))
+    >>> y = np.sin(6 * X[:, 0]) + X[:, 1]
+    >>> model = KernelRegressor(RandomBinning(random_state=0), epsilon=0, C=10, random_state=0)
+    >>> bool(model.fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.97)
+    True
+    """
+
+    _LOSSES = _losses.REGRESSION
+
+    def __init__(
+        self,
+        map: Any,
+        *,
+        vectorizer: Any = None,
+        loss: Literal[
+            "squared_epsilon_insensitive", "epsilon_insensitive"
+        ] = "squared_epsilon_insensitive",
+        epsilon: float = 0.1,
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.map = map
+        self.vectorizer = vectorizer
+        self.loss = loss
+        self.epsilon = epsilon
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _checks.check_real("epsilon", self.epsilon, 0)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in `KernelClassifier`.
+        y : array-like of shape (n_samples,)
+            The number that belongs to each row.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            What the loss of each row is multiplied by, at least 0.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If there is no row, if lengths differ, or if a value or parameter is not allowed.
+        """
+        self._check_parameters()
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        y = _sklearn.check_targets(y, classes=False)
+        codes = self._begin(X)
+        check_lengths(codes, y)
+        costs = check_weights(sample_weight, len(codes))
+        targets = np.ascontiguousarray(y, np.float64)
+        self._solve(codes, None, targets, costs, 1, ["y"])
+        return self
+
+    @property
+    def coef_(self) -> Array:
+        try:
+            return self._weights[:, 0]
+        except AttributeError:
+            raise AttributeError("coef_ is there after fit") from None
+
+    def predict(self, X: Any) -> Floats:
+        """The number that the model gives to each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in ``fit``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            If rows are not as the map takes them, or codes are of another map.
+        """
+        return self._from_scores(X, lambda scores: scores[:, 0])

@@ -1,0 +1,463 @@
+"""The models against LIBLINEAR's, by the objective; and the solver against its definition."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC, LinearSVR
+
+from sparsemaps import ConsistentWeightedSampling, SignProjection, codes
+from sparsemaps._loops import linear as kernel
+from sparsemaps._tools import _seeding
+from sparsemaps.linear import KernelClassifier, KernelRegressor, _solver
+
+MASK = 2**64 - 1
+
+
+def data(n_rows=150, seed=0):
+    """Rows with a few that have no sample, three classes of which some rows are wrong, targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(0.5, size=(n_rows, 12))
+    y = X[:, :3].argmax(axis=1)
+    wrong = rng.random(n_rows) < 0.1
+    y[wrong] = rng.integers(0, 3, wrong.sum())
+    X[rng.random(X.shape) < 0.2] = 0
+    X[::25] = 0
+    return X, y, X[:, 0] - X[:, 1] + rng.normal(scale=0.1, size=n_rows)
+
+
+def losses(loss, y, scores, epsilon=0.1):
+    """The loss of each row, by its definition; y is -1 or 1, or a target."""
+    if loss.endswith("epsilon_insensitive"):
+        found = np.maximum(np.abs(y - scores) - epsilon, 0)
+    elif loss == "log_loss":
+        found = np.logaddexp(0, -y * scores)
+    else:
+        found = np.maximum(0, 1 - y * scores)
+    return found**2 if loss.startswith("squared") else found
+
+
+def objective(loss, C, Z, y, coef, intercept, scaling=1.0, weights=1.0):
+    """What a model minimises."""
+    square = coef @ coef + (intercept / scaling) ** 2
+    return square / 2 + C * (weights * losses(loss, y, Z @ coef + intercept)).sum()
+
+
+def liblinear(loss, C, **parameters):
+    parameters = {"C": C, "tol": 1e-5, "max_iter": 10**4, "random_state": 0, **parameters}
+    if loss == "log_loss":
+        return LogisticRegression(solver="liblinear", dual=True, **parameters)
+    if loss.endswith("epsilon_insensitive"):
+        return LinearSVR(loss=loss, dual=True, epsilon=0.1, **parameters)
+    return LinearSVC(loss=loss, dual=True, **parameters)
+
+
+def gap_of(caught):
+    """The duality gap that a warning names; 0 if the model has converged."""
+    ours = [str(one.message) for one in caught if "Kernel" in str(one.message)]
+    return float(re.search(r"duality gap is ([0-9.e+-]+)", ours[0])[1]) if ours else 0.0
+
+
+MAPS = {
+    "min-max": ConsistentWeightedSampling(n_hashes=50, bits=4, random_state=0),
+    "signs": SignProjection(n_hashes=37, random_state=0),
+}
+
+
+@pytest.mark.parametrize("map", MAPS.values(), ids=MAPS)
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "log_loss"])
+def test_classifiers_have_the_objective_of_liblinear(loss, C, map):
+    X, y, _ = data()
+    y = y == 1
+    Z = map.fit(X).transform(X)
+    model = KernelClassifier(map, loss=loss, C=C, tol=1e-5, max_iter=10**4, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+        theirs = liblinear(loss, C).fit(Z, y)
+    signs = np.where(y, 1, -1)
+    ours_is, theirs_is = (
+        objective(loss, C, Z, signs, one.coef_[0], one.intercept_[0]) for one in (model, theirs)
+    )
+    assert ours_is <= theirs_is * (1 + 1e-4) + gap_of(caught)
+    assert loss == "hinge" or caught or ours_is == pytest.approx(theirs_is, rel=1e-6)
+    scores = theirs.decision_function(Z)
+    clear = np.abs(scores) > 0.05 * np.abs(scores).max()
+    assert clear.any()
+    assert (model.predict(X) == theirs.predict(Z))[clear].all()
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("loss", ["squared_epsilon_insensitive", "epsilon_insensitive"])
+def test_regressors_have_the_objective_of_liblinear(loss, C):
+    X, _, y = data()
+    map = MAPS["min-max"]
+    Z = map.fit(X).transform(X)
+    # The passes end by the sum of the violations against that of the first pass, here as there.
+    tol = 1e-5 if loss[0] == "s" else 1e-7
+    model = KernelRegressor(map, loss=loss, C=C, tol=tol, max_iter=10**4, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+        theirs = liblinear(loss, C).fit(Z, y)
+    ours_is = objective(loss, C, Z, y, model.coef_, model.intercept_[0])
+    theirs_is = objective(loss, C, Z, y, theirs.coef_, float(np.ravel(theirs.intercept_)[0]))
+    assert ours_is <= theirs_is * (1 + 1e-4) + gap_of(caught)
+    assert loss[0] != "s" or caught or ours_is == pytest.approx(theirs_is, rel=1e-6)
+
+
+@pytest.mark.parametrize("parameters", [
+    {"fit_intercept": False},
+    {"intercept_scaling": 7.0},
+    {"class_weight": {False: 0.2, True: 3.0}},
+], ids=str)  # fmt: skip
+def test_parameters_mean_what_they_mean_in_liblinear(parameters):
+    X, y, _ = data()
+    y = y == 1
+    map = MAPS["min-max"]
+    model = KernelClassifier(map, tol=1e-8, max_iter=10**5, random_state=0, **parameters)
+    model.fit(X, y)
+    Z = map.fit(X).transform(X)
+    theirs = liblinear("squared_hinge", 1.0, **parameters).set_params(tol=1e-8).fit(Z, y)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-6)
+    np.testing.assert_allclose(model.intercept_, theirs.intercept_, atol=1e-6)
+    if not parameters.get("fit_intercept", True):
+        assert (model.intercept_ == 0).all()
+
+
+def test_of_several_classes_each_is_told_from_the_rest():
+    X, y, _ = data()
+    map = MAPS["signs"]
+    weights = np.random.default_rng(1).gamma(1.0, size=len(y))
+    model = KernelClassifier(map, tol=1e-9, random_state=0).fit(X, y, sample_weight=weights)
+    Z = map.fit(X).transform(X)
+    theirs = liblinear("squared_hinge", 1.0).set_params(tol=1e-9).fit(Z, y, sample_weight=weights)
+    np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-6)
+    np.testing.assert_allclose(model.intercept_, theirs.intercept_, atol=1e-6)
+
+
+# ---- the solver itself ---------------------------------------------------------------------------
+
+
+def mix(x):
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
+    return x ^ (x >> 31)
+
+
+def shuffled(order, key, number):
+    """The order of pass `number` from the one before: Fisher and Yates by words of a counter."""
+    start = mix(key ^ mix(number))
+    for i in range(len(order)):
+        word = mix((start + (i + 1) * 0x9E3779B97F4A7C15) & MASK)
+        j = i + ((word >> 32) * (len(order) - i) >> 32)
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
+def hinge_by_definition(Z, y, C, tol, key, squared):
+    """Hsieh et al., Algorithm 3, with LIBLINEAR's shrinking; returns w, alpha, and the passes."""
+    alpha, w = np.zeros(len(y)), np.zeros(Z.shape[1])
+    most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
+    active, out = list(range(len(y))), []
+    above, below = np.inf, -np.inf
+    for number in range(10**4):
+        active = shuffled(active, key, number)
+        highest, lowest, i = -np.inf, np.inf, 0
+        while i < len(active):
+            row = active[i]
+            gradient = y[row] * (Z[row] @ w) - 1 + alpha[row] * diagonal
+            projected = gradient
+            leaves = False
+            if alpha[row] == 0:
+                leaves, projected = gradient > above, min(gradient, 0)
+            elif alpha[row] >= most:
+                leaves, projected = gradient < below, max(gradient, 0)
+            if leaves:
+                last = active.pop()
+                out.insert(0, row)
+                if i < len(active):
+                    active[i] = last
+                continue
+            highest, lowest = max(highest, projected), min(lowest, projected)
+            if abs(projected) > 1e-12:
+                old = alpha[row]
+                step = gradient / (Z[row] @ Z[row] + diagonal)
+                alpha[row] = min(max(old - step, 0), most)
+                w += (alpha[row] - old) * y[row] * Z[row]
+            i += 1
+        above, below = highest if highest > 0 else np.inf, lowest if lowest < 0 else -np.inf
+        if highest - lowest <= tol:
+            if not out:
+                return w, alpha, number + 1
+            active, out, above, below = active + out, [], np.inf, -np.inf
+    raise AssertionError
+
+
+def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
+    """Ho & Lin, Algorithm 4; returns w, beta, and the passes."""
+    beta, w = np.zeros(len(y)), np.zeros(Z.shape[1])
+    most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
+    active, out, bound, first = list(range(len(y))), [], np.inf, None
+    for number in range(10**4):
+        active = shuffled(active, key, number)
+        largest, total, i = 0.0, 0.0, 0
+        while i < len(active):
+            row = active[i]
+            gradient = Z[row] @ w - y[row] + diagonal * beta[row]
+            curvature = Z[row] @ Z[row] + diagonal
+            up, down = gradient + epsilon, gradient - epsilon
+            leaves = False
+            if beta[row] == 0:
+                violation = max(-up, down, 0)
+                leaves = violation == 0 and up > bound and down < -bound
+            elif abs(beta[row]) >= most:
+                inward = up if beta[row] > 0 else -down
+                violation, leaves = max(inward, 0), inward < -bound
+            else:
+                violation = abs(up if beta[row] > 0 else down)
+            if leaves:
+                last = active.pop()
+                out.insert(0, row)
+                if i < len(active):
+                    active[i] = last
+                continue
+            largest, total = max(largest, violation), total + violation
+            if up < curvature * beta[row]:
+                step = -up / curvature
+            elif down > curvature * beta[row]:
+                step = -down / curvature
+            else:
+                step = -beta[row]
+            if abs(step) >= 1e-12:
+                old = beta[row]
+                beta[row] = min(max(old + step, -most), most)
+                w += (beta[row] - old) * Z[row]
+            i += 1
+        first = total if first is None else first
+        bound = largest
+        if total <= tol * first:
+            if not out:
+                return w, beta, number + 1
+            active, out, bound = active + out, [], np.inf
+    raise AssertionError
+
+
+def log_loss_by_definition(Z, y, C, tol, key):
+    """Yu, Huang & Lin, Algorithm 5; returns w, alpha, and the passes."""
+    alpha = np.full(len(y), min(1e-3 * C, 1e-8))
+    w = (alpha * y) @ Z
+    order, inner = list(range(len(y))), 1e-2
+    for number in range(10**4):
+        order = shuffled(order, key, number)
+        largest, n_steps = 0.0, 0
+        for row in order:
+            square, slope = Z[row] @ Z[row], y[row] * (Z[row] @ w)
+            at_top = 0.5 * square * (C - 2 * alpha[row]) + slope < 0
+            sign, old = (-1, C - alpha[row]) if at_top else (1, alpha[row])
+            z = 0.1 * old if C - old < 0.5 * C else old
+            gradient = square * (z - old) + sign * slope + np.log(z / (C - z))
+            largest = max(largest, abs(gradient))
+            steps = 0
+            while abs(gradient) >= inner and steps <= 100:
+                other = z - gradient / (square + C / (C - z) / z)
+                z = 0.1 * z if other <= 0 else other
+                gradient = square * (z - old) + sign * slope + np.log(z / (C - z))
+                steps += 1
+            n_steps += steps
+            if steps:
+                alpha[row] = C - z if at_top else z
+                w += sign * (z - old) * y[row] * Z[row]
+        if n_steps <= len(y) // 10:
+            inner = max(0.1 * inner, min(1e-8, tol))
+        if largest < tol:
+            return w, alpha, number + 1
+    raise AssertionError
+
+
+def trained(
+    packed, loss, C, tol, key, y, bias=0.5, epsilon=0.1, max_visits=10**9, max_passes=10**5
+):
+    """The weights, the dual variables and the number of passes of the compiled solver."""
+    n = len(packed)
+    v, dual = np.zeros((packed.n_hashes << packed.bits) + 1), np.zeros(n)
+    columns = np.empty(kernel.scratch_columns(packed.n_hashes), np.uint32)
+    descent = kernel.Descent(
+        packed.n_hashes, packed.bits, kernel.LOSSES[loss], epsilon, bias, tol, C, key, 1, v, columns
+    )
+    regression = loss.endswith("epsilon_insensitive")
+    labels = None if regression else (y > 0).astype(np.int32)
+    order, goes_on, result = np.empty(n, np.uint32), False, 0
+    while result == 0:
+        result = descent.turn(
+            packed.array, packed.sampled.view(np.uint8), labels, y if regression else None, None,
+            dual, order, max_passes, max_visits, not goes_on, goes_on,
+        )  # fmt: skip
+        goes_on = True
+    assert v[-1] == 0
+    return np.append(v[:-1] / np.sqrt(packed.n_hashes), descent.intercept), dual, descent.n_passes
+
+
+def coded(bits=4, n_hashes=50, n_rows=60):
+    """Codes with the features of each row, and one more of the value 0.5."""
+    X, y, targets = data(n_rows)
+    map = ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, random_state=0).fit(X)
+    features = np.hstack([map.transform(X).toarray(), np.full((n_rows, 1), 0.5)])
+    return map.encode(X, packed=True), features, np.where(y == 1, 1.0, -1.0), targets
+
+
+@pytest.mark.parametrize("C", [0.05, 3.0])
+@pytest.mark.parametrize("loss", list(kernel.LOSSES))
+def test_the_solver_does_what_the_definition_says(loss, C):
+    packed, Z, y, targets = coded()
+    if loss.endswith("epsilon_insensitive"):
+        y = targets
+        w, dual, passes = regression_by_definition(Z, y, C, 0.1, 1e-4, 77, loss[0] == "s")
+    elif loss == "log_loss":
+        w, dual, passes = log_loss_by_definition(Z, y, C, 1e-4, 77)
+    else:
+        w, dual, passes = hinge_by_definition(Z, y, C, 1e-4, 77, loss[0] == "s")
+    found, variables, n_passes = trained(packed, loss, C, 1e-4, 77, y)
+    assert n_passes == passes
+    np.testing.assert_allclose(found, w, atol=1e-9)
+    if loss == "log_loss":
+        variables = np.where(variables < 0, C + variables, variables)
+    np.testing.assert_allclose(variables, dual, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", list(kernel.LOSSES))
+def test_turns_of_any_length_give_the_same_bits(loss):
+    packed, _, y, targets = coded()
+    y = targets if loss.endswith("epsilon_insensitive") else y
+    whole = trained(packed, loss, 1.0, 1e-4, 5, y)
+    for max_visits in (1, 7, 60):
+        some = trained(packed, loss, 1.0, 1e-4, 5, y, max_visits=max_visits)
+        assert (some[0] == whole[0]).all()
+        assert (some[1] == whole[1]).all()
+        assert some[2] == whole[2]
+
+
+@pytest.mark.parametrize("bits", [*range(1, 17), 20])
+def test_codes_of_any_width(bits):
+    """Of each width, the last codes of a row too: the scores are those of the features."""
+    rng = np.random.default_rng(bits)
+    for n_hashes in (1, 3, 16, 29) if bits < 12 else (1, 3):
+        numbers = rng.integers(0, 2**bits, (9, n_hashes))
+        shifts = np.arange(bits)
+        packed = np.packbits(
+            (numbers[:, :, None] >> shifts & 1).reshape(9, -1).astype(np.uint8),
+            axis=1,
+            bitorder="little",
+        )
+        rows = codes.PackedCodes(packed, bits, {}, n_hashes=n_hashes, sampled=np.arange(9) != 4)
+        assert (codes.unpack(rows) == numbers).all()
+        columns = numbers + (np.arange(n_hashes) << bits)
+        for n_models in (1, 2, 8, 11, 16) if bits < 20 else (1,):
+            weights = rng.normal(size=(n_hashes << bits, n_models))
+            sums = np.ones((9, n_models))
+            kernel.add_scores(
+                rows.array, rows.sampled.view(np.uint8), n_hashes, bits, weights, sums
+            )
+            expected = 1 + weights[columns].sum(axis=1) * rows.sampled[:, None]
+            np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
+        y = np.where(numbers[:, 0] % 2, 1.0, -1.0)
+        w, dual, _ = trained(rows, "squared_hinge", 1.0, 1e-6, 1, y, bias=0.0)
+        expected = np.zeros(n_hashes << bits)
+        for row in np.flatnonzero(rows.sampled):
+            expected[columns[row]] += dual[row] * y[row] / np.sqrt(n_hashes)
+        np.testing.assert_allclose(w[:-1], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("loss", list(kernel.LOSSES))
+def test_the_duality_gap_closes(loss, C):
+    """The primal and the dual objective, each by its definition, enclose the optimum; the
+    variables are feasible, and the weights are their sums."""
+    packed, Z, y, targets = coded(n_rows=120)
+    regression = loss.endswith("epsilon_insensitive")
+    y = targets if regression else y
+    w, variables, _ = trained(packed, loss, C, 1e-7, 3, y)
+    if loss == "log_loss":
+        variables = np.where(variables < 0, C + variables, variables)
+    most = np.inf if loss.startswith("squared") else C
+    assert (np.abs(variables) <= most).all()
+    assert regression or (variables >= 0).all()
+    signed = variables if regression else variables * y
+    np.testing.assert_allclose(signed @ Z, w, atol=1e-9 * max(C, 1))
+    primal = w @ w / 2 + C * losses(loss, y, Z @ w).sum()
+    if regression:
+        dual = variables @ y - 0.1 * np.abs(variables).sum()
+    elif loss == "log_loss":
+        rest = C - variables
+        dual = (C * np.log(C) - variables * np.log(variables) - rest * np.log(rest)).sum()
+    else:
+        dual = variables.sum()
+    if loss.startswith("squared"):
+        dual -= (variables**2).sum() / (4 * C)
+    dual -= w @ w / 2
+    assert -1e-9 * primal <= primal - dual <= 1e-4 * primal
+
+
+def test_blocks_have_the_same_optimum(tmp_path, monkeypatch):
+    """Codes that are mapped, in blocks of 16 rows."""
+    X, y, targets = data(200)
+    map = MAPS["min-max"]
+    map.fit(X).encode(X, packed=True).save(tmp_path / "codes.npy")
+    mapped = codes.PackedCodes.load(tmp_path / "codes.npy")
+    Z = map.transform(X)
+    for loss in kernel.LOSSES:
+        regression = loss.endswith("epsilon_insensitive")
+        cls = KernelRegressor if regression else KernelClassifier
+        model = cls(map, loss=loss, tol=1e-5, max_iter=10**4, random_state=0)
+        want = targets if regression else y
+        whole = model.fit(mapped, want)
+        found = [np.atleast_2d(whole.coef_), whole.intercept_]
+        with monkeypatch.context() as patch:
+            patch.setattr(_solver, "BLOCK_BYTES", 16 * mapped.array.shape[1])
+            some = model.fit(mapped, want)
+            assert 1 < some.n_iter_ < 10**4
+            again = cls(**{**model.get_params(deep=False), "n_jobs": 3}).fit(mapped, want)
+            assert (again.coef_ == some.coef_).all()
+            assert (np.atleast_2d(some.coef_) != found[0]).any()
+        for number in range(len(whole.intercept_)):
+            signs = targets if regression else np.where(y == number, 1, -1)
+            values = [
+                objective(loss, 1.0, Z, signs, coef[number], intercept[number])
+                for coef, intercept in (found, (np.atleast_2d(some.coef_), some.intercept_))
+            ]
+            assert values[0] == pytest.approx(values[1], rel=1e-4)
+
+
+def test_keys_are_of_the_class():
+    """Each class has its own order, whatever the number of classes."""
+    assert len(set(_seeding.keys(0, "linear", 50).tolist())) == 50
+    assert (_seeding.keys(0, "linear", 50)[:3] == _seeding.keys(0, "linear", 3)).all()
+
+
+@pytest.mark.parametrize("change", ["labels", "dual", "sampled", "v"])
+def test_arrays_that_do_not_fit_are_refused(change):
+    packed, _, y, _ = coded()
+    n = len(packed)
+    arrays = {
+        "labels": (y > 0).astype(np.int32),
+        "dual": np.zeros(n),
+        "sampled": packed.sampled.view(np.uint8),
+        "v": np.zeros((packed.n_hashes << packed.bits) + 1),
+    }
+    arrays[change] = arrays[change][:-1].copy()
+    columns = np.empty(kernel.scratch_columns(packed.n_hashes), np.uint32)
+
+    def turn():
+        descent = kernel.Descent(
+            packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, arrays["v"], columns
+        )
+        descent.turn(
+            packed.array, arrays["sampled"], arrays["labels"], None, None, arrays["dual"],
+            np.empty(n, np.uint32), 5, 10**9, True, False,
+        )  # fmt: skip
+
+    with pytest.raises(ValueError, match="the arrays do not fit"):
+        turn()
