@@ -6,6 +6,7 @@ import errno
 import gzip
 import lzma
 import os
+import re
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -77,10 +78,14 @@ def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
         raise
 
 
+_TEMPORARY = re.compile(r"\.sparsemaps-[0-9a-f]{16}\.tmp")
+
+
 def remove_temporaries(folder: str) -> None:
-    """Remove the temporary files that processes which were killed have left in a folder."""
+    """Remove the temporary files that processes which were killed have left in a folder. No other
+    process may write there."""
     for name in os.listdir(folder):
-        if name.endswith(".tmp"):
+        if _TEMPORARY.fullmatch(name):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(folder, name))
 

@@ -1,6 +1,7 @@
 """Progress bars: over the bytes and rows of several files, and over the steps of a job."""
 
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -103,9 +104,10 @@ def _size(paths: Sequence[Any]) -> int | None:
     total = 0
     for path in paths:
         try:
-            total += os.stat(path).st_size if isinstance(path, (str, os.PathLike)) else 0
-        except OSError:
+            about = os.stat(path)
+        except (OSError, TypeError):  # an object, or "-"
             return None
-        if not isinstance(path, (str, os.PathLike)):
+        if not stat.S_ISREG(about.st_mode):
             return None
+        total += about.st_size
     return total

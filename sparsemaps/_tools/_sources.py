@@ -3,8 +3,10 @@
 import contextlib
 import glob
 import os
+import shutil
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sparsemaps._tools import _text_input
@@ -19,7 +21,7 @@ LENGTHS, DIGESTS = ".lengths.npy", ".digests.npy"
 """The same beside codes of records: their lengths, and digests of those without samples."""
 
 
-def is_pipe(path: Any) -> bool:
+def is_standard(path: Any) -> bool:
     """Whether an input or output is standard input or output."""
     return isinstance(path, (str, os.PathLike)) and os.fspath(path) == "-"
 
@@ -32,7 +34,7 @@ def open_input(
     if hasattr(input, "open_text"):
         with input.open_text(max_line_bytes) as text:
             yield text
-    elif not is_pipe(input):
+    elif not is_standard(input):
         with _text_input.open_text(input, max_line_bytes) as text:
             yield text
     elif sys.stdin is None:
@@ -40,6 +42,132 @@ def open_input(
     else:
         file = sys.stdin.buffer
         yield _text_input.Text(file, file, "standard input: ", max_line_bytes)
+
+
+# ---- inputs that a job knows ---------------------------------------------------------------------
+
+
+class InputFile:
+    """A regular file as it is when a job begins. It takes the place of the file's path.
+
+    Each reading is an error if the file is another one then, by its size, time or inode.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._identity = _identity(path)
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __str__(self) -> str:
+        return self.path
+
+    @property
+    def state(self) -> dict[str, int]:
+        """The size and the time, which a later run compares; a copy has another inode."""
+        return {"size": self._identity[0], "mtime_ns": self._identity[1]}
+
+    @contextlib.contextmanager
+    def open_text(self, max_line_bytes: int) -> Iterator[_text_input.Text]:
+        try:
+            with _text_input.open_text(self.path, max_line_bytes) as text:
+                yield text
+        except (OSError, ValueError):  # which a change may have caused
+            self.refuse_change()
+            raise
+        self.refuse_change()
+
+    def refuse_change(self) -> None:
+        """Raise a ValueError if the file is another one than at the beginning."""
+        try:
+            now = _identity(self.path)
+        except OSError:
+            raise ValueError(f"the input {self.path} has been removed meanwhile") from None
+        for what, before, after in zip(_IDENTITY, self._identity, now, strict=True):
+            if before != after:
+                raise ValueError(
+                    f"the input {self.path} has changed meanwhile: its {what} was {before}, and is "
+                    f"{after}; run again when it is complete"
+                )
+
+
+_IDENTITY = "size", "time in nanoseconds", "inode"
+
+
+def _identity(path: str) -> tuple[int, int, int]:
+    about = os.stat(path)
+    return about.st_size, about.st_mtime_ns, about.st_ino
+
+
+class SpooledInput:
+    """The content of an input that can be read once, in a temporary file, for several readings."""
+
+    def __init__(self, input: Any, stack: contextlib.ExitStack) -> None:
+        self.path = input
+        self._file = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        with open_input(input) as text:
+            self._name = text.name
+            shutil.copyfileobj(text.file, self._file, 2**20)
+
+    @contextlib.contextmanager
+    def open_text(self, max_line_bytes: int) -> Iterator[_text_input.Text]:
+        self._file.seek(0)
+        yield _text_input.Text(self._file, self._file, self._name, max_line_bytes)
+
+
+def known_inputs(inputs: Iterable[Any]) -> list[Any]:
+    """Inputs of a job: `InputFile` in place of the paths of regular files.
+
+    The others can be read once: "-", file objects, named pipes, devices. It is an error if one of
+    these is given twice.
+    """
+    known: list[Any] = []
+    streams: set[Any] = set()
+    for input in inputs:
+        if is_regular(input):
+            known.append(InputFile(os.fspath(input)))
+            continue
+        stream = _stream(input)
+        if stream in streams:
+            name = "standard input" if is_standard(input) else getattr(input, "name", input)
+            raise ValueError(f"{name} is given twice, and can be read once")
+        streams.add(stream)
+        known.append(input)
+    return known
+
+
+def is_regular(input: Any) -> bool:
+    """Whether an input is the path of a regular file, or of none; no pipe, device or object."""
+    if not isinstance(input, (str, os.PathLike)) or is_standard(input):
+        return False
+    return os.path.isfile(input) or not os.path.exists(input)
+
+
+def _stream(input: Any) -> Any:
+    """What tells apart inputs that can be read once."""
+    if not isinstance(input, (str, os.PathLike)):
+        return id(input)
+    try:
+        about = os.fstat(sys.stdin.fileno()) if is_standard(input) else os.stat(input)
+    except (OSError, ValueError, AttributeError):  # standard input is closed, or an object
+        return input
+    return about.st_dev, about.st_ino
+
+
+def spooled(inputs: list[Any], stack: contextlib.ExitStack) -> list[Any]:
+    """Known inputs that can be read several times, as long as `stack` is open."""
+    return [one if hasattr(one, "open_text") else SpooledInput(one, stack) for one in inputs]
+
+
+def refuse_changes(inputs: Iterable[Any]) -> None:
+    """Raise a ValueError if a file has changed since the job began."""
+    for input in inputs:
+        if hasattr(input, "refuse_change"):
+            input.refuse_change()
+
+
+# ---- names ---------------------------------------------------------------------------------------
 
 
 def is_directory(output: Any) -> bool:

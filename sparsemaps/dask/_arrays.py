@@ -94,9 +94,8 @@ def read_svmlight(
         ranges = [part for part, n in zip(ranges, lengths, strict=True) if n] or ranges[:1]
         lengths = tuple(n for n in lengths if n) or (0,)
     pairs = for_each(
-        list(zip(ranges, lengths, strict=True)), _load,
-        n_features=n_features, type_of_values=dtype, zero_based=zero_based,
-    )  # fmt: skip
+        ranges, _load, n_features=n_features, type_of_values=dtype, zero_based=zero_based
+    )
     X = pairs.map_blocks(
         _first, new_axis=1, chunks=(lengths, (n_features,)), dtype=dtype,
         meta=sp.csr_matrix((0, n_features), dtype=dtype),
@@ -106,21 +105,17 @@ def read_svmlight(
 
 
 def _load(
-    item: tuple[ByteRange, float], *, n_features: int, type_of_values: Any, zero_based: bool
+    part: ByteRange, *, n_features: int, type_of_values: Any, zero_based: bool
 ) -> tuple[Any, Any]:
-    part, n_rows = item
-    try:
-        text: Any
-        with part.open_text() as text:
-            X, y = libsvm.load_svmlight_file(
+    text: Any
+    with part.open_text() as text:
+        try:
+            return libsvm.load_svmlight_file(
                 text, n_features=n_features, dtype=type_of_values, zero_based=zero_based
             )
-    except ValueError as error:  # that of the width names no file
-        name = f"{part.path}: "
-        raise ValueError(name + str(error).removeprefix(name)) from error
-    if not np.isnan(n_rows) and len(y) != n_rows:
-        raise ValueError(f"{part.path} has changed since its rows were counted")
-    return X, y
+        except ValueError as error:  # that of the width names no file
+            name = f"{part.path}: "
+            raise ValueError(name + str(error).removeprefix(name)) from error
 
 
 def _first(pair: Any) -> Any:

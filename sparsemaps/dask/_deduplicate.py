@@ -9,7 +9,7 @@ import dask.array as da
 import dask.base
 import numpy as np
 
-from sparsemaps._tools._sources import LENGTHS
+from sparsemaps._tools._sources import LENGTHS, is_regular
 from sparsemaps._tools._stages import KeptStages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
@@ -50,7 +50,7 @@ def deduplicate(
 
 def refuse_pipes(plan: DedupPlan) -> None:
     """Raise a ValueError if workers cannot reach inputs or stages."""
-    if plan.folder is None or not all(os.path.isfile(path) for path in plan.inputs):
+    if plan.folder is None or not all(map(is_regular, plan.inputs)):
         raise ValueError("on a cluster, inputs and outputs are files")
 
 

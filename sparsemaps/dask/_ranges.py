@@ -32,6 +32,8 @@ class ByteRange(NamedTuple):
     start: int
     length: int
     storage_options: Mapping[str, Any] | None
+    version: tuple[int, str]
+    """The size of the file and the text that changes with its content, as the job began."""
 
     @contextlib.contextmanager
     def open_text(
@@ -42,6 +44,15 @@ class ByteRange(NamedTuple):
         with _text_input.decompressing(name), _open(self) as file:
             limits = max_line_bytes, self.start, self.length
             yield _text_input.Text(file, file, name, *limits)
+        self.refuse_change()
+
+    def refuse_change(self) -> None:
+        """Raise a ValueError if the file is another one than when the job began."""
+        fs, path = fsspec.core.url_to_fs(self.path, **(self.storage_options or {}))
+        fs.invalidate_cache(os.path.dirname(path))
+        if _describe(fs, fs.info(path))[1:] != self.version:
+            raise ValueError(f"the input {self.path} has changed meanwhile; run again when it is "
+                             "complete")  # fmt: skip
 
 
 def find_inputs(inputs: Any, storage_options: Mapping[str, Any] | None) -> list[Input]:
@@ -75,7 +86,8 @@ def _find(input: str, storage_options: Mapping[str, Any] | None) -> list[Input]:
             return [_describe(fs, info)]
         infos = sorted(fs.ls(path, detail=True), key=lambda info: str(info["name"]))
         infos = [info for info in infos if not os.path.basename(info["name"]).startswith(".")]
-    files = [_describe(fs, info) for info in infos if info["type"] == "file"]
+    # Some file systems write the time in lists of files in another way.
+    files = [_describe(fs, fs.info(info["name"])) for info in infos if info["type"] == "file"]
     if not files:
         raise ValueError(f"{input}: there are no files")
     return files
@@ -111,15 +123,15 @@ def cut(
     too.
     """
     ranges = []
-    for path, size, _ in inputs:
+    for path, size, version in inputs:
         is_compressed = _text_input.without_compression(path) != path
         if size <= partition_bytes or is_compressed or not is_cut(path):
-            ranges.append(ByteRange(path, 0, -1, storage_options))
+            ranges.append(ByteRange(path, 0, -1, storage_options, (size, version)))
             continue
         n = -(-size // partition_bytes)
         ends = [size * i // n for i in range(n + 1)]
         ranges += [
-            ByteRange(path, start, stop - start, storage_options)
+            ByteRange(path, start, stop - start, storage_options, (size, version))
             for start, stop in itertools.pairwise(ends)
         ]
     return ranges

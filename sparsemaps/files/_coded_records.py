@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -17,13 +18,13 @@ from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import DIGESTS, IDS, LENGTHS
+from sparsemaps._tools._sources import DIGESTS, IDS, LENGTHS, InputFile
 from sparsemaps._tools._stages import KeptStages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, join_files
 from sparsemaps.files._job import Job
 from sparsemaps.files._map import map_each_to
-from sparsemaps.files._record import difference, digest, state_of
+from sparsemaps.files._record import difference, digest
 from sparsemaps.files._rows import InputBlock, read_rows
 from sparsemaps.files._stage_records import StageRecords
 from sparsemaps.neighbors import _search
@@ -35,7 +36,8 @@ numbers of clusters."""
 
 STAGE_FILES = CODES, CODES + LENGTHS, CODES + DIGESTS, CODES + IDS, PAIRS, NEAR, CLUSTERS
 
-_PART = "part-"
+_PARTS = r"part-\d{6}-[0-9a-f]{16}\.npy(\.lengths\.npy|\.digests\.npy|\.ids\.txt|\.json)?"
+"""Names of files of a part of the codes."""
 
 STEPS = "search"
 """Folder of the steps of a search that is not complete."""
@@ -47,7 +49,7 @@ class Search(NamedTuple):
     threshold: float
     recall: float
     exact: bool
-    against: tuple[str, ...]
+    against: tuple[InputFile, ...]
 
 
 class Stage(NamedTuple):
@@ -69,17 +71,17 @@ def encode_records(
     if before is not None:
         return before
     parts = [
-        stages.path(f"{_PART}{n:06d}-{hashlib.sha256(str(one).encode()).hexdigest()[:16]}.npy")
+        stages.path(f"part-{n:06d}-{hashlib.sha256(str(one).encode()).hexdigest()[:16]}.npy")
         for n, one in enumerate(inputs)
     ]
-    if all(isinstance(input, str) for input in inputs):
+    if all(isinstance(input, InputFile) for input in inputs):
         pairs = list(zip(inputs, parts, strict=True))
         files = map_each_to(job, pairs, stages.resume, progress, "codes")
     else:
         with FileProgress([], progress, "codes") as bar:
             files = [job.run([one], part, bar)[0] for one, part in zip(inputs, parts, strict=True)]
     codes = join_codes(stages, record, parts, [file.n_rows for file in files])
-    stages.remove(_PART)
+    stages.remove(_PARTS)
     return codes
 
 
@@ -90,7 +92,7 @@ def record_of_codes(job: Job, inputs: list[Any]) -> dict[str, Any]:
 
 def _describe(input: Any) -> Any:
     """The path, size and time of an input, which tell whether it has changed."""
-    return [os.path.abspath(input), state_of(input)] if isinstance(input, str) else None
+    return [os.path.abspath(input), input.state] if isinstance(input, InputFile) else None
 
 
 def finished_codes(stages: StageRecords, record: dict[str, Any]) -> Stage | None:
@@ -128,7 +130,7 @@ def join_codes(
     path = stages.path(CODES)
     save(path + LENGTHS, np.concatenate(lengths))
     save(path + DIGESTS, np.concatenate(digests))
-    stages.remove(CODES + IDS)  # which another command may have left
+    stages.remove(re.escape(CODES + IDS))  # which another command may have left
     if os.path.exists(parts[0] + IDS):
         with _output_files.atomic_output(path + IDS) as file:
             for part in parts:

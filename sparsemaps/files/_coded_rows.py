@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import scipy.sparse as sp
 
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import IDS, is_pipe
+from sparsemaps._tools._sources import IDS, is_regular
 from sparsemaps._tools._stages import KeptStages, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
@@ -18,7 +18,7 @@ from sparsemaps.files._rows import InputBlock, Source, apply, comments_of, read_
 
 def holds_codes(path: Any) -> bool:
     """Whether an input is a file of packed codes, by its name."""
-    return isinstance(path, str) and not is_pipe(path) and path.endswith(".npy")
+    return is_regular(path) and os.fspath(path).endswith(".npy")
 
 
 class RowNames:
@@ -110,10 +110,10 @@ class Encoder:
             empty = sp.csr_array((0, map._n_columns or 1))
             self._known = "rows of the map", self._named(map.encode(empty, packed=True))
 
-    def open(self, path: str) -> PackedCodes:
+    def open(self, path: Any) -> PackedCodes:
         """The codes of a file; an error if they do not compare with those before."""
         codes = PackedCodes.load(path)
-        self._check(path, codes)
+        self._check(str(path), codes)
         return codes
 
     def _check(self, name: str, codes: PackedCodes) -> None:
@@ -180,7 +180,7 @@ class Encoder:
             codes.config[TEXTS] = self._texts
         return codes
 
-    def _coded(self, path: str, bar: FileProgress) -> PackedCodes:
+    def _coded(self, path: Any, bar: FileProgress) -> PackedCodes:
         codes = self.open(path)
         bar.add(os.path.getsize(path), len(codes))
         return codes
@@ -193,6 +193,7 @@ def _comments(text: bytes) -> Iterator[tuple[int, str]]:
             yield row, " ".join(comment.decode("utf-8", "surrogateescape").split())
 
 
-def _ids_beside(path: str) -> str | None:
+def _ids_beside(path: Any) -> str | None:
     """The file of ids that was written beside codes, if there is one."""
-    return path + IDS if os.path.exists(path + IDS) else None
+    name = os.fspath(path) + IDS
+    return name if os.path.exists(name) else None

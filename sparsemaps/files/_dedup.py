@@ -1,5 +1,6 @@
 """Records without near-duplicates: codes, pairs, clusters, and the records that are kept."""
 
+import contextlib
 import itertools
 import os
 import tempfile
@@ -13,7 +14,18 @@ from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import IDS, LENGTHS, expand, is_directory, is_pipe
+from sparsemaps._tools._sources import (
+    IDS,
+    LENGTHS,
+    InputFile,
+    expand,
+    is_directory,
+    is_regular,
+    is_standard,
+    known_inputs,
+    refuse_changes,
+    spooled,
+)
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes
@@ -35,7 +47,6 @@ from sparsemaps.files._job import Job, source_of
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._map import one_each
 from sparsemaps.files._stage_records import StageRecords
-from sparsemaps.files._text_rows import keep_pipes
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
@@ -253,7 +264,7 @@ def make_plan(
         _search.check_share("threshold", threshold),
         _search.check_share("recall", recall),
         check_bool("exact", exact),
-        () if against is None or against == [] else tuple(expand(against)),
+        _earlier_codes(against),
     )
     check_choice("keep", keep, ("first", "longest"))
     job = _make_job(map, paths, texts, id_field, n_jobs, **options)
@@ -271,18 +282,36 @@ def make_plan(
     names = [(name, f"the output of {paths[0]}" if is_many else _output_files.OUTPUT)
              for name, paths in outputs]  # fmt: skip
     if clusters is not None:
-        if is_pipe(clusters) and not hasattr(output, "write") and is_pipe(output):
+        if is_standard(clusters) and not hasattr(output, "write") and is_standard(output):
             raise ValueError("the output and the table of clusters are both standard output")
         names.append((clusters, "the table of clusters"))
     if folder is not None:
+        _refuse_inside(folder, paths)
         names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
     _output_files.refuse_clashes([*paths, *search.against], names)
-    return DedupPlan(job, search, paths, outputs, is_many, folder, keep, clusters)
+    known = known_inputs(paths)
+    return DedupPlan(job, search, known, outputs, is_many, folder, keep, clusters)
+
+
+def _refuse_inside(folder: str, paths: list[Any]) -> None:
+    """Raise a ValueError if an input is a file of the folder of stages."""
+    for path in paths:
+        if is_regular(path) and os.path.realpath(folder) == os.path.dirname(os.path.realpath(path)):
+            raise ValueError(f"the input {path} is in the folder of stages; move it elsewhere")
+
+
+def _earlier_codes(against: Any) -> tuple[InputFile, ...]:
+    """The files of codes of earlier deliveries."""
+    paths = [] if against is None or against == [] else expand(against)
+    for path in paths:
+        if not is_regular(path):
+            raise ValueError(f"against must be files of codes, got {path}")
+    return tuple(map(InputFile, paths))
 
 
 def _is_file(output: Any) -> bool:
     """Whether an output is or will be a file, and no pipe or device."""
-    if hasattr(output, "write") or is_pipe(output):
+    if hasattr(output, "write") or is_standard(output):
         return False
     return os.path.isfile(output) or not os.path.exists(output)
 
@@ -342,8 +371,8 @@ def run(
     similar: Callable[..., tuple[Array, Array]] = similar_records,
 ) -> Deduplicated:
     """Run a plan. Dask calls it with other functions to encode records and to search pairs."""
-    has_pipe = any(hasattr(path, "read") or is_pipe(path) for path in plan.inputs)
-    if check_bool("resume", resume) and (plan.folder is None or has_pipe):
+    are_files = all(isinstance(one, InputFile) for one in plan.inputs)
+    if check_bool("resume", resume) and (plan.folder is None or not are_files):
         raise ValueError(f"{setting('resume', True)} is for inputs and outputs that are files")
     with ExitStack() as stack:
         if plan.is_many:
@@ -352,8 +381,8 @@ def run(
             stages = StageRecords(stack.enter_context(tempfile.TemporaryDirectory()), False)
         else:
             stages = StageRecords(plan.folder, resume)
-            stack.callback(stages.remove_if_empty)
-        job, inputs = plan.job.prepared(keep_pipes(plan.inputs, stack), stack)
+            stack.enter_context(stages.open())
+        job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
         codes = encode(job, inputs, stages, progress)
         pairs = find_pairs(job, plan.search, inputs, codes, stages, progress, similar)
         numbers = _find_clusters(pairs, stages)
@@ -447,7 +476,12 @@ def _write_outputs(
     with FileProgress(to_read, progress, "kept") as bar:
         for output, paths, some, stage, record, is_complete in tasks:
             if not is_complete:
-                write_kept(plan.job.source, some, output, plan.job.n_jobs, bar)
+                with contextlib.ExitStack() as stack:
+                    file = output
+                    if not hasattr(output, "write"):
+                        file = stack.enter_context(_output_files.atomic_output(output))
+                    write_kept(plan.job.source, some, file, plan.job.n_jobs, bar)
+                    refuse_changes([*inputs, *plan.search.against])
                 if plan.folder is not None:
                     size = os.path.getsize(output)
                     stages.finish(stage, {**record, "size": size})

@@ -9,7 +9,7 @@ from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, check_int
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import CLASSES
+from sparsemaps._tools._sources import CLASSES, refuse_changes
 from sparsemaps.files._formats import (
     FORMATS,
     PUBLIC,
@@ -62,12 +62,16 @@ class Job(NamedTuple):
     format: str
     n_jobs: int | None
 
+    def check_formats(self, inputs: list[Any]) -> None:
+        """Raise a ValueError if the format of an input is not known."""
+        if isinstance(self.source, TextRows):
+            for input in inputs:
+                self.source.format_of(input)
+
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
         """The job after a first reading of the inputs, which numbers labels; and what to read."""
         if not isinstance(self.source, TextRows):
             return self, inputs
-        for input in inputs:
-            self.source.format_of(input)
         source, inputs = number_labels(self.source, inputs, self.n_jobs, stack)
         return self._replace(source=source), inputs
 
@@ -83,6 +87,7 @@ class Job(NamedTuple):
                 stack.enter_context(_output_files.atomic_output(path)).write(table)
             mapped = [MappedFile(one, output, self._map(one, target, bar), False) for one in inputs]
             target.finish()
+            refuse_changes(inputs)
         return mapped
 
     def _map(self, input: Any, target: OutputFormat, bar: FileProgress | None) -> int:

@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 from sparsemaps._tools import _output_files, _text_input
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import is_pipe, open_input
+from sparsemaps._tools._sources import is_standard, open_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import Source, read_counted
 from sparsemaps.files._text_rows import TextRows
@@ -68,7 +68,7 @@ def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
 def _check_name(output: Any, is_parquet: bool) -> None:
     if hasattr(output, "write"):
         return
-    if is_pipe(output):
+    if is_standard(output):
         if is_parquet:
             raise ValueError("Parquet is not written to pipes; write to a file")
         return

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from tqdm import tqdm
 
 from sparsemaps._tools import _blocks, _output_files, _text_input, _threads
+from sparsemaps._tools._sources import known_inputs, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._formats import rows_at_once
 from sparsemaps.files._rows import InputBlock, LibsvmRows, of_rows, read_rows, stacked, with_width
@@ -33,7 +34,8 @@ def write_kernel_file(
     _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
     function(sp.csr_array((0, 1)), sp.csr_array((0, 1)))  # raises for bad parameters
     source = LibsvmRows(zero_based, max_line_bytes, multilabel=False)
-    loaded = [_load(function, source, path, n_jobs) for path in paths]
+    inputs = known_inputs(paths)
+    loaded = [_load(function, source, input, n_jobs) for input in inputs]
     width = max(int(zero_based), *(X.shape[1] for X, _ in loaded))
     (X_train, _), (X, y) = loaded[0], loaded[-1]
     X_train, X = with_width(X_train, width), with_width(X, width)
@@ -60,11 +62,12 @@ def write_kernel_file(
         for (start, stop), text in zip(blocks, stream, strict=True):
             out.write(text)
             bar.update(stop - start)
+        refuse_changes(inputs)
     return int(X.shape[0])
 
 
 def _load(
-    function: Callable[[Any, Any], Any], source: LibsvmRows, path: str, n_jobs: int | None
+    function: Callable[[Any, Any], Any], source: LibsvmRows, input: Any, n_jobs: int | None
 ) -> tuple[Any, Array]:
     """The rows of a file, after a check that the kernel takes them, and their labels."""
 
@@ -72,7 +75,7 @@ def _load(
         of_rows(lambda X: function(X, X[:0]), block, block.X.shape[1])
         return block.X, block.heads.labels
 
-    blocks = list(read_rows(source, path, check, n_jobs=n_jobs))
+    blocks = list(read_rows(source, input, check, n_jobs=n_jobs))
     if not blocks:
         return sp.csr_array((0, 0)), np.empty(0)
     width = max(X.shape[1] for X, _ in blocks)

@@ -8,11 +8,20 @@ from typing import Any
 
 from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
+from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import RECORD, expand, is_directory, is_pipe
+from sparsemaps._tools._sources import (
+    RECORD,
+    InputFile,
+    expand,
+    is_directory,
+    is_regular,
+    is_standard,
+    known_inputs,
+)
 from sparsemaps.files._job import Job, MappedFile, Names, make_job, make_text_job
-from sparsemaps.files._record import difference, record_beside, state_of, write_beside
+from sparsemaps.files._record import difference, record_beside, write_beside
 from sparsemaps.files._text_rows import TextRows, refuse_pipe
 
 _SMALL_BYTES = 2**23
@@ -176,8 +185,9 @@ def _run(
             f"{setting('format', format)} is not compressed: leave out the ending of {output}"
         )
     _output_files.refuse_clashes(paths, written(paths, output, job.names()))
+    job.check_formats(paths)
     with ExitStack() as stack:
-        job, read = job.prepared(paths, stack)
+        job, read = job.prepared(known_inputs(paths), stack)
         if isinstance(job.source, TextRows):
             refuse_pipe(job.source, output)
         bar = stack.enter_context(FileProgress(paths, progress))
@@ -192,7 +202,7 @@ def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, s
     names: list[tuple[Any, str]] = []
     for name, path in pairs:
         names.append((name, f"the output of {path}" if is_many else _output_files.OUTPUT))
-        if hasattr(name, "write") or is_pipe(name):
+        if hasattr(name, "write") or is_standard(name):
             continue
         endings = (*names_of.beside, *([RECORD] if is_many else []))
         names += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
@@ -233,15 +243,20 @@ def _map_each(
         i, n = _check_shard(shard)
         pairs = pairs[i - 1 :: n]
     _output_files.refuse_clashes(paths, written(paths, directory, job.names()))
+    job.check_formats(paths)
+    known = dict(zip(paths, known_inputs(paths), strict=True))
     with ExitStack() as stack:
-        job, _ = job.prepared(paths, stack)  # for all inputs, also those of other shards
+        job, _ = job.prepared(list(known.values()), stack)  # also those of other shards
     os.makedirs(directory, exist_ok=True)
-    return map_each_to(job, pairs, resume, progress)
+    known_pairs = [(known[path], output) for path, output in pairs]
+    with one_writer(directory, shared=shard is not None):
+        mapped = map_each_to(job, known_pairs, resume, progress)
+    return [file._replace(input=os.fspath(file.input)) for file in mapped]
 
 
 def map_each_to(
     job: Job,
-    pairs: list[tuple[str, str]],
+    pairs: list[tuple[InputFile, str]],
     resume: bool,
     progress: bool | None,
     title: str = "",
@@ -257,7 +272,7 @@ def map_each_to(
     to_do = [pair for pair in pairs if pair[1] not in mapped]
     with FileProgress([path for path, _ in to_do], progress, title) as bar:
 
-        def map_one(path: str, output: str, n_jobs: int | None = None) -> MappedFile:
+        def map_one(path: InputFile, output: str, n_jobs: int | None = None) -> MappedFile:
             return _map_to(job._replace(n_jobs=n_jobs), record, path, output, bar)
 
         for is_small, some in itertools.groupby(to_do, _is_small):
@@ -268,23 +283,22 @@ def map_each_to(
     return [mapped[output] for _, output in pairs]
 
 
-def _is_small(pair: tuple[str, str]) -> bool:
+def _is_small(pair: tuple[InputFile, str]) -> bool:
     """Whether an input has too few blocks for several threads, so that each takes another file."""
-    return os.stat(pair[0]).st_size < _SMALL_BYTES
+    return pair[0].state["size"] < _SMALL_BYTES
 
 
 def _map_to(
-    job: Job, record: dict[str, Any], path: str, output: str, bar: FileProgress
+    job: Job, record: dict[str, Any], path: InputFile, output: str, bar: FileProgress
 ) -> MappedFile:
     """Map an input to an output of its own, and write a record of both beside it."""
-    input_state = state_of(path)  # before the input is read, which may change
     _remove(output + RECORD)
     for ending in job.names().beside:
         _remove(output + ending)
     (mapped,) = job.run([path], output, bar)
     record = {
         **record,
-        "input": input_state,
+        "input": path.state,
         "n_rows": mapped.n_rows,
         "output_size": os.path.getsize(output),
     }
@@ -292,7 +306,7 @@ def _map_to(
     return mapped
 
 
-def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
+def _finished(record: dict[str, Any], path: InputFile, output: str) -> int | None:
     """The number of rows of a complete output; None if it is not. Another map is an error."""
     before = record_beside(output)
     if before is None or not os.path.exists(output):
@@ -306,7 +320,7 @@ def _finished(record: dict[str, Any], path: str, output: str) -> int | None:
             "directory, or remove it"
         )
     size = os.path.getsize(output)
-    if before.get("input") != state_of(path) or before.get("output_size") != size:
+    if before.get("input") != path.state or before.get("output_size") != size:
         return None
     n_rows: int = before["n_rows"]
     return n_rows if n_rows >= 0 else None
@@ -322,7 +336,7 @@ def one_each(
     """An output for each input, before it; an error if two inputs have the same."""
     outputs: dict[str, Any] = {}
     for path in paths:
-        if not isinstance(path, (str, os.PathLike)) or is_pipe(path):
+        if not is_regular(path):
             raise ValueError("an output directory needs inputs that are files")
         output = os.path.join(directory, name_of(os.path.basename(os.fspath(path))))
         if output in outputs:

@@ -11,9 +11,17 @@ import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _text_input, _threads
 from sparsemaps._tools._distinct import distinct
+from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import RECORD, expand, is_pipe
+from sparsemaps._tools._sources import (
+    RECORD,
+    expand,
+    is_regular,
+    is_standard,
+    known_inputs,
+    refuse_changes,
+)
 from sparsemaps._tools._stages import KeptStages, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
@@ -23,7 +31,6 @@ from sparsemaps.files._record import (
     difference,
     make_record,
     record_beside,
-    state_of,
     write_beside,
 )
 from sparsemaps.files._rows import LibsvmRows, stacked
@@ -165,21 +172,30 @@ def similar_pairs_of_files(
     if not resume:
         written = [] if target is None else [(target, _output_files.OUTPUT)]
         _output_files.refuse_clashes(read, written)
+        paths, others = _known(paths, others)
         with _temporary_folder(target, read) as folder:
             return job.run(encoder, paths, others, output, progress, Stages(progress), folder)
-    if target is None or any(hasattr(path, "read") or is_pipe(path) for path in [target, *read]):
+    if target is None or not all(is_regular(path) for path in [target, *read]):
         raise ValueError(f"{setting('resume', True)} needs inputs and an output that are files")
     beside = [(target + ending, f"a file beside {target}") for ending in (RECORD, STAGES)]
     _output_files.refuse_clashes(read, [(target, _output_files.OUTPUT), *beside])
-    states = [[os.fspath(path), *state_of(path).values()] for path in read]
+    paths, others = _known(paths, others)
+    states = [[path.path, *path.state.values()] for path in (*paths, *others)]
     record = job.record({**what, "texts": config, "inputs": states})
     answer = _complete(target, record)
     if answer is None:
-        stages = _begin(target, record, progress)
-        answer = job.run(encoder, paths, others, target, progress, stages, None)
-        _finish(target, record, answer)
-        stages.remove()
+        with one_writer(target + STAGES):
+            stages = _begin(target, record, progress)
+            answer = job.run(encoder, paths, others, target, progress, stages, None)
+            _finish(target, record, answer)
+            stages.remove()
     return answer
+
+
+def _known(paths: list[Any], others: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The inputs as they are now; none of them may be a stream that is given twice."""
+    known = known_inputs([*paths, *others])
+    return known[: len(paths)], known[len(paths) :]
 
 
 class _Job(NamedTuple):
@@ -226,6 +242,7 @@ class _Job(NamedTuple):
                 second = encoder.read("other", others, *how) if others else None
             i, j, value = self._find(rows, second, stages)
             _write_lines(out, rows, second, i, j, value)
+            refuse_changes([*paths, *others])
         n_other = 0 if second is None else second.names.n_rows
         return FoundPairs(rows.names.n_rows, n_other, len(i), False)
 
@@ -304,7 +321,7 @@ def _temporary_folder(name: str | None, read: list[Any]) -> Iterator[str | None]
     if len(read) == 1 or not any(holds_codes(path) for path in read):
         yield None
         return
-    place = None if name is None or is_pipe(name) else os.path.dirname(os.path.realpath(name))
+    place = None if name is None or is_standard(name) else os.path.dirname(os.path.realpath(name))
     with tempfile.TemporaryDirectory(prefix=".sparsemaps-", suffix=".tmp", dir=place) as folder:
         yield folder
 

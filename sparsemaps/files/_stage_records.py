@@ -3,9 +3,11 @@
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._output_files import remove_temporaries
 from sparsemaps._tools._sources import RECORD
 from sparsemaps.files._record import record_beside, write_beside
@@ -24,9 +26,17 @@ class StageRecords:
 
     def __init__(self, folder: str, resume: bool) -> None:
         self.folder, self.resume = folder, resume
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder)
-        remove_temporaries(folder)
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Lock the folder. It is removed at the end if it is empty."""
+        try:
+            with one_writer(self.folder):
+                remove_temporaries(self.folder)
+                yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.rmdir(self.folder)
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -48,12 +58,8 @@ class StageRecords:
         """Say that a stage is complete."""
         write_beside(self.path(stage), record, synced=True)
 
-    def remove(self, beginning: str) -> None:
-        """Remove the files whose names begin so."""
+    def remove(self, names: str) -> None:
+        """Remove the files of these names."""
         for name in os.listdir(self.folder):
-            if name.startswith(beginning):
+            if re.fullmatch(names, name):
                 os.unlink(self.path(name))
-
-    def remove_if_empty(self) -> None:
-        with contextlib.suppress(OSError):
-            os.rmdir(self.folder)

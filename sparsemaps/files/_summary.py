@@ -10,7 +10,7 @@ import numpy as np
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_pipe
+from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_standard
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import TEXTS
@@ -70,7 +70,7 @@ class Summary:
 
 def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
     """The lines of the summary of a file."""
-    if is_pipe(path):
+    if is_standard(path):
         return list(_of_text(path, n_jobs, progress))
     of_ending = {
         LABELS: _of_numbers, QIDS: _of_numbers, CLASSES: _of_lines, IDS: _of_lines,

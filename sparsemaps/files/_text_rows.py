@@ -2,8 +2,6 @@
 
 import contextlib
 import hashlib
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,7 +12,7 @@ import scipy.sparse as sp
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._checks import LARGEST_INT, check_choice, check_int
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._sources import is_pipe, open_input
+from sparsemaps._tools._sources import is_standard, spooled
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import InputBlock, read_pieces
@@ -171,40 +169,17 @@ def _digest(classes: Iterable[str]) -> str:
 # ---- labels that are strings ---------------------------------------------------------------------
 
 
-class KeptInput:
-    """The content of a pipe in a temporary file, as it is read twice."""
-
-    def __init__(self, input: Any, stack: contextlib.ExitStack) -> None:
-        self.path = input
-        self._name = "standard input: " if is_pipe(input) else ""
-        self._file = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        with open_input(input) as text:
-            shutil.copyfileobj(text.file, self._file, 2**20)
-
-    @contextlib.contextmanager
-    def open_text(self, max_line_bytes: int) -> Iterator[_text_input.Text]:
-        self._file.seek(0)
-        yield _text_input.Text(self._file, self._file, self._name, max_line_bytes)
-
-
-def keep_pipes(inputs: list[Any], stack: contextlib.ExitStack) -> list[Any]:
-    """Inputs that can be read twice, as long as `stack` is open."""
-    return [
-        KeptInput(one, stack) if hasattr(one, "read") or is_pipe(one) else one for one in inputs
-    ]
-
-
 def number_labels(
     source: TextRows, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
 ) -> tuple[TextRows, list[Any]]:
     """The source with the classes of labels that are strings, and the inputs to read.
 
-    The numbers depend on the labels of all inputs, so the inputs are read once more. Those from a
-    pipe are kept for it, as long as `stack` is open.
+    The numbers depend on the labels of all inputs, so the inputs are read once more. Those that can
+    be read once are spooled for it, as long as `stack` is open.
     """
     if source.label_field is None:
         return source, inputs
-    inputs = keep_pipes(inputs, stack)
+    inputs = spooled(inputs, stack)
     labels: set[Any] = set()
     for input in inputs:
         with contextlib.closing(
@@ -225,7 +200,7 @@ def with_classes(source: TextRows, labels: set[Any]) -> TextRows:
 
 def refuse_pipe(source: TextRows, output: Any) -> None:
     """Raise a ValueError if a table of labels must be written, and the output is a pipe."""
-    if source.classes is not None and (hasattr(output, "write") or is_pipe(output)):
+    if source.classes is not None and (hasattr(output, "write") or is_standard(output)):
         raise ValueError(
             f"the labels in {source.label_field!r} are strings, whose numbers go to a table beside "
             "the output; write to a file"

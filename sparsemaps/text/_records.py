@@ -10,7 +10,7 @@ import numpy as np
 
 from sparsemaps._tools import _checks, _text_input
 from sparsemaps._tools._extras import library
-from sparsemaps._tools._sources import expand, is_pipe, open_input
+from sparsemaps._tools._sources import expand, is_regular, is_standard, open_input
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
 
@@ -167,8 +167,10 @@ def _iterate(
 
 def format_of(path: Any, format: str | None, fields: "Fields") -> str:
     """The format of an input, from the option `format` or from its name."""
-    is_path = isinstance(path, (str, os.PathLike)) and not is_pipe(path)
-    name = os.fspath(path) if is_path else "standard input" if is_pipe(path) else "a file object"
+    is_path = isinstance(path, (str, os.PathLike)) and not is_standard(path)
+    name = (
+        os.fspath(path) if is_path else "standard input" if is_standard(path) else "a file object"
+    )
     base = _text_input.without_compression(name)
     known = format or _FORMAT_OF.get(os.path.splitext(base)[1] if is_path else "")
     if known is None:
@@ -176,7 +178,8 @@ def format_of(path: Any, format: str | None, fields: "Fields") -> str:
             f"{name}: format must be given ({' or '.join(TEXT_FORMATS)}), as the name does not end "
             f"in {', '.join(_FORMAT_OF)}"
         )
-    if known == "parquet" and (is_pipe(path) or base != name):
+    is_stream = isinstance(path, (str, os.PathLike)) and not is_regular(path)
+    if known == "parquet" and (is_stream or base != name):
         raise ValueError(f"{name}: Parquet is not read from pipes or compressed files")
     if known == "txt":
         for what, value in (("label_field", fields.label), ("id_field", fields.id)):

@@ -315,3 +315,22 @@ def test_what_the_command_cannot_do(inputs, tmp_path, monkeypatch, capsys, optio
     assert cli.main(["map", "minmax", inputs[0], *options, "--dask"]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_an_input_that_changes_meanwhile(tmp_path, monkeypatch):
+    """Its part does not appear."""
+    from sparsemaps.dask import _ranges
+
+    path = write(tmp_path / "in")
+    before = _ranges._open
+
+    def changing(part):
+        if part.start > 0:
+            os.utime(path, ns=(1, 1))
+        return before(part)
+
+    monkeypatch.setattr(_ranges, "_open", changing)
+    with dask.config.set(scheduler="synchronous"), pytest.raises(ValueError, match="changed mean"):
+        sd.map_files(CWS, path, tmp_path / "out", partition_bytes=path.stat().st_size // 2 + 1)
+    parts = [name for name in os.listdir(tmp_path / "out") if name.startswith("part-")]
+    assert parts in ([], ["part-000000.svm"])

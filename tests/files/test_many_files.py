@@ -204,7 +204,7 @@ def test_killed_at_any_moment(folder, tmp_path):
         program.end()
         n_done = len(list(out.glob("*.svm")))
         for name, text in outputs(out).items():
-            assert name.endswith((".svm", ".json", ".tmp"))
+            assert name.endswith((".svm", ".json", ".tmp", "-lock"))
             assert not name.endswith(".svm") or text == expected[name]
     for left in out.glob(".sparsemaps-*.tmp"):
         left.unlink()

@@ -1,0 +1,94 @@
+"""One writer of a folder at a time."""
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Iterator
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+LOCK = ".sparsemaps-lock"
+"""The name of the file that is locked, in the folder that it is for."""
+
+_UNSUPPORTED = errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL
+
+
+@contextlib.contextmanager
+def one_writer(folder: str, *, shared: bool = False) -> Iterator[None]:
+    """Lock a folder, which is made unless it is there; a ValueError if another run has locked it.
+
+    Locks that are shared exclude only those that are not. The operating system unlocks what a
+    process that ends has locked, however it ends. Windows knows no shared locks by `msvcrt`, and
+    some network file systems no locks at all: there, a shared lock or any lock is none.
+    """
+    path = os.path.join(folder, LOCK)
+    file = _locked(path, folder, shared)
+    try:
+        yield
+    finally:
+        _remove(path, file)
+        os.close(file)
+
+
+def _locked(path: str, folder: str, shared: bool) -> int:
+    """A descriptor of the file of a lock, which holds the lock until it is closed."""
+    while True:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder)
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except FileNotFoundError:  # the run before has just removed the folder
+            continue
+        try:
+            _lock(file, shared)
+            if _is_named(file, path):
+                return file
+        except OSError as error:
+            os.close(file)
+            if error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+                raise
+            raise ValueError(
+                f"another run writes to {folder}; wait for its end, or choose another output"
+            ) from None
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
+
+
+def _is_named(file: int, path: str) -> bool:
+    """Whether the file still has its name, which the writer before removes at its end."""
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+if sys.platform == "win32":
+
+    def _lock(file: int, shared: bool) -> None:
+        if not shared:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+
+    def _remove(path: str, file: int) -> None:
+        """Leave the file, as one that is open has to keep its name."""
+
+else:
+
+    def _lock(file: int, shared: bool) -> None:
+        try:
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+
+    def _remove(path: str, file: int) -> None:
+        """Remove the file, if no other process has locked it. Whoever has opened it by now finds,
+        once it is locked, that it has no name."""
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(path)
