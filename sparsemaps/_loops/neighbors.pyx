@@ -372,17 +372,27 @@ cdef inline uint32_t root_of(uint32_t[::1] parents, uint32_t row) noexcept nogil
 def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents):
     """Join the components of the two rows of each pair; how many pairs were of two components. Such
     pairs are moved to the front. Pairs are those of `verify_buckets`. A row's parent is the row
-    itself if it is the first of its component, or else an earlier row of the component."""
+    itself if it is the first of its component, or else an earlier row of the component.
+
+    Pairs may come from a file: a row that is not there is a ValueError."""
     cdef Py_ssize_t i, n = 0
     cdef uint32_t one, other
+    cdef uint64_t n_rows = parents.shape[0], pair
+    cdef bint sound = True
     with nogil:
         for i in range(pairs.shape[0]):
-            one = root_of(parents, <uint32_t>(pairs[i] >> 32))
-            other = root_of(parents, <uint32_t>row_of(pairs[i]))
+            pair = pairs[i]
+            sound = (pair >> 32) < n_rows and <uint64_t>row_of(pair) < n_rows
+            if not sound:
+                break
+            one = root_of(parents, <uint32_t>(pair >> 32))
+            other = root_of(parents, <uint32_t>row_of(pair))
             if one != other:
                 parents[max(one, other)] = min(one, other)
-                pairs[n] = pairs[i]
+                pairs[n] = pair
                 n += 1
+    if not sound:
+        raise ValueError(f"a pair has rows {pair >> 32} and {row_of(pair)} of {n_rows}")
     return n
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sparsemaps._tools import _output_files, _progress
+from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._typing import Array
 
 T = TypeVar("T")
@@ -31,8 +32,8 @@ class Stages:
         """The value that ``make()`` returns, which JSON can hold."""
         return make()
 
-    def array(self, name: str, make: Callable[[], Array]) -> Array:
-        """The array that ``make()`` returns."""
+    def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
+        """The array of this kind that ``make()`` returns."""
         return make()
 
     def counted(self, results: Iterable[T], total: int) -> Iterator[T]:
@@ -50,7 +51,8 @@ NONE = Stages()
 
 
 class KeptStages(Stages):
-    """Steps whose results are files of a folder. A result that is in the folder is not made again.
+    """Steps whose results are files of a folder. A result that is in the folder is not made again,
+    unless it is damaged.
 
     A file appears when it is complete. Any thread may make any result, each result once.
     """
@@ -66,18 +68,18 @@ class KeptStages(Stages):
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
         path = self.path(name + ".json")
-        with contextlib.suppress(FileNotFoundError, ValueError), open(path, "rb") as file:
+        damage = FileNotFoundError, ValueError, RecursionError
+        with contextlib.suppress(*damage), open(path, "rb") as file:
             return json.loads(file.read())
         text = json.dumps(make()).encode()
         with _output_files.atomic_output(path) as file:
             file.write(text)
         return json.loads(text)
 
-    def array(self, name: str, make: Callable[[], Array]) -> Array:
+    def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
         path = self.path(name + ".npy")
-        with contextlib.suppress(FileNotFoundError, ValueError, EOFError):
-            found: Array = np.load(path)
-            return found
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            return read_array(path, kind)
         array = make()
         with _output_files.atomic_output(path) as file:
             np.lib.format.write_array(file, array, allow_pickle=False)

@@ -11,20 +11,17 @@ import json
 import math
 import os
 import struct
-import tokenize
 from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _seeding
+from sparsemaps._tools._array_files import MAX_HEADER_BYTES, read_header
 from sparsemaps._tools._typing import Array
 
 _FOOTER = struct.Struct("<Q8s")
 _MAGIC = b"SMCODES1"
-
-_MAX_HEADER_BYTES = 2**12
-"""The largest number of bytes of a NumPy file's header, which usually has about a hundred."""
 
 _MAX_ROW_BYTES = 2**28
 """Bytes of a row, where there are no rows: those of the largest number of bits."""
@@ -182,13 +179,8 @@ def _read_description(file: BinaryIO, start: int, n_bytes: int) -> tuple[dict[st
 def _has_header(file: BinaryIO, shape: tuple[int, int], offset: int) -> bool:
     """Whether the file begins with the header of an array of uint8 of this shape, which ends at
     `offset`."""
-    if not 0 < offset <= _MAX_HEADER_BYTES:
+    if not 0 < offset <= MAX_HEADER_BYTES:
         return False
     file.seek(0)
-    try:
-        if np.lib.format.read_magic(file) != (1, 0):
-            return False
-        header = np.lib.format.read_array_header_1_0(file, max_header_size=_MAX_HEADER_BYTES)
-    except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
-        return False
+    header = read_header(file)
     return bool(header == (shape, False, np.dtype(np.uint8)) and file.tell() == offset)

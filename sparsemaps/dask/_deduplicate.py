@@ -9,6 +9,7 @@ import dask.array as da
 import dask.base
 import numpy as np
 
+from sparsemaps._tools._array_files import read_array
 from sparsemaps._tools._sources import LENGTHS, is_regular
 from sparsemaps._tools._stages import KeptStages
 from sparsemaps._tools._typing import Array
@@ -73,7 +74,7 @@ def _encode(
     parts = run_job(
         job, paths, folder, partition_bytes, client=client, resume=stages.resume, progress=progress
     )
-    n_rows = iter([len(np.load(part + LENGTHS, mmap_mode="r")) for part in parts])
+    n_rows = iter([len(read_array(part + LENGTHS, _coded_records.LENGTHS_OF)) for part in parts])
     n_ranges = [
         len(cut([one], partition_bytes, None, job.is_cut)) for one in find_inputs(paths, None)
     ]

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._tools import _output_files
+from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
@@ -35,6 +36,9 @@ CODES, PAIRS, NEAR, CLUSTERS = "codes.npy", "pairs.npy", "near.npy", "clusters.n
 numbers of clusters."""
 
 STAGE_FILES = CODES, CODES + LENGTHS, CODES + DIGESTS, CODES + IDS, PAIRS, NEAR, CLUSTERS
+
+LENGTHS_OF, DIGESTS_OF = ArrayKind(np.uint32), ArrayKind(np.uint64)
+"""What files beside codes hold: of a digest, three numbers, the first of which is the row."""
 
 _PARTS = r"part-\d{6}-[0-9a-f]{16}\.npy(\.lengths\.npy|\.digests\.npy|\.ids\.txt|\.json)?"
 """Names of files of a part of the codes."""
@@ -108,23 +112,25 @@ def finished_codes(stages: StageRecords, record: dict[str, Any]) -> Stage | None
             f"{stages.folder} has codes of another map or command, made with {other}; take another "
             f"output, or {setting('resume', False)}"
         )
-    n_records = before.get("n_records")
+    n_records: Any = before.get("n_records")
     is_same = stages.has("codes", {**record, "n_records": n_records})  # if no input has changed
-    if not is_same or not os.path.exists(stages.path(CODES)):
+    counts = n_records if isinstance(n_records, list) else [None]
+    is_sound = all(type(n) is int and n >= 0 for n in counts)
+    if not is_same or not is_sound or not os.path.exists(stages.path(CODES)):
         stages.begin("codes")
         return None
-    return Stage(list(n_records or []), digest(record))
+    return Stage(n_records, digest(record))
 
 
 def join_codes(
     stages: StageRecords, record: dict[str, Any], parts: Sequence[str], n_records: list[int]
 ) -> Stage:
     """Finish the stage of codes, of which these are the parts."""
-    lengths = [np.load(part + LENGTHS) for part in parts]
+    lengths = [read_array(part + LENGTHS, LENGTHS_OF) for part in parts]
     starts = np.cumsum([0, *map(len, lengths)])
     digests = []
     for part, start in zip(parts, starts, strict=False):
-        own_digests = np.load(part + DIGESTS).reshape(-1, 3)
+        own_digests = read_array(part + DIGESTS, DIGESTS_OF).reshape(-1, 3)
         own_digests[:, 0] += np.uint64(start)
         digests.append(own_digests)
     path = stages.path(CODES)
@@ -191,9 +197,14 @@ def find_pairs(
         return stage
     stages.begin("pairs")
     own = PackedCodes.load(stages.path(CODES))
+    if len(own) != sum(codes.n_records):
+        raise ValueError(
+            f"{stages.path(CODES)} is damaged: expected {sum(codes.n_records)} rows; found "
+            f"{len(own)}"
+        )
     steps = _steps(stages, stage.digest, progress)
     i, j = similar(job, search, inputs, own, stages, steps, progress)
-    i_copies, j_copies = _copies(np.load(stages.path(CODES + DIGESTS)).reshape(-1, 3))
+    i_copies, j_copies = _copies(stages.path(CODES + DIGESTS), len(own))
     pairs = np.empty((2, len(i) + len(i_copies)), np.uint32)
     np.concatenate([i, i_copies], out=pairs[0], casting="unsafe")
     np.concatenate([j, j_copies], out=pairs[1], casting="unsafe")
@@ -229,8 +240,11 @@ def _near_rows(search: Search, codes: PackedCodes, n_jobs: int | None, steps: Ke
     return distinct(np.concatenate(near))
 
 
-def _copies(digests: Array) -> tuple[Array, Array]:
+def _copies(path: str, n_records: int) -> tuple[Array, Array]:
     """Pairs of records without samples of equal bytes: each record with the first of its equals."""
+    digests = read_array(path, DIGESTS_OF._replace(shape=(None, 3)))
+    if not (digests[:, 0] < n_records).all():
+        raise ValueError(f"{path} is damaged: expected digests of rows below {n_records}")
     rows = digests[:, 0].astype(np.int64)
     if not len(rows):
         return rows, rows

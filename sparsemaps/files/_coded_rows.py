@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import scipy.sparse as sp
 
+from sparsemaps._tools._checks import LARGEST_INT, check_int
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import IDS, is_regular
 from sparsemaps._tools._stages import KeptStages, Stages
@@ -54,9 +55,14 @@ class RowNames:
     @classmethod
     def from_json(cls, kept: Any) -> "RowNames":
         names = cls()
-        for n_rows, ids in kept[0]:
-            names.add(n_rows, ids, [])
-        names.comments = {int(row): comment for row, comment in kept[1]}
+        try:
+            for n_rows, ids in kept[0]:
+                if not isinstance(ids, (str, list, type(None))):
+                    raise TypeError
+                names.add(check_int("the number of rows", n_rows, 0, LARGEST_INT), ids, [])
+            names.comments = {int(row): str(comment) for row, comment in kept[1]}
+        except (TypeError, ValueError, LookupError):
+            raise ValueError("the names of rows of an earlier run are damaged") from None
         return names
 
 

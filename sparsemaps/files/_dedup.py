@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sparsemaps._tools import _output_files, _text_input, _threads
+from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
@@ -32,6 +33,7 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import (
     CLUSTERS,
     CODES,
+    LENGTHS_OF,
     NEAR,
     PAIRS,
     STAGE_FILES,
@@ -386,8 +388,11 @@ def run(
         codes = encode(job, inputs, stages, progress)
         pairs = find_pairs(job, plan.search, inputs, codes, stages, progress, similar)
         numbers = _find_clusters(pairs, stages)
-        lengths = np.load(stages.path(CODES + LENGTHS), mmap_mode="r")
-        near = np.load(stages.path(NEAR))
+        n_records = len(numbers)
+        lengths = read_array(
+            stages.path(CODES + LENGTHS), LENGTHS_OF._replace(shape=(n_records,)), mmap=True
+        )
+        near = read_array(stages.path(NEAR), ArrayKind(np.int64, most=n_records - 1))
         kept = kept_rows(numbers, lengths, near, plan.keep)
         sizes = np.bincount(numbers)
         if plan.clusters is not None:
@@ -401,13 +406,14 @@ def _find_clusters(pairs: Stage, stages: StageRecords) -> Array:
     """The stage of clusters: the number of each record's cluster."""
     record = {"pairs": pairs.digest}
     path = stages.path(CLUSTERS)
+    n_records = sum(pairs.n_records)
     if not stages.has("clusters", record):
         stages.begin("clusters")
-        i, j = np.load(stages.path(PAIRS), mmap_mode="r")
-        save(path, numbered_components(i, j, sum(pairs.n_records)).astype(np.uint32))
+        kind = ArrayKind(np.uint32, (2, None), most=n_records - 1)
+        i, j = read_array(stages.path(PAIRS), kind, mmap=True)
+        save(path, numbered_components(i, j, n_records).astype(np.uint32))
         stages.finish("clusters", record)
-    numbers: Array = np.load(path)
-    return numbers
+    return read_array(path, ArrayKind(np.uint32, (n_records,), most=n_records - 1))
 
 
 def kept_rows(numbers: Array, lengths: Array, near: Array, keep: str) -> Array:

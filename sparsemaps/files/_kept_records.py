@@ -268,11 +268,15 @@ def _chosen(rows: Any, kept: Array) -> Any:
     """The rows of a table that are kept."""
     pa = library("pyarrow", "writing Parquet", "text")
     mask = pa.array(kept)
-    try:
-        return rows.filter(mask)
-    except pa.ArrowNotImplementedError:  # of views of strings
-        fields = [field.with_type(_without_views(field.type)) for field in rows.schema]
-        return rows.cast(pa.schema(fields)).filter(mask).cast(rows.schema)
+
+    def chosen(column: Any) -> Any:
+        try:
+            return column.filter(mask)
+        except pa.ArrowNotImplementedError:  # of views of strings
+            return column.cast(_without_views(column.type)).filter(mask).cast(column.type)
+
+    columns = [chosen(column) for column in rows.columns]
+    return pa.Table.from_arrays(columns, schema=rows.schema)
 
 
 def _without_views(type: Any) -> Any:

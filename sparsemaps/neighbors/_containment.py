@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
+from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._stages import NONE, Stages
@@ -232,7 +233,9 @@ def _search_classes(
             how = n_agreeing, recall, _search.MAX_BUCKET, n_jobs, sizes
             return np.stack(_search.pairs_of(sets[0], second_set, *how))
 
-        i, j, differing = stages.array(f"classes-{one}-{two}", find)
+        most = len(first) - 1, len(second) - 1, codes.n_hashes
+        kind = ArrayKind(np.int64, (3, None), most)
+        i, j, differing = stages.array(f"classes-{one}-{two}", kind, find)
         return _Candidates(first[i], second[j], differing)
 
     for found in stages.counted((search(*task) for task in tasks), len(tasks)):

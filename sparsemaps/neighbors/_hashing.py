@@ -14,6 +14,8 @@ import numpy as np
 
 from sparsemaps._loops import neighbors as _kernel
 from sparsemaps._tools import _threads
+from sparsemaps._tools._array_files import ArrayKind
+from sparsemaps._tools._checks import check_int
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
@@ -108,6 +110,11 @@ def rows_of_pairs(pairs: Array, first_other: int = 0) -> tuple[Array, Array]:
     return (pairs >> np.uint64(32)).astype(np.int64), (pairs & _ROW).astype(np.int64) - first_other
 
 
+def pairs_below(n_rows: int) -> ArrayKind:
+    """What pairs of `n_rows` rows are, each of which is one number."""
+    return ArrayKind(np.uint64, most=n_rows - 1, halves=True)
+
+
 def pairs_by_band(
     codes: PackedCodes,
     other: PackedCodes | None,
@@ -127,10 +134,14 @@ def pairs_by_band(
     for each stage.
     """
     n_rows = len(codes) + (0 if other is None else len(other))
-    *keys, n_parts = stages.value(
+    drawn = stages.value(
         "hashing", lambda: [draw_hash_key(), draw_hash_key(), _n_parts(n_rows, n_jobs, sizes)]
     )
-    how = sizes, (keys[0], keys[1]), n_parts
+    if not isinstance(drawn, list) or len(drawn) != 3:
+        raise ValueError(f"the keys of an earlier run are damaged: {drawn!r}")
+    first, second = (check_int("a key", key, 0, 2**64 - 1) for key in drawn[:2])
+    n_parts = check_int("the number of parts", drawn[2], 1, 2**20)
+    how = sizes, (first, second), n_parts
     pairs = np.empty(0, np.uint64)
     if other is None:
         pairs = _Hashed(codes, None, *how).copies(max_bucket, n_jobs, stages)
@@ -147,7 +158,7 @@ def pairs_by_band(
             keep = None if make_filter is None else make_filter()
             return hashed.verified(keys, *bits, max_differing, max_bucket, keep)[0]
 
-        return stages.array(f"pairs-{band}-{part}", find)
+        return stages.array(f"pairs-{band}-{part}", pairs_below(n_rows), find)
 
     tasks = [(band, part) for part in range(n_parts) for band in range(bands.n_bands)]
     yield from stages.counted(_threads.stream(search, tasks, n_jobs), len(tasks))
@@ -226,7 +237,7 @@ class _Hashed:
                 _kernel.find_copies(keys, max_bucket, pairs)
                 return pairs
 
-            return stages.array(f"copies-{part}", find)
+            return stages.array(f"copies-{part}", pairs_below(self._n_rows), find)
 
         parts = [(part,) for part in range(self._n_parts)]
         return np.concatenate(_threads.run(search, parts, n_jobs))

@@ -88,7 +88,7 @@ def value(draw, kind):
     if pa.types.is_map(kind):
         return [(str(i), maybe(draw, kind.item_type)) for i in range(draw.randrange(3))]
     if pa.types.is_fixed_size_list(kind):
-        return [maybe(draw, kind.value_type) for _ in range(2)]
+        return [maybe(draw, kind.value_type) for _ in range(kind.list_size)]
     if hasattr(kind, "value_type") and not pa.types.is_dictionary(kind):
         return [maybe(draw, kind.value_type) for _ in range(draw.randrange(4))]
     if pa.types.is_dictionary(kind):
@@ -234,6 +234,32 @@ def test_a_file_object_stays_where_it_is(tmp_path):
     with open(path, "rb") as file:
         deduplicate_files(None, file, output, texts="char:1", text_format="parquet", threshold=1)
     assert parquet.read_table(output).num_rows == 2
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.binary_view(),
+        pa.list_(pa.string_view()),
+        pa.large_list(pa.string_view()),
+        pa.list_(pa.string_view(), 1),
+        pa.struct([("a", pa.string_view())]),
+        pa.map_(pa.string_view(), pa.string_view()),
+    ],
+    ids=str,
+)
+def test_nested_views_are_filtered(tmp_path, kind):
+    path, output = str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet")
+    rows = [maybe(random.Random(seed), kind) for seed in range(30)]
+    assert rows.count(None) < 10
+    with parquet.ParquetWriter(path, pa.schema([("c", kind)])) as writer:
+        for start in range(0, len(rows), 7):
+            writer.write_table(pa.table({"c": pa.array(rows[start : start + 7], kind)}))
+    kept = keep_some(path, output, random.Random(0))
+    written = parquet.ParquetFile(output)
+    assert written.schema_arrow.equals(parquet.read_schema(path))
+    expected = itertools.compress(pa.array(rows, kind).to_pylist(), kept)
+    assert [row["c"] for row in rows_of(written)] == list(expected)
 
 
 def test_views_are_filtered(tmp_path):

@@ -158,6 +158,7 @@ def test_a_capsule_is_used_once(streamed):
     for vectorizer in VECTORIZERS:
         lent = strings(streamed=streamed)
         vectorizer.transform(lent)
+        assert (lent.stream if streamed else lent.array).release is None
         assert sorted(lent.released) == sorted(
             ["Schema", "Array", "Stream"] if streamed else ["Schema", "Array"]
         )

@@ -1,0 +1,109 @@
+"""NumPy's files, which anybody may have changed: an array is checked when it is read."""
+
+import math
+import os
+import tokenize
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools._typing import Array
+
+MAX_HEADER_BYTES = 2**12
+"""The largest number of bytes of a file's header, which usually has about a hundred."""
+
+_STEP = 2**20
+"""Numbers that are compared at a time."""
+
+
+class ArrayKind(NamedTuple):
+    """What an array must be.
+
+    Attributes
+    ----------
+    dtype : data-type
+    shape : tuple of int or None
+        None is any length.
+    most : int, tuple of int, or None
+        The largest number, where the least is 0, or that of each row. None allows any number.
+    halves : bool
+        Whether each number of 64 bits is two numbers of 32 bits, which are compared.
+    """
+
+    dtype: Any
+    shape: tuple[int | None, ...] = (None,)
+    most: int | tuple[int, ...] | None = None
+    halves: bool = False
+
+
+def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
+    """The array of a file, in memory or mapped into it; a ValueError if it is of another kind.
+
+    Sizes are compared with the size of the file before memory is allocated. A mapped file may
+    change afterwards, so that compiled code must bound what it reads there.
+    """
+    dtype = np.dtype(kind.dtype)
+    with open(path, "rb") as file:
+        found = read_header(file)
+        size = os.fstat(file.fileno()).st_size
+        if found is None or found[1] or found[2] != dtype or not _fits(found[0], kind.shape):
+            raise ValueError(f"{path} is damaged: expected {_words(kind)}; found {_found(found)}")
+        shape, offset = found[0], file.tell()
+        n = math.prod(shape)
+        if size != offset + n * dtype.itemsize:
+            raise ValueError(
+                f"{path} is damaged: expected {offset + n * dtype.itemsize} bytes; found {size}"
+            )
+        if mmap and n:
+            array: Array = np.memmap(path, dtype, "r", offset, shape)
+        else:
+            array = np.fromfile(file, dtype, n).reshape(shape)
+    _check_range(path, array, kind)
+    return array
+
+
+def read_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, Any] | None:
+    """The shape, whether it is in Fortran's order, and the dtype of a file, which is then behind
+    its header; None if it has no header of version 1."""
+    try:
+        if np.lib.format.read_magic(file) != (1, 0):
+            return None
+        header = np.lib.format.read_array_header_1_0(file, max_header_size=MAX_HEADER_BYTES)
+    except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
+        return None
+    if not all(type(n) is int and n >= 0 for n in header[0]):
+        return None
+    return header
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(
+        most is None or n == most for n, most in zip(shape, wanted, strict=True)
+    )
+
+
+def _check_range(path: str, array: Array, kind: ArrayKind) -> None:
+    if kind.most is None:
+        return
+    rows, most = ([array], [kind.most]) if isinstance(kind.most, int) else (array, kind.most)
+    for row, largest in zip(rows, most, strict=True):
+        numbers = row.reshape(-1).view(np.uint32) if kind.halves else row.reshape(-1)
+        for start in range(0, len(numbers), _STEP):
+            some = numbers[start : start + _STEP]
+            if not 0 <= some.min() <= some.max() <= largest:
+                raise ValueError(
+                    f"{path} is damaged: expected numbers from 0 to {largest}; found "
+                    f"{some.min()} to {some.max()}"
+                )
+
+
+def _words(kind: ArrayKind) -> str:
+    lengths = ", ".join("any" if n is None else str(n) for n in kind.shape)
+    return f"{np.dtype(kind.dtype)} of shape ({lengths})"
+
+
+def _found(header: tuple[tuple[int, ...], bool, Any] | None) -> str:
+    if header is None:
+        return "no NumPy file of version 1"
+    shape, is_fortran, dtype = header
+    return f"{dtype} of shape {shape}" + (" in Fortran's order" if is_fortran else "")

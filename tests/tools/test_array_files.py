@@ -1,0 +1,142 @@
+"""NumPy's files that are damaged, or of another array than was written: a ValueError that says what
+was found."""
+
+import io
+import random
+import struct
+
+import numpy as np
+import pytest
+
+from sparsemaps._tools import _array_files
+from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._tools._stages import KeptStages
+
+
+def write(path, array, **header):
+    """A file of the array, whose header may say something else."""
+    file = io.BytesIO()
+    told = {**np.lib.format.header_data_from_array_1_0(array), **header}
+    np.lib.format.write_array_header_1_0(file, told)
+    path.write_bytes(file.getvalue() + array.tobytes())
+    return str(path)
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize(
+    ("array", "kind"),
+    [
+        (np.arange(5, dtype=np.uint32), ArrayKind(np.uint32)),
+        (np.arange(5, dtype=np.uint32), ArrayKind(np.uint32, (5,), 4)),
+        (np.arange(6).reshape(2, 3), ArrayKind(np.int64, (2, None), (2, 5))),
+        (np.zeros(0, np.uint64), ArrayKind(np.uint64, most=-1, halves=True)),
+        (np.array([3 << 32 | 4], np.uint64), ArrayKind(np.uint64, most=4, halves=True)),
+    ],
+)
+def test_what_is_written_is_read(tmp_path, array, kind, mmap):
+    found = read_array(write(tmp_path / "a.npy", array), kind, mmap)
+    np.testing.assert_array_equal(found, array)
+    assert found.dtype == array.dtype
+    assert isinstance(found, np.memmap) == (mmap and array.size > 0)
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize(
+    ("array", "kind", "header", "message"),
+    [
+        (np.arange(5), ArrayKind(np.uint32), {}, r"expected uint32 of shape \(any\); found int64"),
+        (np.arange(5), ArrayKind(np.int64, (4,)), {}, r"of shape \(4\); found int64 of shape \(5"),
+        (np.arange(5), ArrayKind(np.int64, (None, 2)), {}, r"of shape \(any, 2\)"),
+        (np.arange(5), ArrayKind(np.int64), {"descr": ">i8"}, "found >i8"),
+        (np.arange(5), ArrayKind(np.int64), {"descr": "|O"}, "found object"),
+        (np.arange(5), ArrayKind(np.int64), {"shape": (6,)}, "expected 176 bytes; found 168"),
+        (np.arange(5), ArrayKind(np.int64), {"shape": (4,)}, "expected 160 bytes; found 168"),
+        (np.arange(5), ArrayKind(np.int64), {"shape": (2**60,)}, "expected 9223"),
+        (np.arange(5), ArrayKind(np.int64), {"shape": (-1,)}, "no NumPy file"),
+        (np.arange(5), ArrayKind(np.int64), {"shape": (True,)}, "no NumPy file"),
+        (np.arange(5), ArrayKind(np.int64), {"fortran_order": True}, "in Fortran's order"),
+        (np.arange(5), ArrayKind(np.int64, most=3), {}, "from 0 to 3; found 0 to 4"),
+        (np.arange(-1, 3), ArrayKind(np.int64, most=9), {}, "from 0 to 9; found -1 to 2"),
+        (np.arange(6).reshape(2, 3), ArrayKind(np.int64, (2, 3), (2, 4)), {}, "to 4; found 3 to 5"),
+        (np.array([5 << 32 | 4], np.uint64), ArrayKind(np.uint64, (1,), 4, True), {}, "4 to 5"),
+        (np.array([4 << 32 | 5], np.uint64), ArrayKind(np.uint64, (1,), 4, True), {}, "4 to 5"),
+    ],
+)  # fmt: skip
+def test_other_arrays_are_refused(tmp_path, array, kind, header, message, mmap):
+    path = write(tmp_path / "a.npy", array, **header)
+    with pytest.raises(ValueError, match=r"a\.npy is damaged: .*" + message):
+        read_array(path, kind, mmap)
+
+
+def test_numbers_beyond_the_first_block_are_compared(tmp_path, monkeypatch):
+    monkeypatch.setattr(_array_files, "_STEP", 4)
+    path = write(tmp_path / "a.npy", np.array([0] * 9 + [7]))
+    with pytest.raises(ValueError, match="found 0 to 7"):
+        read_array(path, ArrayKind(np.int64, most=6))
+
+
+def damaged(draw, content):
+    """A file with changed, lost or added bytes."""
+    content = bytearray(content)
+    for _ in range(draw.choice([1, 1, 2, 5])):
+        kind, at = draw.randrange(5), draw.randrange(len(content))
+        if kind == 0:
+            del content[at:]
+        elif kind == 1:
+            content[at:at] = draw.randbytes(draw.choice([1, 8, 40]))
+        elif kind == 2:
+            word = struct.pack("<Q", draw.choice([0, 2**32, 2**63, 2**64 - 1]))
+            content[at : at + 8] = word
+        else:
+            content[at] = draw.choice([content[at] ^ 1 << draw.randrange(8), draw.randrange(256)])
+        if not content:
+            break
+    return bytes(content)
+
+
+def test_damaged_files_are_read_or_refused(tmp_path):
+    """What is read has its type, shape and range; nothing else is raised."""
+    path = tmp_path / "a.npy"
+    array = np.arange(40, dtype=np.uint32).reshape(2, 20)
+    write(path, array)
+    content = path.read_bytes()
+    n_read = 0
+    for seed in range(2_000):
+        draw = random.Random(seed)
+        path.write_bytes(damaged(draw, content))
+        try:
+            found = read_array(str(path), ArrayKind(np.uint32, (2, None), 60), draw.random() < 0.5)
+        except ValueError:
+            continue
+        assert found.dtype == np.uint32
+        assert found.shape[0] == 2
+        assert found.size == 0 or found.max() <= 60
+        n_read += 1
+    assert 50 < n_read < 1_000
+
+
+def test_a_damaged_result_is_made_again(tmp_path):
+    made = []
+
+    def make():
+        made.append(True)
+        return np.array([1, 2], np.uint32)
+
+    stages = KeptStages(str(tmp_path))
+    kind = ArrayKind(np.uint32, most=2)
+    for expected in (1, 1):
+        assert stages.array("some", kind, make).tolist() == [1, 2]
+        assert len(made) == expected
+    write(tmp_path / "other.npy", np.array([3], np.uint32))
+    for content in (b"", b"damaged", (tmp_path / "other.npy").read_bytes()):
+        (tmp_path / "some.npy").write_bytes(content)
+        before = len(made)
+        assert stages.array("some", kind, make).tolist() == [1, 2]
+        assert len(made) == before + 1
+
+
+def test_damaged_json_is_made_again(tmp_path):
+    stages = KeptStages(str(tmp_path))
+    for content in (b"", b"{", b"\xff", b"[" * 10**5):
+        (tmp_path / "some.json").write_bytes(content)
+        assert stages.value("some", lambda: 3) == 3
