@@ -1,7 +1,7 @@
 # Dart minhash: n_hashes samples of each row, whose cost in entries does not grow with n_hashes.
 #
 # Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; two 64-bit keys,
-# of the samples and of their codes.
+# of the samples and of their codes; the power that values are raised to.
 # Output: samples, or their codes; -1 where a row has no positive entry.
 # Cost: O(entries + n_hashes log n_hashes) a row.
 # Reference: Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
@@ -22,8 +22,8 @@ cdef extern from "c/maps/dart_minhash.h" nogil:
     ctypedef struct dart_parts:
         pass
     ctypedef struct dart_minhash_loops:
-        bint (*sample_row)(double *weights, const uint64_t *columns, Py_ssize_t n, uint64_t key,
-                           Py_ssize_t n_buckets, dart_parts *parts, dart_t *buckets,
+        bint (*sample_row)(double *weights, const uint64_t *columns, Py_ssize_t n, double power,
+                           uint64_t key, Py_ssize_t n_buckets, dart_parts *parts, dart_t *buckets,
                            uint64_t *out_columns, int64_t *out_t) noexcept nogil
     const dart_minhash_loops *dart_minhash_at(int level)
 
@@ -33,7 +33,7 @@ cdef const code_output_loops *output_loops = code_output_at(level)
 
 
 cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-             uint64_t key, bint signed_, const sample_output_t *output) except -1:
+             uint64_t key, bint signed_, double power, const sample_output_t *output) except -1:
     """t* numbers the darts of a column."""
     cdef Py_ssize_t n_rows = indptr.shape[0] - 1, n_hashes = output.codes.n, row, first, n, i
     cdef Py_ssize_t longest = 1
@@ -57,7 +57,8 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
             for i in range(n):
                 weights[i] = absolute(values[first + i])
                 columns[i] = column_of(&values[0], &indices[0], first + i, signed_)
-            if not loops.sample_row(weights, columns, n, key, n_hashes, parts, buckets, sampled, t):
+            if not loops.sample_row(weights, columns, n, power, key, n_hashes, parts, buckets,
+                                    sampled, t):
                 put_no_samples(output, row)
                 continue
             if output.columns != NULL:
@@ -71,15 +72,16 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
 
 
 def dart_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-               uint64_t key, uint64_t code_key, bint signed_, Py_ssize_t n_hashes, int bits,
-               int t_bits, int layout, out):
+               uint64_t key, uint64_t code_key, bint signed_, double power, Py_ssize_t n_hashes,
+               int bits, int t_bits, int layout, out):
     """Write each row's codes: `bits` bits for i* with `t_bits` bits for (i*, t*) above them."""
     cdef sample_output_t output = samples_as_codes(layout, out, n_hashes, code_key, bits, t_bits)
-    run(values, indices, indptr, key, signed_, &output)
+    run(values, indices, indptr, key, signed_, power, &output)
 
 
 def dart_samples(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                 uint64_t key, bint signed_, int64_t[:, ::1] columns, int64_t[:, ::1] t):
+                 uint64_t key, bint signed_, double power, int64_t[:, ::1] columns,
+                 int64_t[:, ::1] t):
     """Write each row's samples i* and t*."""
     cdef sample_output_t output = whole_samples(columns, t)
-    run(values, indices, indptr, key, signed_, &output)
+    run(values, indices, indptr, key, signed_, power, &output)

@@ -29,6 +29,7 @@ cdef extern from "c/rows/groups.h" nogil:
         uint32_t *batch_ends
         uint32_t *slots
         float *logarithms
+        double power
         uint64_t **words
         uint32_t *numbers
         uint32_t *table
@@ -73,9 +74,10 @@ cdef inline bint fits(const index_t[::1] indices, int64_t first, int64_t last,
 
 cdef inline int open_groups(groups_t *groups, Scratch scratch, const value_t[::1] values,
                             const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
-                            bint is_signed, size_t row_bytes, bint logarithms) except -1:
+                            bint is_signed, size_t row_bytes, double power=0) except -1:
     """Before the first group of the rows that `indptr` delimits; a tile of a row's sums takes
-    `row_bytes`. The memory is that of `scratch`."""
+    `row_bytes`. With a `power`, groups have the logarithms of values to that power. The memory is
+    that of `scratch`."""
     cdef group_t *group = &groups.group
     cdef Py_ssize_t n_rows = indptr.shape[0] - 1
     cdef int64_t n = min(indptr[n_rows] - indptr[0], <int64_t>GROUP_ENTRIES)
@@ -95,7 +97,8 @@ cdef inline int open_groups(groups_t *groups, Scratch scratch, const value_t[::1
     group.positions = <uint32_t *>scratch.take(n * sizeof(uint32_t))
     group.slots = <uint32_t *>scratch.take(n * sizeof(uint32_t))
     group.batch_ends = <uint32_t *>scratch.take((n // GROUP_BATCH + 1) * sizeof(uint32_t))
-    group.logarithms = <float *>scratch.take(n * sizeof(float)) if logarithms else NULL
+    group.power = power
+    group.logarithms = <float *>scratch.take(n * sizeof(float)) if power != 0 else NULL
     groups.sums = scratch.take(groups.max_rows * row_bytes)
     if groups.max_rows > 1:  # a row alone is in order
         group.numbers = <uint32_t *>scratch.take(n * sizeof(uint32_t))

@@ -38,7 +38,8 @@ cdef extern from "c/maps/projection.h" nogil:
         void (*add_signs)(const uint64_t *starts, Py_ssize_t n, uint64_t tile, const void *values,
                           void *sums) noexcept nogil
         void (*settle)(uint64_t key, const void *indices, size_t index_size, const void *values,
-                       Py_ssize_t n_entries, uint64_t first, void *sums, Py_ssize_t n) noexcept nogil
+                       Py_ssize_t n_entries, uint64_t first, void *sums,
+                       Py_ssize_t n) noexcept nogil
         uint64_t (*bits)(const void *projections, Py_ssize_t n) noexcept nogil
         void (*values)(const void *projections, Py_ssize_t n, double one, void *out) noexcept nogil
     const projection_loops *projection_at(int level, size_t value_size)
@@ -93,7 +94,7 @@ cdef int project_in_groups(const value_t[::1] values, const index_t[::1] indices
     cdef Scratch scratch = borrow_scratch()
     cdef value_t *sums
     open_groups(&groups, scratch, values, indices, indptr, key, False,
-                PROJECTION_TILE * sizeof(value_t), logarithms=False)
+                PROJECTION_TILE * sizeof(value_t))
     sums = <value_t *>groups.sums
     with nogil:
         while next_group(&groups):

@@ -51,7 +51,7 @@ def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_
     if inverse_pitches is not None:
         pitches = &inverse_pitches[0]
     open_groups(&groups, scratch, values, indices, indptr, key, False,
-                BINNING_TILE * sizeof(uint64_t), logarithms=False)
+                BINNING_TILE * sizeof(uint64_t))
     sums = <uint64_t *>groups.sums
     with nogil:
         while next_group(&groups):

@@ -1,7 +1,8 @@
 # Improved consistent weighted sampling: n_hashes samples (i*, t*) of each row.
 #
 # Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; two 64-bit keys,
-# of the samples and of their codes.
+# of the samples and of their codes; the power that values are raised to, of which only the
+# logarithm is taken, from -2000 to 2000.
 # Output: samples, or their codes; -1 where a row has no positive entry.
 # Cost: O(entries * n_hashes). The random numbers of a column are made once for the rows of a group
 # and a tile of samples, so the more rows share their columns the cheaper they are.
@@ -83,7 +84,8 @@ cdef inline void emit(const value_t *values, const index_t *indices, bint signed
 
 
 cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                uint64_t key, bint signed_, const sample_output_t *output) except -1:
+                uint64_t key, bint signed_, double power,
+                const sample_output_t *output) except -1:
     cdef Py_ssize_t row, tile, n_tiles = (output.codes.n + ICWS_TILE - 1) // ICWS_TILE
     cdef uint64_t keys[SAMPLE_KEYS * ICWS_TILE]
     cdef int64_t first, n, i
@@ -93,7 +95,7 @@ cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int
     cdef groups_t groups
     cdef Scratch scratch = borrow_scratch()
     open_groups(&groups, scratch, values, indices, indptr, key, signed_, sizeof(icws_state),
-                logarithms=True)
+                power)
     states = <icws_state *>groups.sums
     n = min(indptr[indptr.shape[0] - 1] - indptr[0], <int64_t>GROUP_ENTRIES)
     if output.columns == NULL:
@@ -123,15 +125,16 @@ cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int
 
 
 def icws_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-               uint64_t key, uint64_t code_key, bint signed_, Py_ssize_t n_hashes, int bits,
-               int t_bits, int layout, out):
+               uint64_t key, uint64_t code_key, bint signed_, double power, Py_ssize_t n_hashes,
+               int bits, int t_bits, int layout, out):
     """Write each row's codes: `bits` bits for i* with `t_bits` bits for (i*, t*) above them."""
     cdef sample_output_t output = samples_as_codes(layout, out, n_hashes, code_key, bits, t_bits)
-    sample(values, indices, indptr, key, signed_, &output)
+    sample(values, indices, indptr, key, signed_, power, &output)
 
 
 def icws_samples(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                 uint64_t key, bint signed_, int64_t[:, ::1] columns, int64_t[:, ::1] t):
+                 uint64_t key, bint signed_, double power, int64_t[:, ::1] columns,
+                 int64_t[:, ::1] t):
     """Write each row's samples i* and t*."""
     cdef sample_output_t output = whole_samples(columns, t)
-    sample(values, indices, indptr, key, signed_, &output)
+    sample(values, indices, indptr, key, signed_, power, &output)

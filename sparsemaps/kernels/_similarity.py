@@ -2,18 +2,23 @@
 
 import numpy as np
 
+from sparsemaps._input._row_reader import RowReader
 from sparsemaps._loops import gram as _common
-from sparsemaps._tools import _checks
+from sparsemaps._tools import _blocks, _checks
 from sparsemaps._tools._portable_math import acos, real_power
 from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.kernels._gram import (
     GramKernel,
     documented,
     gram,
+    gram_of_rows,
     of_cosines,
+    open_pair,
     scaled_to_sum_one,
     values_of,
 )
+
+_ROWS_READ = 1024
 
 _NONNEGATIVE = "this kernel takes values >= 0"
 
@@ -34,7 +39,8 @@ def min_max_kernel(
     ----------
     [X, Y]
     power : float, default=1.0
-        Power p that absolute values are raised to first, above 0.
+        Power p that absolute values are raised to first, above 0. All values are divided by one
+        power of two before that, where their powers would leave the range of float64.
     [n_jobs, the matrix and errors]
 
     Examples
@@ -66,7 +72,8 @@ def generalized_min_max_kernel(
     ----------
     [X, Y]
     power : float, default=1.0
-        Power p that absolute values are raised to first, above 0.
+        Power p that absolute values are raised to first, above 0. All values are divided by one
+        power of two before that, where their powers would leave the range of float64.
     [n_jobs, the matrix and errors]
 
     Examples
@@ -178,15 +185,33 @@ def _min_max_gram(
     nonnegative: str | None = None,
 ) -> Array:
     power = _checks.check_real("power", power, 0, open_low=True)
+    rows, others = open_pair(X, Y, nonnegative)
+    exponent = 0 if power == 1 else _common_exponent(rows, others or rows, power)
     kernel = GramKernel(
         common,
         np.abs,
         _min_max,
-        prepare=lambda block: real_power(values_of(block), power),
-        nonnegative=nonnegative,
+        prepare=lambda block: real_power(np.ldexp(values_of(block), -exponent), power),
         one_of_itself=True,
     )
-    return gram(X, Y, n_jobs, kernel)
+    return gram_of_rows(rows, others, n_jobs, kernel)
+
+
+def _common_exponent(rows: RowReader, others: RowReader, power: float) -> int:
+    """The exponent of a power of two that all values are divided by, which changes no kernel.
+
+    It is 0 unless powers would be beyond 2^900 or below 2^-900.
+    """
+    least, most = np.inf, 0.0
+    for matrix in (rows, others):
+        for start, stop in _blocks.ranges(0, matrix.n_rows, _ROWS_READ):
+            values = abs(values_of(matrix.block(start, stop)))
+            least = min(least, float(values.min(initial=np.inf)))
+            most = max(most, float(values.max(initial=0.0)))
+    if most == 0:
+        return 0
+    exponents = np.frexp([least, most])[1]
+    return int(exponents.sum()) // 2 if power * abs(exponents).max() > 900 else 0
 
 
 def _min_max(least: Array, u: Array, v: Array) -> Array:

@@ -8,7 +8,7 @@ from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import dart_minhash as _darts
 from sparsemaps._loops import weighted_sampling as _icws
-from sparsemaps._tools import _checks, _portable_math, _seeding
+from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES
@@ -17,6 +17,9 @@ from sparsemaps.maps._sampled_map import SampledMap
 
 _N_COMPARED = 2**20
 """Samples of pairs of rows that are compared at once."""
+
+_LARGEST_LOGARITHM = 2000
+"""The largest absolute logarithm of a value to the power: t* of "icws" are then below 2**31."""
 
 _CODES = {"icws": _icws.icws_codes, "dart": _darts.dart_codes}
 _SAMPLES = {"icws": _icws.icws_samples, "dart": _darts.dart_samples}
@@ -58,7 +61,10 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     power : float, default=1.0
         Power p that absolute values are raised to first, above 0. The kernel is then
         :math:`\sum_i \min(u_i, v_i)^p / \sum_i \max(u_i, v_i)^p` [3]_. Below 1 it weighs large and
-        small values more alike: try 0.25 and 0.5 on counts and frequencies.
+        small values more alike: try 0.25 and 0.5 on counts and frequencies. Only the logarithm of
+        a value is multiplied by p, so that the powers may be beyond float64: from e**-2000 to
+        e**2000. The power of ``exact_kernel`` must bring all values, divided by one number, into
+        the range of float64.
     [random_state, n_jobs, attributes]
 
     See Also
@@ -173,7 +179,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         fitted._for_each_block(
             rows,
             lambda block, start, stop: draw(
-                *fitted._powers(block), key, fitted.signed, columns[start:stop], t[start:stop]
+                *fitted._checked(block), key, *fitted._weights, columns[start:stop], t[start:stop]
             ),
         )
         return columns, t
@@ -232,15 +238,23 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
         return kernel(X, Y, power=self.power, n_jobs=self.n_jobs)
 
-    def _powers(self, block: Block) -> Block:
-        """The block with its values raised to the power."""
-        if self.power == 1:
-            return block
-        first, last = block.indptr[0], block.indptr[-1]
-        values = np.ones(len(block.values))
-        values[first:last] = _portable_math.real_power(block.values[first:last], float(self.power))
-        return block._replace(values=values)
+    @property
+    def _weights(self) -> tuple[bool, float]:
+        """What samplers ask of values: their signs, and the power that they are raised to."""
+        return self.signed, float(self.power)
+
+    def _checked(self, block: Block) -> Block:
+        """The block, after a check that the powers of its values are in the samplers' range."""
+        if self.power > 2:  # the logarithms of all float64 are below 750
+            values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
+            beyond = abs(np.log(abs(values))) > _LARGEST_LOGARITHM / float(self.power)
+            if beyond.any():
+                raise ValueError(
+                    f"the value {values[beyond][0]} to the power of {self.power} is beyond e^2000 "
+                    "or below e^-2000: power must be smaller"
+                )
+        return block
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         codes = self.n_hashes, self.bits, self.t_bits, layout, out
-        _CODES[self.method](*self._powers(block), *self._keys, self.signed, *codes)
+        _CODES[self.method](*self._checked(block), *self._keys, *self._weights, *codes)

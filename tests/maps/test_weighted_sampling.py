@@ -12,7 +12,6 @@ from min_max_pairs import assert_theorem, collisions, make_pairs
 from scipy import stats
 
 from sparsemaps import ConsistentWeightedSampling
-from sparsemaps._input._row_reader import open_rows
 from sparsemaps._tools import _seeding
 
 N_HASHES = 40_000
@@ -47,37 +46,6 @@ def test_scaling_a_pair_keeps_its_kernel():
         scaled = [(factor * u, factor * v) for u, v in make_pairs()[:6]]
         for exact, (i, t), (i2, t2) in collisions(real_map, scaled):
             theorems.assert_rate((i == i2) & (t == t2), exact)
-
-
-@pytest.mark.parametrize("method", ["icws", "dart"])
-@pytest.mark.parametrize("power", [0.25, 3.0])
-def test_theorem_of_powers(power, method):
-    """The kernel of values to a power; of values of both signs too."""
-    rng = np.random.default_rng(5)
-    u, v = rng.gamma(1.0, size=(2, 30)) * rng.choice([-1, 1], 30)
-    X = sp.csr_array(np.array([u, np.where(rng.random(30) < 0.6, u * rng.random(30), v)]))
-    cws = ConsistentWeightedSampling(
-        n_hashes=50_000, power=power, signed=True, method=method, random_state=0
-    ).fit(X)
-    (i, j), (t, s) = cws.sample(X)
-    least, most = np.sort(abs(X.toarray()) ** power, axis=0)
-    theorems.assert_rate((i == j) & (t == s), least.sum() / most.sum())
-    np.testing.assert_allclose(cws.exact_kernel(X)[0, 1], least.sum() / most.sum())
-
-
-def test_power_is_that_of_the_values(X):
-    """Codes are those of the values' powers, in blocks, for both types; powers keep draws."""
-    for dtype in (np.float32, np.float64):
-        rows = X.astype(dtype)
-        squares = rows.astype(float).power(2)
-        cws = ConsistentWeightedSampling(n_hashes=40, random_state=0).fit(rows)
-        expected = cws.encode(squares)
-        found = cws.set_params(power=2).fit(rows).encode(rows)
-        assert (found == expected).mean() > 0.999  # but where the last bits of a power decide
-        block = open_rows(rows).block(7, 33)
-        part = slice(*block.indptr[[0, -1]])
-        powers = cws._frozen._powers(block).values[part]
-        np.testing.assert_allclose(powers, squares.data[part], rtol=1e-13)
 
 
 def test_zero_bit_bias_is_small():

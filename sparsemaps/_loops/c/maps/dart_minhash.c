@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "elementary.h"
 #include "random.h"
 #include "simd.h"
 
@@ -231,8 +232,26 @@ static void throw_all(const dart_row *row, const double *weights, const uint64_t
     }
 }
 
-static int sample_row(double *weights, const uint64_t *columns, ptrdiff_t n, uint64_t key,
-                      ptrdiff_t n_buckets, dart_parts *parts, dart_t *buckets,
+/* Raise values to a power, and divide by a power of four near the largest, whose exponent is
+ * returned: by logarithms, as powers may leave the range of numbers. */
+static int64_t raise(double *values, ptrdiff_t n, double power)
+{
+    const double logarithm_of_4 = 1.3862943611198906;
+    double largest = -INFINITY;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        values[i] = values[i] > 0.0 ? power * log_f64(values[i]) : -INFINITY;
+        largest = values[i] > largest ? values[i] : largest;
+    }
+    const double exponent = floor(largest / logarithm_of_4);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double below = values[i] - exponent * logarithm_of_4;
+        values[i] = below > -100.0 ? exp_f64(below) : 0.0; /* 4^-DART_LOWEST_PART is e^-88 */
+    }
+    return (int64_t)exponent;
+}
+
+static int sample_row(double *weights, const uint64_t *columns, ptrdiff_t n, double power,
+                      uint64_t key, ptrdiff_t n_buckets, dart_parts *parts, dart_t *buckets,
                       uint64_t *out_columns, int64_t *out_t)
 {
     dart_row row;
@@ -242,9 +261,17 @@ static int sample_row(double *weights, const uint64_t *columns, ptrdiff_t n, uin
         largest = weights[i] > largest ? weights[i] : largest;
     if (largest == 0.0)
         return 0;
+    int64_t raised = 0;
+    if (power != 1.0) {
+        raised = raise(weights, n, power);
+        largest = 0.0;
+        for (ptrdiff_t i = 0; i < n; i++)
+            largest = weights[i] > largest ? weights[i] : largest;
+    }
     row.highest = part_of(largest);
     row.factor[0] = ldexp(1.0, (int)-row.highest);
     row.factor[1] = row.factor[0];
+    row.highest += raised;
     for (ptrdiff_t i = 0; i < n; i++) {
         weights[i] = weights[i] * row.factor[0] * row.factor[1];
         total += weights[i];

@@ -42,11 +42,12 @@ typedef struct {
 } dart_parts;
 
 typedef struct {
-    /* Sample a row of n entries: the columns of the samples, and t that numbers the darts of a
-     * column, into arrays of n_buckets. `weights`, of at least 0, are written over; `parts` and
-     * `buckets` (n_buckets) are scratch. Returns 0 where no weight is above 0. */
-    int (*sample_row)(double *weights, const uint64_t *columns, ptrdiff_t n, uint64_t key,
-                      ptrdiff_t n_buckets, dart_parts *parts, dart_t *buckets,
+    /* Sample a row of n entries, whose weights are values of at least 0 to a power: the columns of
+     * the samples, and t that numbers the darts of a column, into arrays of n_buckets. `weights` are
+     * the values, and written over; `parts` and `buckets` (n_buckets) are scratch. Returns 0 where
+     * no value is above 0. */
+    int (*sample_row)(double *weights, const uint64_t *columns, ptrdiff_t n, double power,
+                      uint64_t key, ptrdiff_t n_buckets, dart_parts *parts, dart_t *buckets,
                       uint64_t *out_columns, int64_t *out_t);
 } dart_minhash_loops;
 

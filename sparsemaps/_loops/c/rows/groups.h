@@ -29,7 +29,9 @@ typedef struct {
     uint32_t *batch_ends; /* end of each batch's entries */
     uint32_t *slots;      /* of each entry, GROUP_BATCH * row + number of its column in the batch */
     const void *values;   /* of each entry, of the input's type */
-    float *logarithms;    /* of each entry's absolute value; NULL where nobody wants them */
+    float *logarithms;    /* `power` times that of each entry's absolute value; NULL where nobody
+                           * wants them */
+    double power;
     /* Scratch: two words for each entry, of which one becomes its column's start and the other its
      * value; the number of each entry's column; and the number of each column, for as many columns
      * as the smaller of GROUP_TABLE_COLUMNS and 8 for each entry. */

@@ -1,10 +1,11 @@
 /* Another thread may change values and indices meanwhile. Therefore indices are read once, and the
  * group's arrays are addressed only by what was computed from a copy of them. */
 
-static void NAME(take_logarithms)(const VALUE *restrict values, ptrdiff_t n, float *restrict out)
+static void NAME(take_logarithms)(const VALUE *restrict values, ptrdiff_t n, double power,
+                                  float *restrict out)
 {
     for (ptrdiff_t i = 0; i < n; i++)
-        out[i] = (float)log_f64(fabs((double)values[i]));
+        out[i] = (float)(power * log_f64(fabs((double)values[i])));
 }
 
 static void NAME(gather_row)(const void *any_values, const void *any_indices, int64_t start,
@@ -30,7 +31,7 @@ static void NAME(gather_row)(const void *any_values, const void *any_indices, in
     group->starts = columns;
     group->values = into;
     if (group->logarithms)
-        NAME(take_logarithms)(into, n, group->logarithms);
+        NAME(take_logarithms)(into, n, group->power, group->logarithms);
 }
 
 static void NAME(gather_rows)(const void *any_values, const void *any_indices,
@@ -66,5 +67,5 @@ static void NAME(gather_rows)(const void *any_values, const void *any_indices,
     }
     group->values = into;
     if (group->logarithms)
-        NAME(take_logarithms)(into, n, group->logarithms);
+        NAME(take_logarithms)(into, n, group->power, group->logarithms);
 }
