@@ -1,4 +1,5 @@
-"""MinHash of sets against datasketch and rensa, which hash a list of tokens each."""
+"""MinHash of sets against datasketch and rensa, which hash a list of tokens each, and against
+FastSketchLSH, which takes CSR as we do."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,3 +67,33 @@ class Sets:
         return ratio(self.rensas, self.ours)
 
     track_ratio_datasketch.unit = track_ratio_rensa.unit = "times faster"
+
+
+class SetsInCsr:
+    """From small sets to large ones, one thread."""
+
+    params = ([(20, 128), (3_700, 128), (20_000, 128), (20_000, 512), (200_000, 512)],)
+    param_names = ("members, n_hashes",)
+
+    def setup(self, size):
+        from FastSketchLSH import FastSimilaritySketch
+
+        n_members, n_hashes = size
+        self.X = sets(n_members, max(4, 400_000 // n_members))
+        self.map = MinHash(n_hashes=n_hashes, random_state=0).fit(self.X)
+        self.peer = FastSimilaritySketch(n_hashes, 1)
+        self.columns, self.ends = self.X.indices.astype("u4"), self.X.indptr.astype("u8")
+
+    def ours(self):
+        self.map.encode(self.X)
+
+    def fastsketchlshs(self):
+        self.peer.batch_csr(self.columns, self.ends, False, 1)
+
+    def time_encode(self, size):
+        self.ours()
+
+    def track_ratio_fastsketchlsh(self, size):
+        return ratio(self.fastsketchlshs, self.ours)
+
+    track_ratio_fastsketchlsh.unit = "times faster"

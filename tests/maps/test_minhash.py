@@ -218,7 +218,7 @@ def test_against_the_definition(n, n_hashes):
 def test_more_members_than_starts_are_kept():
     members = np.unique(np.random.default_rng(0).integers(0, 2**40, 20_000))
     X = csr(members)
-    for n_hashes in (3, 5_000):  # one round, and several
+    for n_hashes in (3, 100, 5_000):  # one round, and several
         found = MinHash(n_hashes=n_hashes, random_state=5).fit(X).sample(X)[0]
         key = _seeding.keys(5, "minhash", 2)[0]
         np.testing.assert_array_equal(found, reference.minhash(key, members, n_hashes))

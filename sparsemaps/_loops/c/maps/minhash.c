@@ -12,7 +12,10 @@
 #define STEP                                                                                       \
     UINT64_C(0x9e3779b97f4a7c15) /* from one word of a column to the next, as in random.h */
 
-enum { SHORT = 128 }; /* rounds of fewer members are hashed several at once */
+enum {
+    SHORT = 128, /* rounds of fewer members are hashed several at once */
+    FEW = 8      /* members a bin, before which some bins are empty or have large values */
+};
 
 INLINE uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -98,17 +101,66 @@ static ptrdiff_t count_empty(const uint64_t *bins, ptrdiff_t k)
     return total;
 }
 
-/* The first round, in which all bins are empty. Returns how many are left so. */
+/* The largest value of the bins: a member whose value is not below it changes none. */
+static uint64_t largest_value(const uint64_t *bins, ptrdiff_t k)
+{
+    uint64_t largest = 0;
+    for (ptrdiff_t j = 0; j < k; j++)
+        largest = bins[j] > largest ? bins[j] : largest;
+    return largest;
+}
+
+/* Which members have a value below a bound; returns how many. */
+static ptrdiff_t find_below(const uint64_t *restrict values, ptrdiff_t n, uint64_t bound,
+                            uint32_t *restrict below)
+{
+    ptrdiff_t n_below = 0, i = 0;
+#if defined(__AVX512F__)
+    const __m512i bounds = _mm512_set1_epi64((long long)bound);
+    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (; i + 16 <= n; i += 16) {
+        __m512i low = _mm512_loadu_si512(values + i), high = _mm512_loadu_si512(values + i + 8);
+        unsigned some = _mm512_cmplt_epu64_mask(low, bounds)
+                        | (unsigned)_mm512_cmplt_epu64_mask(high, bounds) << 8;
+        _mm512_storeu_si512(below + n_below,
+                            _mm512_maskz_compress_epi32((__mmask16)some, position));
+        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
+        n_below += __builtin_popcount(some);
+    }
+#endif
+    for (; i < n; i++) {
+        below[n_below] = (uint32_t)i;
+        n_below += values[i] < bound;
+    }
+    return n_below;
+}
+
+/* The first round, in which all bins are empty. Returns how many are left so. Most members of a large
+ * set have a value that is above that of every bin by then. */
 static ptrdiff_t first_round(const void *columns, int itemsize, ptrdiff_t n, uint64_t key,
                              uint64_t k, uint64_t mask, minhash_scratch *s)
 {
+    uint64_t bound = EMPTY;
+    ptrdiff_t next_bound = (ptrdiff_t)(FEW * k);
     for (ptrdiff_t first = 0; first < n; first += MEMBERS_TILE) {
         const ptrdiff_t count = tile_length(n, first);
         uint64_t *starts = tile_starts(n, first, s);
         column_starts(columns, itemsize, first, count, key, starts);
         bins_and_values(starts, count, k, mask, first, s->numbers, s->values);
-        for (ptrdiff_t i = 0; i < count; i++)
+        if (first >= next_bound) {
+            bound = largest_value(s->bins, (ptrdiff_t)k);
+            next_bound = first + (ptrdiff_t)k + first / 8;
+        }
+        if (bound == EMPTY) {
+            for (ptrdiff_t i = 0; i < count; i++)
+                s->bins[s->numbers[i]] = smaller(s->bins[s->numbers[i]], s->values[i]);
+            continue;
+        }
+        const ptrdiff_t n_hits = find_below(s->values, count, bound, s->hits);
+        for (ptrdiff_t h = 0; h < n_hits; h++) {
+            const uint32_t i = s->hits[h];
             s->bins[s->numbers[i]] = smaller(s->bins[s->numbers[i]], s->values[i]);
+        }
     }
     return count_empty(s->bins, (ptrdiff_t)k);
 }
