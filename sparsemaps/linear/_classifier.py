@@ -7,7 +7,7 @@ from scipy import special
 
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.linear import _losses
+from sparsemaps.linear import _losses, _model_file
 from sparsemaps.linear._model import CodesModel, check_lengths, check_weights
 
 
@@ -282,6 +282,60 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         logarithms : ndarray of shape (n_samples, n_classes)
         """
         return np.log(self.predict_proba(X))
+
+    def explain(self, text: Any, label: Any = None) -> list[tuple[str, float]]:
+        """The n-grams of a text, by what they add to its score.
+
+        A sample of `MinHash` and of `ConsistentWeightedSampling` comes from one column, and a
+        column from an n-gram. So each n-gram adds the weights of the codes of its samples. The sum
+        over all n-grams, and the intercept, is the score.
+
+        Parameters
+        ----------
+        text : str or bytes
+            One text.
+        label : object, default=None
+            The class whose score is explained; None is the class that ``predict`` gives. Of two
+            classes, the score of the first is that of the second times -1.
+
+        Returns
+        -------
+        ngrams : list of (str, float)
+            Those n-grams from which a sample comes, the largest share first, positive or negative.
+
+        Raises
+        ------
+        ValueError
+            If the model has no vectorizer, `label` is no class, or the samples of the map are not
+            columns.
+
+        Examples
+        --------
+        >>> from sparsemaps import MinHash
+        >>> from sparsemaps.linear import KernelClassifier
+        >>> from sparsemaps.text import HashingVectorizer
+        >>> words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
+        >>> model = KernelClassifier(MinHash(random_state=0), vectorizer=words, random_state=0)
+        >>> texts = ["send money now", "money for you", "the meeting is now", "we meet for lunch"]
+        >>> model.fit(texts, ["spam", "spam", "mail", "mail"]).explain("money for lunch")[0][0]
+        'money'
+        """
+        _sklearn.check_is_fitted(self, "map_")
+        if label is None:
+            label = self.predict([text])[0]
+        found = np.flatnonzero(self.classes_ == label)
+        if len(found) != 1:
+            raise ValueError(f"label must be one of classes_, got {label!r}")
+        if len(self.classes_) > 2:
+            return self._explained(text, int(found[0]))
+        shares = self._explained(text, 0)
+        return shares if found[0] == 1 else [(ngram, -share) for ngram, share in shares]
+
+    @classmethod
+    def _attributes_of(cls, weights: Array, description: dict[str, Any]) -> dict[str, Any]:
+        found = super()._attributes_of(weights, description)
+        found["classes_"] = _model_file.classes_in(description, weights.shape[1])
+        return found
 
 
 def _has_probabilities(model: KernelClassifier) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import numbers
+import os
 import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,8 +14,9 @@ from sparsemaps._loops import linear as _kernel
 from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.codes import PackedCodes
-from sparsemaps.linear import _losses, _solver
+from sparsemaps.codes import PackedCodes, unpack
+from sparsemaps.linear import _explanation, _losses, _model_file, _solver
+from sparsemaps.linear._few_rows import FewRows
 from sparsemaps.linear._losses import Objective
 
 _BLOCK_SCORES = 2**22
@@ -46,6 +48,7 @@ class CodesModel(_sklearn.BaseEstimator):
     vectorizer_: Any
     intercept_: Floats
     n_iter_: int
+    _few: FewRows
 
     # ---- rows ------------------------------------------------------------------------------------
 
@@ -64,7 +67,7 @@ class CodesModel(_sklearn.BaseEstimator):
 
     def _begin(self, X: Any) -> PackedCodes:
         """Fit the map, and encode the rows of `X`."""
-        for name in ("n_features_in_", "feature_names_in_", "vectorizer_"):
+        for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_few"):
             vars(self).pop(name, None)
         if isinstance(X, PackedCodes):
             self.map_ = self._map_of(X)
@@ -174,6 +177,7 @@ class CodesModel(_sklearn.BaseEstimator):
                 duals[number] = solution.dual
         self._weights, self.intercept_, self.n_iter_ = weights, intercepts, n_iter
         self._code_bits, self._n_codes = codes.bits, codes.n_hashes
+        self._few = FewRows(self.map_, getattr(self, "vectorizer_", None))
         if duals:
             self._warn(rows, objective, duals, names)
 
@@ -211,38 +215,133 @@ class CodesModel(_sklearn.BaseEstimator):
         """The score of each row by each model."""
         out = np.empty((len(codes), len(self.intercept_)))
         for start, stop in self._score_blocks(len(codes)):
-            out[start:stop] = self._scores_of(codes, start, stop)
+            out[start:stop] = self._scores_of(codes.array[start:stop], codes.sampled[start:stop])
         return out
 
     def _score_blocks(self, n_rows: int) -> list[tuple[int, int]]:
         step = max(1, _BLOCK_SCORES // (self._n_codes * (1 + len(self.intercept_) // 8)))
         return _blocks.ranges(0, n_rows, step)
 
-    def _scores_of(self, codes: PackedCodes, start: int, stop: int) -> Floats:
-        sums = np.zeros((stop - start, len(self.intercept_)))
+    def _scores_of(self, codes: Array, sampled: Array) -> Floats:
+        sums = np.zeros((len(codes), len(self.intercept_)))
         _kernel.add_scores(
-            np.ascontiguousarray(codes.array[start:stop]),
-            codes.sampled[start:stop].view(np.uint8),
-            self._n_codes,
-            self._code_bits,
-            self._weights,
-            sums,
-        )
+            np.ascontiguousarray(codes), sampled.view(np.uint8), self._n_codes, self._code_bits,
+            self._weights, sums,
+        )  # fmt: skip
         sums /= np.sqrt(self._n_codes)
         sums += self.intercept_
         return sums
 
     def _from_scores(self, X: Any, function: Callable[[Floats], Array]) -> Array:
         """What a function makes of the scores of some rows at a time, for all rows of `X`."""
+        few = vars(self).get("_few")
+        if few is None:  # not fitted, or made of a pickle
+            _sklearn.check_is_fitted(self, "map_")
+            self._few = few = FewRows(self.map_, getattr(self, "vectorizer_", None))
+        array = few.codes(X)
+        if array is not None:
+            return function(self._scores_of(array, np.ones(len(array), bool)))
         codes = self._codes(X)
 
         def of_rows(start: int, stop: int) -> Array:
-            return function(self._scores_of(codes, start, stop))
+            return function(self._scores_of(codes.array[start:stop], codes.sampled[start:stop]))
 
         parts = _threads.run(of_rows, self._score_blocks(len(codes)), self.n_jobs)
         if not parts:
             return function(np.empty((0, len(self.intercept_))))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _explained(self, text: Any, number: int) -> list[tuple[str, float]]:
+        """The n-grams of a text with what each adds to a score."""
+        _sklearn.check_is_fitted(self, "map_")
+        vectorizer = getattr(self, "vectorizer_", None)
+        if vectorizer is None:
+            raise ValueError("explain needs a model with a vectorizer, got vectorizer=None")
+        if not isinstance(text, (str, bytes)):
+            raise ValueError(f"text must be one text, got {type(text).__name__}")
+        columns = _explanation.columns_of_samples(self.map_, vectorizer.transform([text]))
+        codes = self.map_.encode_texts(vectorizer, [text], packed=True)
+        if not codes.sampled[0]:
+            return []
+        features = unpack(codes)[0] + (np.arange(self._n_codes) << self._code_bits)
+        shares = self._weights[features, number] / np.sqrt(self._n_codes)
+        unique, of_column = np.unique(columns, return_inverse=True)
+        totals = np.bincount(of_column, shares)
+        ngrams = _explanation.ngrams_of_columns(vectorizer, text)
+        order = np.argsort(-np.abs(totals), kind="stable").tolist()
+        return [(ngrams[int(unique[i])], float(totals[i])) for i in order]
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def save(self, path: Any) -> None:
+        """Write the model to a file for `load`; it appears only when it is complete.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. It has the weights, and the configurations of map and vectorizer.
+            `random_state` and `n_jobs` are left out.
+
+        Raises
+        ------
+        ValueError
+            If a parameter of the map or of the vectorizer is a function, or the vectorizer is of
+            another class than `HashingVectorizer` and `ByteNgrams`.
+        OSError
+            If the file cannot be written. An earlier file of this name then stays as it is.
+        """
+        _sklearn.check_is_fitted(self, "map_")
+        more = {
+            "n_codes": self._n_codes,
+            "bits": self._code_bits,
+            "intercepts": self.intercept_.tolist(),
+            "n_iter": int(self.n_iter_),
+        }
+        _model_file.save(path, self, self._weights, more)
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Open a model that was saved; its weights are mapped into memory.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        model : object of this class
+            Its scores have the same bits as those of the model that was saved. Its `map` is the
+            fitted one.
+
+        Raises
+        ------
+        ValueError
+            If the file does not hold a model of this class, is cut short, or is of another version
+            or scheme of random numbers.
+        """
+        model: Self = _model_file.load(os.fspath(path), cls, cls._attributes_of)
+        model._few = FewRows(model.map_, getattr(model, "vectorizer_", None))
+        return model
+
+    @classmethod
+    def _attributes_of(cls, weights: Array, description: dict[str, Any]) -> dict[str, Any]:
+        """The fitted attributes of a model of a file."""
+        return {
+            "_weights": weights,
+            "_n_codes": description["n_codes"],
+            "_code_bits": description["bits"],
+            "intercept_": _model_file.intercepts_in(description, weights.shape[1]),
+            "n_iter_": _checks.check_int("n_iter", description["n_iter"], 0, _checks.LARGEST_INT),
+        }
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        state = dict(state)
+        state.pop("_few", None)  # which is made again
+        if isinstance(state.get("_weights"), np.memmap):
+            state["_weights"] = np.array(state["_weights"])
+        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

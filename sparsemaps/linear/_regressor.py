@@ -175,3 +175,31 @@ default="squared_epsilon_insensitive"
             If rows are not as the map takes them, or codes are of another map.
         """
         return self._from_scores(X, lambda scores: scores[:, 0])
+
+    def explain(self, text: Any) -> list[tuple[str, float]]:
+        """The n-grams of a text, by what they add to its number.
+
+        As ``explain`` of `KernelClassifier`.
+
+        Parameters
+        ----------
+        text : str or bytes
+            One text.
+
+        Returns
+        -------
+        ngrams : list of (str, float)
+            Those n-grams from which a sample comes, the largest share first, positive or negative.
+
+        Raises
+        ------
+        ValueError
+            If the model has no vectorizer, or the samples of the map are not columns.
+        """
+        return self._explained(text, 0)
+
+    @classmethod
+    def _attributes_of(cls, weights: Array, description: dict[str, Any]) -> dict[str, Any]:
+        if weights.shape[1] != 1:
+            raise ValueError("it has several models")
+        return super()._attributes_of(weights, description)

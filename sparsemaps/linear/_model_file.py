@@ -1,0 +1,271 @@
+"""The file of a model: weights, and the configurations of map and vectorizer.
+
+A file has a NumPy file with the weights, a description as JSON, the length of the description, and
+eight bytes that mark such files, in this order. Nothing in it is code.
+"""
+
+import io
+import json
+import math
+import os
+import struct
+import tokenize
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import sparsemaps
+from sparsemaps._tools import _checks, _output_files
+from sparsemaps._tools._typing import Array
+
+_FOOTER = struct.Struct("<Q8s")
+_MAGIC = b"SMLINEAR"
+_VERSION = 1
+_ALIGNED = 64
+_MAX_HEADER_BYTES = 2**12
+_LARGEST_DESCRIPTION = 2**28
+_WRITTEN_BYTES = 2**24
+_KINDS = "biuUf"
+"""Kinds of the types of labels; others are strings as objects, "O"."""
+
+_SIZES = "n_hashes", "n_components", "n_grids"
+"""Parameters of maps that are the number of codes."""
+
+_LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
+
+
+def save(path: Any, model: Any, weights: Array, more: dict[str, Any]) -> None:
+    """Write a model of these weights; `more` is added to the description."""
+    description = {
+        "class": type(model).__name__,
+        "version": _VERSION,
+        "map": model.map_.to_config(),
+        "vectorizer": _config_of(getattr(model, "vectorizer_", None)),
+        "parameters": {
+            name: _for_json(name, value)
+            for name, value in model.get_params(deep=False).items()
+            if name not in _LEFT_OUT
+        },
+        "shape": list(weights.shape),
+        **more,
+    }
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        kind = classes.dtype.str if classes.dtype.kind in _KINDS else "O"
+        description["classes"] = [kind, _labels(classes)]
+    text = json.dumps(description, allow_nan=False).encode()
+    header = io.BytesIO()
+    header_of = {"descr": "<f8", "fortran_order": False, "shape": weights.shape}
+    np.lib.format.write_array_header_1_0(header, header_of)
+    data = np.ascontiguousarray(weights, "<f8").reshape(-1).view(np.uint8)
+    with _output_files.atomic_output(path) as file:
+        file.write(header.getvalue())
+        for start in range(0, len(data), _WRITTEN_BYTES):
+            file.write(data[start : start + _WRITTEN_BYTES].data)
+        file.write(text)
+        file.write(_FOOTER.pack(len(text), _MAGIC))
+
+
+def _labels(classes: Array) -> list[Any]:
+    labels: list[Any] = classes.tolist()
+    if classes.dtype.kind not in _KINDS and not all(isinstance(label, str) for label in labels):
+        raise ValueError("classes must be numbers or strings to be saved, got other objects")
+    return labels
+
+
+def _for_json(name: str, value: Any) -> Any:
+    """A parameter in types that JSON has, from which `_from_json` makes it again."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, dict):
+        return {"pairs": [[_for_json(name, part) for part in pair] for pair in value.items()]}
+    if isinstance(value, (tuple, list, set, frozenset)):
+        items = sorted(value) if isinstance(value, (set, frozenset)) else value
+        return {"items": [_for_json(name, item) for item in items], "list": type(value) is list}
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return {"dtype": np.dtype(value).str}
+    if isinstance(value, np.dtype):
+        return {"dtype": value.str}
+    raise ValueError(f"a model with {name}={value!r} cannot be saved")
+
+
+def _from_json(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "pairs" in value:
+        return {_from_json(key): _from_json(part) for key, part in value["pairs"]}
+    if "dtype" in value:
+        return _dtype(value["dtype"])
+    items = [_from_json(item) for item in value["items"]]
+    return items if value["list"] else tuple(items)
+
+
+def _dtype(text: Any) -> Any:
+    found = np.dtype({f"<{kind}{size}": f"<{kind}{size}" for kind in "if" for size in (4, 8)}[text])
+    return found.type
+
+
+def _config_of(vectorizer: Any) -> dict[str, Any] | None:
+    if vectorizer is None:
+        return None
+    from sparsemaps.text import ByteNgrams
+
+    name = "ByteNgrams" if isinstance(vectorizer, ByteNgrams) else "HashingVectorizer"
+    if name == "HashingVectorizer" and type(vectorizer).__name__ != name:
+        raise ValueError(
+            "the vectorizer of a model that is saved must be HashingVectorizer or ByteNgrams, got "
+            f"{type(vectorizer).__name__}"
+        )
+    _refuse_files(vectorizer)
+    parameters = vectorizer.get_params(deep=False)
+    parameters.pop("n_jobs", None)
+    return {
+        "class": name,
+        "parameters": {key: _for_json(key, value) for key, value in parameters.items()},
+    }
+
+
+def _refuse_files(vectorizer: Any) -> None:
+    """Raise if texts are names of files: who sends texts to a model would read files."""
+    if getattr(vectorizer, "input", "content") != "content":
+        raise ValueError(
+            f'a model is saved with vectorizers of input="content", got {vectorizer.input!r}'
+        )
+
+
+def load(path: str, cls: Any, attributes_of: Any) -> Any:
+    """The model of a file, of the class `cls`; ``attributes_of(weights, description)`` are set."""
+    description, weights = _read(path)
+    name = description.get("class")
+    if name != cls.__name__:
+        raise ValueError(f"{path} holds a {name}, not a {cls.__name__}")
+    if description.get("version") != _VERSION:
+        raise ValueError(
+            f"{path} holds a model of version {description.get('version')}; this version of "
+            f"sparsemaps reads version {_VERSION}"
+        )
+    try:
+        width, n_models = weights.shape
+        n_codes = _checks.check_int("n_codes", description["n_codes"], 1, width)
+        bits = _checks.check_int("bits", description["bits"], 1, 24)
+        if n_codes << bits != width or n_models < 1:
+            raise ValueError("its weights are not those of its codes")
+        if any(size != n_codes for size in _sizes_in(description["map"])):
+            raise ValueError("its map has another number of codes")
+        map: Any = sparsemaps.from_config(description["map"])
+        row = sp.csr_array((1, description["map"]["n_features"] or 1))
+        made = map.encode(row, packed=True)
+        if (made.n_hashes, made.bits) != (n_codes, bits):
+            raise ValueError("its map has other codes")
+        parameters = {key: _from_json(value) for key, value in description["parameters"].items()}
+        vectorizer = _vectorizer_of(description["vectorizer"])
+        model = cls(map, vectorizer=vectorizer, **parameters)
+        model._check_parameters()
+        model.map_ = map
+        if vectorizer is not None:
+            model.vectorizer_ = vectorizer
+        if hasattr(map, "n_features_in_"):
+            model.n_features_in_ = map.n_features_in_
+        for key, value in attributes_of(weights, description).items():
+            setattr(model, key, value)
+    except (
+        *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),
+        *(RecursionError, MemoryError, NotImplementedError),
+    ) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    return model
+
+
+def classes_in(description: dict[str, Any], n_models: int) -> Array:
+    """The classes of a description, which are as many as the models have, and in sorted order."""
+    kind, labels = description["classes"]
+    if not isinstance(labels, list) or len(labels) != (2 if n_models == 1 else n_models):
+        raise ValueError("its classes are not those of its weights")
+    if kind == "O":
+        if not all(isinstance(label, str) for label in labels):
+            raise ValueError("its classes are no strings")
+        classes = np.empty(len(labels), object)
+        classes[:] = labels
+    else:
+        if not isinstance(kind, str) or np.dtype(kind).kind not in _KINDS:
+            raise ValueError("its classes have no type")
+        if np.dtype(kind).itemsize > 2**24:
+            raise ValueError("its classes are too long")
+        classes = np.array(labels, np.dtype(kind))
+    if classes.shape != (len(labels),) or not (classes[:-1] < classes[1:]).all():
+        raise ValueError("its classes are not in order")
+    return classes
+
+
+def intercepts_in(description: dict[str, Any], n_models: int) -> Array:
+    """The intercepts of a description."""
+    intercepts = np.array(description["intercepts"], float)
+    if intercepts.shape != (n_models,) or not np.isfinite(intercepts).all():
+        raise ValueError("its intercepts are not those of its weights")
+    return intercepts
+
+
+def _sizes_in(config: Any) -> Iterator[Any]:
+    """The numbers of codes that a map's config names, of its parts too."""
+    if isinstance(config, dict):
+        for key, value in config.items():
+            if key in _SIZES:
+                yield value
+            yield from _sizes_in(value)
+    elif isinstance(config, list):
+        for value in config:
+            yield from _sizes_in(value)
+
+
+def _vectorizer_of(config: Any) -> Any:
+    if config is None:
+        return None
+    from sparsemaps import text
+
+    classes = {name: getattr(text, name) for name in ("HashingVectorizer", "ByteNgrams")}
+    parameters = {key: _from_json(value) for key, value in config["parameters"].items()}
+    if isinstance(parameters.get("stop_words"), tuple):
+        parameters["stop_words"] = frozenset(parameters["stop_words"])
+    vectorizer = classes[config["class"]](**parameters)
+    vectorizer.fit([""])
+    _refuse_files(vectorizer)
+    return vectorizer
+
+
+def _read(path: str) -> tuple[dict[str, Any], Array]:
+    """The description and the weights of a file. All sizes are compared with that of the file."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        file.seek(max(size - _FOOTER.size, 0))
+        end = file.read()
+        if len(end) != _FOOTER.size or not end.endswith(_MAGIC):
+            raise ValueError(f"{path} is no file of a linear model, or is cut short")
+        n_text, _ = _FOOTER.unpack(end)
+        start = size - _FOOTER.size - n_text
+        try:
+            if start < 0 or n_text > _LARGEST_DESCRIPTION:
+                raise ValueError
+            file.seek(start)
+            description = json.loads(file.read(n_text))
+            shape = tuple(_checks.check_int("length", n, 0, start) for n in description["shape"])
+            offset = start - 8 * math.prod(shape)
+            if len(shape) != 2 or not 0 < offset <= _MAX_HEADER_BYTES or offset % _ALIGNED:
+                raise ValueError
+            file.seek(0)
+            if np.lib.format.read_magic(file) != (1, 0):
+                raise ValueError
+            header = np.lib.format.read_array_header_1_0(file, max_header_size=_MAX_HEADER_BYTES)
+            if header != (shape, False, np.dtype("<f8")) or file.tell() != offset:
+                raise ValueError
+        except (
+            *(ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError),
+            *(tokenize.TokenError, AttributeError),
+        ):
+            raise ValueError(f"{path} is damaged: its description cannot be read") from None
+    if 0 in shape:
+        raise ValueError(f"{path} is damaged: it has no weights")
+    return description, np.memmap(path, "<f8", "r", offset, shape)

@@ -1,0 +1,331 @@
+"""Models in files, in other processes, one text at a time, and what their n-grams add."""
+
+import json
+import os
+import pickle
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sparsemaps import (
+    ConsistentWeightedSampling,
+    KernelProduct,
+    MinHash,
+    RandomBinning,
+    RandomFourier,
+    SignProjection,
+)
+from sparsemaps.linear import KernelClassifier, KernelRegressor, _few_rows
+from sparsemaps.text import ByteNgrams, HashingVectorizer
+
+WORDS = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
+TEXTS = [
+    *("the cat sat on the mat", "a dog ran in the park", "dogs bark at a cat", "the mat is red"),
+    *("prices rose in the market", "the bank lent money", "a market of money", "banks and prices"),
+]
+LABELS = ["pets"] * 4 + ["money"] * 4
+
+
+def text_model(**parameters):
+    parameters = {"map": MinHash(n_hashes=64, random_state=0), "vectorizer": WORDS, **parameters}
+    return KernelClassifier(**parameters, random_state=0).fit(TEXTS, LABELS)
+
+
+def rows(n=80):
+    rng = np.random.default_rng(0)
+    X = rng.gamma(1.0, size=(n, 6))
+    return sp.csr_array(X), X.argmax(axis=1), X[:, 0]
+
+
+def labels_of(kind, y):
+    if kind == "objects":
+        return np.array([f"class é {label}" for label in y], object)
+    return np.char.add("c", y.astype("U4")) if kind == "U5" else y.astype(kind)
+
+
+@pytest.mark.parametrize("kind", ["i8", "u1", "f4", "U5", "objects"])
+def test_what_is_loaded_is_what_was_saved(kind, tmp_path):
+    X, y, _ = rows()
+    y = labels_of(kind, y)
+    map = ConsistentWeightedSampling(n_hashes=32, random_state=0)
+    model = KernelClassifier(map, C=3.0, class_weight={y[0]: 2.0}, random_state=0).fit(X, y)
+    model.save(tmp_path / "model")
+    again = KernelClassifier.load(tmp_path / "model")
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.classes_.tolist() == model.classes_.tolist()
+    assert (again.decision_function(X) == model.decision_function(X)).all()
+    assert (again.predict(X) == model.predict(X)).all()
+    assert (again.C, again.class_weight, again.n_iter_) == (3.0, model.class_weight, model.n_iter_)
+    assert again.n_features_in_ == 6
+    assert not again.coef_.flags.writeable
+    assert (model.coef_ == np.load(tmp_path / "model").T).all()
+    packed = map.fit(X).encode(X, packed=True)
+    assert (again.predict(packed) == model.predict(X)).all()
+    os.remove(tmp_path / "model")
+    copied = pickle.loads(pickle.dumps(model))
+    assert (copied.predict(X) == model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    "map",
+    [
+        MinHash(n_hashes=9, bits=3, random_state=0),
+        SignProjection(n_hashes=20, random_state=0),
+        RandomBinning(n_grids=8, n_bins=16, random_state=0),
+        RandomFourier(n_components=40, gamma="scale", random_state=0),
+        KernelProduct(
+            maps=[
+                ("one", ConsistentWeightedSampling(n_hashes=8, bits=2, t_bits=1)),
+                ("two", SignProjection(n_hashes=8)),
+            ],
+            random_state=0,
+        ),
+    ],
+    ids=repr,
+)
+def test_every_coded_map_is_saved(map, tmp_path):
+    X, y, target = rows()
+    for model, want in (
+        (KernelClassifier(map, loss="log_loss", random_state=0), y > 2),
+        (KernelRegressor(map, epsilon=0.2, random_state=0), target),
+    ):
+        model.fit(X, want).save(tmp_path / "model")
+        again = type(model).load(tmp_path / "model")
+        assert (again.predict(X) == model.predict(X)).all()
+        assert again.loss == model.loss
+        if want is target:
+            assert again.epsilon == 0.2
+        else:
+            assert (again.predict_proba(X) == model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize(
+    "vectorizer",
+    [
+        WORDS,
+        HashingVectorizer(stop_words=["the"], ngram_range=(1, 2), norm=None, alternate_sign=False),
+        HashingVectorizer(analyzer="char", ngram_range=(3, 3), dtype=np.float32),
+        ByteNgrams(ngram_range=(2, 3), lowercase=True),
+    ],
+    ids=repr,
+)
+def test_models_of_texts_are_saved(vectorizer, tmp_path):
+    map = SignProjection(n_hashes=70, random_state=0)
+    model = text_model(map=map, vectorizer=vectorizer)
+    model.save(tmp_path / "model")
+    again = KernelClassifier.load(tmp_path / "model")
+    assert again.vectorizer.get_params() == {**vectorizer.get_params(), "n_jobs": None}
+    assert (again.decision_function(TEXTS) == model.decision_function(TEXTS)).all()
+
+
+def test_another_process_has_the_same_bits(tmp_path):
+    model = text_model()
+    model.save(tmp_path / "model")
+    program = (
+        "import sys, json; from sparsemaps.linear import KernelClassifier\n"
+        "model = KernelClassifier.load(sys.argv[1])\n"
+        "print(json.dumps(model.decision_function(json.loads(sys.argv[2])).tolist()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program, str(tmp_path / "model"), json.dumps(TEXTS)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == model.decision_function(TEXTS).tolist()
+
+
+def test_what_cannot_be_saved(tmp_path):
+    with pytest.raises(ValueError, match=r"tokenizer=<.*cannot be saved"):
+        text_model(
+            vectorizer=HashingVectorizer(tokenizer=str.split, token_pattern=None, norm=None)
+        ).save(tmp_path / "model")
+    model = text_model()
+    model.vectorizer_.input = "filename"
+    with pytest.raises(ValueError, match='of input="content"'):
+        model.save(tmp_path / "model")
+    assert not os.listdir(tmp_path)
+
+
+def test_files_of_something_else(tmp_path):
+    model = text_model()
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="holds a KernelClassifier, not a KernelRegressor"):
+        KernelRegressor.load(tmp_path / "model")
+    model.map_.encode_texts(WORDS, TEXTS, packed=True).save(tmp_path / "codes")
+    with pytest.raises(ValueError, match="is no file of a linear model, or is cut short"):
+        KernelClassifier.load(tmp_path / "codes")
+    data = (tmp_path / "model").read_bytes()
+    for n in (0, 7, 100, len(data) - 1):
+        (tmp_path / "cut").write_bytes(data[:n])
+        with pytest.raises(ValueError, match="cut short"):
+            KernelClassifier.load(tmp_path / "cut")
+
+
+def changed(path, change):
+    """The file with another description."""
+    data = path.read_bytes()
+    n_text, magic = struct.unpack("<Q8s", data[-16:])
+    description = json.loads(data[-16 - n_text : -16])
+    change(description)
+    text = json.dumps(description).encode()
+    path.with_suffix(".changed").write_bytes(
+        data[: -16 - n_text] + text + struct.pack("<Q8s", len(text), magic)
+    )
+    return path.with_suffix(".changed")
+
+
+CHANGES = [
+    lambda d: d.update(version=2),
+    lambda d: d.update(shape=[1, 2**60]),
+    lambda d: d.update(shape=[-1, 1]),
+    lambda d: d.update(shape=[2**13]),
+    lambda d: d.update(n_codes=2**40),
+    lambda d: d.update(bits=7),
+    lambda d: d.update(bits=8, n_codes=63),
+    lambda d: d.update(intercepts=[]),
+    lambda d: d.update(intercepts=[float("nan")]),
+    lambda d: d.update(classes=["O", ["b", "a"]]),
+    lambda d: d.update(classes=["O", ["a", "b", "c"]]),
+    lambda d: d.update(classes=["O", [1, 2]]),
+    lambda d: d.update(classes=["V8", ["a", "b"]]),
+    lambda d: d.update(classes=["U999999999", ["a", "b"]]),
+    lambda d: d["map"]["parameters"].update(n_hashes=2**24),
+    lambda d: d["map"].update({"class": "CountSketch"}),
+    lambda d: d["map"].update({"class": "os.system"}),
+    lambda d: d["map"].update(scheme=2),
+    lambda d: d["map"].update(n_features=-1),
+    lambda d: d["parameters"].update(C=-1),
+    lambda d: d["parameters"].update(map=3),
+    lambda d: d["parameters"].update(loss=[]),
+    lambda d: d.update(vectorizer={"class": "Popen", "parameters": {}}),
+    lambda d: d["vectorizer"]["parameters"].update(n_features=0),
+    lambda d: d["vectorizer"]["parameters"].update(dtype={"dtype": "O"}),
+    lambda d: d["vectorizer"]["parameters"].update(input="filename"),
+    lambda d: d.pop("map"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CHANGES)))
+def test_files_that_were_changed_are_errors(number, tmp_path):
+    text_model().save(tmp_path / "model")
+    path = changed(tmp_path / "model", CHANGES[number])
+    with pytest.raises(ValueError, match=r"(is damaged|holds a model of version 2)"):
+        KernelClassifier.load(path)
+
+
+# ---- a few rows, or texts ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "vectorizer",
+    [WORDS, HashingVectorizer(norm=None, tokenizer=str.split, token_pattern=None), ByteNgrams()],
+    ids=["compiled", "Python", "bytes"],
+)
+def test_one_text_at_a_time(vectorizer):
+    model = text_model(vectorizer=vectorizer)
+    texts = [*TEXTS, "", "the", "é" * 500, *TEXTS]
+    together = model.decision_function(texts)
+    assert len(texts) > _few_rows.MOST
+    for size in (1, 3):
+        alone = [
+            model.decision_function(texts[first : first + size])
+            for first in range(0, len(texts), size)
+        ]
+        assert (np.concatenate(alone) == together).all()
+    if vectorizer is WORDS:
+        with pytest.raises(ValueError, match="text 0"):
+            model.predict([None])
+
+
+def test_one_row_at_a_time():
+    X, y, _ = rows()
+    X = sp.vstack([X, sp.csr_array((2, 6))]).tocsr()
+    y = np.append(y, [0, 1])
+    model = KernelClassifier(MinHash(n_hashes=1, bits=2, random_state=0), random_state=0).fit(X, y)
+    together = model.decision_function(X)
+    for row in range(X.shape[0]):
+        assert (model.decision_function(X[[row]])[0] == together[row]).all()
+        assert (model.decision_function(X[[row]].toarray())[0] == together[row]).all()
+
+
+def test_a_model_that_is_fitted_again_forgets_its_short_way():
+    model = text_model()
+    before = model.decision_function(TEXTS[:1])
+    model.set_params(vectorizer=ByteNgrams()).fit(TEXTS, LABELS)
+    after = model.decision_function(TEXTS[:1])
+    assert before != after
+    assert after == model.decision_function(TEXTS * 3)[0]
+
+
+# ---- n-grams that decide -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("map", "vectorizer"),
+    [
+        (MinHash(n_hashes=200, random_state=0), WORDS),
+        (MinHash(n_hashes=200, random_state=0), ByteNgrams(ngram_range=(2, 4))),
+        (
+            ConsistentWeightedSampling(n_hashes=200, random_state=0),
+            HashingVectorizer(ngram_range=(1, 2), norm=None, alternate_sign=False),
+        ),
+        (
+            ConsistentWeightedSampling(n_hashes=200, signed=True, random_state=0),
+            HashingVectorizer(analyzer="char", ngram_range=(3, 3), norm=None),
+        ),
+    ],
+    ids=["words", "bytes", "bigrams", "signed"],
+)
+def test_ngrams_add_up_to_the_score(map, vectorizer):
+    model = text_model(map=map, vectorizer=vectorizer)
+    for text in (*TEXTS, "the market of cats", "unseen words only"):
+        shares = model.explain(text, "pets")
+        total = sum(share for _, share in shares) + model.intercept_[0]
+        assert total == pytest.approx(model.decision_function([text])[0], abs=1e-9)
+        sizes = [abs(share) for _, share in shares]
+        assert sizes == sorted(sizes, reverse=True)
+        assert model.explain(text, "money") == [(ngram, -share) for ngram, share in shares]
+        assert all(word in text for ngram, _ in shares for word in ngram.split())
+        assert model.explain(text) == model.explain(text, model.predict([text])[0])
+
+
+def test_the_words_that_decide_come_first():
+    """Texts of one word each that tells the class, among words that do not."""
+    rng = np.random.default_rng(0)
+    noise = [f"word{n}" for n in range(30)]
+    signs = {"red": ["crimson", "scarlet"], "blue": ["navy", "azure"], "green": ["lime", "olive"]}
+    texts, labels = [], []
+    for _ in range(100):
+        for label, words in signs.items():
+            texts.append(" ".join([*rng.choice(noise, 6, replace=False), rng.choice(words)]))
+            labels.append(label)
+    model = KernelClassifier(MinHash(random_state=0), vectorizer=WORDS, random_state=0)
+    model.fit(texts, labels)
+    for label, words in signs.items():
+        for word in words:
+            ngrams = model.explain(f"word3 word8 {word} word20 word29", label)
+            assert ngrams[0][0] == word
+            assert ngrams[0][1] > 0
+
+
+def test_explanations_that_there_are_not():
+    assert text_model().explain("") == []
+    with pytest.raises(ValueError, match="label must be one of classes_, got 'fish'"):
+        text_model().explain("a cat", "fish")
+    with pytest.raises(ValueError, match="text must be one text, got list"):
+        text_model().explain(["a cat"], "pets")
+    with pytest.raises(ValueError, match="explain needs a map whose samples are columns"):
+        text_model(map=SignProjection(random_state=0)).explain("a cat")
+    X, y, _ = rows()
+    model = KernelClassifier(MinHash(random_state=0)).fit(X, y)
+    with pytest.raises(ValueError, match="explain needs a model with a vectorizer"):
+        model.explain("a cat", 0)
+    number = KernelRegressor(MinHash(random_state=0), vectorizer=WORDS, random_state=0)
+    number.fit(TEXTS, np.arange(8.0))
+    total = sum(share for _, share in number.explain(TEXTS[0])) + number.intercept_[0]
+    assert total == pytest.approx(number.predict(TEXTS[:1])[0])
