@@ -16,6 +16,13 @@ _STEP = 2**20
 """Numbers that are compared at a time."""
 
 
+_UNSOUND = (
+    *(ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError),
+    UserWarning,  # where warnings are errors: NumPy warns of headers of Python 2
+)
+"""What NumPy raises for a header that is not sound."""
+
+
 class ArrayKind(NamedTuple):
     """What an array must be.
 
@@ -69,7 +76,7 @@ def read_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, Any] | None:
         if np.lib.format.read_magic(file) != (1, 0):
             return None
         header = np.lib.format.read_array_header_1_0(file, max_header_size=MAX_HEADER_BYTES)
-    except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
+    except _UNSOUND:
         return None
     if not all(type(n) is int and n >= 0 for n in header[0]):
         return None

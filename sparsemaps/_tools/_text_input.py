@@ -2,6 +2,7 @@
 
 import bz2
 import contextlib
+import errno
 import gzip
 import lzma
 import numbers
@@ -291,7 +292,7 @@ def arrays_of(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:  # the file cannot be read
-            raise
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # the file cannot be read; places in a damaged one are invalid arguments
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{name}: {reason}") from error

@@ -177,3 +177,13 @@ def test_memory_does_not_grow_with_the_pairs():
     np.testing.assert_array_equal(neighbors.clusters(i, j, len(array)), place // n_rows)
     all_pairs = n_families * (n_rows * (n_rows - 1) // 2)
     assert peak < 8 * all_pairs / 3  # 8 bytes a pair, of all bands together
+
+
+@pytest.mark.parametrize("rows", [(2, 3), (3, 2), (0, 2**32 - 1), (2**32 - 1, 0)])
+def test_rows_that_are_not_there(rows):
+    """Pairs that come from a file, which may be damaged."""
+    components = _clusters.Components(3)
+    pairs = np.array([1, rows[0] << 32 | rows[1]], np.uint64)
+    with pytest.raises(ValueError, match=f"a pair has rows {rows[0]} and {rows[1]} of 3"):
+        components.join(pairs)
+    assert components.numbers().tolist() == [0, 0, 1]

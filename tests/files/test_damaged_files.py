@@ -1,0 +1,10 @@
+"""Damaged files of codes, of an index and of stages are read or refused, and nothing else."""
+
+import damaged_files
+import pytest
+
+
+@pytest.mark.parametrize("kind", damaged_files.KINDS)
+def test_damaged_files_are_read_or_refused(kind):
+    outcomes = damaged_files.run(kind, range(300))
+    assert min(outcomes["read"], outcomes["refused"]) >= 20, outcomes
