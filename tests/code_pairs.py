@@ -39,3 +39,24 @@ def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None, sizes=_ha
 
 def index_of(X, **more):
     return KernelNeighbors(MinHash(n_hashes=256, random_state=0), **more).fit(X)
+
+
+def pairs_at(threshold, n_pairs=3000, n_codes=128, seed=0):
+    """Codes of which rows 2 i and 2 i + 1 agree in as many codes as the threshold needs, and in no
+    other; which ones is random. Other rows agree by chance. And how many codes that is."""
+    rng = np.random.default_rng(seed)
+    array = rng.integers(0, 256, (n_pairs, 2, n_codes), np.uint8)
+    like = codes.PackedCodes(array[:0, 0], 8, {})
+    estimates = like.kernel(np.arange(n_codes + 1))
+    n_agreeing = int(np.flatnonzero(estimates >= threshold - 1e-12)[0])
+    agrees = rng.permuted(np.tile(np.arange(n_codes) < n_agreeing, (n_pairs, 1)), axis=1)
+    differ = rng.integers(1, 256, agrees.shape, np.uint8)
+    array[:, 1] = np.where(agrees, array[:, 0], array[:, 0] + differ)
+    return codes.PackedCodes(array.reshape(-1, n_codes), 8, {}), n_agreeing
+
+
+def assert_recall(found, wanted, recall):
+    """At least this share of the pairs is found, up to the standard errors of a test; not all are,
+    so that it is a search by bands which is tested."""
+    error = np.sqrt(recall * (1 - recall) / wanted)
+    assert recall - 5 * error <= found / wanted < 1

@@ -1,7 +1,8 @@
 # Hash tables of the bands of rows of packed codes, which grow with the rows.
 #
 # Input: packed codes (codes.pyx) of `n_codes` codes of `bits` bits a row; which rows count. Band b
-# is the `band_bits` bits from b * band_bits on.
+# is the `band_bits` bits from b * band_bits on; with `whole_bits` above 0, the last band is so many
+# bits from the first on, which are all codes of a row.
 # Output: of each band, the last row of each slot (`heads`, bands by slots, a power of two of them),
 # and of each row the row before it in its slot (`links`, rows by bands). A slot is a keyed hash, so
 # that nobody can choose rows that share slots without sharing bands.
@@ -12,7 +13,7 @@
 # One thread may insert while others search: links of a row are written before it becomes a head,
 # and a search passes over rows from its `n_rows` on. Rows of a slot are in descending order, which
 # every step checks: also in tables of a damaged file, a search ends and reads no other memory.
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from sparsemaps._loops.bands cimport (compared_t, differing_codes, hash_bits, open_pair,
@@ -56,6 +57,7 @@ cdef struct table_t:
     Py_ssize_t n_bytes    # of a row of codes
     Py_ssize_t n_bands
     Py_ssize_t band_bits
+    Py_ssize_t whole_bits  # of the last band, if that is a whole row; else 0
     Py_ssize_t n_slots
     int shift             # of a hash, to the number of a slot
     uint64_t hash_key
@@ -63,7 +65,7 @@ cdef struct table_t:
 
 cdef table_t table_of(const uint32_t[:, ::1] heads, const uint32_t[:, ::1] links,
                       const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_rows,
-                      Py_ssize_t band_bits, uint64_t hash_key):
+                      Py_ssize_t band_bits, uint64_t hash_key, Py_ssize_t whole_bits=0):
     cdef table_t table
     cdef Py_ssize_t slots = heads.shape[1]
     memset(&table, 0, sizeof(table))
@@ -77,6 +79,7 @@ cdef table_t table_of(const uint32_t[:, ::1] heads, const uint32_t[:, ::1] links
     table.capacity = links.shape[0]
     table.n_rows = n_rows
     table.band_bits = band_bits
+    table.whole_bits = whole_bits
     table.hash_key = hash_key
     if heads.shape[0] and links.shape[0]:
         table.heads = &heads[0, 0]
@@ -86,10 +89,24 @@ cdef table_t table_of(const uint32_t[:, ::1] heads, const uint32_t[:, ::1] links
     return table
 
 
+cdef inline bint is_whole(const table_t *table, Py_ssize_t band) noexcept nogil:
+    return table.whole_bits > 0 and band == table.n_bands - 1
+
+
+cdef inline bint same_band(const table_t *table, const uint8_t *a, const uint8_t *b,
+                           Py_ssize_t band) noexcept nogil:
+    if is_whole(table, band):
+        return same_bits(a, b, 0, table.whole_bits)
+    return same_bits(a, b, band * table.band_bits, table.band_bits)
+
+
 cdef inline Py_ssize_t slot_of(const table_t *table, const uint8_t *row,
                                Py_ssize_t band) noexcept nogil:
-    cdef uint64_t hashed = hash_bits(row, band * table.band_bits, table.band_bits,
-                                     table.hash_key ^ <uint64_t>band)
+    cdef uint64_t hashed, hash_key = table.hash_key ^ <uint64_t>band
+    if is_whole(table, band):
+        hashed = hash_bits(row, 0, table.whole_bits, hash_key)
+    else:
+        hashed = hash_bits(row, band * table.band_bits, table.band_bits, hash_key)
     return band * table.n_slots + <Py_ssize_t>(hashed >> table.shift)
 
 
@@ -194,8 +211,7 @@ cdef uint32_t next_row(search_t *search) noexcept nogil:
         search.row = before if before < row else NO_ROW
         codes = table.codes + row * table.n_bytes
         if (row < table.n_rows and table.sampled[row]
-                and same_bits(codes, search.query, search.band * table.band_bits,
-                              table.band_bits)):
+                and same_band(table, codes, search.query, search.band)):
             search.n_same += 1
             search.differing = differing_codes(&search.pair, codes)
             if search.differing <= search.max_differing:
@@ -206,7 +222,7 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
          const uint32_t[:, ::1] links, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
          Py_ssize_t n_rows, int bits, Py_ssize_t n_codes, Py_ssize_t band_bits, uint64_t hash_key,
          uint32_t max_differing, Py_ssize_t max_bucket, Py_ssize_t max_visited, bint any_row,
-         int64_t[::1] state, uint32_t[:, ::1] pairs):
+         int64_t[::1] state, uint32_t[:, ::1] pairs, Py_ssize_t whole_bits=0):
     """Write pairs of a wanted query and a row that share a bucket, and of which at most
     `max_differing` codes differ, to `pairs`: query, row, and number of codes that differ. Returns
     the number of pairs. With `any_row`, each query has at most one pair. A pair that shares several
@@ -216,7 +232,8 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
     at `state`: (query, band, row, number of rows of the bucket that were compared). The search is
     complete when state[0] = len(queries).
     """
-    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key)
+    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key,
+                                  whole_bits)
     cdef Py_ssize_t q = state[0], n = 0
     cdef uint32_t row
     cdef search_t search
@@ -287,3 +304,94 @@ def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted,
             q += 1
     give_back_scratch(scratch)
     return q
+
+
+# ---- rows of which each is near no row before it (rule "kept") -----------------------------------
+
+
+cdef inline bint is_linked(const table_t *table, Py_ssize_t row, Py_ssize_t band) noexcept nogil:
+    """A row that found its bucket full is its own link, and in no slot."""
+    return table.links[row * table.n_bands + band] != <uint32_t>row
+
+
+cdef Py_ssize_t count_in_bucket(const table_t *table, const uint8_t *codes, Py_ssize_t band,
+                                Py_ssize_t most) noexcept nogil:
+    """How many rows a bucket has, at most `most`."""
+    cdef uint32_t before, row = head_at(&table.heads[slot_of(table, codes, band)])
+    cdef Py_ssize_t n = 0
+    while row < table.n_rows and n < most:
+        n += same_band(table, table.codes + row * table.n_bytes, codes, band)
+        before = table.links[row * table.n_bands + band]
+        row = before if before < row else NO_ROW
+    return n
+
+
+cdef inline bint share_bucket(const table_t *table, Py_ssize_t row,
+                              const uint8_t *codes) noexcept nogil:
+    cdef Py_ssize_t band
+    for band in range(table.n_bands):
+        if is_linked(table, row, band) and same_band(table, table.codes + row * table.n_bytes,
+                                                     codes, band):
+            return True
+    return table.n_bands == 0  # without tables all rows are compared
+
+
+def count_buckets(const uint8_t[:, ::1] queries, uint32_t[:, ::1] heads, uint32_t[:, ::1] links,
+                  const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_rows,
+                  Py_ssize_t band_bits, Py_ssize_t whole_bits, uint64_t hash_key,
+                  Py_ssize_t max_bucket, uint16_t[:, ::1] counts):
+    """Add to `counts` how many rows each bucket of each query has, up to `max_bucket`."""
+    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key,
+                                  whole_bits)
+    cdef Py_ssize_t q, band
+    with nogil:
+        for q in range(queries.shape[0]):
+            for band in range(table.n_bands):
+                counts[q, band] += <uint16_t>count_in_bucket(&table, &queries[q, 0], band,
+                                                             max_bucket - counts[q, band])
+
+
+def settle(const uint8_t[:, ::1] queries, const uint8_t[::1] is_open,
+           const uint32_t[:, ::1] pairs, uint32_t[:, ::1] heads, uint32_t[:, ::1] links,
+           uint8_t[:, ::1] codes, uint8_t[::1] sampled, Py_ssize_t n_rows, Py_ssize_t band_bits,
+           Py_ssize_t whole_bits, uint64_t hash_key, Py_ssize_t max_bucket,
+           const uint16_t[:, ::1] counts, int64_t[::1] places, int64_t[::1] witnesses):
+    """Decide which open queries are kept, one after the other, and insert these.
+
+    `pairs` are those of two near queries, the earlier one first, in the order of (later, earlier).
+    A query is removed if a kept query of such a pair shares a bucket with it: the first one is its
+    witness. A kept query is inserted in its buckets that have fewer than `max_bucket` rows, the
+    rows of `counts` (none, or a row for each query) among them. `places` are the rows of kept
+    queries. Returns how many queries were decided: all, or those until the tables were full.
+    """
+    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key,
+                                  whole_bits)
+    cdef Py_ssize_t q, band, pair = 0, room
+    cdef bint has_counts = counts.shape[0] > 0
+    cdef const uint8_t *row
+    table.codes = &codes[0, 0]
+    with nogil:
+        for q in range(queries.shape[0]):
+            row = &queries[q, 0]
+            places[q] = witnesses[q] = -1
+            while pair < pairs.shape[1] and pairs[1, pair] == <uint32_t>q:
+                if (witnesses[q] < 0 and places[pairs[0, pair]] >= 0
+                        and share_bucket(&table, places[pairs[0, pair]], row)):
+                    witnesses[q] = pairs[0, pair]
+                pair += 1
+            if not is_open[q] or witnesses[q] >= 0:
+                continue
+            if table.n_rows == codes.shape[0]:
+                with gil:
+                    return q
+            places[q] = table.n_rows
+            memcpy(&codes[table.n_rows, 0], row, codes.shape[1])
+            sampled[table.n_rows] = 1
+            for band in range(table.n_bands):
+                room = max_bucket - (counts[q, band] if has_counts else 0)
+                if count_in_bucket(&table, row, band, room) < room:
+                    link_row(&table, table.n_rows, band, slot_of(&table, row, band))
+                else:
+                    links[table.n_rows, band] = <uint32_t>table.n_rows
+            table.n_rows += 1
+    return queries.shape[0]

@@ -24,12 +24,16 @@ cdef extern from "c/codes/codes.h" nogil:
 # keys are in the order of the answer.
 ROW_BITS = 39
 
+# A row that `join_buckets` has compared with none so far.
+NEW_ROW = -2
+
 cdef enum:
     KEY_ROW_BITS = 39
 
 cdef enum:
     AHEAD = 16  # rows that are read before their turn
     PAGE = 4096  # bytes that are read from a disk at least
+    NEW = -2
     NEAR_PAGES = 16  # reading so many pages that nobody needs is faster than a gap
 
 
@@ -345,6 +349,85 @@ def verify_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] 
     return n
 
 
+def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uint8_t[::1] marks):
+    """Mark the rows of buckets of more than `max_bucket` rows, and leave such buckets out, also
+    those of which all rows are marked, or have numbers below `n_given`; how many keys are left.
+    `keys` are those of `number_buckets`."""
+    cdef Py_ssize_t start = 0, stop, p, n_keys = keys.shape[0], n = 0
+    cdef bint all_marked, all_given
+    with nogil:
+        while start < n_keys:
+            stop = start
+            all_marked = all_given = True
+            while stop < n_keys and keys[stop] >> 32 == keys[start] >> 32:
+                all_marked = all_marked and marks[row_of(keys[stop])]
+                all_given = all_given and row_of(keys[stop]) < n_given
+                stop += 1
+            if stop - start > max_bucket and not all_given:
+                for p in range(start, stop):
+                    marks[row_of(keys[p])] = 1
+            elif not all_marked and not all_given:
+                for p in range(start, stop):
+                    keys[n] = keys[p]
+                    n += 1
+            start = stop
+    return n
+
+
+def mark_near(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
+              const uint8_t[:, ::1] others, int64_t n_given, int bits, Py_ssize_t n_codes,
+              Py_ssize_t bit, Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared,
+              int64_t[::1] state, uint8_t[::1] marks):
+    """Mark both rows of each pair of one bucket that has the same `n_bits` bits from `bit` on, and
+    of which at most so many codes differ. Pairs of two rows below `n_given` do not count.
+
+    Arguments are those of `verify_buckets`. Pairs of two marked rows are not compared. If
+    `max_compared` pairs are compared, the next call goes on where `state` says, (bucket, place,
+    place); it is done when state[1] = len(keys).
+    """
+    cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], n_compared = 0
+    cdef Py_ssize_t n_keys = keys.shape[0], row, earlier
+    cdef const uint8_t *one
+    cdef const uint8_t *other
+    cdef bint is_read
+    cdef compared_t pair
+    cdef Scratch scratch = borrow_scratch()
+    open_pair(&pair, scratch, n_codes, bits)
+    with nogil:
+        while p < n_keys and n_compared < max_compared:
+            if not copied and p + AHEAD < n_keys:
+                prefetch_row(codes_at(keys, p + AHEAD, copied, codes, others), codes.shape[1])
+            row = row_of(keys[p])
+            if q < 0 and (p == 0 or keys[p] >> 32 != keys[p - 1] >> 32):
+                bucket = p
+            if q < 0:
+                q = bucket
+            if row < n_given:
+                q = p
+            is_read = False
+            while q < p and n_compared < max_compared:
+                earlier = row_of(keys[q])
+                if not (marks[row] and marks[earlier]):
+                    one = codes_at(keys, p, copied, codes, others)
+                    other = codes_at(keys, q, copied, codes, others)
+                    if not is_read:
+                        widen_row(one, n_codes, bits, 1, pair.a)
+                        is_read = True
+                    n_compared += 1
+                    if (differing_codes(&pair, other) <= max_differing
+                            and same_bits(one, other, bit, n_bits)):
+                        marks[row] = marks[earlier] = 1
+                q += 1
+            if q < p:
+                break
+            q = -1
+            p += 1
+    give_back_scratch(scratch)
+    state[0] = bucket
+    state[1] = p
+    state[2] = q
+
+
 def find_copies(const uint64_t[::1] keys, Py_ssize_t max_bucket, uint64_t[::1] pairs):
     """Of rows in one bucket, those beyond `max_bucket`, each in a pair with the first such row; how
     many there are. They are written as far as `pairs` has room. `keys` are those of
@@ -393,6 +476,86 @@ def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents):
                 n += 1
     if not sound:
         raise ValueError(f"a pair has rows {pair >> 32} and {row_of(pair)} of {n_rows}")
+    return n
+
+
+def join_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
+                 const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
+                 Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_bucket,
+                 Py_ssize_t max_compared, int64_t[::1] state, uint32_t[::1] parents,
+                 uint32_t[::1] runs, uint64_t[::1] pairs):
+    """Join the components of the pairs of `verify_buckets`; the pairs whose rows were in two
+    components are written, and counted.
+
+    Rows of one component are not compared. `runs`, of one item for each key, has the first place of
+    a run of rows of a bucket that are in one component, which ends at the item's place: such a run
+    is passed over in one step. A call ends if `pairs` is full, or `max_compared` pairs are
+    compared; the next call goes on where `state` says, (bucket, place, place). It is done when
+    state[1] = len(keys).
+    """
+    cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], n = 0, n_compared = 0
+    cdef Py_ssize_t n_keys = keys.shape[0], end, last
+    cdef uint32_t root, other_root, row
+    cdef const uint8_t *one
+    cdef const uint8_t *other
+    cdef bint is_read
+    cdef compared_t pair
+    cdef Scratch scratch = borrow_scratch()
+    open_pair(&pair, scratch, n_codes, bits)
+    with nogil:
+        while p < n_keys and n < pairs.shape[0] and n_compared < max_compared:
+            if not copied and p + AHEAD < n_keys:
+                prefetch_row(codes_at(keys, p + AHEAD, copied, codes, others), codes.shape[1])
+            if q == NEW:
+                if p == 0 or keys[p] >> 32 != keys[p - 1] >> 32:
+                    bucket = p
+                runs[p] = <uint32_t>p
+                q = p - 1
+            row = <uint32_t>row_of(keys[p])
+            root = root_of(parents, row)
+            one = codes_at(keys, p, copied, codes, others)
+            end = max(bucket, p - max_bucket)
+            is_read = False
+            while q >= end and n < pairs.shape[0] and n_compared < max_compared:
+                other_root = root_of(parents, <uint32_t>row_of(keys[q]))
+                if other_root == root:
+                    last = q
+                    while q >= end and root_of(parents, <uint32_t>row_of(keys[q])) == root:
+                        q = <Py_ssize_t>runs[q] - 1
+                    runs[last] = <uint32_t>(q + 1)
+                    continue
+                if not is_read:
+                    widen_row(one, n_codes, bits, 1, pair.a)
+                    is_read = True
+                n_compared += 1
+                other = codes_at(keys, q, copied, codes, others)
+                if (differing_codes(&pair, other) <= max_differing
+                        and same_bits(other, one, bit, n_bits)):
+                    parents[max(root, other_root)] = min(root, other_root)
+                    root = min(root, other_root)
+                    pairs[n] = <uint64_t>row_of(keys[q]) << 32 | <uint64_t>row
+                    n += 1
+                q -= 1
+            if q >= end:
+                break
+            q = NEW
+            p += 1
+    give_back_scratch(scratch)
+    state[0] = bucket
+    state[1] = p
+    state[2] = q
+    return n
+
+
+def leave_joined(uint64_t[::1] pairs, uint32_t[::1] parents):
+    """Leave out the pairs whose rows are in one component; how many are left, in front."""
+    cdef Py_ssize_t i, n = 0
+    with nogil:
+        for i in range(pairs.shape[0]):
+            if (root_of(parents, <uint32_t>(pairs[i] >> 32))
+                    != root_of(parents, <uint32_t>row_of(pairs[i]))):
+                pairs[n] = pairs[i]
+                n += 1
     return n
 
 

@@ -7,6 +7,7 @@ mark these rows; in a plain array they are the rows of which all bits are 0, if 
 
 - this file has `top_k` and `similar_pairs`.
 - ``_clusters`` has `clusters`, the connected components of pairs.
+- ``_removals`` has `removals`: rows near an earlier row that is kept, and that row.
 - ``_search`` chooses how pairs are searched, and has the rule for candidates of the exact kernel.
 - ``_brute`` compares all codes. ``_hashing`` compares rows that share a band of codes. ``_bands``
   chooses the bands and computes their recall.
@@ -40,8 +41,17 @@ from sparsemaps.neighbors import _brute, _hashing, _search
 from sparsemaps.neighbors._clusters import clusters
 from sparsemaps.neighbors._containment import contained_pairs
 from sparsemaps.neighbors._index import KernelNeighbors
+from sparsemaps.neighbors._removals import Removals, removals
 
-__all__ = ["KernelNeighbors", "clusters", "contained_pairs", "similar_pairs", "top_k"]
+__all__ = [
+    "KernelNeighbors",
+    "Removals",
+    "clusters",
+    "contained_pairs",
+    "removals",
+    "similar_pairs",
+    "top_k",
+]
 
 
 def top_k(

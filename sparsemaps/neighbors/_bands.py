@@ -21,6 +21,9 @@ _PAIR_COST = 0.2  # to compare one of all pairs,
 _WORD_COST = 0.05  # and in addition for each word of 64 bits
 
 
+_USUAL_ROWS = 2**20
+_USUAL_SIMILARITY = 0.2  # of one pair in a hundred; codes of the others agree by chance
+
 LARGEST_IN_PLACE = 2**27
 """Bytes of codes that are compared where they stand. Rows of more codes are copied before they are
 compared: such a row is seldom in a cache, and may be on a disk."""
@@ -68,6 +71,23 @@ def choose_bands(
         return one[sample(len(one))[0]], two[sample(len(two))[1]]
 
     return choose_bands_by([len(rows) for rows in sets], read_samples, n_agreeing, recall)
+
+
+def usual_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | None:
+    """The bands of this recall that are cheapest for a million rows of which few are similar.
+
+    They depend on the form of the codes alone, and not on the rows. So a search for pairs of some
+    rows finds those that a search of more rows finds. None where all pairs are compared.
+    """
+    if recall >= 1 or n_agreeing == 0:
+        return None
+    chance = 2.0**-codes.bits
+    rates = np.full(100, chance)
+    rates[0] += _USUAL_SIMILARITY * (1 - chance)
+    n_pairs = math.comb(_USUAL_ROWS, 2)
+    return cheapest_bands(
+        _USUAL_ROWS, n_pairs, codes.bits, codes.n_hashes, n_agreeing, recall, rates
+    )
 
 
 def choose_bands_by(

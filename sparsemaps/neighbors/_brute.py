@@ -19,6 +19,9 @@ _QUERIES = 256
 _ROWS = 4096
 """Rows that a call compares with the queries, where all pairs may be in the answer."""
 
+_TILE = 1024
+"""Rows of a tile, all of whose pairs with the queries may be in memory."""
+
 LARGEST_N_ROWS = 2**32 - 1
 
 
@@ -85,23 +88,55 @@ def all_pairs(
 ) -> tuple[Array, Array, Array]:
     """Pairs of which at most `max_differing` codes differ, and how many codes differ."""
     others = codes if other is None else other
-    n_rows = len(codes)
 
     def search(start: int, stop: int) -> tuple[Array, Array, Array]:
-        parts = []
-        first = 0 if other is not None else start
-        for i, j, differing in within(codes[start:stop], others[first:], max_differing):
-            i, j = i + start, j + first
-            kept = codes.sampled[i]
-            if other is None:
-                kept = kept & (i < j)
-            parts.append((i[kept], j[kept], differing[kept]))
-        i, j, differing = joined(parts)
+        first = start if other is None else 0
+        i, j, differing = _tile(codes, other, start, stop, first, len(others), max_differing)
         order = np.lexsort((j, i))
         return i[order], j[order], differing[order]
 
-    blocks = _blocks.ranges(0, n_rows, _QUERIES)
+    blocks = _blocks.ranges(0, len(codes), _QUERIES)
     return joined(list(stages.counted(_threads.stream(search, blocks, n_jobs), len(blocks))))
+
+
+def pairs_by_tile(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    max_differing: int,
+    n_jobs: int | None,
+    stages: Stages = NONE,
+) -> Iterator[tuple[Array, Array, Array]]:
+    """As `all_pairs`, those of a few rows at a time. There is no order, and few pairs are held."""
+    others = codes if other is None else other
+
+    def search(start: int, stop: int, first: int, last: int) -> tuple[Array, Array, Array]:
+        return _tile(codes, other, start, stop, first, last, max_differing)
+
+    blocks = list(_blocks.ranges(0, len(codes), _QUERIES))
+    firsts = [0 if other is not None else start for start, _ in blocks]
+    tiles = (
+        (*block, *tile)
+        for block, first in zip(blocks, firsts, strict=True)
+        for tile in _blocks.ranges(first, len(others), _TILE)
+    )
+    n_tiles = sum(-(-(len(others) - first) // _TILE) for first in firsts)
+    yield from stages.counted(_threads.stream(search, tiles, n_jobs), n_tiles)
+
+
+def _tile(
+    codes: PackedCodes, other: PackedCodes | None, start: int, stop: int, first: int, last: int,
+    max_differing: int,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """The pairs of rows from `start` to `stop` and rows from `first` to `last` of the other set."""
+    others = codes if other is None else other
+    parts = []
+    for i, j, differing in within(codes[start:stop], others[first:last], max_differing):
+        i, j = i + start, j + first
+        kept = codes.sampled[i]
+        if other is None:
+            kept = kept & (i < j)
+        parts.append((i[kept], j[kept], differing[kept]))
+    return joined(parts)
 
 
 def within(

@@ -115,6 +115,10 @@ class Components:
             n += n_joined
         return pairs[:n]
 
+    def between(self, pairs: Array) -> Array:
+        """The pairs whose rows are in two components, which are in `pairs` from now on."""
+        return pairs[: _kernel.leave_joined(pairs, self.parents)]
+
     def join_parents(self, parents: Array) -> None:
         """Join the rows that other components join, of which these are the parents."""
         for start in range(0, len(parents), _STEP):

@@ -134,31 +134,118 @@ def pairs_by_band(
     for each stage.
     """
     n_rows = len(codes) + (0 if other is None else len(other))
+    how = _draw_hashing(n_rows, n_jobs, sizes, stages)
+    pairs = np.empty(0, np.uint64)
+    if other is None:
+        pairs = _Hashed(codes, None, *how).copies(max_bucket, n_jobs, stages)
+        codes = without(codes, pairs)
+    yield pairs
+    hashed = _Hashed(codes, other, *how)
+
+    def find(bit: int, n_bits: int, part: int) -> Array:
+        keys = hashed.buckets(bit, n_bits, part, max_bucket)
+        keep = None if make_filter is None else make_filter()
+        return hashed.verified(keys, bit, n_bits, max_differing, max_bucket, keep)[0]
+
+    yield from _by_band("pairs", pairs_below(n_rows), find, codes, bands, how[-1], n_jobs, stages)
+
+
+def joined_by_band(
+    codes: PackedCodes,
+    max_differing: int,
+    bands: Bands,
+    max_bucket: int,
+    n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
+) -> Iterator[Array]:
+    """Pairs with the connected components of those of `pairs_by_band`, of each part of a band: rows
+    that are joined are not compared. So there are fewer pairs than rows, and rows of which many are
+    near one another take no longer than others."""
+    how = _draw_hashing(len(codes), n_jobs, sizes, stages)
+    pairs = _Hashed(codes, None, *how).copies(max_bucket, n_jobs, stages)
+    codes = without(codes, pairs)
+    yield pairs
+    hashed = _Hashed(codes, None, *how)
+
+    def find(bit: int, n_bits: int, part: int) -> Array:
+        keys = hashed.buckets(bit, n_bits, part, max_bucket)
+        return hashed.joined(keys, bit, n_bits, max_differing, max_bucket)
+
+    yield from _by_band(
+        "joined", pairs_below(len(codes)), find, codes, bands, how[-1], n_jobs, stages
+    )
+
+
+def copies(codes: PackedCodes, n_jobs: int | None, stages: Stages = NONE) -> Array:
+    """Pairs of a row and the first row that has the same codes."""
+    hashed = _Hashed(codes, None, *_draw_hashing(len(codes), n_jobs, SIZES, stages))
+    return hashed.copies(1, n_jobs, stages)
+
+
+def near_by_band(
+    given: PackedCodes | None,
+    codes: PackedCodes,
+    max_differing: int,
+    bands: Bands,
+    max_bucket: int,
+    n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
+) -> Array:
+    """Which rows of `given` and then of `codes` may be near another row: those of a pair that
+    shares a bucket and of which at most `max_differing` codes differ, and all rows of buckets of
+    more than `max_bucket` rows. Pairs of two given rows do not count."""
+    n_given = 0 if given is None else len(given)
+    is_near = np.zeros(n_given + len(codes), np.uint8)
+    how = _draw_hashing(len(is_near), n_jobs, sizes, stages)
+    first, second = (codes, None) if given is None else (given, codes)
+    hashed = _Hashed(first, second, *how, is_one_set=True)
+
+    def find(bit: int, n_bits: int, part: int) -> Array:
+        before = is_near.copy()
+        keys = hashed.buckets(bit, n_bits, part, max_bucket)
+        marks = hashed.marked(keys, bit, n_bits, max_differing, max_bucket, n_given, before.copy())
+        return np.flatnonzero(marks > before)
+
+    kind = ArrayKind(np.int64, (None,), max(0, len(is_near) - 1))
+    for rows in _by_band("near", kind, find, codes, bands, how[-1], n_jobs, stages):
+        is_near[rows] = True
+    return is_near.view(bool)
+
+
+def _draw_hashing(
+    n_rows: int, n_jobs: int | None, sizes: Sizes, stages: Stages
+) -> tuple[Sizes, tuple[int, int], int]:
+    """The sizes, two keys of hashes, and the number of parts in which the rows of a band are
+    hashed."""
     drawn = stages.value(
         "hashing", lambda: [draw_hash_key(), draw_hash_key(), _n_parts(n_rows, n_jobs, sizes)]
     )
     if not isinstance(drawn, list) or len(drawn) != 3:
         raise ValueError(f"the keys of an earlier run are damaged: {drawn!r}")
     first, second = (check_int("a key", key, 0, 2**64 - 1) for key in drawn[:2])
-    n_parts = check_int("the number of parts", drawn[2], 1, 2**20)
-    how = sizes, (first, second), n_parts
-    pairs = np.empty(0, np.uint64)
-    if other is None:
-        pairs = _Hashed(codes, None, *how).copies(max_bucket, n_jobs, stages)
-        codes = _without(codes, pairs)
-    yield pairs
-    hashed = _Hashed(codes, other, *how)
-    band_bits = bands.length * codes.bits
+    return sizes, (first, second), check_int("the number of parts", drawn[2], 1, 2**20)
+
+
+def _by_band(
+    name: str,
+    kind: ArrayKind,
+    find: Callable[[int, int, int], Array],
+    codes: PackedCodes,
+    bands: Bands,
+    n_parts: int,
+    n_jobs: int | None,
+    stages: Stages,
+) -> Iterator[Array]:
+    """What ``find(first bit, number of bits, part)`` returns for each part of each band, which is a
+    stage."""
+    n_bits = bands.length * codes.bits
 
     def search(band: int, part: int) -> Array:
-        bits = band * band_bits, band_bits
-
-        def find() -> Array:
-            keys = hashed.buckets(*bits, part, max_bucket)
-            keep = None if make_filter is None else make_filter()
-            return hashed.verified(keys, *bits, max_differing, max_bucket, keep)[0]
-
-        return stages.array(f"pairs-{band}-{part}", pairs_below(n_rows), find)
+        return stages.array(
+            f"{name}-{band}-{part}", kind, lambda: find(band * n_bits, n_bits, part)
+        )
 
     tasks = [(band, part) for part in range(n_parts) for band in range(bands.n_bands)]
     yield from stages.counted(_threads.stream(search, tasks, n_jobs), len(tasks))
@@ -181,6 +268,7 @@ class _Hashed:
         sizes: Sizes = SIZES,
         hash_keys: tuple[int, int] | None = None,
         n_parts: int = 1,
+        is_one_set: bool = False,
     ) -> None:
         self._codes = codes
         self._sizes = sizes
@@ -188,7 +276,8 @@ class _Hashed:
         self._others = np.empty((0, codes.shape[1]), np.uint8) if other is None else other.array
         self._n_rows = sum(len(rows) for rows in self._sets)
         self._row_bits = max(1, (self._n_rows - 1).bit_length())
-        self._first_other = 0 if other is None else len(codes)
+        # Of one set, in two arrays or not, each row is compared with each other row.
+        self._first_other = 0 if other is None or is_one_set else len(codes)
         self._copied = _is_copied(self._sets, sizes)
         self._hash_keys = hash_keys or (draw_hash_key(), draw_hash_key())
         self._n_parts = n_parts
@@ -253,28 +342,64 @@ class _Hashed:
     ) -> tuple[Array, int]:
         """The pairs of rows in one bucket of which at most `max_differing` codes differ, and the
         number of pairs that were compared. `keep` returns, of some pairs, those that are kept."""
-        codes = self._codes
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
-        max_compared = max(1, self._sizes.call_bytes // codes.shape[1])
         n_compared = 0
-        for run, n_before in self._runs(keys, max_bucket):
-            rows = codes.array, self._others
-            if self._copied:
-                rows = _rows_of(run & _ROW, *rows, self._sizes), self._others[:0]
+        for run, n_before, rows in self._runs(keys, max_bucket):
             state = np.array([0, n_before, -1, n_before, 0])
             while state[1] < len(run):
                 n_pairs = _kernel.verify_buckets(
-                    run, self._copied, *rows, self._first_other, codes.bits, codes.n_hashes, bit,
-                    n_bits, max_differing, max_bucket, max_compared, state, space,
+                    run, self._copied, *rows, self._first_other, self._codes.bits,
+                    self._codes.n_hashes, bit, n_bits, max_differing, max_bucket,
+                    self._max_compared, state, space,
                 )  # fmt: skip
                 found = space[:n_pairs]
                 parts.append((found if keep is None else keep(found)).copy())
             n_compared += int(state[4])
         return np.concatenate(parts), n_compared
 
-    def _runs(self, keys: Array, max_bucket: int) -> Iterator[tuple[Array, int]]:
-        """Keys whose rows are copied at a time. The first of them, whose number comes along, are
-        rows of a bucket that goes on: those with which the other rows of the run are compared."""
+    def joined(
+        self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int
+    ) -> Array:
+        """Pairs with the connected components of those of `verified`."""
+        parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
+        parents = np.arange(self._n_rows, dtype=np.uint32)
+        for run, n_before, rows in self._runs(keys, max_bucket):
+            state = np.array([0, n_before, _kernel.NEW_ROW])
+            runs = np.arange(len(run), dtype=np.uint32)
+            while state[1] < len(run):
+                n_pairs = _kernel.join_buckets(
+                    run, self._copied, *rows, self._codes.bits, self._codes.n_hashes, bit, n_bits,
+                    max_differing, max_bucket, self._max_compared, state, parents, runs, space,
+                )  # fmt: skip
+                parts.append(space[:n_pairs].copy())
+        return np.concatenate(parts)
+
+    def marked(
+        self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int,
+        n_given: int, marks: Array,
+    ) -> Array:  # fmt: skip
+        """`marks`, where also the rows of `near_by_band` are marked."""
+        keys = keys[: _kernel.leave_marked(keys, n_given, max_bucket, marks)]
+        for run, n_before, rows in self._runs(keys, max_bucket):
+            state = np.array([0, n_before, -1])
+            while state[1] < len(run):
+                _kernel.mark_near(
+                    run, self._copied, *rows, n_given, self._codes.bits, self._codes.n_hashes,
+                    bit, n_bits, max_differing, self._max_compared, state, marks,
+                )  # fmt: skip
+        return marks
+
+    @property
+    def _max_compared(self) -> int:
+        """Pairs that a call of a kernel compares at most."""
+        return max(1, self._sizes.call_bytes // self._codes.shape[1])
+
+    def _runs(
+        self, keys: Array, max_bucket: int
+    ) -> Iterator[tuple[Array, int, tuple[Array, Array]]]:
+        """Keys whose rows are copied at a time, and the codes of rows for a kernel. The first keys,
+        whose number comes along, are rows of a bucket that goes on: those with which the other rows
+        of the run are compared."""
         # The memory that the keys of a part took, without that of keys which were kept.
         n_keys = self._n_rows // self._n_parts
         room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
@@ -284,7 +409,10 @@ class _Hashed:
             run = keys[start : start + step]
             if len(before):
                 run = np.concatenate([before, run])
-            yield run, len(before)
+            codes = self._codes.array, self._others
+            if self._copied:
+                codes = _rows_of(run & _ROW, *codes, self._sizes), self._others[:0]
+            yield run, len(before), codes
             bucket = run[-1] & ~_ROW
             end = bucket | np.uint64(self._first_other or _ROW)
             first, stop = np.searchsorted(run, np.array([bucket, end]))
@@ -295,7 +423,7 @@ def draw_hash_key() -> int:
     return secrets.randbits(64)
 
 
-def _without(codes: PackedCodes, pairs: Array) -> PackedCodes:
+def without(codes: PackedCodes, pairs: Array) -> PackedCodes:
     """`codes` in which the second rows of pairs count as rows without samples."""
     if not len(pairs):
         return codes

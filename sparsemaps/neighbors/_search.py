@@ -1,14 +1,12 @@
 """Similar pairs among packed codes, by comparing all codes or by hashing bands of them."""
 
 import bisect
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from scipy import special
 
 from sparsemaps._tools import _checks
-from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
@@ -50,23 +48,38 @@ def joined(
     n_jobs: int | None,
     stages: Stages = NONE,
 ) -> tuple[Array, Array]:
-    """Pairs with the connected components of those of `similar`: fewer than there are rows. There
-    are no more pairs in memory either, however many rows are near one another."""
+    """Pairs with the connected components of those whose estimate is at least `threshold`: fewer
+    than there are rows. There are no more pairs in memory either, however many rows are near one
+    another, and rows that are joined are not compared."""
+    _brute.check_searched(len(codes), codes.n_hashes)
     least = least_agreeing(codes, threshold)
-    bands = _bands.choose_bands(codes, None, least, recall)
-    parts: Iterable[Array]
-    if bands is None or codes._takes_parts:
-        i, j, _ = similar(codes, None, threshold, recall, max_bucket, n_jobs, stages=stages)
-        parts = [_hashing.pairs_of_rows(i, j)]
-    else:
-        _brute.check_searched(len(codes), codes.n_hashes)
-        parts = _hashing.pairs_by_band(
-            codes, None, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages,
-            make_filter=lambda: _clusters.Components(len(codes)).join,
-        )  # fmt: skip
+    max_differing = codes.n_hashes - least
+    bands = _bands.usual_bands(codes, least, recall)
     components = _clusters.Components(len(codes))
-    for pairs in parts:
-        components.join(pairs)
+    if bands is None:
+        copies = _hashing.copies(codes, n_jobs, stages)
+        components.join(copies)
+        different = _hashing.without(codes, copies)
+        for i, j, differing in _brute.pairs_by_tile(different, None, max_differing, n_jobs, stages):
+            i, j, _ = estimated(codes, None, threshold, i, j, differing)
+            components.join(_hashing.pairs_of_rows(i, j))
+    elif codes._takes_parts:
+
+        def make_filter() -> _hashing.Filter:
+            own = _clusters.Components(len(codes))
+            return lambda pairs: own.join(
+                _estimated_pairs(codes, None, threshold, own.between(pairs))
+            )
+
+        for pairs in _hashing.pairs_by_band(
+            codes, None, max_differing, bands, max_bucket, n_jobs, stages=stages,
+            make_filter=make_filter,
+        ):  # fmt: skip
+            components.join(pairs)
+    else:
+        how = bands, max_bucket, n_jobs
+        for pairs in _hashing.joined_by_band(codes, max_differing, *how, stages=stages):
+            components.join(pairs)
     return _clusters.rows_with_parents(components.first_rows())
 
 
@@ -79,36 +92,51 @@ def near_rows(
     n_jobs: int | None,
     stages: Stages = NONE,
 ) -> Array:
-    """The rows of `other` in the pairs of `similar`, ascending. There are about as many pairs in
-    memory as rows, however many rows are near one another."""
-    least = least_agreeing(codes, threshold)
-    bands = _bands.choose_bands(codes, other, least, recall)
-    if bands is None or codes._takes_parts:
-        how = threshold, recall, max_bucket, n_jobs
-        return distinct(similar(codes, other, *how, stages=stages)[1])
+    """The rows of `other` in pairs whose estimate is at least `threshold`, ascending. There are
+    about as many pairs in memory as rows, however many rows are near one another."""
     _brute.check_searched(len(codes) + len(other), codes.n_hashes)
+    least = least_agreeing(codes, threshold)
+    max_differing = codes.n_hashes - least
+    bands = _bands.usual_bands(codes, least, recall)
     is_near = np.zeros(len(other), bool)
+    if bands is None:
+        for i, j, differing in _brute.pairs_by_tile(codes, other, max_differing, n_jobs, stages):
+            is_near[estimated(codes, other, threshold, i, j, differing)[1]] = True
+        return np.flatnonzero(is_near)
     for pairs in _hashing.pairs_by_band(
-        codes, other, codes.n_hashes - least, bands, max_bucket, n_jobs, stages=stages,
-        make_filter=lambda: _one_each(len(codes), len(other)),
+        codes, other, max_differing, bands, max_bucket, n_jobs, stages=stages,
+        make_filter=lambda: _one_each(codes, other, threshold),
     ):  # fmt: skip
         is_near[_hashing.rows_of_pairs(pairs, len(codes))[1]] = True
     return np.flatnonzero(is_near)
 
 
-def _one_each(first_other: int, n_other: int) -> _hashing.Filter:
+def _one_each(codes: PackedCodes, other: PackedCodes, threshold: float) -> _hashing.Filter:
     """A filter that keeps about one pair of each row of the second set. The pairs of a row come one
     after the other."""
-    is_met = np.zeros(n_other, bool)
+    is_met = np.zeros(len(other), bool)
 
     def keep(pairs: Array) -> Array:
-        rows = _hashing.rows_of_pairs(pairs, first_other)[1]
-        is_new = ~is_met[rows]
-        is_new[1:] &= rows[1:] != rows[:-1]
+        pairs = pairs[~is_met[_hashing.rows_of_pairs(pairs, len(codes))[1]]]
+        pairs = _estimated_pairs(codes, other, threshold, pairs)
+        rows = _hashing.rows_of_pairs(pairs, len(codes))[1]
         is_met[rows] = True
-        return pairs[is_new]
+        return pairs[np.diff(rows, prepend=-1) != 0]
 
     return keep
+
+
+def _estimated_pairs(
+    codes: PackedCodes, other: PackedCodes | None, threshold: float, pairs: Array
+) -> Array:
+    """The pairs, one number each, whose estimate is at least `threshold`."""
+    if not codes._takes_parts:
+        return pairs
+    first_other = 0 if other is None else len(codes)
+    i, j = _hashing.rows_of_pairs(pairs, first_other)
+    differing = _hashing.count_differing(codes, codes if other is None else other, i, j)
+    i, j, _ = estimated(codes, other, threshold, i, j, differing)
+    return _hashing.pairs_of_rows(i, j + first_other)
 
 
 def candidates(

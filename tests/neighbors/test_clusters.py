@@ -5,12 +5,13 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from code_pairs import sorted_pairs
 from conftest import families
 from scipy.sparse import csgraph
 
 from sparsemaps import KernelProduct, MinHash, neighbors
 from sparsemaps.codes import PackedCodes
-from sparsemaps.neighbors import _bands, _clusters, _search
+from sparsemaps.neighbors import _bands, _clusters, _hashing, _search
 
 
 def by_merging(i, j, n):
@@ -133,14 +134,20 @@ def test_pairs_that_join_the_same_rows(max_bucket):
     ):  # fmt: skip
         X = families(600)[np.random.default_rng(0).integers(0, 600, n_rows)]
         A = map.fit(X).encode(X, packed=True)
-        i, j, _ = _search.similar(A, None, threshold, recall, max_bucket, None)
+        least = _search.least_agreeing(A, threshold)
+        bands = _bands.usual_bands(A, least, recall)
+        if bands is None:
+            pairs = sorted_pairs(A, threshold)
+        else:
+            pairs = _hashing.banded_pairs(A, None, A.n_hashes - least, bands, max_bucket, None)
+            pairs = _search.estimated(A, None, threshold, *pairs)
+        i, j, _ = pairs
+        assert len(i) > n_rows
         one, two = _search.joined(A, threshold, recall, max_bucket, 2)
         assert len(one) < n_rows
         expected = neighbors.clusters(i, j, n_rows)
         np.testing.assert_array_equal(neighbors.clusters(one, two, n_rows), expected)
-        if (n_rows, threshold) == (8000, 0.9):
-            least = _search.least_agreeing(A, threshold)
-            assert _bands.choose_bands(A, None, least, recall) is not None
+        assert (bands is None) == (recall == 1)
 
 
 @pytest.mark.parametrize("step", [1, 7, 1000])

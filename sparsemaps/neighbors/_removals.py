@@ -1,0 +1,415 @@
+"""Which rows are removed as near-duplicates of rows that are kept, and of which.
+
+Rows have an order. A row is removed if it is near an earlier row that is kept. So a row that is
+near no other row is kept, and a first search, by sorted hashes of bands, leaves the others
+(`_hashing.near_by_band`). These are taken in their order, some at a time: they are looked up in
+tables of the rows that were kept before, then compared among themselves, and what is kept of them
+is inserted. Where the tables would take too much memory, the rows that are left are looked up in
+what there is, and go on with empty tables.
+
+A bucket of the tables has at most `max_bucket` rows: the first ones that were kept. So the answer
+is a function of the rows and their order, whatever is done at a time.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from sparsemaps._loops import band_tables as _kernel
+from sparsemaps._tools import _blocks, _checks, _threads
+from sparsemaps._tools._stages import NONE, Stages
+from sparsemaps._tools._typing import Array, Floats, Rows
+from sparsemaps.codes import _packed
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.neighbors import _bands, _brute, _hashing, _search
+from sparsemaps.neighbors._bands import Bands
+from sparsemaps.neighbors._hashing import SIZES, Sizes
+
+_LARGEST_BLOCK = 1024
+"""Rows that are decided at a time."""
+
+_FIRST_BLOCK = 64
+"""Rows of the first block: where all rows are alike, its pairs are all that are compared."""
+
+_CALL_PAIRS = 2**15
+"""Pairs that a call of a kernel returns at most."""
+
+_CALL_VISITS = 2**22
+"""Rows that a call of a kernel visits at most. Signals are handled between calls."""
+
+_TABLE_BYTES = 24
+"""Memory of the tables for each row that is searched, if there are many rows."""
+
+_LEAST_TABLE_BYTES = 2**26
+
+
+class Removals(NamedTuple):
+    """Rows that are removed, ascending; of each, the kept row that it is near, and how similar the
+    two are. Of earlier rows, the first has the number of rows of the codes, and so on."""
+
+    removed: Rows
+    witness: Rows
+    similarity: Floats
+
+
+class Near(NamedTuple):
+    """Which pairs are near: those that are found where at least `least` codes agree, with
+    probability `recall`, and whose similarity is at least `threshold`."""
+
+    least: int
+    recall: float
+    threshold: float
+    similarity: Callable[[Array, Array, Array], Array]
+    """The similarity of rows i and j, earlier rows first, of which so many codes differ."""
+
+
+def removals(
+    codes: PackedCodes,
+    threshold: float,
+    *,
+    recall: float = 0.95,
+    key: Array | None = None,
+    earlier: PackedCodes | None = None,
+    max_bytes: int = _hashing.MAX_BYTES,
+    n_jobs: int | None = None,
+) -> Removals:
+    """The rows that are near an earlier row that is kept.
+
+    Going through the rows in their order, a row is removed if its similarity to a row that was kept
+    before is estimated to be at least `threshold`. So each removed row has a witness: the first
+    kept row that it is near. Chains of pairs remove nothing: of three rows of which the first and
+    the second, and the second and the third are near, the first and the third are kept.
+
+    Parameters
+    ----------
+    codes : PackedCodes
+        The codes.
+    threshold : float
+        Above 0, at most 1.
+    recall : float, default=0.95
+        The least probability with which a pair whose estimate is the threshold is found: above 0,
+        at most 1. 1 compares each row with all rows that are kept. Rows of equal codes are always
+        found.
+    key : ndarray of shape (n_rows,) or None, default=None
+        Rows are taken by ascending key, and those of equal keys by their numbers; None takes rows
+        by their numbers.
+    earlier : PackedCodes or None, default=None
+        Codes of the same map of rows that are kept, and come before all others. A row without
+        samples is near none.
+    max_bytes : int, default=2**30
+        Memory for keys of rows, or for tables, at least 2**20. The answer does not depend on it.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. The answer does not depend on it.
+
+    Returns
+    -------
+    removed : ndarray of int64, shape (n_removed,)
+        The rows that are removed, ascending.
+    witness : ndarray of int64, shape (n_removed,)
+        The row that each is near: a row of `codes`, or from ``len(codes)`` on a row of `earlier`.
+    similarity : ndarray of float64, shape (n_removed,)
+        The estimates, corrected for agreement by chance.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, or the codes are of different maps.
+
+    See Also
+    --------
+    similar_pairs : All pairs.
+    KernelNeighbors.insert_new : The same for rows that come one after the other.
+
+    Notes
+    -----
+    A kept row is found by a row that shares a bucket with it. A bucket has the first 1,000 rows
+    that are kept of those that share a band of codes. The bands depend on the threshold, the recall
+    and the form of the codes, and not on the rows. So the rows that are kept of two deliveries, one
+    after the other, are those that are kept of both together.
+
+    Memory beside the codes is some 50 bytes a row, whatever the number of pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import MinHash, neighbors
+    >>> X = np.array([[1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1], [1, 1, 1, 1, 0, 0]])
+    >>> A = MinHash(n_hashes=512, random_state=0).fit(X).encode(X, packed=True)
+    >>> removed, witness, similarity = neighbors.removals(A, 0.6)
+    >>> removed, witness, similarity.round(1)
+    (array([2]), array([0]), array([0.8]))
+    """
+    if earlier is None:
+        codes = _packed.as_packed("codes", codes, None, None)
+    else:
+        codes, earlier = _packed.as_packed_pair(("codes", "earlier"), codes, earlier, None, None)
+    max_bytes = _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT)
+    near = by_estimate(codes, earlier, threshold, recall)
+    if key is not None:
+        key = np.asarray(key)
+        if key.shape != (len(codes),):
+            raise ValueError(f"key must be of shape ({len(codes)},), got {key.shape}")
+    return removed_rows(
+        codes, earlier, near, key, _search.MAX_BUCKET, n_jobs, Sizes(keys=max_bytes // 8)
+    )
+
+
+def by_estimate(
+    codes: PackedCodes, earlier: PackedCodes | None, threshold: float, recall: float
+) -> Near:
+    """Pairs whose estimate is at least the threshold."""
+    threshold = _search.check_share("threshold", threshold)
+    recall = _search.check_share("recall", recall)
+    rows = _BothSets(codes, earlier)
+    table = None if codes._takes_parts else codes.kernel(np.arange(codes.n_hashes + 1))
+
+    def similarity(i: Array, j: Array, differing: Array) -> Array:
+        if table is not None:
+            of_pairs: Array = table[codes.n_hashes - differing]
+            return of_pairs
+        places = np.arange(len(i))
+        return _search.estimates(rows.read(i), rows.read(j), places, places, differing)
+
+    return Near(_search.least_agreeing(codes, threshold), recall, threshold, similarity)
+
+
+def removed_rows(
+    codes: PackedCodes,
+    earlier: PackedCodes | None,
+    near: Near,
+    key: Array | None,
+    max_bucket: int,
+    n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
+) -> Removals:
+    """As `removals`, by the similarity of `near`."""
+    n_given = 0 if earlier is None else len(earlier)
+    _brute.check_searched(n_given + len(codes), codes.n_hashes)
+    bands = _bands.usual_bands(codes, near.least, near.recall)
+    if bands is None:
+        sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
+        rows = np.flatnonzero(sampled)
+    else:
+        how = codes.n_hashes - near.least, bands, max_bucket, n_jobs, sizes, stages
+        rows = np.flatnonzero(_hashing.near_by_band(earlier, codes, *how))
+    first = int(np.searchsorted(rows, n_given))
+    if key is not None:
+        rows[first:] = rows[first:][np.argsort(key[rows[first:] - n_given], kind="stable")]
+    source = _BothSets(codes, earlier)
+    sweep = _Sweep(source, rows, first, near, bands, max_bucket, n_jobs)
+    n_bytes = max(_LEAST_TABLE_BYTES, _TABLE_BYTES * (n_given + len(codes)))
+    sweep.run(min(n_bytes, 8 * sizes.keys))
+    removed = np.flatnonzero(sweep.witness >= 0)
+    removed = removed[np.argsort(rows[removed])]
+    witness = rows[sweep.witness[removed]] - n_given
+    witness[witness < 0] += n_given + len(codes)
+    return Removals(rows[removed] - n_given, witness, sweep.similarity[removed])
+
+
+class _BothSets:
+    """The codes of the rows of two sets, of which the earlier ones have the first numbers."""
+
+    def __init__(self, codes: PackedCodes, earlier: PackedCodes | None) -> None:
+        self.like = codes[:0]
+        self._sets = [codes] if earlier is None else [earlier, codes]
+
+    def read(self, numbers: Array) -> PackedCodes:
+        """The codes of rows with samples."""
+        array = np.empty((len(numbers), self.like.shape[1]), np.uint8)
+        order = np.argsort(numbers, kind="stable")
+        ascending, first = numbers[order], 0
+        for codes in self._sets:
+            start, stop = np.searchsorted(ascending, [first, first + len(codes)])
+            array[order[start:stop]] = codes.array[ascending[start:stop] - first]
+            first += len(codes)
+        return self.like._with_rows(array, np.ones(len(array), bool))
+
+
+class _Sweep:
+    """Rows in their order, of which the first `n_given` are kept, and what is decided of them.
+
+    `witness` has the place of each row's witness, -1 of a row that is kept.
+    """
+
+    def __init__(
+        self, source: _BothSets, rows: Array, n_given: int, near: Near, bands: Bands | None,
+        max_bucket: int, n_jobs: int | None,
+    ) -> None:  # fmt: skip
+        self._source = source
+        self._rows = rows
+        self._n_given = n_given
+        self._near = near
+        self._bands = bands
+        self._max_bucket = max_bucket
+        self._n_jobs = n_jobs
+        self._max_differing = source.like.n_hashes - near.least
+        self.witness = np.full(len(rows), -1)
+        self.similarity = np.zeros(len(rows))
+
+    def run(self, n_bytes: int) -> None:
+        """Decide all rows, by tables of about so many bytes."""
+        places = np.arange(len(self._rows))
+        counts = np.empty((0, 0), np.uint16)
+        while len(places):
+            tables = _Tables(self._source.like, self._bands, self._max_bucket)
+            tables.make(max(_LARGEST_BLOCK, min(len(places), n_bytes // tables.row_bytes)))
+            places, counts = self._run_part(tables, places, counts)
+
+    def _run_part(self, tables: "_Tables", places: Array, counts: Array) -> tuple[Array, Array]:
+        """Decide rows until the tables are full; the rows that are left after that, which are near
+        none of the tables, and how many rows their buckets have in all tables so far."""
+        left, start, step = [], 0, _FIRST_BLOCK
+        while start < len(places):
+            some = places[start : start + step]
+            block = self._source.read(self._rows[some])
+            is_open = self._look_up(tables, some, block)
+            if tables.is_full:
+                left.append(start + np.flatnonzero(is_open))
+                start += len(some)
+            else:
+                start += self._settle(tables, some, block, is_open, counts[start : start + step])
+                step = min(2 * step, _LARGEST_BLOCK)
+        rest = np.concatenate([np.empty(0, np.int64), *left])
+        counts = counts[rest] if len(counts) else counts
+        return places[rest], self._counted(tables, places[rest], counts)
+
+    def _counted(self, tables: "_Tables", places: Array, counts: Array) -> Array:
+        """`counts` with the rows of full tables; they begin at 0."""
+        if self._bands is None:
+            return counts
+        if not len(counts):
+            counts = np.zeros((len(places), self._bands.n_bands + 1), np.uint16)
+        for start in range(0, len(places), _LARGEST_BLOCK):
+            some = slice(start, start + _LARGEST_BLOCK)
+            tables.count(self._source.read(self._rows[places[some]]), counts[some])
+        return counts
+
+    def _look_up(self, tables: "_Tables", places: Array, block: PackedCodes) -> Array:
+        """Remove the rows that are near a row of the tables; which rows are not."""
+        given = int(np.searchsorted(places, self._n_given))  # these come first
+        q, row, differing = tables.find(block[given:], self._max_differing, self._n_jobs)
+        q += given
+        self._remove(places, q, tables.places[row], differing)
+        return self.witness[places] < 0
+
+    def _remove(self, places: Array, q: Array, witness: Array, differing: Array) -> None:
+        """Remove the rows of pairs of a row of the block, ascending, and its place's witness, that
+        are near; the first of its witnesses is that of a row."""
+        similarity = self._near.similarity(self._rows[witness], self._rows[places[q]], differing)
+        is_near = _search.reaches(similarity, self._near.threshold)
+        q, witness, similarity = q[is_near], witness[is_near], similarity[is_near]
+        order = np.lexsort((witness, q))
+        order = order[np.diff(q[order], prepend=-1) > 0]
+        self.witness[places[q[order]]] = witness[order]
+        self.similarity[places[q[order]]] = similarity[order]
+
+    def _settle(
+        self, tables: "_Tables", places: Array, block: PackedCodes, is_open: Array, counts: Array
+    ) -> int:
+        """Decide the open rows of a block, and insert those that are kept; how many rows were
+        decided."""
+        given = int(np.searchsorted(places, self._n_given))
+        rest = np.flatnonzero(is_open)
+        i, j, differing = _brute.all_pairs(block[rest], None, self._max_differing, None)
+        some = np.flatnonzero(rest[j] >= given)
+        i, j, differing = rest[i[some]], rest[j[some]], differing[some]
+        similarity = self._near.similarity(self._rows[places[i]], self._rows[places[j]], differing)
+        is_near = _search.reaches(similarity, self._near.threshold)
+        order = np.flatnonzero(is_near)
+        order = order[np.lexsort((i[order], j[order]))]
+        pairs = np.stack([i[order], j[order]]).astype(np.uint32)
+        witness = tables.settle(block, is_open, pairs, counts, places)
+        of_pairs = pairs[1].astype(np.int64)[: np.searchsorted(pairs[1], len(witness))]
+        decided = np.flatnonzero(witness[of_pairs] == pairs[0][: len(of_pairs)])
+        q = of_pairs[decided]
+        self.witness[places[q]] = places[witness[q]]
+        self.similarity[places[q]] = similarity[order[decided]]
+        return len(witness)
+
+
+class _Tables:
+    """Tables of the bands of kept rows, with their codes; without bands the codes alone."""
+
+    def __init__(self, like: PackedCodes, bands: Bands | None, max_bucket: int) -> None:
+        self._like = like
+        self._max_bucket = max_bucket
+        self._hash_key = _hashing.draw_hash_key()
+        self._n_bands = 0 if bands is None else bands.n_bands + 1  # and one of all codes
+        self._band_bits = 0 if bands is None else bands.length * like.bits
+        self._whole_bits = 0 if bands is None else like.n_hashes * like.bits
+        self.row_bytes = like.shape[1] + 9 + 8 * self._n_bands
+
+    def make(self, capacity: int) -> None:
+        """Begin with empty tables for so many rows."""
+        n_slots = 1 << max(1, capacity.bit_length() - 1)
+        self._heads = np.full((self._n_bands, n_slots), _kernel.NONE, np.uint32)
+        self._links = np.empty((capacity, self._n_bands), np.uint32)
+        self._array = np.empty((capacity, self._like.shape[1]), np.uint8)
+        self._sampled = np.zeros(capacity, np.uint8)
+        self.places = np.empty(capacity, np.int64)
+        self._n_rows = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self._n_rows == len(self._array)
+
+    def find(
+        self, queries: PackedCodes, max_differing: int, n_jobs: int | None
+    ) -> tuple[Array, Array, Array]:
+        """Pairs of a query, ascending, and a row, of which at most so many codes differ, and how
+        many do."""
+        if not self._n_rows:
+            none = np.empty(0, np.int64)
+            return none, none.copy(), none.copy()
+        if not self._n_bands:
+            rows = self._like._with_rows(self._array[: self._n_rows], np.ones(self._n_rows, bool))
+            return _brute.all_pairs(queries, rows, max_differing, n_jobs)
+
+        def search(start: int, stop: int) -> Array:
+            some = queries.array[start:stop]
+            wanted = np.ones(len(some), np.uint8)
+            state, parts = np.array([0, -1, 0, 0]), []
+            space = np.empty((3, _CALL_PAIRS), np.uint32)
+            while state[0] < len(some):
+                n = _kernel.find(
+                    some, wanted, self._heads, self._links, self._array, self._sampled,
+                    self._n_rows, self._like.bits, self._like.n_hashes, self._band_bits,
+                    self._hash_key, max_differing, self._max_bucket, _CALL_VISITS, False, state,
+                    space, self._whole_bits,
+                )  # fmt: skip
+                parts.append(space[:, :n].astype(np.int64))
+            found = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
+            pairs, first = np.unique(found[0] << 32 | found[1], return_index=True)
+            return np.stack([(pairs >> 32) + start, pairs & (2**32 - 1), found[2][first]])
+
+        n_threads = _threads.resolve_n_jobs(n_jobs)
+        blocks = _blocks.ranges(0, len(queries), max(1, -(-len(queries) // n_threads)))
+        parts = _threads.run(search, blocks, n_jobs)
+        q, row, differing = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
+        return q, row, differing
+
+    def settle(
+        self, queries: PackedCodes, is_open: Array, pairs: Array, counts: Array, places: Array
+    ) -> Array:
+        """Insert the open queries that are kept (`band_tables.settle`); the witnesses of all
+        queries, or of those until the tables are full."""
+        rows = np.empty(len(queries), np.int64)
+        witness = np.empty(len(queries), np.int64)
+        n = _kernel.settle(
+            queries.array, is_open.view(np.uint8), pairs, self._heads, self._links, self._array,
+            self._sampled, self._n_rows, self._band_bits, self._whole_bits, self._hash_key,
+            self._max_bucket, counts, rows, witness,
+        )  # fmt: skip
+        kept = np.flatnonzero(rows[:n] >= 0)
+        self.places[rows[kept]] = places[kept]
+        self._n_rows += len(kept)
+        return witness[:n]
+
+    def count(self, queries: PackedCodes, counts: Array) -> None:
+        """Add the numbers of rows of the buckets of queries to `counts`."""
+        _kernel.count_buckets(
+            queries.array, self._heads, self._links, self._array, self._sampled, self._n_rows,
+            self._band_bits, self._whole_bits, self._hash_key, self._max_bucket, counts,
+        )  # fmt: skip
