@@ -35,7 +35,7 @@ from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.approximation import _error
 from sparsemaps.approximation._coverage import coverage
 from sparsemaps.approximation._error import KernelError
-from sparsemaps.maps._moments import N_GRID, Moments
+from sparsemaps.maps._moments import N_GRID, Moments, Pairs, biases
 from sparsemaps.maps._sparse_map import SparseMap
 
 __all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
@@ -258,12 +258,30 @@ def min_components(
     else:
         if X is not None:
             _check_at_least("n_pairs", n_pairs, 1)
-            moments = _moments_of_rows(map, X, n_pairs, angle)
+            map, pairs = _pairs_of_rows(map, X, n_pairs, angle)
         else:
-            moments = _moments_at_angles(map, angle) if relative else map._moments_of_any_pair()
-        size = _size_for_each_pair(moments, float(error), confidence, relative, X is not None)
-    _error.resized(map, size)._check_parameters()
+            pairs = _pairs_at_angles(map, angle) if relative else map._any_pairs()
+        is_any = X is None and not relative
+        moments = map._moments_of_any_pair() if is_any else map._moments(pairs)
+        _check_bias(map, pairs, moments, float(error), relative, X is not None)
+        size = _size_for_each_pair(moments, float(error), confidence, relative)
+    try:
+        _error.resized(map, size)._check_parameters()
+    except ParameterError as refused:
+        raise _too_large(map, size, None if uniform else moments, refused) from None
     return size
+
+
+def _too_large(map: Any, size: int, moments: Moments | None, refused: ParameterError) -> ValueError:
+    """The error for a size that the map does not take."""
+    needed = f"{map._size_name} would have to be {size}, and it must be {refused.rule}"
+    largest = 1.0 if moments is None else float(np.abs(moments.kernel).max())
+    if largest <= 1 + 1e-6:
+        return ValueError(f"{needed}: allow a larger error")
+    return ValueError(
+        f"{needed}: kernel values of these rows are up to {largest:.3g}, and errors grow with "
+        "them: scale rows to unit length, allow a larger error, or a relative one (relative=True)"
+    )
 
 
 def _check_ways(relative: bool, angle: Any, uniform: bool, diameter: Any) -> None:
@@ -283,31 +301,51 @@ def _check_ways(relative: bool, angle: Any, uniform: bool, diameter: Any) -> Non
         raise ParameterError("diameter", repr(diameter), "None unless uniform is True")
 
 
-def _size_for_each_pair(
-    moments: Moments, error: float, confidence: float, relative: bool, is_of_rows: bool
-) -> int:
-    """The least size at which each pair is within the error with that probability."""
+def _check_bias(
+    map: Any, pairs: Pairs, moments: Moments, error: float, relative: bool, is_of_rows: bool
+) -> None:
+    """Raise where no size is enough, with what makes the bias smaller."""
     unit = np.abs(moments.kernel) if relative else np.ones(1)
     if not unit.all():
         raise ValueError(
             f"relative=True needs kernels that are not 0, and {np.sum(unit == 0)} pairs have 0: "
             "angle leaves out rows that are far apart"
         )
-    worst = float((np.abs(moments.bias) / unit).max())
-    if worst >= error:
-        raise ValueError(
-            f"error must be above {worst:.3g}, the largest bias of the estimate, got {error!r}: "
-            "bits, t_bits, n_bins, or of a series degree and tolerance, make it smaller, the size "
-            "does not" + ("" if is_of_rows else "; of 0-bit samples it is measured if X is given")
-        )
+    of_pairs = np.broadcast_to(np.abs(moments.bias) / unit, np.shape(moments.kernel))
+    worst = float(of_pairs.max())
+    if worst < error:
+        return
+    known = biases(map._means(pairs))
+    zero_bit = np.abs(np.broadcast_to(known.zero_bit, of_pairs.shape)[of_pairs.argmax()]) / worst
+    if zero_bit > worst / 2:
+        t_bits = int(np.ceil(np.log2(2 / error)))
+        remedies = [] if is_of_rows else ["give X, for whose rows it is measured"]
+        if t_bits <= 8:
+            remedies.append(f"keep t_bits={t_bits}")
+        cause = "samples that agree in i* alone (0-bit)"
+    elif np.abs(known.chance).max() > 0:
+        cause, remedies = "codes that agree by chance", ["take more bits (n_bins)"]
+    else:
+        cause = "an approximation of the kernel"
+        remedies = ["take a higher degree or a smaller tolerance of a series, or other vectors"]
+    remedies.append("allow a larger error")
+    raise ValueError(
+        f"error must be above {worst:.3g}, the largest bias of the estimate, got {error!r}: it is "
+        f"of {cause}, and the size does not change it: {', or '.join(remedies)}"
+    )
+
+
+def _size_for_each_pair(moments: Moments, error: float, confidence: float, relative: bool) -> int:
+    """The least size at which each pair is within the error with that probability."""
+    unit = np.abs(moments.kernel) if relative else np.ones(1)
     step = 2 if moments.paired else 1
     return step * _least(
         lambda n: bool((coverage(moments, step * n, error * unit) >= confidence).all())
     )
 
 
-def _moments_at_angles(map: Any, angle: float | None) -> Moments:
-    """The moments of pairs of rows of unit length, at up to that angle."""
+def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
+    """Pairs of rows of unit length, at up to that angle."""
     if not map._is_of_inner_products:
         raise ValueError(f"relative=True needs X for {type(map).__name__}")
     if angle is None:
@@ -316,8 +354,7 @@ def _moments_at_angles(map: Any, angle: float | None) -> Moments:
     rows = np.array([np.cos(angles), np.sin(angles)]).T
     fitted = _sklearn.clone(map).fit_any_width()
     kernel = fitted.exact_kernel(rows, rows[:1])[:, 0]
-    moments: Moments = map._moments(replace(map._any_pairs(), inner=rows[:, 0], kernel=kernel))
-    return moments
+    return replace(map._any_pairs(), inner=rows[:, 0], kernel=kernel)
 
 
 def _uniform_size(map: Any, error: float, confidence: float, diameter: Any, X: Any) -> int:
@@ -331,8 +368,8 @@ def _uniform_size(map: Any, error: float, confidence: float, diameter: Any, X: A
     return step * _least(lambda n: failure(step * n) <= limit)
 
 
-def _moments_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> Moments:
-    """The moments for pairs of a sample of rows, with what must be measured."""
+def _pairs_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> tuple[Any, Pairs]:
+    """The map, fitted to X, and pairs of a sample of rows, with what must be measured."""
     fitted, sample = _error.sample_rows(map, X, n_pairs, np.random.default_rng(0))
     pairs = _error.exact_pairs(fitted, sample)[1]
     signs = any(leaf._is_approximate for leaf in _error.leaves(fitted))
@@ -342,8 +379,7 @@ def _moments_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> Mom
         pairs = pairs.within(float(angle))
         if not len(pairs.kernel):
             raise ValueError(f"no pair of rows of X is within the angle {angle!r}")
-    moments: Moments = fitted._moments(pairs)
-    return moments
+    return fitted, pairs
 
 
 def _least(enough: Callable[[int], bool]) -> int:

@@ -92,14 +92,16 @@ class Moments:
     single: Array = field(default_factory=_NONE.copy)
     """If `paired`, the variance of the last component of an odd number, at weight 1."""
     common: Array = field(default_factory=_NONE.copy)
-    """If `paired`, the covariance of two cosines of one block."""
+    """The covariance of two components of one block; if `paired`, of two cosines."""
     block: Array = field(default_factory=_NONE.copy)
-    """If `common` is not 0, the number of cosines of a block."""
+    """If `common` is not 0, the number of components of a block; if `paired`, of cosines."""
 
     def variance(self, size: int) -> Array:
         """The variance at a size."""
         if not self.paired:
-            return self.unit / size
+            full, rest = np.divmod(size, np.maximum(self.block, 1))
+            n_pairs = full * self.block * (self.block - 1) + rest * (rest - 1)
+            return self.unit / size + self.common * n_pairs / size**2
         whole, odd = divmod(size, 2)
         alone = (self.unit * 2 * whole + self.single * odd) / size**2
         if not self.common.any():

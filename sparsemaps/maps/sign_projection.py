@@ -1,6 +1,7 @@
 """Sign projections: the acos and acos-chi-square kernels as collisions of bits."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -14,7 +15,7 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.maps import _orthogonal
-from sparsemaps.maps._moments import Pairs, UnknownVarianceError, upper, used_columns
+from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError, upper, used_columns
 from sparsemaps.maps._sampled_map import SampledMap
 
 _VECTORS = {
@@ -51,9 +52,9 @@ class SignProjection(SampledMap[Output]):
         Distribution of the random vectors, for "acos". None takes that of the kernel. "rademacher"
         are random signs, which cost a fraction of normal ones where rows share few columns. It is
         approximate for short rows, see Notes. "orthogonal", for rows of at most 8,192 columns,
-        takes blocks of orthogonal vectors [3]_: the measured variance is .57 to .93 of that of
-        independent vectors, and the cost is that of a fast transform of the dense row. A map that
-        is fitted for rows of any width, such as those of files, does not allow it.
+        takes blocks of orthogonal vectors [3]_, whose variance is lower (see Notes), at the cost of
+        a fast transform of the dense row. A map that is fitted for rows of any width, such as those
+        of files, does not allow it.
     dense_output : bool, default=False
         Return an ndarray of ``-1 / sqrt(n_hashes)`` and ``1 / sqrt(n_hashes)``, whose inner
         products estimate 2 K - 1; otherwise one-hot CSR, whose inner products estimate K.
@@ -82,6 +83,13 @@ class SignProjection(SampledMap[Output]):
     entry much larger than the others, take few values. Two rows of three entries of size 1, two of
     them in common, agree with probability 3/4 in a bit, where acos is .732. The difference is of
     the order of 1 / m for rows of m entries of similar size.
+
+    Bits of one block of d "orthogonal" vectors, d the number of columns rounded up to a power of
+    two of at least 128, have a negative covariance. The variance of all d of them is .60 of that of
+    independent ones at K = 1/2, and rises to it for equal rows. The formula is that of uniform
+    directions, which those of rows of one or two entries only resemble.
+    `sparsemaps.approximation.kernel_error` uses it for a fitted map; `min_components` counts the
+    bits as independent, which asks for more of them than needed.
 
     For "acos_chi2", the formula is an approximation [2]_: bits agree somewhat more often than the
     formula says. The measured difference is 0.01 to 0.02 for rows of 200 entries of gamma
@@ -228,6 +236,15 @@ class SignProjection(SampledMap[Output]):
             means[-1] = means[-1] + pairs.measured
         return [kernel, *means]
 
+    def _moments(self, pairs: Pairs) -> Moments:
+        moments = super()._moments(pairs)
+        if self.distribution != "orthogonal" or self._n_columns is None:
+            return moments
+        width = self._block_width(self._n_columns)
+        rate = 1 - (1 - pairs.kernel) / moments.span
+        common = moments.span**2 * _orthogonal.covariance_of_signs(rate, width)
+        return replace(moments, common=common, block=np.full(1, float(width)))
+
     def _measure(self, sample: Any, kernel: Array) -> Array:
         """For each pair of rows, the rate of agreement less the kernel."""
         Z = used_columns(self.transform(sample))
@@ -248,9 +265,12 @@ class SignProjection(SampledMap[Output]):
 
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         if self.distribution == "orthogonal":
-            width = _orthogonal.padded_width("distribution", self.distribution, n_columns)
+            width = self._block_width(n_columns)
             key = self._vectors()[0]
             self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.n_hashes, width)
+
+    def _block_width(self, n_columns: int | None) -> int:
+        return _orthogonal.padded_width("distribution", "orthogonal", n_columns)
 
     def _orthogonal_signs(self, block: Block) -> Iterator[tuple[int, int, Array]]:
         """Ranges of a block's rows, and whether their projections are not negative."""

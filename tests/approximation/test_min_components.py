@@ -128,8 +128,8 @@ COVERED = [
 """Maps, errors, and whether `min_components` answers for any rows or for given ones alone."""
 
 REFUSED = [
-    (CWS(), "above 1, the largest bias of the estimate, got 0.05.*0-bit samples it is measured"),
-    (KernelProduct(), "above 1, the largest bias of the estimate"),
+    (CWS(), "above 1, the largest bias .*0-bit.*: give X, .*, or keep t_bits=6, or allow"),
+    (KernelProduct(), "above 1, the largest bias of the estimate, got 0.05: it is of samples"),
     (SignProjection(kernel="acos_chi2"), "only nearly for 'acos_chi2'; .* give X"),
     (SignProjection(distribution="rademacher"), "only nearly for distribution='rademacher'"),
     (Fastfood(hash_dim=64), "no variance formula for Fastfood where hash_dim shortens"),
@@ -138,7 +138,11 @@ REFUSED = [
         KernelProduct(maps=(SignProjection(n_hashes=16), RandomFourier(n_components=16))),
         "no variance formula for KernelProduct with a map of dense output",
     ),
-    (RandomBinning(n_bins=16), "error must be above 0.0625"),
+    (RandomBinning(n_bins=16), "above 0.0625, .* of codes that agree by chance.* more bits"),
+    (
+        TensorSketch(kernel="exp", degree=2),
+        "above .* of an approximation of the kernel.* higher degree",
+    ),
     (RandomBinning(pitch_density=laplacian_density, n_bins=16), "error must be above 0.0625"),
     (RandomProjection(distribution="cauchy"), "inner products of Cauchy projections have no mean"),
     (KernelProduct(maps=(KernelProduct(), MinHash())), "for the product of a KernelProduct give X"),
@@ -187,8 +191,25 @@ def test_sizes_are_tested_for_every_map_and_parameter():
 
 
 def test_a_size_that_no_map_takes_is_refused():
-    with pytest.raises(ValueError, match="n_hashes must be from 1 to"):
+    with pytest.raises(ValueError, match=r"n_hashes would have to be .* 1 to .*: allow a larger"):
         min_components(SignProjection(), 1e-5)
+    X = 30 * np.eye(3) + 20
+    message = r"n_components would have to be \d+, .* up to .*: scale rows to unit length"
+    with pytest.raises(ValueError, match=message):
+        min_components(TensorSketch(), 0.02, X=X)
+    assert min_components(TensorSketch(), 0.1, X=X, relative=True) < 10**5
+
+
+def test_advice_about_samples_that_agree_in_part_is_right():
+    """The bits that the error names are enough; so are rows."""
+    for error in (0.02, 0.05, 0.3):
+        with pytest.raises(ValueError, match="t_bits=") as raised:
+            min_components(CWS(), error)
+        t_bits = int(re.search(r"t_bits=(\d+)", str(raised.value))[1])
+        assert min_components(CWS(t_bits=t_bits), error) > 0
+    with pytest.raises(ValueError, match="give X, for whose rows it is measured, or allow"):
+        min_components(CWS(), 0.001)
+    assert min_components(CWS(), 0.05, X=coverage_pairs()["far"]) > 0
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])

@@ -292,6 +292,8 @@ def test_parts_are_the_codes_of_the_two_maps():
         B = A.part(which)
         assert (B.bits, B.chance) == ((5, 2**-5), (4, 2**-4))[which]
         np.testing.assert_array_equal(B.array[A.sampled], one.encode(X)[A.sampled])
+        assert 0 < A.sampled.sum() < len(A)
+        np.testing.assert_array_equal(B.sampled, A.sampled)
 
 
 # ---- bad input -----------------------------------------------------------------------------------

@@ -107,6 +107,51 @@ def test_variance_is_that_of_the_formula():
     np.testing.assert_allclose(ratios, [0.088, 0.332], rtol=0.01)
 
 
+def rows_at(angle, n_entries):
+    """Two rows of the same `n_entries` columns of WIDTH, at that angle."""
+    rng = np.random.default_rng(n_entries)
+    columns = rng.choice(WIDTH, n_entries, replace=False)
+    u, v = np.linalg.qr(rng.normal(size=(n_entries, 2)))[0].T
+    rows = np.zeros((2, WIDTH))
+    rows[:, columns] = u, np.cos(angle) * u + np.sin(angle) * v
+    return rows
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.0, np.pi / 2, 2.4])
+@pytest.mark.parametrize("width", [5, 16, 128])
+def test_covariance_of_signs(angle, width):
+    """Of vectors that are exactly uniform, by NumPy's orthogonal matrices."""
+    u, v = np.zeros((2, width))
+    u[0], v[:2] = 1, (np.cos(angle), np.sin(angle))
+    rng = np.random.default_rng(0)
+    n = 40_000 if width < 100 else 4_000
+    g = rng.normal(size=(n, width, 2 if width < 100 else 16))
+    vectors = np.linalg.qr(g)[0]
+    agree = np.einsum("nwk,w->nk", vectors, u) * np.einsum("nwk,w->nk", vectors, v) > 0
+    rate, k = 1 - angle / np.pi, agree.shape[1]
+    squares = (agree - rate).sum(axis=1) ** 2 - k * rate * (1 - rate)  # up to a mean of 0
+    squares -= (1 - 2 * rate) * (agree - rate).sum(axis=1)
+    theorems.assert_mean(squares / (k * (k - 1)), _orthogonal.covariance_of_signs(rate, width))
+
+
+@pytest.mark.parametrize("n_hashes", [WIDTH, 300])
+@pytest.mark.parametrize("angle", [0.5, np.pi / 2])
+def test_variance_of_signs(angle, n_hashes):
+    """The moments of a fitted map, as seen over seeds; of both forms of output."""
+    rows = rows_at(angle, WIDTH)
+    found = []
+    for seed in range(1000):
+        signs = SignProjection(n_hashes=n_hashes, distribution="orthogonal", random_state=seed)
+        first, second = np.unpackbits(signs.fit(rows).encode(rows), axis=1)[:, :n_hashes]
+        found.append((first == second).mean())
+    for dense_output, scale in ((False, 1), (True, 2)):
+        signs.set_params(dense_output=dense_output).fit(rows)
+        _, pairs = _error.exact_pairs(signs, sp.csr_array(rows))
+        moments = signs._moments(pairs)
+        theorems.assert_variance(scale * np.array(found), moments.variance(n_hashes))
+        assert moments.variance(n_hashes)[0] < 0.9 * moments.unit[0] / n_hashes
+
+
 def test_mutants_are_rejected():
     """With two matrices, by the variance for differences of two columns."""
     assert_theorem(np.array([features_by(blocks_of(3), seed) for seed in range(600)]))

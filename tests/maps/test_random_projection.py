@@ -180,13 +180,19 @@ def sets():
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-SAMPLED = [MinHash(bits=16), ConsistentWeightedSampling(bits=16, t_bits=8)]
+SAMPLED = {
+    "MinHash": MinHash(bits=16),
+    "MinHash of one bit": MinHash(bits=1),
+    "MinHash of two bits": MinHash(bits=2),
+    "ConsistentWeightedSampling": ConsistentWeightedSampling(bits=16, t_bits=8),
+    "one bit": ConsistentWeightedSampling(bits=1, t_bits=8, method="dart"),
+}
 
 
-@pytest.mark.parametrize("sampled", SAMPLED, ids=["MinHash", "ConsistentWeightedSampling"])
+@pytest.mark.parametrize("sampled", SAMPLED.values(), ids=SAMPLED.keys())
 def test_product_with_resemblance(sampled):
-    """The mean is that of the kernels; the variance that of independent samples, at most that for
-    MinHash, whose samples are not."""
+    """The mean is the product of the kernels, with the resemblance that agreements by chance add;
+    the variance that of independent samples, at most that for MinHash, whose samples are not."""
     k, n_seeds = 64, 400
     X = sp.csr_array(abs(sets()))
     one, other = np.triu_indices(4, 1)
@@ -197,12 +203,15 @@ def test_product_with_resemblance(sampled):
         Z = _error.used_columns(product.transform(X))
         found.append((Z @ Z.T).toarray()[one, other])
     resemblance, inner = (part.exact_kernel(X)[one, other] for part in product.maps_)
-    theorems.assert_mean(found, resemblance * inner)
-    variance = (resemblance * (1 + 2 * inner**2) - (resemblance * inner) ** 2) / k
+    bits = sampled.bits + getattr(sampled, "t_bits", 0)
+    rate = resemblance + (1 - resemblance) * 2.0**-bits
+    theorems.assert_mean(found, rate * inner)
+    variance = (rate * (1 + 2 * inner**2) - (rate * inner) ** 2) / k
     independent = isinstance(sampled, ConsistentWeightedSampling)
     theorems.assert_variance(found, variance, at_most=not independent)
-    of_pairs = product._frozen._moments(_error.exact_pairs(product, X)[1]).variance(k)
-    np.testing.assert_allclose(of_pairs, variance, rtol=1e-3)
+    moments = product._frozen._moments(_error.exact_pairs(product, X)[1])
+    np.testing.assert_allclose(moments.variance(k), variance, rtol=1e-3)
+    np.testing.assert_allclose(moments.bias, (rate - resemblance) * inner, rtol=1e-3, atol=1e-12)
 
 
 def test_why_a_product_with_a_count_sketch_is_refused():
