@@ -3,9 +3,6 @@
 import json
 
 import numpy as np
-import pytest
-
-pytest.importorskip("orjson")  # which reads them
 
 
 def make_texts(n=300, seed=0, n_words=40):

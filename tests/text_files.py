@@ -2,10 +2,6 @@
 
 import json
 
-import pytest
-
-pytest.importorskip("orjson")  # which reads them
-
 TEXTS = [
     "To be or not to be",
     "",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._zstd import DamagedZstd, open_zstd
+from sparsemaps._tools._zstd import open_zstd, zstd_errors
 
 MAX_LINE_BYTES = 2**30
 """Default for the longest line that is read."""
@@ -30,10 +30,7 @@ _READERS: dict[str, Callable[..., Any]] = {
 
 _COMPRESSED_FILES = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
 
-_DAMAGED = (
-    *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile),
-    DamagedZstd,
-)
+_DAMAGED = EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile
 
 _NO_BZIP2 = "Invalid data stream"
 """The text of the error of bz2, which has no type of its own."""
@@ -278,10 +275,9 @@ def decompressing(name: str = "") -> Iterator[None]:
     """Make a ValueError of the errors that libraries raise for a damaged compressed file."""
     try:
         yield
-    except _DAMAGED as error:
-        raise ValueError(f"{name}cannot be decompressed: {error}") from error
-    except OSError as error:
-        if error.errno is not None or str(error) != _NO_BZIP2:
+    except Exception as error:
+        is_bzip2s = isinstance(error, OSError) and error.errno is None and str(error) == _NO_BZIP2
+        if not is_bzip2s and not isinstance(error, (*_DAMAGED, *zstd_errors())):
             raise
         raise ValueError(f"{name}cannot be decompressed: {error}") from error
 

@@ -22,7 +22,6 @@ def told(path):
 
 @pytest.fixture
 def texts(tmp_path):
-    pytest.importorskip("orjson")
     path = tmp_path / "texts.jsonl"
     records = [{"text": f"a b c d {n}", "label": "xy"[n % 2], "id": n} for n in range(6)]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))

@@ -87,7 +87,6 @@ def test_two_sets(codes, folder, tmp_path):
 
 
 def test_ids_and_comments_of_two_sets(tmp_path):
-    pytest.importorskip("orjson")
     (tmp_path / "a.svm").write_text("0 1:1 2:1 # one\n0 5:1\n")
     (tmp_path / "b.svm").write_text("0 7:1\n0 1:1 2:1\n0 1:1 2:1 # three\n")
     out = tmp_path / "out.tsv"

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from sparsemaps import cli, from_config
+from sparsemaps._tools import _zstd
 from sparsemaps.codes import PackedCodes
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.text import ByteNgrams
 from sparsemaps.text._analyzers import vectorizer_of
 
 DOCS = Path(__file__).parents[2] / "docs"
-pytest.importorskip("orjson")
-zstandard = pytest.importorskip("zstandard")
+zstd = pytest.importorskip(_zstd.MODULE)
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
@@ -26,7 +26,7 @@ def test_commands(tmp_path, monkeypatch):
     records = [{"text": text, "label": ["even", "odd"][i % 2]} for i, text in enumerate(texts)]
     lines = "".join(json.dumps(record) + "\n" for record in records).encode()
     Path("pages.jsonl").write_bytes(lines)
-    Path("texts.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress(lines))
+    Path("texts.jsonl.zst").write_bytes(zstd.compress(lines))
     rows = ByteNgrams().transform(texts)
     dump_svmlight_file(rows, np.zeros(len(texts)), "texts.svm", zero_based=False)
     Path("parts").mkdir()
@@ -48,7 +48,7 @@ def test_commands(tmp_path, monkeypatch):
     codes = PackedCodes.load("codes.npy")
     again = from_config(codes.config).encode_texts(vectorizer_of("word:3"), texts)
     np.testing.assert_array_equal(codes.array, again)
-    kept = zstandard.ZstdDecompressor().stream_reader(Path("kept.jsonl.zst").read_bytes()).read()
+    kept = zstd.decompress(Path("kept.jsonl.zst").read_bytes())
     assert kept == b"".join(lines.splitlines(keepends=True)[::2])
     assert Path("kept/1.jsonl").read_bytes() == kept
     assert Path("kept/2.jsonl").read_bytes() == b""
@@ -67,5 +67,5 @@ def test_svmlight_files_by_zstandard(tmp_path):
     assert (found != X).nnz == 0
     assert labels.tolist() == [1, 2]
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match=r"rows\.svm\.zst: cannot be decompressed: .*cut short"):
+    with pytest.raises(ValueError, match=r"rows\.svm\.zst: cannot be decompressed: .*ended before"):
         load_svmlight_file(path)

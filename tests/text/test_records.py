@@ -13,20 +13,32 @@ import numpy as np
 import pytest
 from strange_texts import strange_texts
 
+from sparsemaps._tools import _zstd
 from sparsemaps.text import ByteNgrams, HashingVectorizer, iter_records
 
-pytest.importorskip("orjson")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-zstandard = pytest.importorskip("zstandard")
+zstd = pytest.importorskip(_zstd.MODULE)
 
 COMPRESSIONS = {
     "": bytes,
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
-    ".zst": zstandard.ZstdCompressor().compress,
+    ".zst": zstd.compress,
 }
+
+
+@pytest.fixture(params=["orjson", "json"], autouse=True)
+def json_library(request, monkeypatch):
+    """All tests read JSON by either library."""
+    if request.param == "json":
+        monkeypatch.setitem(sys.modules, "orjson", None)
+    else:
+        pytest.importorskip("orjson")
+    return request.param
+
+
 TEXTS = ["", "one", "two words", "\0", "é\u2028ß\x85", "x" * 5000, *strange_texts(30)]
 
 
@@ -377,12 +389,12 @@ def test_bad_parameters(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "module"),
-    [("a.jsonl", "orjson"), ("a.parquet", "pyarrow.parquet"), ("a.txt.zst", "zstandard")],
+    [("a.parquet", "pyarrow.parquet"), ("a.txt.zst", _zstd.MODULE)],
 )
 def test_missing_library(tmp_path, monkeypatch, name, module):
     path = write(tmp_path / name, b"")
     monkeypatch.setitem(sys.modules, module, None)
-    needed = module.partition(".")[0]
+    needed = module.partition(".")[0] if module == "pyarrow.parquet" else "backports.zstd"
     with pytest.raises(ImportError, match=rf'needs {needed}: pip install "sparsemaps\[text\]"$'):
         read(path)
 
