@@ -1,6 +1,7 @@
 """The estimators as scikit-learn, its searches and its compositions use them."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -255,6 +256,18 @@ def test_weights_of_rows_and_classes(digits):
     np.testing.assert_allclose(balanced.coef_, of_rows.coef_, atol=1e-7)
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "log_loss"])
+def test_rows_of_weight_0_are_as_if_left_out(loss, digits):
+    X, y = digits
+    weights = (np.arange(len(y)) % 2).astype(float)
+    model = classifier(loss=loss, tol=1e-7, max_iter=10**4, C=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        weighted = clone(model).fit(X, y, sample_weight=weights)
+        left = clone(model).fit(X[weights > 0], y[weights > 0])
+    np.testing.assert_allclose(weighted.coef_, left.coef_, atol=1e-4)
+
+
 MISTAKES = [
     ({"C": 0}, "C must be a finite number above 0, got 0"),
     ({"C": np.nan}, "C must be a finite number"),
@@ -317,6 +330,18 @@ def test_a_warning_names_the_gap(digits):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         classifier().fit(X, y)
+
+
+def test_the_gap_is_that_of_the_worst_class(digits):
+    """Whatever the classes are called, it is a class that is hard to tell; not always the last."""
+    X, y = digits
+    named = set()
+    for shift in range(0, 10, 3):
+        with pytest.warns(ConvergenceWarning) as caught:
+            classifier(max_iter=2, tol=1e-8).fit(X, (y + shift) % 10)
+        label = re.search(r"duality gap of class (\d) is", str(caught[0].message))[1]
+        named.add(int(label))
+    assert named != {9}
 
 
 def test_every_coded_map_is_tried():

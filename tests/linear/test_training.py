@@ -461,3 +461,20 @@ def test_arrays_that_do_not_fit_are_refused(change):
 
     with pytest.raises(ValueError, match="the arrays do not fit"):
         turn()
+
+
+def test_each_class_has_an_order_of_its_own():
+    """Two classes that mirror each other: the model of the second is that of the first times -1
+    at the optimum, but not on the way there."""
+    X, y, _ = data()
+    three = np.where(y == 2, 1, y)
+    three[0] = 2
+    map = MAPS["min-max"]
+    parameters = {"tol": 1e-12, "fit_intercept": False, "random_state": 0}
+    weights = np.where(three == 2, 0.0, 1.0)
+    weights[0] = 1e-300  # the third class is there, and does not count
+    found = KernelClassifier(map, max_iter=1, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found.fit(X, three, sample_weight=weights)
+    assert np.abs(found.coef_[0] + found.coef_[1]).max() > 1e-6
