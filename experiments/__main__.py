@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from experiments import (
+    advice,
     datasets,
     equal_bytes,
     features,
@@ -22,6 +23,7 @@ from experiments import (
 
 EXPERIMENTS = [
     *guide.EXPERIMENTS,
+    *advice.EXPERIMENTS,
     *equal_bytes.EXPERIMENTS,
     *polynomial.EXPERIMENTS,
     *features.EXPERIMENTS,
