@@ -17,7 +17,7 @@ MAPS = [
     if "pitch_density" not in parameters  # its million steps leave time for nothing else
 ]
 for one in MAPS:
-    one._set_size(9)
+    one.set_size(9)
 KERNELS = [getattr(sparsemaps.kernels, name) for name in sparsemaps.kernels.__all__]
 TYPES = [np.float64, np.float32, np.int64, np.uint8, np.bool_]
 

@@ -24,8 +24,8 @@ DOCS = ROOT / "docs"
 WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
 
 FOLDERS = [
-    *("cli", "dask", "files", "approximation", "linear", "neighbors", "maps", "codes", "kernels"),
-    *("text", "libsvm", "_input", "_tools", "_loops"),
+    *("cli", "dask", "files", "approximation", "linear", "neighbors", "maps", "codes"),
+    *("laws", "kernels", "text", "libsvm", "_input", "_tools", "_loops"),
 ]
 """The folders of the package: each imports from those behind it only."""
 
@@ -155,7 +155,8 @@ def test_documentation_examples(name, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
 def test_add_a_map_shows_the_code_that_is():
-    code = (PACKAGE / "maps" / "random_projection.py").read_text(encoding="utf-8")
+    files = "maps/random_projection.py", "laws/_inner_products.py"
+    code = "".join((PACKAGE / path).read_text(encoding="utf-8") for path in files)
     shown = re.findall(
         r"```python\n(.*?)```", (DOCS / "add_a_map.md").read_text(encoding="utf-8"), re.DOTALL
     )

@@ -17,7 +17,7 @@ from .common import fastest, ratio, workload
 
 def _new(name, n, **parameters):
     new = getattr(sparsemaps, name)(**parameters, random_state=0)
-    new._set_size(n)
+    new.set_size(n)
     return new
 
 

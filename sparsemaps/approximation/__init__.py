@@ -35,7 +35,8 @@ from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.approximation import _error
 from sparsemaps.approximation._coverage import coverage
 from sparsemaps.approximation._error import KernelError
-from sparsemaps.maps._moments import N_GRID, Moments, Pairs, biases
+from sparsemaps.laws._law import Law
+from sparsemaps.laws._moments import N_GRID, Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
 
 __all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
@@ -253,17 +254,18 @@ def min_components(
         raise ParameterError("confidence", repr(confidence), "above 0 and below 1")
     _check_ways(relative, angle, uniform, diameter)
     map._check_parameters()
+    law = map.law
     if uniform:
         size = _uniform_size(map, float(error), confidence, diameter, X)
     else:
         if X is not None:
             _check_at_least("n_pairs", n_pairs, 1)
-            map, pairs = _pairs_of_rows(map, X, n_pairs, angle)
+            law, pairs = _pairs_of_rows(map, X, n_pairs, angle)
         else:
-            pairs = _pairs_at_angles(map, angle) if relative else map._any_pairs()
+            pairs = _pairs_at_angles(map, angle) if relative else law.any_pairs()
         is_any = X is None and not relative
-        moments = map._moments_of_any_pair() if is_any else map._moments(pairs)
-        _check_bias(map, pairs, moments, float(error), relative, X is not None)
+        moments = law.moments_of_any_pair() if is_any else law.moments(pairs)
+        _check_bias(law, pairs, moments, float(error), relative, X is not None)
         size = _size_for_each_pair(moments, float(error), confidence, relative)
     try:
         _error.resized(map, size)._check_parameters()
@@ -302,7 +304,7 @@ def _check_ways(relative: bool, angle: Any, uniform: bool, diameter: Any) -> Non
 
 
 def _check_bias(
-    map: Any, pairs: Pairs, moments: Moments, error: float, relative: bool, is_of_rows: bool
+    law: Law, pairs: Pairs, moments: Moments, error: float, relative: bool, is_of_rows: bool
 ) -> None:
     """Raise where no size is enough, with what makes the bias smaller."""
     unit = np.abs(moments.kernel) if relative else np.ones(1)
@@ -315,7 +317,7 @@ def _check_bias(
     worst = float(of_pairs.max())
     if worst < error:
         return
-    known = biases(map._means(pairs))
+    known = law.bias(pairs)
     zero_bit = np.abs(np.broadcast_to(known.zero_bit, of_pairs.shape)[of_pairs.argmax()]) / worst
     if zero_bit > worst / 2:
         t_bits = int(np.ceil(np.log2(2 / error)))
@@ -346,7 +348,8 @@ def _size_for_each_pair(moments: Moments, error: float, confidence: float, relat
 
 def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
     """Pairs of rows of unit length, at up to that angle."""
-    if not map._is_of_inner_products:
+    law = map.law
+    if not law.is_of_inner_products:
         raise ValueError(f"relative=True needs X for {type(map).__name__}")
     if angle is None:
         raise ValueError("relative=True needs X or angle: no size is enough for a kernel of 0")
@@ -354,7 +357,7 @@ def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
     rows = np.array([np.cos(angles), np.sin(angles)]).T
     fitted = _sklearn.clone(map).fit_any_width()
     kernel = fitted.exact_kernel(rows, rows[:1])[:, 0]
-    return replace(map._any_pairs(), inner=rows[:, 0], kernel=kernel)
+    return replace(law.any_pairs(), inner=rows[:, 0], kernel=kernel)
 
 
 def _uniform_size(map: Any, error: float, confidence: float, diameter: Any, X: Any) -> int:
@@ -364,22 +367,22 @@ def _uniform_size(map: Any, error: float, confidence: float, diameter: Any, X: A
         raise ValueError("uniform=True needs the number of columns: fit the map, or give X")
     limit = np.log1p(-confidence)
     step = 2 if map._size_name == "n_components" else 1
-    failure = map._log_uniform_failure(error, n_columns, float(diameter))
+    failure = map.law.log_uniform_failure(error, n_columns, float(diameter))
     return step * _least(lambda n: failure(step * n) <= limit)
 
 
-def _pairs_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> tuple[Any, Pairs]:
-    """The map, fitted to X, and pairs of a sample of rows, with what must be measured."""
+def _pairs_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> tuple[Law, Pairs]:
+    """The law of the map, fitted to X, and pairs of a sample of rows, with measured rates."""
     fitted, sample = _error.sample_rows(map, X, n_pairs, np.random.default_rng(0))
     pairs = _error.exact_pairs(fitted, sample)[1]
-    signs = any(leaf._is_approximate for leaf in _error.leaves(fitted))
+    signs = any(leaf.measured == "signs" for leaf in fitted.law.leaves())
     measured = _error.resized(fitted, 4096 if signs else 1024)
     pairs = _error.measured(measured, sample, pairs, range(4), signs=signs)
     if angle is not None:
         pairs = pairs.within(float(angle))
         if not len(pairs.kernel):
             raise ValueError(f"no pair of rows of X is within the angle {angle!r}")
-    return fitted, pairs
+    return fitted.law, pairs
 
 
 def _least(enough: Callable[[int], bool]) -> int:

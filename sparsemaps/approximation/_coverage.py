@@ -4,7 +4,7 @@ import numpy as np
 from scipy import special
 
 from sparsemaps._tools._typing import Array
-from sparsemaps.maps._moments import Moments
+from sparsemaps.laws._moments import Moments
 
 
 def coverage(moments: Moments, size: int, error: float | Array) -> Array:

@@ -10,7 +10,11 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array
-from sparsemaps.maps._moments import Pairs, UnknownVarianceError, biases, upper, used_columns
+from sparsemaps.laws._law import Law
+from sparsemaps.laws._moments import Pairs, UnknownVarianceError, upper, used_columns
+
+_N_COMPARED = 2**20
+"""Samples of pairs of rows that are compared at once."""
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
@@ -121,7 +125,7 @@ class KernelError:
 def resized(random_map: Any, size: int) -> Any:
     """A copy with another number of components."""
     copy = _sklearn.clone(random_map)
-    copy._set_size(size)
+    copy.set_size(size)
     return copy
 
 
@@ -155,9 +159,9 @@ def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, Pairs]:
     sample = used_columns(sample)
     kernel = upper(fitted.exact_kernel(sample))
     doubled = kernel
-    if fitted._depends_on_doubled:
+    if fitted.law.depends_on_doubled:
         doubled = upper(fitted.exact_kernel(2 * sample))
-    factors = tuple(exact_pairs(part, sample)[1] for part in fitted._factor_maps)
+    factors = tuple(exact_pairs(part, sample)[1] for part in fitted.factors)
     squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
     largest = np.array(
         [abs(row).max(initial=0) for row in np.split(sample.data, sample.indptr[1:-1])]
@@ -189,18 +193,12 @@ def _peaks(sample: Any, first: Any, second: Any) -> Array:
     return np.asarray(peaks.clip(0, 1), dtype=np.float64)
 
 
-def leaves(random_map: Any) -> list[Any]:
-    """The maps of a product, or the map itself."""
-    parts = random_map._factor_maps
-    return [leaf for part in parts for leaf in leaves(part)] if parts else [random_map]
-
-
 def measured(
     fitted: Any, sample: Any, pairs: Pairs, seeds: Sequence[int], *, signs: bool = False
 ) -> Pairs:
     """`pairs` with the rates of 0-bit samples of those seeds; with `signs`, also the mean errors of
     signs that agree at nearly the rate of the kernel."""
-    if not any(_is_measured(leaf, signs) for leaf in leaves(fitted)):
+    if not any(_is_measured(leaf, signs) for leaf in fitted.law.leaves()):
         return pairs
     features = _sklearn.clone(fitted)
     for seed in seeds:
@@ -209,22 +207,38 @@ def measured(
     return pairs
 
 
-def _is_measured(leaf: Any, signs: bool) -> bool:
-    return leaf._needs_measuring and (signs or not leaf._is_approximate)
+def _is_measured(law: Law, signs: bool) -> bool:
+    return law.measured == "zero bits" or (signs and law.measured == "signs")
 
 
 def _add_measured(features: Any, sample: Any, pairs: Pairs, weight: float, signs: bool) -> Pairs:
     """`pairs` with the rates of one seed, times `weight`, added to those of other seeds."""
-    if features._factor_maps:
+    if features.factors:
         factors = tuple(
             _add_measured(part, sample, factor, weight, signs)
-            for part, factor in zip(features._factor_maps, pairs.factors, strict=True)
+            for part, factor in zip(features.factors, pairs.factors, strict=True)
         )
         return replace(pairs, factors=factors)
-    if not _is_measured(features, signs):
+    if not _is_measured(features.law, signs):
         return pairs
-    rates = features._measure(sample, pairs.kernel)
+    if features.law.measured == "signs":
+        Z = used_columns(features.transform(sample))
+        rates = upper(Z @ Z.T) - pairs.kernel
+    else:
+        rates = _rates_of_zero_bits(*features.sample(sample))
     return replace(pairs, measured=pairs.measured + weight * rates)
+
+
+def _rates_of_zero_bits(i: Array, t: Array) -> Array:
+    """For each pair of rows, the share of samples that agree in i* and not in t*."""
+    first, second = np.triu_indices(len(i), 1)
+    total = np.zeros(len(first))
+    step = max(1, _N_COMPARED // len(first))
+    for start in range(0, i.shape[1], step):
+        columns, numbers = i[:, start : start + step], t[:, start : start + step]
+        same = columns[first] == columns[second]
+        total += (same & (numbers[first] != numbers[second])).sum(axis=1)
+    return total / i.shape[1]
 
 
 def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
@@ -257,18 +271,17 @@ def summary(
     std = float(np.sqrt(variance))
     of_seeds = errors.mean(axis=1)
     variance_error = float(variances.std(ddof=1) / np.sqrt(n_seeds))
-    known = biases(fitted._means(pairs))
+    known = fitted.law.bias(pairs)
     chance_bias, zero_bit_bias = float(known.chance.mean()), float(known.zero_bit.mean())
     bias = float(of_seeds.mean())
     theory_std = theory_rmse = None
     try:
-        expected = fitted._moments(pairs).variance(fitted._size)
+        expected = fitted.law.moments(pairs).variance(fitted._size)
     except UnknownVarianceError:
         pass
     else:
         theory_std = float(np.sqrt(expected.mean()))
-        squares = (known.chance + known.zero_bit + known.approximate) ** 2
-        theory_rmse = float(np.sqrt((expected + squares).mean()))
+        theory_rmse = float(np.sqrt((expected + known.total**2).mean()))
     return KernelError(
         size=fitted._size,
         n_pairs=errors.shape[1],
@@ -286,6 +299,6 @@ def summary(
         theory_std=theory_std,
         theory_bias=chance_bias + zero_bit_bias + float(known.approximate.mean()),
         theory_rmse=theory_rmse,
-        peak=_peak(sample) if sample is not None and fitted._shares_buckets else None,
-        safe_peak=fitted._safe_peak,
+        peak=_peak(sample) if sample is not None and fitted.law.shares_buckets else None,
+        safe_peak=fitted.law.safe_peak(fitted._size),
     )

@@ -134,7 +134,7 @@ def maps_by_kernel(n_components: int) -> dict[str, list[SparseMap]]:
         if cls._demo is not None:
             kernel, parameters = cls._demo
             features = cls(**parameters, random_state=0, n_jobs=-1)
-            features._set_size(n_components)
+            features.set_size(n_components)
             maps.setdefault(kernel, []).append(features)
     return maps
 

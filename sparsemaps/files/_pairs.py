@@ -217,7 +217,7 @@ class _Job(NamedTuple):
             raise ValueError(
                 f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes"
             )
-        if self.containment and self.map is not None and not self.map._knows_sizes:
+        if self.containment and self.map is not None and not self.map.law.knows_sizes:
             raise ValueError(f"{setting('containment', True)} is for MinHash")
 
     def record(self, more: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ The results have the same bits on every platform (docs/promise.md).
 - ``_gram`` has the blocks of rows, the threads and the checks that all kernels share.
 - ``_similarity`` has kernels of sums over common columns, ``_distance`` kernels of differences.
 - ``_polynomial`` has the polynomial kernel; ``_matern`` the Matern kernel as a function of
-  distances.
+  distances. ``_column_products`` has products over the columns of one function of the difference.
 
 The maps' ``exact_kernel`` and the command ``sparsemaps kernel`` call these functions.
 

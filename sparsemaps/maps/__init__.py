@@ -9,14 +9,9 @@ number of threads, on any machine.
 - ``_sampled_map`` has the base class of maps that draw codes: packed codes, one-hot features.
 - ``_texts`` makes codes of raw texts, some texts at a time.
 - ``_csr_output`` makes CSR output whose size is not known beforehand.
-- ``_moments`` has the input and the result of the formulas for a map's error.
 - ``_taylor_sketch`` sketches power series. ``_sketch_costs`` computes what sketches cost.
 - ``_orthogonal`` has blocks of orthogonal random vectors, for dense rows.
-- ``_spectrum`` makes the table of the parameter `spectrum` of `RandomFourier`.
-- ``_column_products`` has exact kernels that are products over the columns of one function of the
-  difference.
 - ``_bandwidth`` computes `gamma` from the data.
-- ``_block_covariance`` has the covariance of the features of one block of `Fastfood`.
 - ``_config`` makes a map from the dictionary that ``to_config`` returned.
 - ``count_sketch``, ``random_projection``, ``tensor_sketch``, ``random_maclaurin``: inner products
   and series of them.

@@ -1,7 +1,6 @@
 """Blocks of random vectors that are orthogonal to one another, for dense rows."""
 
 import numpy as np
-from scipy import special
 
 from sparsemaps._loops import fastfood as _kernel
 from sparsemaps._loops import projection as _projection
@@ -18,9 +17,6 @@ LEAST_WIDTH = 128
 _N_SIGNS = 3
 """Sign matrices of a block. With two the estimates are biased, and their variance is twice as large
 for differences of two entries."""
-
-
-_N_ANGLES = 20_001
 
 
 def padded_width(name: str, value: str, n_columns: int | None) -> int:
@@ -53,31 +49,6 @@ class OrthogonalBlocks:
         out = np.empty((len(dense), len(self.signs) * self.width), dense.dtype)
         _kernel.multiply_orthogonal(dense, self.signs, out)
         return out
-
-
-def covariance_of_signs(kernel: Array, width: int) -> Array:
-    r"""Covariance of two bits of one block that say whether signs of two rows agree.
-
-    `kernel` is the probability that they do. For directions that are uniform on the sphere, two
-    orthogonal ones are projected on the plane of the rows. Their 2 x 2 matrix W has a density in
-    proportion to det(I - W W^T)^((d - 5) / 2) in d dimensions, so that their angle x there has one
-    in proportion to 2F1(1, 1; (d + 1) / 2; sin(x)^2). Signs of one vector differ where its
-    direction is in a double wedge of t = pi (1 - kernel), so that both differ with a probability of
-    2 / pi times the integral of (t - x) over the density of x in (0, t), for t up to pi / 2;
-    larger t are like pi - t.
-    """
-    x = np.linspace(0, np.pi / 2, _N_ANGLES)
-    density = special.hyp2f1(1, 1, (width + 1) / 2, np.sin(x) ** 2)
-    below = _integral(density)
-    both = _integral(below / (2 * below[-1])) * 2 / np.pi
-    t = np.pi * np.minimum(1 - kernel, kernel)
-    return np.asarray(np.interp(t, x, both) - (t / np.pi) ** 2)
-
-
-def _integral(values: Array) -> Array:
-    """The integral of a function from 0 to each of its places in (0, pi / 2)."""
-    steps = (values[1:] + values[:-1]) / 2 * (np.pi / 2) / (len(values) - 1)
-    return np.concatenate([[0.0], np.cumsum(steps)])
 
 
 def make_dense(

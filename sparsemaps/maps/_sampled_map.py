@@ -1,7 +1,7 @@
 """The base class of maps that draw codes: packed codes and one-hot features."""
 
 from abc import abstractmethod
-from typing import ClassVar, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._typing import Array, Bytes, Matrix, MatrixLike, Output
 from sparsemaps.codes._code_checks import LARGEST_SET, rows_with_bits
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.maps._moments import Moments, Pairs, biases
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import EncodesTexts
 
@@ -39,48 +38,6 @@ class SampledMap(SparseMap[Output], EncodesTexts):
     @abstractmethod
     def _code_bits(self) -> int:
         """Bits of one code."""
-
-    @property
-    def _chance(self) -> float:
-        """The probability that codes of samples that differ agree."""
-        return float(2.0**-self._code_bits)
-
-    _samples_empty_rows: ClassVar[bool] = True
-    """Whether rows without entries have samples."""
-
-    def _means(self, pairs: Pairs) -> list[Array]:
-        chance = np.full_like(pairs.kernel, self._chance)
-        if not self._samples_empty_rows:
-            chance *= pairs.longest > 0
-        mean = pairs.kernel + (1 - pairs.kernel) * chance
-        return [pairs.kernel, mean, mean, mean]
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        """Moments of a mean of independent bits, whose variance is at least that of `MinHash`."""
-        span = 1.0 - self._least_kernel
-        known = biases(self._means(pairs))
-        bias = known.chance + known.zero_bit + known.approximate
-        mean = pairs.kernel + bias
-        unit = np.maximum((mean - 1 + span) * (1 - mean), 0)
-        return Moments(pairs.kernel, unit, "binomial", bias=bias, span=span)
-
-    @property
-    def _estimator(self) -> str:
-        """The name of the formula for the kernel from the rate at which codes agree."""
-        return "chance"
-
-    @property
-    def _knows_sizes(self) -> bool:
-        """Whether the samples are of sets, whose sizes packed codes keep."""
-        return False
-
-    @property
-    def _parts(self) -> tuple[tuple[int, float], ...]:
-        """For codes of several maps side by side, the bits and the chance of each map's codes.
-
-        The map with the highest bits comes first.
-        """
-        return ()
 
     @abstractmethod
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
@@ -138,7 +95,8 @@ class SampledMap(SparseMap[Output], EncodesTexts):
         rows = self._read_input(X, reset=False)
         out = np.empty((rows.n_rows, (fitted.n_hashes * fitted._code_bits + 7) // 8), np.uint8)
         sampled = np.ones(rows.n_rows, bool)
-        sizes = np.empty(rows.n_rows, np.uint32) if fitted._knows_sizes else None
+        law: Any = fitted.law
+        sizes = np.empty(rows.n_rows, np.uint32) if law.knows_sizes else None
 
         def write(block: Block, start: int, stop: int) -> None:
             fitted._write_codes(block, PACKED, out[start:stop])
@@ -156,9 +114,9 @@ class SampledMap(SparseMap[Output], EncodesTexts):
             self.to_config(),
             n_hashes=fitted.n_hashes,
             sampled=sampled,
-            chance=fitted._chance,
-            estimator=fitted._estimator,
-            parts=fitted._parts,
+            chance=law.chance,
+            estimator=law.estimator,
+            parts=law.parts,
             sizes=sizes,
         )
 

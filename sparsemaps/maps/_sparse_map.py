@@ -14,8 +14,8 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array, Matrix, MatrixLike, Output
+from sparsemaps.laws._law import Law
 from sparsemaps.maps._map_input import read_input
-from sparsemaps.maps._moments import N_GRID, Moments, Pairs, UnknownVarianceError
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class SparseMap(
 
     - ``_check_parameters()``, which raises where a parameter is not allowed;
     - ``_transform(rows)``, the output for a `RowReader`;
-    - ``_exact_kernel(X, Y)``, the kernel that it approximates;
+    - ``_law()``, what is known of its estimates, among it the kernel (`sparsemaps.laws`);
 
     and, where the definition here does not suit it,
 
@@ -73,9 +73,8 @@ class SparseMap(
       parameters, and the parameters that depend on the data;
     - ``_learned_parameters``, the parameters that ``fit`` computed from the data;
     - ``_width``, the width of the output;
-    - ``_nonnegative_rule``, ``_is_of_inner_products``, ``_shares_buckets``, ``_size_name``,
-      ``has_codes``, ``is_one_hot``, ``_sparse_components``, ``_product_rule``, ``_values_matter``,
-      the facts of the map.
+    - ``_nonnegative_rule``, ``_size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
+      ``_product_rule``, ``_values_matter``, the facts of the map.
 
     These methods see the frozen copy as ``self``.
     """
@@ -125,12 +124,6 @@ class SparseMap(
         """
         return None
 
-    _is_of_inner_products: ClassVar[bool] = False
-    """Whether the kernel of rows of unit length is a function of their inner product."""
-
-    _shares_buckets: ClassVar[bool] = False
-    """Whether columns are hashed to buckets that several of them share."""
-
     _size_name: ClassVar[str] = "n_components"
     """The name of the parameter with the number of components."""
 
@@ -154,6 +147,19 @@ class SparseMap(
     def _learned_parameters(self) -> dict[str, Any]:
         """The parameters that ``fit`` computed from the data, with their values."""
         return {}
+
+    @property
+    def law(self) -> Law:
+        """What is known of the estimates of a map with these parameters.
+
+        Of a fitted map, parameters that ``fit`` computed from the data have the computed values.
+        """
+        return self._law()
+
+    @property
+    def factors(self) -> tuple[Any, ...]:
+        """The maps of a product."""
+        return ()
 
     def _parameters_in_use(self) -> dict[str, Any]:
         """The parameters; those that ``fit`` computed from the data have the computed values."""
@@ -276,7 +282,7 @@ class SparseMap(
         X = _sparse.sound_matrix(X, "X")
         if Y is not None:
             Y = _sparse.sound_matrix(Y, "Y")
-        return np.asarray(fitted._exact_kernel(X, Y))
+        return np.asarray(fitted.law.exact_kernel(X, Y, fitted.n_jobs))
 
     def to_config(self) -> dict[str, Any]:
         """Describe this fitted map by a dictionary, which ``json.dumps`` takes.
@@ -332,15 +338,12 @@ class SparseMap(
         """Raise a ValueError that names the parameter which is not allowed."""
 
     @abstractmethod
-    def _transform(self, rows: RowReader) -> Matrix:
-        """Output for `rows`: an ndarray, or CSR of ``rows.container``."""
+    def _law(self) -> Law:
+        """What is known of the estimates, for the parameters as they are."""
 
     @abstractmethod
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        """The kernel of the rows of `X` and of `Y`, which is None for `X` itself.
-
-        Sparse matrices are sound.
-        """
+    def _transform(self, rows: RowReader) -> Matrix:
+        """Output for `rows`: an ndarray, or CSR of ``rows.container``."""
 
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         """Compute what ``_transform`` needs beside the parameters.
@@ -360,101 +363,7 @@ class SparseMap(
             },
         }
 
-    # ---- how far estimates are from the kernel ---------------------------------------------------
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        """The distribution of the estimate for each of `pairs`.
-
-        Raises UnknownVarianceError where there is no formula.
-        """
-        raise UnknownVarianceError(f"there is no variance formula for {type(self).__name__}")
-
-    @property
-    def _safe_peak(self) -> float | None:
-        """The largest ``max(abs(x)) / norm(x)`` of rows whose squared lengths are kept up to a
-        tenth in 95 % of the seeds; None where nothing is known of it."""
-        return None
-
-    def _log_uniform_failure(
-        self, error: float, n_columns: int, diameter: float
-    ) -> Callable[[int], float]:
-        """The logarithm of a bound of the probability that any estimate is off by `error`, as a
-        function of the size.
-
-        Any: of two rows of `n_columns` columns of a set of that diameter. Raises
-        UnknownVarianceError where there is no such bound.
-        """
-        raise UnknownVarianceError(f"there is no uniform bound for {type(self).__name__}")
-
-    def _moments_of_any_pair(self) -> Moments:
-        """The moments over a grid of pairs of rows of unit length.
-
-        The grid covers the kernel values, or inner products, that the formula depends on. Other
-        quantities have their least favourable value.
-        """
-        return self._moments(self._any_pairs())
-
-    def _any_pairs(self) -> Pairs:
-        """The pairs of that grid."""
-        kernel = np.linspace(self._least_kernel, 1.0, N_GRID)
-        ones = np.ones(N_GRID)
-        return Pairs(
-            kernel=kernel,
-            doubled=self._most_doubled(kernel),
-            inner=np.linspace(-1.0, 1.0, N_GRID),
-            square_x=ones,
-            square_y=ones,
-            overlap=0 * ones,
-            peak=0 * ones,
-            measured=self._most_measured(kernel),
-        )
-
-    @property
-    def _depends_on_doubled(self) -> bool:
-        """Whether the formula depends on the kernel of the rows times 2."""
-        return False
-
-    @property
-    def _least_kernel(self) -> float:
-        """The least value of the kernel."""
-        return 0.0
-
-    def _most_doubled(self, kernel: Array) -> Array:
-        """The largest kernel of rows times 2, for the kernels of the rows themselves."""
-        return kernel
-
-    def _means(self, pairs: Pairs) -> list[Array]:
-        """Four means of the estimate, each with one more cause of bias than the one before.
-
-        The first is the kernel. The causes are agreements by chance, agreements of samples that
-        differ in t* alone, and a rate of agreement that is only nearly the kernel.
-        """
-        return [pairs.kernel] * 4
-
-    @property
-    def _is_approximate(self) -> bool:
-        """Whether the mean of estimates differs from the kernel by an amount that rows decide."""
-        return False
-
-    @property
-    def _needs_measuring(self) -> bool:
-        """Whether the mean depends on rates that have no formula, and that `_measure` measures."""
-        return self._is_approximate
-
-    def _measure(self, sample: Any, kernel: Array) -> Array:
-        """The rates that have no formula, measured with this fitted map, for all pairs of rows."""
-        raise NotImplementedError
-
-    def _most_measured(self, kernel: Array) -> Array:
-        """The least favourable rates that have no formula. UnknownVarianceError if unknown."""
-        return np.zeros_like(kernel)
-
-    @property
-    def _factor_maps(self) -> tuple[Any, ...]:
-        """The maps of a product."""
-        return ()
-
-    def _set_size(self, size: int) -> None:
+    def set_size(self, size: int) -> None:
         """Set the number of random components."""
         self.set_params(**{self._size_name: size})
 

@@ -11,7 +11,6 @@ from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import tensor_sketch as _kernel
 from sparsemaps._tools import _blocks, _portable_math, _seeding
 from sparsemaps._tools._typing import Array
-from sparsemaps.maps._moments import Pairs
 from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
 
 MOST_DEGREES = 256
@@ -151,29 +150,3 @@ class TaylorSketch:
                 _portable_math.multiply_complex(of_degree, shifted)
                 total += of_degree
         return np.asarray(scipy.fft.irfft(total, n=n, axis=1, overwrite_x=True))
-
-
-def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
-    """The variance by fully random hashes, times the number of components, up to terms of one over
-    that number.
-
-    In a factor that two degrees share, the columns i, j of x and y of the one and i', j' of the
-    other meet where i = j and i' = j' (`same`, or with other columns one of `straight` and
-    `crossed`, as in the polynomial sketch). The factors that the higher degree has beyond the lower
-    one multiply by the inner product. Products of different degrees add their squares: there,
-    columns pair within x and within y (`lengths`), or between them (`inner`), or as `crossed`.
-    """
-    inner, overlap = gamma * pairs.inner, gamma**2 * pairs.overlap
-    square_x, square_y = gamma * pairs.square_x, gamma * pairs.square_y
-    same, straight, crossed = inner**2, square_x * square_y - overlap, inner**2 - overlap
-    unit = np.zeros_like(inner)
-    for low, a in enumerate(coefficients):
-        equal = (same + straight) ** low + (same + crossed) ** low - 2 * same**low
-        within = (same + straight + overlap - same + crossed) ** low
-        between = (same + crossed) ** low
-        unit = unit + a**2 * equal
-        for high in range(low + 1, len(coefficients)):
-            more, b = high - low, coefficients[high]
-            unit = unit + 2 * a * b * inner**more * (equal + between)
-            unit = unit + a * b * within * (square_x**more + square_y**more)
-    return unit

@@ -1,16 +1,15 @@
 """Count sketch: the linear kernel, in a chosen number of columns."""
 
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._loops import count_sketch as _kernel
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
+from sparsemaps.laws._inner_products import CountSketchLaw
 from sparsemaps.maps._csr_output import make_csr
-from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import SparseMap
 
 
@@ -70,8 +69,6 @@ class CountSketch(SparseMap[Output]):
     """
 
     _summary = "linear", "CSR or dense"
-    _is_of_inner_products = True
-    _shares_buckets = True
     _command = "count-sketch", "linear kernel, by a sketch of fewer columns"
     _demo = "", {"dense_output": True}
 
@@ -129,6 +126,9 @@ class CountSketch(SparseMap[Output]):
             "(RandomProjection has the same kernel)"
         )
 
+    def _law(self) -> CountSketchLaw:
+        return CountSketchLaw()
+
     def _transform(self, rows: RowReader) -> Matrix:
         key = _seeding.keys(self.seed_, "count_sketch", 3)
         if not self.dense_output:
@@ -150,25 +150,3 @@ class CountSketch(SparseMap[Output]):
             ),
         )
         return sketches
-
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)
-
-    @property
-    def _safe_peak(self) -> float:
-        # Freksen, Kamma & Larsen 2018, theorem 2, with the constant 1, for a relative error of 0.1
-        # and a probability of 0.05; `bits` is lg(1 / probability).
-        error, probability, size = 0.1, 0.05, self.n_components
-        bits = -np.log2(probability)
-        if size >= 2 / (error**2 * probability):
-            return 1.0
-        if size <= 2 * (1.96 / error) ** 2:  # normal errors alone are too large
-            return 0.0
-        by_mean = np.log2(error * size / bits) / bits
-        by_variance = np.sqrt(np.log2(error**2 * size / bits) / bits)
-        return float(min(np.sqrt(error) * min(by_mean, by_variance), 1.0))
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        lengths = pairs.square_x * pairs.square_y
-        unit = lengths + pairs.inner**2 - 2 * pairs.overlap
-        return Moments(pairs.kernel, unit, "jumps", jump=2 * pairs.longest)

@@ -5,9 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.fft
-from scipy import special
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import count_sketch as _count_sketch
 from sparsemaps._loops import fastfood as _kernel
@@ -16,10 +14,8 @@ from sparsemaps._loops import projection as _projection
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Matrix, RandomState
-from sparsemaps.kernels._distance import squared_distances
+from sparsemaps.laws._shift_invariant import FastfoodLaw
 from sparsemaps.maps import _bandwidth, _orthogonal
-from sparsemaps.maps._block_covariance import covariance_in_block
-from sparsemaps.maps._moments import N_GRID, Moments, Pairs, UnknownVarianceError
 from sparsemaps.maps._sparse_map import SparseMap
 
 MAX_DENSE_WIDTH = 2**17
@@ -232,6 +228,26 @@ class Fastfood(SparseMap[Array]):
     def _learned_parameters(self) -> dict[str, Any]:
         return {"gamma": self.gamma_, "hash_dim": self.hash_dim_}
 
+    def _law(self) -> FastfoodLaw:
+        parameters = self._parameters_in_use()
+        width = parameters["hash_dim"] or self._n_columns
+        return FastfoodLaw(
+            kernel=self.kernel,
+            gamma=parameters["gamma"],
+            degree=self.degree,
+            is_orthogonal=self.transform_type == "orthogonal",
+            is_hashed=parameters["hash_dim"] is not None,
+            widths=self._all_widths() if width is None else (self._padded_width(width),),
+        )
+
+    def _all_widths(self) -> tuple[int, ...]:
+        """The widths of blocks, for rows of any width."""
+        if self.transform_type == "orthogonal":
+            least, most = _orthogonal.LEAST_WIDTH, _orthogonal.LARGEST_WIDTH
+        else:
+            least, most = 2, MAX_DENSE_WIDTH
+        return tuple(2**k for k in range(least.bit_length() - 1, most.bit_length()))
+
     def _transform(self, rows: RowReader) -> Matrix:
         n_pairs = self.n_components // 2
         blocks = self._blocks
@@ -251,59 +267,6 @@ class Fastfood(SparseMap[Array]):
 
         self._for_each_block(rows, write)
         return out
-
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        if self.kernel == "rbf":
-            return kernels.rbf_kernel(X, Y, gamma=self.gamma_, n_jobs=self.n_jobs)
-        # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.
-        squares = squared_distances(X, Y, n_jobs=self.n_jobs)
-        argument = -self.gamma_ * squares / 2
-        one_point = special.hyp0f1(self._dense_width / 2 + 1, argument)
-        return np.asarray(one_point**self.degree)
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        return self._moments_at_width(pairs, self._padded_width(self._n_columns or 1))
-
-    def _moments_at_width(self, pairs: Pairs, width: int) -> Moments:
-        if self._parameters_in_use()["hash_dim"] is not None:
-            raise UnknownVarianceError(
-                "there is no variance formula for Fastfood where hash_dim shortens rows first"
-            )
-        if self.kernel != "rbf":
-            raise UnknownVarianceError(
-                f"there is no variance formula for Fastfood with kernel={self.kernel!r}"
-            )
-        k = pairs.kernel
-        # Of orthogonal blocks the covariance is that of rows which differ in one column.
-        peak = np.ones_like(k) if self.transform_type == "orthogonal" else pairs.peak
-        return Moments(
-            k,
-            (1 - k**2) ** 2,
-            "gamma",
-            paired=True,
-            single=1 + k**4 / 2 - k**2,
-            common=covariance_in_block(k, peak, width),
-            block=np.full_like(k, width),
-        )
-
-    def _moments_of_any_pair(self) -> Moments:
-        if self._n_columns is not None:
-            return super()._moments_of_any_pair()
-        # All widths in one: each has another covariance.
-        if self.transform_type == "orthogonal":
-            least, most = _orthogonal.LEAST_WIDTH, _orthogonal.LARGEST_WIDTH
-        else:
-            least, most = 2, MAX_DENSE_WIDTH
-        widths = [2**k for k in range(least.bit_length() - 1, most.bit_length())]
-        moments = [self._moments_at_width(self._any_pairs(), width) for width in widths]
-        return Moments(
-            kernel=np.concatenate([one.kernel for one in moments]),
-            unit=np.concatenate([one.unit for one in moments]),
-            law="gamma",
-            paired=True,
-            common=np.concatenate([one.common for one in moments]),
-            block=np.repeat(np.asarray(widths, float), N_GRID),
-        )
 
     def _make_dense(self, block: Block, dtype: Any) -> Array:
         dense = np.zeros((len(block.indptr) - 1, self._dense_width), dtype)

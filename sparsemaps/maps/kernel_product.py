@@ -1,6 +1,5 @@
 """Products of kernels: a sampled map times another map with as many components."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, Self, TypeAlias
 
@@ -14,10 +13,9 @@ from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, RandomState
 from sparsemaps.codes._code_checks import LARGEST_BITS
-from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
+from sparsemaps.laws._product_law import ProductLaw
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
-from sparsemaps.maps.random_projection import RandomProjection
 from sparsemaps.maps.sign_projection import SignProjection
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
 
@@ -246,7 +244,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
                 raise ParameterError("the codes of maps", str(bits), rule)
 
     @property
-    def _factor_maps(self) -> tuple[Any, Any]:
+    def factors(self) -> tuple[Any, Any]:
         """The fitted maps in the frozen copy, otherwise the maps of the parameter."""
         if "maps_" in vars(self):
             return self.maps_
@@ -256,7 +254,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
     @property
     def n_hashes(self) -> int:  # type: ignore[override]
         """Number of samples."""
-        return int(self._factor_maps[0].n_hashes)
+        return int(self.factors[0].n_hashes)
 
     @property
     def _nonnegative_rule(self) -> str | None:
@@ -267,7 +265,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
 
     @property
     def has_codes(self) -> bool:
-        return _is_pair(self.maps) and bool(self._factor_maps[1].is_one_hot)
+        return _is_pair(self.maps) and bool(self.factors[1].is_one_hot)
 
     @property
     def _product_rule(self) -> str | None:
@@ -279,68 +277,10 @@ class KernelProduct(SampledMap[CsrMatrix]):
 
     @property
     def _code_bits(self) -> int:
-        sampled, other = self._factor_maps
+        sampled, other = self.factors
         return int(sampled._code_bits + (other._code_bits if other.is_one_hot else 0))
 
-    @property
-    def _chance(self) -> float:
-        return math.prod(chance for _, chance in self._parts)
-
-    @property
-    def _estimator(self) -> str:
-        return "product"
-
-    @property
-    def _parts(self) -> tuple[tuple[int, float], ...]:
-        return tuple(
-            pair
-            for part in self._factor_maps
-            for pair in (part._parts or ((part._code_bits, part._chance),))
-        )
-
-    def _means(self, pairs: Pairs) -> list[Array]:
-        both = zip(self._factor_maps, pairs.factors, strict=True)
-        first, second = (part._means(of_part) for part, of_part in both)
-        return [one * other for one, other in zip(first, second, strict=True)]
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        if self.has_codes:
-            return super()._moments(pairs)
-        first, second = self._factor_maps
-        if not isinstance(second, RandomProjection):
-            raise UnknownVarianceError(
-                "there is no variance formula for KernelProduct with a map of dense output, other "
-                "than RandomProjection"
-            )
-        # Component j is that of the projection where sample j agrees, and otherwise 0.
-        agree, projected = pairs.factors
-        rate = first._means(agree)[-1]
-        second_moment = rate * (second._moments(projected).unit + projected.kernel**2)
-        return Moments(
-            pairs.kernel,
-            second_moment - (rate * projected.kernel) ** 2,
-            "normal",
-            bias=(rate - agree.kernel) * projected.kernel,
-        )
-
-    def _any_pairs(self) -> Pairs:
-        if any(part._factor_maps for part in self._factor_maps):
-            raise UnknownVarianceError("for the product of a KernelProduct give X")
-        values = np.linspace(0.0, 1.0, _N_GRID)
-        grids = np.repeat(values, _N_GRID), np.tile(values, _N_GRID)
-        factors = tuple(
-            Pairs(
-                kernel,
-                inner=kernel,
-                square_x=np.ones_like(kernel),
-                square_y=np.ones_like(kernel),
-                measured=part._most_measured(kernel),
-            )
-            for part, kernel in zip(self._factor_maps, grids, strict=True)
-        )
-        return Pairs(grids[0] * grids[1], factors=factors)
-
-    def _set_size(self, size: int) -> None:
+    def set_size(self, size: int) -> None:
         for name, part in self._named_maps():
             self.set_params(**{f"{name}__{part._size_name}": size})
 
@@ -385,6 +325,10 @@ class KernelProduct(SampledMap[CsrMatrix]):
             first[empty] = -1
             _codes.write(first, self._code_bits, layout, out[start:stop])
 
+    def _law(self) -> ProductLaw:
+        first, second = self.factors
+        return ProductLaw(sampled=first.law, other=second.law, has_codes=self.has_codes)
+
     def _transform(self, rows: RowReader) -> Matrix:
         if self.has_codes:
             return super()._transform(rows)
@@ -392,12 +336,6 @@ class KernelProduct(SampledMap[CsrMatrix]):
         columns, indptr, filled = sampled._one_hot(rows)
         values = keep_rows(other._transform(rows), filled).reshape(-1)
         return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
-
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        sampled, other = self._fitted_maps()
-        product = sampled._exact_kernel(X, Y)
-        product *= other._exact_kernel(X, Y)
-        return product
 
 
 def _is_pair(maps: Any) -> bool:

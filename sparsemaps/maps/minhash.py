@@ -1,16 +1,13 @@
 """MinHash: the Jaccard similarity of sets as collisions of samples."""
 
-from typing import Any
-
 import numpy as np
-import scipy.sparse as sp
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import minhash as _kernel
-from sparsemaps._tools import _checks, _seeding, _sklearn
+from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES
+from sparsemaps.laws._agreements import JaccardLaw
 from sparsemaps.maps._sampled_map import SampledMap
 
 
@@ -134,9 +131,6 @@ class MinHash(SampledMap[CsrMatrix]):
         _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         _checks.check_int("bits", self.bits, 1, 16)
 
-    _samples_empty_rows = False
-    _knows_sizes = True
-
     @property
     def _code_bits(self) -> int:
         return self.bits
@@ -145,23 +139,10 @@ class MinHash(SampledMap[CsrMatrix]):
     def _keys(self) -> Keys:
         return _seeding.keys(self.seed_, "minhash", 2)
 
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        return kernels.min_max_kernel(
-            _members(X), None if Y is None else _members(Y), n_jobs=self.n_jobs
-        )
+    def _law(self) -> JaccardLaw:
+        return JaccardLaw(bits=self.bits)
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         _kernel.minhash_codes(
             block.indices, block.indptr, *self._keys, self.n_hashes, self.bits, layout, out
         )
-
-
-def _members(X: MatrixLike) -> Any:
-    """`X` with 1 in place of each entry that is not 0."""
-    X = _sklearn.check_array(
-        X, accept_sparse="csr", dtype=float, ensure_min_samples=0, input_name="X"
-    )
-    sets = sp.csr_array(X, dtype=float, copy=True)
-    sets.sum_duplicates()
-    sets.data = (sets.data != 0).astype(float)
-    return sets

@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import random_binning as _kernel
 from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, RandomState
 from sparsemaps.codes._code_checks import LARGEST_BITS, LARGEST_N_HASHES
+from sparsemaps.laws._shift_invariant import BinningLaw
 from sparsemaps.maps import _bandwidth
-from sparsemaps.maps._column_products import product_kernel
 from sparsemaps.maps._sampled_map import SampledMap
 
 
@@ -158,56 +157,17 @@ class RandomBinning(SampledMap[CsrMatrix]):
     def _learned_parameters(self) -> dict[str, Any]:
         return {"gamma": self.gamma_}
 
-    def _log_uniform_failure(
-        self, error: float, n_columns: int, diameter: float
-    ) -> Callable[[int], float]:
-        """Claim 2 of Rahimi & Recht, whose two constants are equal.
-
-        It is for the boxes; one in `n_bins` of different ones agree by chance.
-        """
+    def _law(self) -> BinningLaw:
+        inverses = vars(self).get("_inverse_pitches")
+        if inverses is None:
+            inverses = self._make_inverse_pitches()
         gamma = self._parameters_in_use()["gamma"]
-        if isinstance(gamma, str):
-            raise ValueError(f"the map must be fitted first, as its gamma is {gamma!r}")
-        of_boxes = error - 1 / self.n_bins
-        if of_boxes <= 0:
-            raise ValueError(
-                f"error must be above 1 / n_bins, {1 / self.n_bins:.3g}, got {error!r}"
-            )
-        inverses = self._make_inverse_pitches()
-        inverse_pitch = float(gamma) * (1.0 if inverses is None else float(inverses.mean()))
-        rate = of_boxes**2 / (8 * (n_columns + 1))
-        factor = np.log(36 * n_columns) + np.log(inverse_pitch) + np.log(diameter)
-        factor -= np.log(of_boxes / inverse_pitch) / (n_columns + 1)
-        # The claim's P e^-cP, with c the rate, rises before it falls: this falls, and is no less.
-        return lambda size: float(factor + np.log(max(size, 1 / rate)) - size * rate)
+        return BinningLaw(bits=self._code_bits, gamma=gamma, inverse_pitches=inverses)
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         key = _seeding.keys(self.seed_, "random_binning", 1)[0]
         grids = key, self.gamma_, self._inverse_pitches, self.n_grids, self._code_bits
         _kernel.bin_rows(*block, *grids, layout, out)
-
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        if self._inverse_pitches is None:
-            return kernels.laplacian_kernel(X, Y, gamma=self.gamma_, n_jobs=self.n_jobs)
-        factor = _hat_mixture(self._inverse_pitches, self.gamma_)
-        return product_kernel(X, Y, factor, self.n_jobs)
-
-
-def _hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Array]:
-    """One column's factor of the kernel, as a function of the difference.
-
-    It is the mean of ``max(0, 1 - gamma * difference / pitch)`` over the pitches.
-    """
-    pitches = np.sort(1 / inverse_pitches)
-    # For each pitch, the sum of 1 / pitch over it and all larger ones.
-    sums = np.append(np.cumsum((1 / pitches)[::-1])[::-1], 0.0)
-
-    def factor(difference: Array) -> Array:
-        first = np.searchsorted(pitches, gamma * difference, side="right")
-        total = (len(pitches) - first) - gamma * difference * sums[first]
-        return np.asarray(np.maximum(total / len(pitches), 0))
-
-    return factor
 
 
 def _equally_likely(density: Callable[[Array], Array], n: int) -> Array:

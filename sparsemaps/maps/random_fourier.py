@@ -4,9 +4,7 @@ from collections.abc import Callable
 from typing import Any, Literal, overload
 
 import numpy as np
-import scipy.sparse as sp
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import fourier as _kernel
 from sparsemaps._loops import projection as _projection
@@ -15,9 +13,9 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Bytes, Keys, Matrix, MatrixLike, RandomState
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.kernels._matern import check_nu
-from sparsemaps.maps import _bandwidth, _spectrum
-from sparsemaps.maps._column_products import product_kernel
-from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
+from sparsemaps.laws import _spectrum
+from sparsemaps.laws._shift_invariant import FourierLaw
+from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import EncodesTexts
 
@@ -217,68 +215,17 @@ class RandomFourier(SparseMap[Array], EncodesTexts):
     def has_codes(self) -> bool:
         return self.kernel != "folded_rbf"
 
-    @property
-    def _depends_on_doubled(self) -> bool:
-        return self.kernel != "folded_rbf"
-
-    @property
-    def _least_kernel(self) -> float:
-        return 0.0 if self.spectrum is None else -1.0
-
-    def _most_doubled(self, kernel: Array) -> Array:
-        if self.spectrum is not None:
-            return np.ones_like(kernel)
-        if self.kernel == "laplacian":
-            return kernel**2
-        return kernel**4 if self.kernel == "rbf" else kernel
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        k, doubled = pairs.kernel, pairs.doubled
-        if self.kernel == "folded_rbf":
-            return Moments(k, self._folded_unit(pairs), "normal")
-        offset = 1 + doubled / 2 - k**2
-        if self.form == "offset":
-            return Moments(k, offset, "normal")
-        return Moments(k, 1 + doubled - 2 * k**2, "gamma", paired=True, single=offset)
-
-    def _log_uniform_failure(
-        self, error: float, n_columns: int, diameter: float
-    ) -> Callable[[int], float]:
-        """Claim 1 of Rahimi & Recht, for pairs of cosine and sine."""
-        if self.form != "paired" or self.kernel == "folded_rbf":
-            raise UnknownVarianceError("the uniform bound is for pairs of cosine and sine")
-        gamma = self._parameters_in_use()["gamma"]
-        if isinstance(gamma, str):
-            raise ValueError(f"the map must be fitted first, as its gamma is {gamma!r}")
-        spread = np.sqrt(n_columns * self._second_moment(float(gamma))) * diameter / error
-        factor, rate = 2**8 * max(spread, 1.0) ** 2, error**2 / (4 * (n_columns + 2))
-        return lambda size: float(np.log(factor) - size // 2 * rate)
-
-    def _second_moment(self, gamma: float) -> float:
-        """The mean square of an entry of the random vectors."""
-        if self.spectrum is not None:
-            return gamma**2 * _spectrum.second_moment(_spectrum.table(self.spectrum))
-        if self.kernel == "laplacian" or (self.kernel == "matern" and self.nu <= 1):
-            raise UnknownVarianceError(
-                "there is no uniform bound where entries of the random vectors have no variance, "
-                "as of 'laplacian' and of 'matern' with nu up to 1"
-            )
-        if self.kernel == "cauchy":
-            return 2 * gamma**2
-        return 2 * gamma * (self.nu / (self.nu - 1) if self.kernel == "matern" else 1)
-
-    def _folded_unit(self, pairs: Pairs) -> Array:
-        """The variance of cos <w, x> cos <w, y>, with w normal of variance gamma: its second moment
-        is a sum of four."""
-        gamma = self._parameters_in_use()["gamma"]
-        if isinstance(gamma, str):
-            raise ValueError(f"the map must be fitted first, as its gamma is {gamma!r}")
-        gamma, squares = float(gamma), pairs.square_x + pairs.square_y
-        near, far = squares - 2 * pairs.inner, squares + 2 * pairs.inner
-        kernel = (np.exp(-gamma * near / 2) + np.exp(-gamma * far / 2)) / 2
-        second = (1 + np.exp(-2 * gamma * pairs.square_x) + np.exp(-2 * gamma * pairs.square_y)) / 4
-        second = second + (np.exp(-2 * gamma * near) + np.exp(-2 * gamma * far)) / 8
-        return np.asarray(second - kernel**2)
+    def _law(self) -> FourierLaw:
+        quantiles = vars(self).get("_quantiles")
+        if quantiles is None and self.spectrum is not None:
+            quantiles = _spectrum.table(self.spectrum)
+        return FourierLaw(
+            kernel=self.kernel,
+            gamma=self._parameters_in_use()["gamma"],
+            nu=self.nu,
+            form=self.form,
+            quantiles=quantiles,
+        )
 
     def _n_pairs(self) -> int:
         paired = self.form == "paired" and self.kernel != "folded_rbf"
@@ -381,16 +328,10 @@ class RandomFourier(SparseMap[Array], EncodesTexts):
             self.to_config(),
             n_hashes=fitted.n_components,
             sampled=np.ones(len(out), bool),
-            estimator=fitted._estimator,
+            estimator=fitted._law().estimator,
         )
 
     encode_texts = _sklearn.available_if(lambda self: self.has_codes)(EncodesTexts.encode_texts)
-
-    @property
-    def _estimator(self) -> str:
-        """The name of the formula for the kernel from the rate at which bits agree."""
-        known = self.kernel in ("rbf", "laplacian") and self.spectrum is None
-        return f"signs:{self.kernel}" if known else ""
 
     def _write_signs(self, block: Block, dtype: Any, out: Array) -> None:
         n = self.n_components
@@ -407,25 +348,3 @@ class RandomFourier(SparseMap[Array], EncodesTexts):
             self._project(rows, vectors, n, features)
             _kernel.features(features, *parameters, features)
             out[start:stop] = np.packbits(features >= 0, axis=1, bitorder="little")
-
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        gamma = self.gamma_
-        if self._quantiles is not None:
-            factor = _spectrum.factor(self._quantiles, gamma)
-            return product_kernel(X, Y, factor, self.n_jobs)
-        if self.kernel == "laplacian":
-            return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)
-        if self.kernel == "cauchy":
-            return kernels.cauchy_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)
-        if self.kernel == "matern":
-            return kernels.matern_kernel(X, Y, gamma=gamma, nu=self.nu, n_jobs=self.n_jobs)
-        if self.kernel == "folded_rbf":
-            # For rows of any length, where `kernels.folded_rbf_kernel` scales them to length 1.
-            near = kernels.rbf_kernel(X, Y, gamma=gamma / 2, n_jobs=self.n_jobs)
-            Y = X if Y is None else Y
-            other: Any = Y if sp.issparse(Y) else np.asarray(Y)
-            if other.dtype.kind != "f":  # whole numbers may be unsigned
-                other = other.astype(float)
-            far = kernels.rbf_kernel(X, -other, gamma=gamma / 2, n_jobs=self.n_jobs)
-            return (near + far) / 2
-        return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=self.n_jobs)

@@ -7,15 +7,14 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import projection as _projection
 from sparsemaps._loops import random_maclaurin as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
+from sparsemaps.laws._series import MaclaurinLaw
 from sparsemaps.maps._csr_output import make_csr
-from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
 
 _Features: TypeAlias = tuple[np.uint64, Array, Array]
@@ -105,7 +104,6 @@ class RandomMaclaurin(SparseMap[Array]):
         "polynomial, exponential, any power series",
         "dense; CSR with exact terms",
     )
-    _is_of_inner_products = True
     _command = (
         "maclaurin",
         "polynomial or exponential kernel, or any power series of the inner product",
@@ -217,6 +215,17 @@ class RandomMaclaurin(SparseMap[Array]):
             np.cumsum(degrees[drawn], out=firsts[1:])
         return factors, firsts
 
+    def _law(self) -> MaclaurinLaw:
+        series = self._series()
+        return MaclaurinLaw(
+            kernel=self.kernel,
+            degree=self.degree,
+            gamma=self.gamma,
+            coef0=self.coef0,
+            series=series,
+            degrees=self._degrees(series),
+        )
+
     def _transform(self, rows: RowReader) -> Matrix:
         key = self._keys()[0]
         features = (key, self._factors.astype(rows.dtype), self._firsts)
@@ -242,30 +251,6 @@ class RandomMaclaurin(SparseMap[Array]):
 
         self._for_each_block(rows, write)
         return out
-
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        if self.kernel == "poly":
-            return kernels.polynomial_kernel(
-                X,
-                Y,
-                degree=self.degree,
-                gamma=self.gamma,
-                coef0=self.coef0,
-                n_jobs=self.n_jobs,
-            )
-        products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)
-        if self.kernel == "exp":
-            return _portable_math.exp(float(self.gamma) * products).astype(products.dtype)
-        return np.polyval(self._series()[::-1], products)
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        series = self._series()
-        product = pairs.square_x * pairs.square_y + 2 * pairs.inner**2 - 2 * pairs.overlap
-        second, mean = np.zeros_like(product), np.zeros_like(product)
-        for degree, probability in zip(*self._degrees(series), strict=True):
-            second += series[degree] ** 2 / probability * product**degree
-            mean += series[degree] * pairs.inner**degree
-        return Moments(pairs.kernel, second - mean**2, "jumps")
 
     def _write_h01(
         self,

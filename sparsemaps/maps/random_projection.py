@@ -1,16 +1,15 @@
 """Random projections: inner products by random vectors, and sums of differences by Cauchy ones."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import projection as _kernel
 from sparsemaps._tools import _blocks, _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
-from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError
+from sparsemaps.laws._inner_products import ProjectionLaw
 from sparsemaps.maps._sparse_map import SparseMap
 
 _DISTRIBUTIONS = {
@@ -88,7 +87,6 @@ class RandomProjection(SparseMap[Array]):
     _summary = "linear; sums of absolute differences", "dense"
     _command = "projection", "linear kernel, by random vectors; cauchy: sums of differences"
     _demo = "", {}
-    _is_of_inner_products = True
 
     def __init__(
         self,
@@ -112,6 +110,9 @@ class RandomProjection(SparseMap[Array]):
         if self.distribution != "cauchy":
             return None
         return "have a mean, which Cauchy projections do not"
+
+    def _law(self) -> ProjectionLaw:
+        return ProjectionLaw(distribution=self.distribution)
 
     def _transform(self, rows: RowReader) -> Array:
         key = _seeding.keys(self.seed_, "random_projection", 1, self.distribution)[0]
@@ -172,23 +173,3 @@ class RandomProjection(SparseMap[Array]):
                 f"transform returns it, got {array.dtype} of shape {array.shape}"
             )
         return array
-
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        if self.distribution == "cauchy":
-            raise ValueError(
-                "inner products of Cauchy projections have no mean, so that there is no exact "
-                "kernel; approximate_l1 estimates distances from them"
-            )
-        return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs)
-
-    @property
-    def _least_kernel(self) -> float:
-        return -1.0
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        if self.distribution == "cauchy":
-            raise UnknownVarianceError("inner products of Cauchy projections have no mean")
-        unit = pairs.square_x * pairs.square_y + pairs.inner**2
-        if self.distribution == "rademacher":
-            unit = unit - 2 * pairs.overlap
-        return Moments(pairs.kernel, unit, "normal")

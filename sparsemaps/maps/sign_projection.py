@@ -1,12 +1,10 @@
 """Sign projections: the acos and acos-chi-square kernels as collisions of bits."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import codes as _codes
 from sparsemaps._loops import projection as _kernel
@@ -14,8 +12,8 @@ from sparsemaps._tools import _blocks, _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES
+from sparsemaps.laws._agreements import SignsLaw
 from sparsemaps.maps import _orthogonal
-from sparsemaps.maps._moments import Moments, Pairs, UnknownVarianceError, upper, used_columns
 from sparsemaps.maps._sampled_map import SampledMap
 
 _VECTORS = {
@@ -219,47 +217,6 @@ class SignProjection(SampledMap[Output]):
         return 1
 
     @property
-    def _chance(self) -> float:
-        return 0.0  # the kernel is the rate at which bits agree
-
-    @property
-    def _least_kernel(self) -> float:
-        return -1.0 if self.dense_output else 0.0
-
-    @property
-    def _is_approximate(self) -> bool:
-        return self.kernel == "acos_chi2" or self.distribution == "rademacher"
-
-    def _means(self, pairs: Pairs) -> list[Array]:
-        kernel, *means = super()._means(pairs)
-        if self._is_approximate:
-            means[-1] = means[-1] + pairs.measured
-        return [kernel, *means]
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        moments = super()._moments(pairs)
-        if self.distribution != "orthogonal" or self._n_columns is None:
-            return moments
-        width = self._block_width(self._n_columns)
-        rate = 1 - (1 - pairs.kernel) / moments.span
-        common = moments.span**2 * _orthogonal.covariance_of_signs(rate, width)
-        return replace(moments, common=common, block=np.full(1, float(width)))
-
-    def _measure(self, sample: Any, kernel: Array) -> Array:
-        """For each pair of rows, the rate of agreement less the kernel."""
-        Z = used_columns(self.transform(sample))
-        return upper(Z @ Z.T) - kernel
-
-    def _most_measured(self, kernel: Array) -> Array:
-        if not self._is_approximate:
-            return super()._most_measured(kernel)
-        name = "distribution='rademacher'" if self.distribution else repr(self.kernel)
-        raise UnknownVarianceError(
-            f"the rate at which signs agree is the kernel only nearly for {name}; how nearly "
-            "depends on the rows: give X"
-        )
-
-    @property
     def _width(self) -> int:
         return self.n_hashes if self.dense_output else self._one_hot_width
 
@@ -268,6 +225,16 @@ class SignProjection(SampledMap[Output]):
             width = self._block_width(n_columns)
             key = self._vectors()[0]
             self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.n_hashes, width)
+
+    def _law(self) -> SignsLaw:
+        of_blocks = self.distribution == "orthogonal" and self._n_columns is not None
+        return SignsLaw(
+            bits=1,
+            kernel=self.kernel,
+            distribution=self.distribution,
+            dense_output=self.dense_output,
+            width=self._block_width(self._n_columns) if of_blocks else None,
+        )
 
     def _block_width(self, n_columns: int | None) -> int:
         return _orthogonal.padded_width("distribution", "orthogonal", n_columns)
@@ -305,11 +272,6 @@ class SignProjection(SampledMap[Output]):
 
         self._for_each_block(rows, write)
         return out
-
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        kernel = kernels.acos_kernel if self.kernel == "acos" else kernels.acos_chi2_kernel
-        agreement = kernel(X, Y, n_jobs=self.n_jobs)
-        return 2 * agreement - 1 if self.dense_output else agreement
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         if self.distribution == "orthogonal":

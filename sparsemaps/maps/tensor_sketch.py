@@ -9,22 +9,20 @@ import numpy as np
 import numpy.typing as npt
 import scipy.fft
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import tensor_sketch as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, Matrix, Output, RandomState
 from sparsemaps.kernels._gram import sums_of_rows, values_of
+from sparsemaps.laws._series import TensorSketchLaw
 from sparsemaps.maps._csr_output import make_csr
-from sparsemaps.maps._moments import Moments, Pairs
 from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._taylor_sketch import (
     MOST_DEGREES,
     TaylorSketch,
     degree_for,
-    unit_variance,
 )
 from sparsemaps.maps.random_maclaurin import LARGEST_DEGREE, check_coefficients
 
@@ -188,8 +186,6 @@ class TensorSketch(SparseMap[Output]):
     _demo = "polynomial", {"degree": 3, "coef0": 1.0}
 
     _sparse_components = True
-    _is_of_inner_products = True
-    _shares_buckets = True
 
     @overload
     def __init__(
@@ -289,6 +285,15 @@ class TensorSketch(SparseMap[Output]):
             return [1 / math.factorial(n) for n in range((self._degree or 0) + 1)]
         return [float(a) for a in self.kernel]
 
+    def _law(self) -> TensorSketchLaw:
+        return TensorSketchLaw(
+            kernel=self.kernel,
+            degree=self._degree or 0,
+            gamma=self.gamma,
+            coef0=self.coef0,
+            coefficients=np.array(self._coefficients()),
+        )
+
     def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
         self._series: TaylorSketch | None = None
         if self.kernel != "poly":
@@ -375,70 +380,6 @@ class TensorSketch(SparseMap[Output]):
                 f"rows must have a length of at most {setting('max_norm', self.max_norm)}, got "
                 f"{np.sqrt(squares[longest]):.6g} in row {start + longest}"
             )
-
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        if self.kernel == "rbf":
-            return kernels.rbf_kernel(X, Y, gamma=self.gamma, n_jobs=self.n_jobs)
-        if self.kernel != "poly":
-            products = kernels.polynomial_kernel(
-                X, Y, degree=1, gamma=1, coef0=0, n_jobs=self.n_jobs
-            )
-            products = float(self.gamma) * products
-            if self.kernel == "exp":
-                return _portable_math.exp(products).astype(products.dtype)
-            return np.polyval(self._coefficients()[::-1], products)
-        return kernels.polynomial_kernel(
-            X,
-            Y,
-            degree=self._degree or 0,
-            gamma=self.gamma,
-            coef0=self.coef0,
-            n_jobs=self.n_jobs,
-        )
-
-    def _moments(self, pairs: Pairs) -> Moments:
-        """The variance of the sketch by fully random hashes, up to terms of 1 / n_components^2.
-
-        In the second moment each factor contributes the same pair twice (`same`), or two different
-        columns of x with two of y in one of two ways (`straight`, `crossed`). Products in which all
-        factors are `same` always count; others if their one sum of hashes is 0.
-        """
-        if self.kernel != "poly":
-            return self._moments_of_series(pairs)
-        gamma, coef0, degree = self.gamma, self.coef0, self._degree or 0
-        inner = gamma * pairs.inner + coef0
-        lengths = (gamma * pairs.square_x + coef0) * (gamma * pairs.square_y + coef0)
-        overlap = gamma**2 * pairs.overlap + coef0**2
-        same, straight, crossed = inner**2, lengths - overlap, inner**2 - overlap
-        unit = (same + straight) ** degree + (same + crossed) ** degree - 2 * same**degree
-        # Two columns that meet in one factor change as much as in a count sketch, times what the
-        # other factors have.
-        longest = gamma * pairs.longest + coef0
-        jump = 2 * longest * np.sqrt(lengths) ** (degree - 1)
-        return Moments(pairs.kernel, unit, "jumps", jump=jump)
-
-    def _moments_of_series(self, pairs: Pairs) -> Moments:
-        gamma, factor = self._scales_of_series(pairs)
-        unit = unit_variance(self._coefficients(), gamma, pairs) * factor**2
-        return Moments(pairs.kernel, unit, "jumps", bias=self._left_out(pairs))
-
-    def _scales_of_series(self, pairs: Pairs) -> tuple[float, Array]:
-        """What multiplies inner products in a series, and its values."""
-        if self.kernel != "rbf":
-            return float(self.gamma), np.ones(1)
-        gamma = float(self.gamma)
-        return 2 * gamma, np.exp(-gamma * (pairs.square_x + pairs.square_y))
-
-    def _left_out(self, pairs: Pairs) -> Array:
-        """The mean error: what a series that is cut at a degree lacks."""
-        if self.kernel == "poly" or not isinstance(self.kernel, str):
-            return np.zeros_like(pairs.kernel)
-        gamma, factor = self._scales_of_series(pairs)
-        mean = np.polyval(self._coefficients()[::-1], gamma * pairs.inner)
-        return np.asarray((mean - np.exp(gamma * pairs.inner)) * factor)
-
-    def _means(self, pairs: Pairs) -> list[Array]:
-        return [*[pairs.kernel] * 3, pairs.kernel + self._left_out(pairs)]
 
     def _max_entries(self, lengths: Array) -> Array:
         """The largest possible number of values of rows of so many entries."""

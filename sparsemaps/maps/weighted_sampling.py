@@ -1,10 +1,9 @@
 """Consistent weighted sampling: the min-max kernel as collisions of samples."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from sparsemaps import kernels
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import dart_minhash as _darts
 from sparsemaps._loops import weighted_sampling as _icws
@@ -12,7 +11,7 @@ from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES
-from sparsemaps.maps._moments import Pairs
+from sparsemaps.laws._agreements import MinMaxLaw
 from sparsemaps.maps._sampled_map import SampledMap
 
 _N_COMPARED = 2**20
@@ -201,30 +200,6 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
             rule += f"; {signed} takes both signs, by the generalized min-max kernel"
         return f"{rule}; HashingVectorizer gives no negative values with alternate_sign=False"
 
-    _samples_empty_rows = False
-    _needs_measuring = True
-
-    def _means(self, pairs: Pairs) -> list[Array]:
-        kernel, mean, *_ = super()._means(pairs)
-        chance = self._chance * (pairs.longest > 0)
-        with_zero_bit = mean + pairs.measured * (2.0**-self.t_bits - chance)
-        return [kernel, mean, with_zero_bit, with_zero_bit]
-
-    def _measure(self, sample: Any, kernel: Array) -> Array:
-        """For each pair of rows, the share of samples that agree in i* and not in t*."""
-        i, t = self.sample(sample)
-        first, second = np.triu_indices(len(i), 1)
-        total = np.zeros(len(first))
-        step = max(1, _N_COMPARED // len(first))
-        for start in range(0, i.shape[1], step):
-            columns, numbers = i[:, start : start + step], t[:, start : start + step]
-            same = columns[first] == columns[second]
-            total += (same & (numbers[first] != numbers[second])).sum(axis=1)
-        return total / i.shape[1]
-
-    def _most_measured(self, kernel: Array) -> Array:
-        return 1 - kernel  # rows of one column: i* is always the same
-
     @property
     def _code_bits(self) -> int:
         return self.bits + self.t_bits
@@ -234,9 +209,10 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         """The keys of the samples and of their codes."""
         return _seeding.keys(self.seed_, "weighted_sampling", 2, self.method)
 
-    def _exact_kernel(self, X: Any, Y: Any) -> Array:
-        kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
-        return kernel(X, Y, power=self.power, n_jobs=self.n_jobs)
+    def _law(self) -> MinMaxLaw:
+        return MinMaxLaw(
+            bits=self._code_bits, t_bits=self.t_bits, signed=self.signed, power=self.power
+        )
 
     @property
     def _weights(self) -> tuple[bool, float]:

@@ -17,7 +17,7 @@ _PAIRS = 2**14
 def exact_pairs(map: Any, X: Any, Y: Any, i: Array, j: Array) -> Array:
     """The exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i. `X` and
     `Y` are CSR."""
-    kernel = np.empty(len(i))
+    kernel, law = np.empty(len(i)), map.law
     first = 0
     while first < len(i):
         last = first + _PAIRS
@@ -25,7 +25,7 @@ def exact_pairs(map: Any, X: Any, Y: Any, i: Array, j: Array) -> Array:
         queries, row = np.unique(i[first:last], return_inverse=True)
         others, column = np.unique(j[first:last], return_inverse=True)
         A, B = _on_few_columns(X[queries], Y[others])
-        kernel[first:last] = map._fitted()._exact_kernel(A, B)[row, column]
+        kernel[first:last] = law.exact_kernel(A, B, map.n_jobs)[row, column]
         first = last
     return kernel
 

@@ -28,7 +28,7 @@ from sparsemaps.approximation import (
     min_components,
 )
 from sparsemaps.kernels import min_max_kernel
-from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.laws._law import Law
 
 N_STANDARD_ERRORS = theorems.N_STANDARD_ERRORS
 
@@ -295,7 +295,7 @@ def test_summary():
             lambda: min_components(RandomFourier(kernel="folded_rbf", gamma="scale"), 0.05),
             "the map must be fitted first, as its gamma is 'scale'",
         ),
-        (lambda: SparseMap._moments(MinHash(), None), "no variance formula for MinHash"),
+        (lambda: Law.moments(MinHash().law, None), "no variance formula for Jaccard"),
     ],
 )
 def test_errors(call, message):

@@ -194,7 +194,7 @@ def test_second_moments(parameters):
     fourier, step = RandomFourier(**parameters).fit(np.zeros((1, 1))), 1e-3
     kernel = fourier.exact_kernel(np.zeros((1, 1)), np.array([[step]]))[0, 0]
     expected = 2 * (1 - kernel) / step**2
-    assert fourier._second_moment(fourier.gamma_) == pytest.approx(expected, rel=1e-3)
+    assert fourier.law.second_moment() == pytest.approx(expected, rel=1e-3)
 
 
 def test_uniform_errors_that_cannot_be_promised():
@@ -229,14 +229,16 @@ def test_the_bias_of_a_series_counts(kernel):
     X = pair(0.2)
     sketch = TensorSketch(kernel=kernel, gamma=0.5, degree=1)
     fitted = _error.resized(sketch, 1).fit(X)
-    moments = fitted._moments(_error.exact_pairs(fitted, sp.csr_array(X))[1])
+    moments = fitted.law.moments(_error.exact_pairs(fitted, sp.csr_array(X))[1])
     bias = abs(float(moments.bias[0]))
     error = 2 * bias
     size = min_components(sketch, error, X=X)
     found, _ = errors(sketch, size, X)
     assert np.mean(abs(found) <= error) >= LEVEL
     assert size == np.ceil(moments.unit[0] / (0.05 * bias**2))  # Chebyshev's inequality
-    with pytest.raises(ValueError, match=r"above 0\.\d+, the largest bias .* degree and tolerance"):
+    with pytest.raises(
+        ValueError, match=r"above 0\.\d+, the largest bias .* higher degree or a smaller tolerance"
+    ):
         min_components(sketch, 0.99 * bias, X=X)
 
 
@@ -270,7 +272,7 @@ def failures(n_components, X, n_seeds=2000):
 @pytest.mark.parametrize("n_components", [1024, 2048])
 def test_safe_peaks(n_components):
     """Rows below it keep their lengths in 95 % of the seeds."""
-    safe = CountSketch(n_components=n_components)._safe_peak
+    safe = CountSketch().law.safe_peak(n_components)
     n_entries = int(np.ceil(safe**-2))
     rate = failures(n_components, equal_entries(n_entries))
     assert rate <= 0.05 + theorems.N_STANDARD_ERRORS * np.sqrt(0.05 * 0.95 / 2000)
@@ -278,13 +280,13 @@ def test_safe_peaks(n_components):
 
 def test_peaks_above_it_are_not_safe():
     """At 1,024 components, rows of 20 equal entries: two of them share a bucket too often."""
-    assert CountSketch(n_components=1024)._safe_peak < 20**-0.5
+    assert CountSketch().law.safe_peak(1024) < 20**-0.5
     assert failures(1024, equal_entries(20)) > 0.05
 
 
 def test_safe_peaks_at_the_ends():
     sizes = [100, 768, 769, 1024, 4000, 2**20]
-    found = [CountSketch(n_components=size)._safe_peak for size in sizes]
+    found = [CountSketch().law.safe_peak(size) for size in sizes]
     assert found[:2] == [0, 0]
     assert found[-2:] == [1, 1]
     assert found == sorted(found)

@@ -111,7 +111,7 @@ def near_and_far():
 def unit_variances(random_map, X):
     fitted = random_map.fit(X)
     _, pairs = _error.exact_pairs(fitted, sp.csr_array(X))
-    return fitted._moments(pairs).unit
+    return fitted.law.moments(pairs).unit
 
 
 INDEPENDENT = {

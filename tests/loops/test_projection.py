@@ -9,7 +9,7 @@ from scipy import stats
 
 from sparsemaps._input._row_reader import open_rows
 from sparsemaps._loops import projection
-from sparsemaps.maps import _spectrum
+from sparsemaps.laws import _spectrum
 
 DISTRIBUTIONS = {
     "normal": (projection.NORMAL, stats.norm.cdf),

@@ -10,6 +10,7 @@ from scipy.linalg import hadamard
 
 from sparsemaps import Fastfood, KernelProduct, MinHash, SignProjection
 from sparsemaps.approximation import _error
+from sparsemaps.laws._block_covariance import covariance_of_signs
 from sparsemaps.maps import _orthogonal
 
 WIDTH = 128
@@ -100,7 +101,7 @@ def test_variance_is_that_of_the_formula():
     for s in (40, WIDTH, 4 * WIDTH):
         fastfood = Fastfood(gamma=0.5, n_components=2 * s, transform_type="orthogonal").fit(rows)
         _, pairs = _error.exact_pairs(fastfood, sp.csr_array(rows))
-        found = fastfood._frozen._moments(pairs).variance(2 * s)[:9]
+        found = fastfood.law.moments(pairs).variance(2 * s)[:9]
         expected = variance(np.repeat(LENGTHS, 3), WIDTH, min(s, WIDTH)) / max(1, s // WIDTH)
         np.testing.assert_allclose(found, expected, rtol=1e-6)
     ratios = [variance(v, WIDTH, WIDTH) * 2 * WIDTH / (1 - np.exp(-(v**2))) ** 2 for v in (1, 1.5)]
@@ -131,7 +132,7 @@ def test_covariance_of_signs(angle, width):
     rate, k = 1 - angle / np.pi, agree.shape[1]
     squares = (agree - rate).sum(axis=1) ** 2 - k * rate * (1 - rate)  # up to a mean of 0
     squares -= (1 - 2 * rate) * (agree - rate).sum(axis=1)
-    theorems.assert_mean(squares / (k * (k - 1)), _orthogonal.covariance_of_signs(rate, width))
+    theorems.assert_mean(squares / (k * (k - 1)), covariance_of_signs(rate, width))
 
 
 @pytest.mark.parametrize("n_hashes", [WIDTH, 300])
@@ -147,7 +148,7 @@ def test_variance_of_signs(angle, n_hashes):
     for dense_output, scale in ((False, 1), (True, 2)):
         signs.set_params(dense_output=dense_output).fit(rows)
         _, pairs = _error.exact_pairs(signs, sp.csr_array(rows))
-        moments = signs._moments(pairs)
+        moments = signs.law.moments(pairs)
         theorems.assert_variance(scale * np.array(found), moments.variance(n_hashes))
         assert moments.variance(n_hashes)[0] < 0.9 * moments.unit[0] / n_hashes
 

@@ -1,6 +1,7 @@
-"""The covariance of two features of one of Fastfood's blocks."""
+"""The covariance of two components of a block: cosines of Fastfood, and signs."""
 
 import numpy as np
+from scipy import special
 
 from sparsemaps._tools._typing import Array
 
@@ -11,6 +12,8 @@ _LARGEST_EXPONENT = 50.0
 """-log of the kernel. Kernels of rows that are farther apart are 0 up to 1e-21."""
 
 _N_ORDERS = 12
+
+_N_ANGLES = 20_001
 
 
 def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
@@ -58,3 +61,28 @@ def _kummer(x: Array, half: float, m: int, less_kernel: bool = False) -> Array:
         ratio *= (half - n) / (half + 2 * m + n)
         term = term * (-x) / (n + 1)
     return total
+
+
+def covariance_of_signs(kernel: Array, width: int) -> Array:
+    r"""Covariance of two bits of one block that say whether signs of two rows agree.
+
+    `kernel` is the probability that they do. For directions that are uniform on the sphere, two
+    orthogonal ones are projected on the plane of the rows. Their 2 x 2 matrix W has a density in
+    proportion to det(I - W W^T)^((d - 5) / 2) in d dimensions, so that their angle x there has one
+    in proportion to 2F1(1, 1; (d + 1) / 2; sin(x)^2). Signs of one vector differ where its
+    direction is in a double wedge of t = pi (1 - kernel), so that both differ with a probability of
+    2 / pi times the integral of (t - x) over the density of x in (0, t), for t up to pi / 2;
+    larger t are like pi - t.
+    """
+    x = np.linspace(0, np.pi / 2, _N_ANGLES)
+    density = special.hyp2f1(1, 1, (width + 1) / 2, np.sin(x) ** 2)
+    below = _integral(density)
+    both = _integral(below / (2 * below[-1])) * 2 / np.pi
+    t = np.pi * np.minimum(1 - kernel, kernel)
+    return np.asarray(np.interp(t, x, both) - (t / np.pi) ** 2)
+
+
+def _integral(values: Array) -> Array:
+    """The integral of a function from 0 to each of its places in (0, pi / 2)."""
+    steps = (values[1:] + values[:-1]) / 2 * (np.pi / 2) / (len(values) - 1)
+    return np.concatenate([[0.0], np.cumsum(steps)])

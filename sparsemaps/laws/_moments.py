@@ -1,7 +1,7 @@
 """The errors of a map's estimates: descriptions of pairs of rows, and variances.
 
 `Pairs` describes pairs of rows. `Moments` has the variance of a map's estimates at each size of
-the map, which is its number of components, hashes or grids. The method `_moments` of a map is its
+the map, which is its number of components, hashes or grids. The method ``moments`` of a law is its
 formula.
 """
 
@@ -122,17 +122,22 @@ class UnknownVarianceError(ValueError):
 class Bias:
     """The parts of the mean error whose causes are known."""
 
-    chance: Array
+    chance: Array = field(default_factory=_NONE.copy)
     """By agreements by chance: different samples with equal codes."""
-    zero_bit: Array
+    zero_bit: Array = field(default_factory=_NONE.copy)
     """By samples of equal i* and different t* with equal codes."""
-    approximate: Array
-    """By signs of projections on vectors for which the kernel is an approximation."""
+    approximate: Array = field(default_factory=_NONE.copy)
+    """By signs of projections on vectors for which the kernel is an approximation, and by what a
+    series leaves out."""
 
+    @property
+    def total(self) -> Array:
+        """All of them."""
+        return self.chance + self.zero_bit + self.approximate
 
-def biases(means: list[Array]) -> Bias:
-    """The mean errors by their causes, from ``_means`` of a map."""
-    return Bias(*(after - before for before, after in itertools.pairwise(means)))
+    def means(self, kernel: Array) -> list[Array]:
+        """The kernel, and the means of the estimate with one, two and all of the causes."""
+        return list(itertools.accumulate((kernel, self.chance, self.zero_bit, self.approximate)))
 
 
 def upper(gram: Any) -> Array:

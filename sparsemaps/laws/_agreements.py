@@ -1,0 +1,149 @@
+"""Laws of samples and signs that agree at the rate of the kernel."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps import kernels
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._typing import Array, MatrixLike
+from sparsemaps.laws._block_covariance import covariance_of_signs
+from sparsemaps.laws._law import Law
+from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
+
+
+def moments_of_agreements(law: Law, pairs: Pairs) -> Moments:
+    """Moments of a mean of independent bits, whose variance is at least that of `MinHash`."""
+    span = 1.0 - law.least_kernel
+    bias = law.bias(pairs).total
+    mean = pairs.kernel + bias
+    unit = np.maximum((mean - 1 + span) * (1 - mean), 0)
+    return Moments(pairs.kernel, unit, "binomial", bias=bias, span=span)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CodesLaw(Law):
+    """Of codes, which agree by chance where samples do not."""
+
+    bits: int
+    """Bits of a code."""
+
+    estimator: ClassVar[str] = "chance"
+    """The name of the formula for the kernel from the rate at which codes agree."""
+
+    parts: ClassVar[tuple[tuple[int, float], ...]] = ()
+    """For codes of several maps side by side, the bits and the chance of each map's codes."""
+
+    samples_empty_rows: ClassVar[bool] = True
+    """Whether rows without entries have samples."""
+
+    @property
+    def chance(self) -> float:
+        """The probability that codes of samples that differ agree."""
+        return float(2.0**-self.bits)
+
+    def bias(self, pairs: Pairs) -> Bias:
+        return Bias(chance=(1 - pairs.kernel) * self._chance_of(pairs))
+
+    def _chance_of(self, pairs: Pairs) -> Array:
+        chance = np.full_like(pairs.kernel, self.chance)
+        return chance if self.samples_empty_rows else chance * (pairs.longest > 0)
+
+    def moments(self, pairs: Pairs) -> Moments:
+        return moments_of_agreements(self, pairs)
+
+
+class JaccardLaw(CodesLaw):
+    """Of the members of sets of columns."""
+
+    samples_empty_rows = False
+    knows_sizes = True
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        return kernels.min_max_kernel(
+            _members(X), None if Y is None else _members(Y), n_jobs=n_jobs
+        )
+
+
+def _members(X: MatrixLike) -> Any:
+    """`X` with 1 in place of each entry that is not 0."""
+    X = _sklearn.check_array(
+        X, accept_sparse="csr", dtype=float, ensure_min_samples=0, input_name="X"
+    )
+    sets = sp.csr_array(X, dtype=float, copy=True)
+    sets.sum_duplicates()
+    sets.data = (sets.data != 0).astype(float)
+    return sets
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MinMaxLaw(CodesLaw):
+    """Of samples (i*, t*) of weights, of which codes keep some bits."""
+
+    t_bits: int
+    signed: bool
+    power: float
+
+    samples_empty_rows = False
+    measured = "zero bits"
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
+        return kernel(X, Y, power=self.power, n_jobs=n_jobs)
+
+    def bias(self, pairs: Pairs) -> Bias:
+        zero_bit = pairs.measured * (2.0**-self.t_bits - self._chance_of(pairs))
+        return replace(super().bias(pairs), zero_bit=zero_bit)
+
+    def most_measured(self, kernel: Array) -> Array:
+        return 1 - kernel  # rows of one column: i* is always the same
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SignsLaw(CodesLaw):
+    """Of signs of projections, or of values 1 and -1 in their place."""
+
+    kernel: str
+    distribution: str | None
+    dense_output: bool
+    width: int | None
+    """Of blocks of orthogonal vectors, where it is known."""
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        kernel = kernels.acos_kernel if self.kernel == "acos" else kernels.acos_chi2_kernel
+        agreement = kernel(X, Y, n_jobs=n_jobs)
+        return 2 * agreement - 1 if self.dense_output else agreement
+
+    @property
+    def chance(self) -> float:
+        return 0.0  # the kernel is the rate at which bits agree
+
+    @property
+    def least_kernel(self) -> float:
+        return -1.0 if self.dense_output else 0.0
+
+    @property
+    def measured(self) -> str:
+        return "signs" if self.kernel == "acos_chi2" or self.distribution == "rademacher" else ""
+
+    def bias(self, pairs: Pairs) -> Bias:
+        return Bias(approximate=pairs.measured) if self.measured else Bias()
+
+    def moments(self, pairs: Pairs) -> Moments:
+        moments = super().moments(pairs)
+        if self.width is None:
+            return moments
+        rate = 1 - (1 - pairs.kernel) / moments.span
+        common = moments.span**2 * covariance_of_signs(rate, self.width)
+        return replace(moments, common=common, block=np.full(1, float(self.width)))
+
+    def most_measured(self, kernel: Array) -> Array:
+        if not self.measured:
+            return super().most_measured(kernel)
+        name = "distribution='rademacher'" if self.distribution else repr(self.kernel)
+        raise UnknownVarianceError(
+            f"the rate at which signs agree is the kernel only nearly for {name}; how nearly "
+            "depends on the rows: give X"
+        )

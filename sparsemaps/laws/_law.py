@@ -1,0 +1,124 @@
+"""The base class of laws."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparsemaps._tools._typing import Array
+from sparsemaps.laws._moments import N_GRID, Bias, Moments, Pairs, UnknownVarianceError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Law(ABC):
+    """What is known of the estimates of a map with given parameters, at any size.
+
+    A law has ``exact_kernel``; and, where the definition here does not suit it, what else stands
+    here.
+    """
+
+    is_of_inner_products: ClassVar[bool] = False
+    """Whether the kernel of rows of unit length is a function of their inner product."""
+
+    shares_buckets: ClassVar[bool] = False
+    """Whether columns are hashed to buckets that several of them share."""
+
+    @property
+    def _name(self) -> str:
+        """Of the map, for errors."""
+        return type(self).__name__.removesuffix("Law")
+
+    knows_sizes: ClassVar[bool] = False
+    """Whether samples are of sets, whose sizes packed codes keep."""
+
+    @abstractmethod
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        """The kernel of the rows of `X` and of `Y`, which is None for `X` itself.
+
+        Sparse matrices are sound.
+        """
+
+    def moments(self, pairs: Pairs) -> Moments:
+        """Mean and variance of the estimates, and how they are distributed, for pairs of rows.
+
+        Raises UnknownVarianceError where there is no formula.
+        """
+        raise UnknownVarianceError(f"there is no variance formula for {self._name}")
+
+    def bias(self, pairs: Pairs) -> Bias:
+        """The mean error by its causes."""
+        return Bias()
+
+    def safe_peak(self, size: int) -> float | None:
+        """The largest ``max(abs(x)) / norm(x)`` of rows whose squared lengths are kept up to a
+        tenth in 95 % of the seeds; None where nothing is known of it."""
+        return None
+
+    def log_uniform_failure(
+        self, error: float, n_columns: int, diameter: float
+    ) -> Callable[[int], float]:
+        """The logarithm of a bound of the probability that any estimate is off by `error`, as a
+        function of the size.
+
+        Any: of two rows of `n_columns` columns of a set of that diameter. Raises
+        UnknownVarianceError where there is no such bound.
+        """
+        raise UnknownVarianceError(f"there is no uniform bound for {self._name}")
+
+    # ---- pairs of rows ---------------------------------------------------------------------------
+
+    @property
+    def least_kernel(self) -> float:
+        """The least value of the kernel."""
+        return 0.0
+
+    @property
+    def depends_on_doubled(self) -> bool:
+        """Whether the moments depend on the kernel of the rows times 2."""
+        return False
+
+    def most_doubled(self, kernel: Array) -> Array:
+        """The largest kernel of rows times 2, for the kernels of the rows themselves."""
+        return kernel
+
+    @property
+    def measured(self) -> str:
+        """The rates that have no formula, and are measured with the map: "zero bits", of samples
+        that agree in i* alone; "signs", by how much their agreement differs from the kernel; or ""
+        where there are none."""
+        return ""
+
+    def most_measured(self, kernel: Array) -> Array:
+        """The least favourable rates that have no formula. UnknownVarianceError if unknown."""
+        return np.zeros_like(kernel)
+
+    @property
+    def factors(self) -> "tuple[Law, ...]":
+        """The laws that a product is made of."""
+        return ()
+
+    def leaves(self) -> "list[Law]":
+        """The laws that a product of products is made of, or the law itself."""
+        return [leaf for law in self.factors for leaf in law.leaves()] or [self]
+
+    def any_pairs(self) -> Pairs:
+        """Pairs of rows of unit length, over a grid of the kernel values, or inner products, that
+        the moments depend on. Other quantities have their least favourable value."""
+        kernel = np.linspace(self.least_kernel, 1.0, N_GRID)
+        ones = np.ones(N_GRID)
+        return Pairs(
+            kernel=kernel,
+            doubled=self.most_doubled(kernel),
+            inner=np.linspace(-1.0, 1.0, N_GRID),
+            square_x=ones,
+            square_y=ones,
+            overlap=0 * ones,
+            peak=0 * ones,
+            measured=self.most_measured(kernel),
+        )
+
+    def moments_of_any_pair(self) -> Moments:
+        """The moments of those pairs."""
+        return self.moments(self.any_pairs())

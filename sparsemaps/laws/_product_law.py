@@ -1,0 +1,94 @@
+"""The law of a product of a sampled map and another map."""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparsemaps._tools._typing import Array
+from sparsemaps.laws._agreements import moments_of_agreements
+from sparsemaps.laws._inner_products import ProjectionLaw
+from sparsemaps.laws._law import Law
+from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
+
+_N_GRID = 101
+"""Of each of two kernels, the number of values in a grid."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProductLaw(Law):
+    """Of estimates that are products of two, component by component."""
+
+    sampled: Law
+    other: Law
+    has_codes: bool
+    """Whether both maps have codes."""
+
+    @property
+    def factors(self) -> tuple[Law, ...]:
+        return self.sampled, self.other
+
+    estimator: ClassVar[str] = "product"
+
+    @property
+    def parts(self) -> tuple[tuple[int, float], ...]:
+        """Where the maps have codes, the bits and the chance of each one's; the highest bits are
+        those of the first."""
+        leaves: list[Any] = self.leaves()
+        return tuple((leaf.bits, leaf.chance) for leaf in leaves)
+
+    @property
+    def chance(self) -> float:
+        """The probability that codes agree where samples of all maps differ."""
+        return math.prod(chance for _, chance in self.parts)
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        product = self.sampled.exact_kernel(X, Y, n_jobs)
+        product *= self.other.exact_kernel(X, Y, n_jobs)
+        return product
+
+    def bias(self, pairs: Pairs) -> Bias:
+        first, second = (
+            law.bias(of_factor).means(of_factor.kernel)
+            for law, of_factor in zip(self.factors, pairs.factors, strict=True)
+        )
+        means = [one * other for one, other in zip(first, second, strict=True)]
+        return Bias(*(after - before for before, after in itertools.pairwise(means)))
+
+    def moments(self, pairs: Pairs) -> Moments:
+        if self.has_codes:
+            return moments_of_agreements(self, pairs)
+        if not isinstance(self.other, ProjectionLaw):
+            raise UnknownVarianceError(
+                "there is no variance formula for KernelProduct with a map of dense output, other "
+                "than RandomProjection"
+            )
+        # Component j is that of the projection where sample j agrees, and otherwise 0.
+        agree, projected = pairs.factors
+        rate = agree.kernel + self.sampled.bias(agree).total
+        second_moment = rate * (self.other.moments(projected).unit + projected.kernel**2)
+        return Moments(
+            pairs.kernel,
+            second_moment - (rate * projected.kernel) ** 2,
+            "normal",
+            bias=(rate - agree.kernel) * projected.kernel,
+        )
+
+    def any_pairs(self) -> Pairs:
+        if any(law.factors for law in self.factors):
+            raise UnknownVarianceError("for the product of a KernelProduct give X")
+        values = np.linspace(0.0, 1.0, _N_GRID)
+        grids = np.repeat(values, _N_GRID), np.tile(values, _N_GRID)
+        factors = tuple(
+            Pairs(
+                kernel,
+                inner=kernel,
+                square_x=np.ones_like(kernel),
+                square_y=np.ones_like(kernel),
+                measured=law.most_measured(kernel),
+            )
+            for law, kernel in zip(self.factors, grids, strict=True)
+        )
+        return Pairs(grids[0] * grids[1], factors=factors)

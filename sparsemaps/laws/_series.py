@@ -1,0 +1,146 @@
+"""Laws of sketches and features of power series of the inner product."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsemaps import kernels
+from sparsemaps._tools import _portable_math
+from sparsemaps._tools._typing import Array
+from sparsemaps.laws._law import Law
+from sparsemaps.laws._moments import Bias, Moments, Pairs
+
+
+def _series_kernel(
+    X: Any, Y: Any, n_jobs: int | None, gamma: float, coefficients: Array | None
+) -> Array:
+    """A power series of gamma <x, y>; of exp where there are no coefficients."""
+    products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=n_jobs)
+    if coefficients is None:
+        return _portable_math.exp(gamma * products).astype(products.dtype)
+    return np.polyval(coefficients[::-1], products if gamma == 1 else gamma * products)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MaclaurinLaw(Law):
+    """Of features that are products of projections on signs, of random degrees."""
+
+    is_of_inner_products = True
+
+    kernel: Any
+    degree: int
+    gamma: float
+    coef0: float
+    series: Array
+    """a_n gamma^n for n = 0, 1, ..."""
+    degrees: tuple[Array, Array]
+    """The degrees that features may have, and their probabilities."""
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        if isinstance(self.kernel, str) and self.kernel == "poly":
+            return kernels.polynomial_kernel(
+                X, Y, degree=self.degree, gamma=self.gamma, coef0=self.coef0, n_jobs=n_jobs
+            )
+        if isinstance(self.kernel, str):
+            return _series_kernel(X, Y, n_jobs, float(self.gamma), None)
+        return _series_kernel(X, Y, n_jobs, 1.0, self.series)
+
+    def moments(self, pairs: Pairs) -> Moments:
+        product = pairs.square_x * pairs.square_y + 2 * pairs.inner**2 - 2 * pairs.overlap
+        second, mean = np.zeros_like(product), np.zeros_like(product)
+        for degree, probability in zip(*self.degrees, strict=True):
+            second += self.series[degree] ** 2 / probability * product**degree
+            mean += self.series[degree] * pairs.inner**degree
+        return Moments(pairs.kernel, second - mean**2, "jumps")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TensorSketchLaw(Law):
+    """Of sketches of one tensor power, or of a series of them."""
+
+    is_of_inner_products = True
+    shares_buckets = True
+
+    kernel: Any
+    degree: int
+    gamma: float
+    coef0: float
+    coefficients: Array
+    """a_0, a_1, ... of a series; for "rbf", those of exp."""
+
+    @property
+    def _is_poly(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "poly"
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        if self._is_poly:
+            return kernels.polynomial_kernel(
+                X, Y, degree=self.degree, gamma=self.gamma, coef0=self.coef0, n_jobs=n_jobs
+            )
+        if not isinstance(self.kernel, str):
+            return _series_kernel(X, Y, n_jobs, float(self.gamma), self.coefficients)
+        if self.kernel == "rbf":
+            return kernels.rbf_kernel(X, Y, gamma=self.gamma, n_jobs=n_jobs)
+        return _series_kernel(X, Y, n_jobs, float(self.gamma), None)
+
+    def moments(self, pairs: Pairs) -> Moments:
+        if not self._is_poly:
+            gamma, factor = self._scales(pairs)
+            unit = unit_variance(self.coefficients, gamma, pairs) * factor**2
+            return Moments(pairs.kernel, unit, "jumps", bias=self._left_out(pairs))
+        gamma, coef0, degree = self.gamma, self.coef0, self.degree
+        inner = gamma * pairs.inner + coef0
+        lengths = (gamma * pairs.square_x + coef0) * (gamma * pairs.square_y + coef0)
+        overlap = gamma**2 * pairs.overlap + coef0**2
+        same, straight, crossed = inner**2, lengths - overlap, inner**2 - overlap
+        unit = (same + straight) ** degree + (same + crossed) ** degree - 2 * same**degree
+        # Two columns that meet in one factor change as much as in a count sketch, times what the
+        # other factors have.
+        longest = gamma * pairs.longest + coef0
+        jump = 2 * longest * np.sqrt(lengths) ** (degree - 1)
+        return Moments(pairs.kernel, unit, "jumps", jump=jump)
+
+    def bias(self, pairs: Pairs) -> Bias:
+        return Bias(approximate=self._left_out(pairs))
+
+    def _scales(self, pairs: Pairs) -> tuple[float, Array]:
+        """What multiplies inner products in a series, and its values."""
+        gamma = float(self.gamma)
+        if not (isinstance(self.kernel, str) and self.kernel == "rbf"):
+            return gamma, np.ones(1)
+        return 2 * gamma, np.exp(-gamma * (pairs.square_x + pairs.square_y))
+
+    def _left_out(self, pairs: Pairs) -> Array:
+        """The mean error: what a series that is cut at a degree lacks."""
+        if self._is_poly or not isinstance(self.kernel, str):
+            return np.zeros_like(pairs.kernel)
+        gamma, factor = self._scales(pairs)
+        mean = np.polyval(self.coefficients[::-1], gamma * pairs.inner)
+        return np.asarray((mean - np.exp(gamma * pairs.inner)) * factor)
+
+
+def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
+    """The variance by fully random hashes, times the number of components, up to terms of one over
+    that number.
+
+    In a factor that two degrees share, the columns i, j of x and y of the one and i', j' of the
+    other meet where i = j and i' = j' (`same`, or with other columns one of `straight` and
+    `crossed`, as in the polynomial sketch). The factors that the higher degree has beyond the lower
+    one multiply by the inner product. Products of different degrees add their squares: there,
+    columns pair within x and within y (`lengths`), or between them (`inner`), or as `crossed`.
+    """
+    inner, overlap = gamma * pairs.inner, gamma**2 * pairs.overlap
+    square_x, square_y = gamma * pairs.square_x, gamma * pairs.square_y
+    same, straight, crossed = inner**2, square_x * square_y - overlap, inner**2 - overlap
+    unit = np.zeros_like(inner)
+    for low, a in enumerate(coefficients):
+        equal = (same + straight) ** low + (same + crossed) ** low - 2 * same**low
+        within = (same + straight + overlap - same + crossed) ** low
+        between = (same + crossed) ** low
+        unit = unit + a**2 * equal
+        for high in range(low + 1, len(coefficients)):
+            more, b = high - low, coefficients[high]
+            unit = unit + 2 * a * b * inner**more * (equal + between)
+            unit = unit + a * b * within * (square_x**more + square_y**more)
+    return unit

@@ -1,0 +1,237 @@
+"""Laws of features whose kernel is a function of the difference of two rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy import special
+
+from sparsemaps import kernels
+from sparsemaps._tools._typing import Array
+from sparsemaps.kernels._column_products import product_kernel
+from sparsemaps.kernels._distance import squared_distances
+from sparsemaps.laws import _spectrum
+from sparsemaps.laws._agreements import CodesLaw
+from sparsemaps.laws._block_covariance import covariance_in_block
+from sparsemaps.laws._law import Law
+from sparsemaps.laws._moments import N_GRID, Moments, Pairs, UnknownVarianceError
+
+
+def _known(gamma: float | str) -> float:
+    if isinstance(gamma, str):
+        raise ValueError(f"the map must be fitted first, as its gamma is {gamma!r}")
+    return float(gamma)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FourierLaw(Law):
+    """Of cosines of random projections."""
+
+    kernel: str
+    gamma: float | str
+    """A number, or the name of what `fit` computes from the data."""
+    nu: float
+    form: str
+    quantiles: Array | None
+    """The table of a spectrum, which takes the kernel's place."""
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        gamma = _known(self.gamma)
+        if self.quantiles is not None:
+            return product_kernel(X, Y, _spectrum.factor(self.quantiles, gamma), n_jobs)
+        if self.kernel == "laplacian":
+            return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
+        if self.kernel == "cauchy":
+            return kernels.cauchy_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
+        if self.kernel == "matern":
+            return kernels.matern_kernel(X, Y, gamma=gamma, nu=self.nu, n_jobs=n_jobs)
+        if self.kernel == "folded_rbf":
+            # For rows of any length, where `kernels.folded_rbf_kernel` scales them to length 1.
+            near = kernels.rbf_kernel(X, Y, gamma=gamma / 2, n_jobs=n_jobs)
+            Y = X if Y is None else Y
+            other: Any = Y if sp.issparse(Y) else np.asarray(Y)
+            if other.dtype.kind != "f":  # whole numbers may be unsigned
+                other = other.astype(float)
+            far = kernels.rbf_kernel(X, -other, gamma=gamma / 2, n_jobs=n_jobs)
+            return (near + far) / 2
+        return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
+
+    @property
+    def estimator(self) -> str:
+        """The name of the formula for the kernel from the rate at which signs agree; "" if there is
+        none."""
+        known = self.kernel in ("rbf", "laplacian") and self.quantiles is None
+        return f"signs:{self.kernel}" if known else ""
+
+    @property
+    def depends_on_doubled(self) -> bool:
+        return self.kernel != "folded_rbf"
+
+    @property
+    def least_kernel(self) -> float:
+        return 0.0 if self.quantiles is None else -1.0
+
+    def most_doubled(self, kernel: Array) -> Array:
+        if self.quantiles is not None:
+            return np.ones_like(kernel)
+        if self.kernel == "laplacian":
+            return kernel**2
+        return kernel**4 if self.kernel == "rbf" else kernel
+
+    def moments(self, pairs: Pairs) -> Moments:
+        k, doubled = pairs.kernel, pairs.doubled
+        if self.kernel == "folded_rbf":
+            return Moments(k, self._folded_unit(pairs), "normal")
+        offset = 1 + doubled / 2 - k**2
+        if self.form == "offset":
+            return Moments(k, offset, "normal")
+        return Moments(k, 1 + doubled - 2 * k**2, "gamma", paired=True, single=offset)
+
+    def _folded_unit(self, pairs: Pairs) -> Array:
+        """The variance of cos <w, x> cos <w, y>, with w normal of variance gamma: its second moment
+        is a sum of four."""
+        gamma, squares = _known(self.gamma), pairs.square_x + pairs.square_y
+        near, far = squares - 2 * pairs.inner, squares + 2 * pairs.inner
+        kernel = (np.exp(-gamma * near / 2) + np.exp(-gamma * far / 2)) / 2
+        second = (1 + np.exp(-2 * gamma * pairs.square_x) + np.exp(-2 * gamma * pairs.square_y)) / 4
+        second = second + (np.exp(-2 * gamma * near) + np.exp(-2 * gamma * far)) / 8
+        return np.asarray(second - kernel**2)
+
+    def log_uniform_failure(
+        self, error: float, n_columns: int, diameter: float
+    ) -> Callable[[int], float]:
+        """Claim 1 of Rahimi & Recht, for pairs of cosine and sine."""
+        if self.form != "paired" or self.kernel == "folded_rbf":
+            raise UnknownVarianceError("the uniform bound is for pairs of cosine and sine")
+        spread = np.sqrt(n_columns * self.second_moment()) * diameter / error
+        factor, rate = 2**8 * max(spread, 1.0) ** 2, error**2 / (4 * (n_columns + 2))
+        return lambda size: float(np.log(factor) - size // 2 * rate)
+
+    def second_moment(self) -> float:
+        """The mean square of an entry of the random vectors."""
+        gamma = _known(self.gamma)
+        if self.quantiles is not None:
+            return gamma**2 * _spectrum.second_moment(self.quantiles)
+        if self.kernel == "laplacian" or (self.kernel == "matern" and self.nu <= 1):
+            raise UnknownVarianceError(
+                "there is no uniform bound where entries of the random vectors have no variance, "
+                "as of 'laplacian' and of 'matern' with nu up to 1"
+            )
+        if self.kernel == "cauchy":
+            return 2 * gamma**2
+        return 2 * gamma * (self.nu / (self.nu - 1) if self.kernel == "matern" else 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FastfoodLaw(Law):
+    """Of cosines of products with blocks of fast transforms."""
+
+    kernel: str
+    gamma: float | str
+    degree: int
+    is_orthogonal: bool
+    is_hashed: bool
+    """Whether rows are count-sketched first."""
+    widths: tuple[int, ...]
+    """The width of blocks, or where it is not known all that it may be."""
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        gamma = _known(self.gamma)
+        if self.kernel == "rbf":
+            return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
+        # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.
+        argument = -gamma * squared_distances(X, Y, n_jobs=n_jobs) / 2
+        one_point = special.hyp0f1(self.widths[0] / 2 + 1, argument)
+        return np.asarray(one_point**self.degree)
+
+    def moments(self, pairs: Pairs) -> Moments:
+        return self._moments_at(pairs, self.widths[0])
+
+    def _moments_at(self, pairs: Pairs, width: int) -> Moments:
+        if self.is_hashed:
+            raise UnknownVarianceError(
+                "there is no variance formula for Fastfood where hash_dim shortens rows first"
+            )
+        if self.kernel != "rbf":
+            raise UnknownVarianceError(
+                f"there is no variance formula for Fastfood with kernel={self.kernel!r}"
+            )
+        k = pairs.kernel
+        # Of orthogonal blocks the covariance is that of rows which differ in one column.
+        peak = np.ones_like(k) if self.is_orthogonal else pairs.peak
+        return Moments(
+            k,
+            (1 - k**2) ** 2,
+            "gamma",
+            paired=True,
+            single=1 + k**4 / 2 - k**2,
+            common=covariance_in_block(k, peak, width),
+            block=np.full_like(k, width),
+        )
+
+    def moments_of_any_pair(self) -> Moments:
+        if len(self.widths) == 1:
+            return super().moments_of_any_pair()
+        # All widths in one: each has another covariance.
+        moments = [self._moments_at(self.any_pairs(), width) for width in self.widths]
+        return Moments(
+            kernel=np.concatenate([one.kernel for one in moments]),
+            unit=np.concatenate([one.unit for one in moments]),
+            law="gamma",
+            paired=True,
+            common=np.concatenate([one.common for one in moments]),
+            block=np.repeat(np.asarray(self.widths, float), N_GRID),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BinningLaw(CodesLaw):
+    """Of the boxes of random grids."""
+
+    gamma: float | str
+    inverse_pitches: Array | None
+    """Of a density of pitches, the inverses of equally likely ones."""
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        gamma = _known(self.gamma)
+        if self.inverse_pitches is None:
+            return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
+        return product_kernel(X, Y, _hat_mixture(self.inverse_pitches, gamma), n_jobs)
+
+    def log_uniform_failure(
+        self, error: float, n_columns: int, diameter: float
+    ) -> Callable[[int], float]:
+        """Claim 2 of Rahimi & Recht, whose two constants are equal.
+
+        It is for the boxes; one in `n_bins` of different ones agree by chance.
+        """
+        gamma = _known(self.gamma)
+        of_boxes = error - self.chance
+        if of_boxes <= 0:
+            raise ValueError(f"error must be above 1 / n_bins, {self.chance:.3g}, got {error!r}")
+        inverses = self.inverse_pitches
+        inverse_pitch = gamma * (1.0 if inverses is None else float(inverses.mean()))
+        rate = of_boxes**2 / (8 * (n_columns + 1))
+        factor = np.log(36 * n_columns) + np.log(inverse_pitch) + np.log(diameter)
+        factor -= np.log(of_boxes / inverse_pitch) / (n_columns + 1)
+        # The claim's P e^-cP, with c the rate, rises before it falls: this falls, and is no less.
+        return lambda size: float(factor + np.log(max(size, 1 / rate)) - size * rate)
+
+
+def _hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Array]:
+    """One column's factor of the kernel, as a function of the difference.
+
+    It is the mean of ``max(0, 1 - gamma * difference / pitch)`` over the pitches.
+    """
+    pitches = np.sort(1 / inverse_pitches)
+    # For each pitch, the sum of 1 / pitch over it and all larger ones.
+    sums = np.append(np.cumsum((1 / pitches)[::-1])[::-1], 0.0)
+
+    def factor(difference: Array) -> Array:
+        first = np.searchsorted(pitches, gamma * difference, side="right")
+        total = (len(pitches) - first) - gamma * difference * sums[first]
+        return np.asarray(np.maximum(total / len(pitches), 0))
+
+    return factor
