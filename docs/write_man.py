@@ -93,7 +93,7 @@ def page():
         ".SH SYNOPSIS",
     ]
     for name, command in commands.items():
-        kind = {"map": " MAP", "pairs": " MAP", "dedup": " MAP", "kernel": " KERNEL"}.get(name, "")
+        kind = " KERNEL" if name == "kernel" else " MAP" if commands_of(command)[0] else ""
         files = "".join(f" {value}" for names, value, _ in arguments(command) if not names)
         lines += [f"\\fBsparsemaps {name}\\fR{kind} [\\fIoptions\\fR]{escaped(files)}", ".br"]
     lines += [".SH DESCRIPTION", escaped(parser.description)]

@@ -15,10 +15,11 @@ from sparsemaps._tools._sources import expand
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Kind
 from sparsemaps.cli._parser import flag
 from sparsemaps.codes import PackedCodes
+from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.files import _dedup, _kernel_matrix, _summary
 from sparsemaps.files import _map as _files_of_map
 from sparsemaps.files._coded_rows import holds_codes
-from sparsemaps.files._job import Job, Names, make_job, make_text_job
+from sparsemaps.files._job import Job, Names, make_job, make_text_job, source_of
 
 
 def _load(path: str) -> Callable[..., Any]:
@@ -302,6 +303,91 @@ def dedup(options: argparse.Namespace) -> None:
         f"several, largest {result.largest}",
         file=sys.stderr,
     )
+
+
+def train(options: argparse.Namespace) -> None:
+    """``sparsemaps train``."""
+    from sparsemaps.files import _learning
+    from sparsemaps.linear import KernelClassifier, KernelRegressor
+
+    coded = [path for path in expand(options.inputs) if holds_codes(path)]
+    if coded:
+        _refuse_other_options(options, coded[0])
+    fitted = sparsemaps.from_config(_config_of_codes(coded[0])) if coded else make_map(options)
+    parameters = {name: getattr(options, name) for name in ("loss", "C", "tol", "max_iter")}
+    parameters |= {"random_state": options.seed, "n_jobs": options.n_jobs}
+    parameters["vectorizer"] = _vectorizer(options, fitted)
+    model: Any
+    if options.loss.endswith("epsilon_insensitive"):
+        model = KernelRegressor(fitted, epsilon=options.epsilon, **parameters)
+    else:
+        class_weight = "balanced" if options.balanced else None
+        model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
+    names = ("zero_based", "label_field", "text_format", "max_line_bytes", "n_jobs", "progress")
+    how = {name: getattr(options, name) for name in names}
+    how["field"] = options.field or "text"
+    if options.texts is None:
+        _text_options(options)  # raises where an option is for texts
+        for name in ("label_field", "id_field", "token_pattern", "text_format"):
+            if getattr(options, name) is not None:
+                raise ValueError(f"{flag(name)} is for texts; give --texts")
+    trained = files.train_files(model, options.inputs, options.output, **how)
+    print(f"{trained.n_records} records, {trained.model.n_iter_} passes", file=sys.stderr)
+    if options.validation is not None:
+        rows = _learning.read_labelled(
+            trained.model.map_, options.validation, vectorizer=parameters["vectorizer"], **how
+        )
+        for line in _learning.validation(trained.model, rows):
+            print(line)
+        sys.stdout.flush()  # here, as main reports its errors
+
+
+def _config_of_codes(path: Any) -> dict[str, Any]:
+    """The config of the map of a file of codes."""
+    return {key: value for key, value in PackedCodes.load(path).config.items() if key != TEXTS}
+
+
+def _vectorizer(options: argparse.Namespace, fitted: Any) -> Any:
+    """The vectorizer of --texts, with the rows that other commands make of texts for this map."""
+    if options.texts is None:
+        return None
+    source, _ = source_of(fitted, options.texts, token_pattern=options.token_pattern)
+    return source.vectorizer  # type: ignore[attr-defined]
+
+
+def _load_model(path: str) -> Any:
+    """The model of a file, of either class."""
+    from sparsemaps.linear import KernelClassifier, KernelRegressor
+
+    try:
+        return KernelClassifier.load(path)
+    except ValueError as error:
+        if "holds a KernelRegressor" not in str(error):
+            raise
+    return KernelRegressor.load(path)
+
+
+def predict(options: argparse.Namespace) -> None:
+    """``sparsemaps predict``."""
+    names = ("id_field", "explain", *_MODEL_OPTIONS)
+    what = {name: getattr(options, name) for name in names} | {"field": options.field or "text"}
+    model = _load_model(options.model)
+    answer = files.predict_files(model, options.inputs, options.output, **what)
+    if not answer.n_records:
+        print(f"sparsemaps: {', '.join(options.inputs)}: there are no records", file=sys.stderr)
+
+
+def filter(options: argparse.Namespace) -> None:
+    """``sparsemaps filter``."""
+    names = ("label", "min_score", *_MODEL_OPTIONS)
+    what = {name: getattr(options, name) for name in names} | {"field": options.field or "text"}
+    model = _load_model(options.model)
+    answer = files.filter_files(model, options.inputs, options.output, **what)
+    print(f"{answer.n_records} records, {answer.n_kept} kept", file=sys.stderr)
+
+
+_MODEL_OPTIONS = ("zero_based", "text_format", "max_line_bytes", "n_jobs", "progress")
+"""Options of commands that read records for a model."""
 
 
 def info(options: argparse.Namespace) -> None:

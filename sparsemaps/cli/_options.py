@@ -265,6 +265,27 @@ examples:
   svm-train -t 4 train.kernel model && svm-predict test.kernel model predicted
 """
 
+TRAIN_EXAMPLES = """\
+examples:
+  sparsemaps train {name} train.svm -o model --validation test.svm
+  sparsemaps train {name} texts.jsonl -o model --texts char:3 --label-field language
+  sparsemaps predict model new.jsonl -o labels.tsv --id-field id
+"""
+
+PREDICT_EXAMPLES = """\
+examples:
+  sparsemaps predict model new.jsonl.zst -o labels.tsv --id-field id
+  sparsemaps predict model new.svm -o -
+  sparsemaps predict model new.jsonl -o labels.tsv --explain 5
+      with the five n-grams that decide each label
+"""
+
+FILTER_EXAMPLES = """\
+examples:
+  sparsemaps filter model texts.jsonl.zst -o good.jsonl.zst --label good
+  sparsemaps filter model parts/*.parquet -o good.parquet --label good --min-score 0.5
+"""
+
 INFO_EXAMPLES = """\
 examples:
   sparsemaps info train.svm.xz

@@ -14,6 +14,7 @@ from sparsemaps.cli._options import (
     CONTAINMENT_MAP,
     DEDUP_EXAMPLES,
     DEMO_EXAMPLES,
+    FILTER_EXAMPLES,
     INFO_EXAMPLES,
     KERNEL_EXAMPLES,
     KERNELS,
@@ -21,8 +22,10 @@ from sparsemaps.cli._options import (
     MAPS,
     PAIR_EXAMPLES,
     PAIR_MAPS,
+    PREDICT_EXAMPLES,
     SAVED,
     TEXT_EXAMPLES,
+    TRAIN_EXAMPLES,
     Kind,
     Option,
     integer,
@@ -157,7 +160,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (
-        _add_demo, _add_maps, _add_text, _add_kernels, _add_pairs, _add_dedup, _add_info,
+        _add_demo, _add_maps, _add_text, _add_kernels, _add_pairs, _add_dedup, _add_train,
+        _add_predict, _add_filter, _add_info,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -500,6 +504,106 @@ def _add_dedup(commands: Any) -> None:
             default="word:5 if the names of the inputs are those of texts",
         )
         parser.set_defaults(run="dedup", map_name=name)
+
+
+def _add_train(commands: Any) -> None:
+    train = commands.add_parser(
+        "train",
+        help="train a linear model on the codes of a map, from LIBSVM files, texts or codes",
+        description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
+        "the options.",
+    )
+    kinds = train.add_subparsers(required=True, metavar="MAP")
+    for name in PAIR_MAPS:
+        parser = _add_kind(kinds, name, MAPS[name], TRAIN_EXAMPLES)
+        inputs = parser.add_argument(
+            "inputs", nargs="+", metavar="INPUT",
+            help="LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
+            "directory, pattern, or - for standard input; with --texts, raw texts",
+        )  # fmt: skip
+        inputs.complete = _FILE  # type: ignore[attr-defined]
+        _add_output(parser, "file of the model to write")
+        parser.add_argument(
+            "--loss", default="squared_hinge",
+            choices=("squared_hinge", "hinge", "log_loss", "squared_epsilon_insensitive",
+                     "epsilon_insensitive"),
+            help="the last two are of regression (default: squared_hinge)",
+        )  # fmt: skip
+        for option, kind, default, text in (
+            ("C", float, 1.0, "weight of the losses; less regularises more"),
+            ("epsilon", float, 0.1, "for regression, differences that cost nothing"),
+            ("tol", float, 1e-3, "how exact the solution is"),
+            ("max-iter", integer, 1000, "largest number of passes"),
+        ):
+            parser.add_argument(
+                f"--{option}", type=kind, default=default, help=f"{text} (default: {default})",
+                metavar=option.upper().replace("-", "_"),
+            )  # fmt: skip
+        parser.add_argument(
+            "--balanced", action="store_true", help="weigh classes by their numbers of records"
+        )
+        held_out = parser.add_argument(
+            "--validation", nargs="+", metavar="INPUT",
+            help="print accuracy and a table of confusion on these records; for two classes, the "
+            "area under the ROC curve too",
+        )  # fmt: skip
+        held_out.complete = _FILE  # type: ignore[attr-defined]
+        _add_seed(parser)
+        _add_reading(parser)
+        _add_texts(parser)
+        parser.set_defaults(run="train", map_name=name)
+
+
+def _add_predict(commands: Any) -> None:
+    predict = commands.add_parser(
+        "predict",
+        help="write the label and the scores of each record, by a model of sparsemaps train",
+        description="Write a line for each record: its number, or its id; its label; and the score "
+        "of each\nclass, of two classes that of the second; separated by tabs.",
+        epilog=PREDICT_EXAMPLES,
+    )
+    _add_model_inputs(predict, "or file of codes (.npy), ")
+    _add_output(predict, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
+    predict.add_argument("--id-field", metavar="FIELD", help="field or column of the id of a text")
+    predict.add_argument(
+        "--explain", type=integer, default=0, metavar="N",
+        help="of texts, also write the N n-grams that decide, with what they add to the score",
+    )  # fmt: skip
+    predict.set_defaults(run="predict")
+
+
+def _add_filter(commands: Any) -> None:
+    chosen = commands.add_parser(
+        "filter",
+        help="write the records that have a label, by a model of sparsemaps train",
+        description="Write the records that have a label, byte for byte and in their order.",
+        epilog=FILTER_EXAMPLES,
+    )
+    _add_model_inputs(chosen, "")
+    _add_output(chosen, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
+    chosen.add_argument("--label", required=True, help="the label of the records")
+    chosen.add_argument(
+        "--min-score", type=float, metavar="S",
+        help="least score of that label; without it, it must be the highest",
+    )  # fmt: skip
+    chosen.set_defaults(run="filter")
+
+
+def _add_model_inputs(parser: argparse.ArgumentParser, more: str) -> None:
+    """The model, its inputs, and how they are read."""
+    model = parser.add_argument("model", metavar="MODEL", help="file that train has written")
+    inputs = parser.add_argument(
+        "inputs", nargs="+", metavar="INPUT",
+        help="texts (.txt, .jsonl, .parquet) if the model is of texts, and else LIBSVM file, "
+        f"{more}as for train; directory, pattern, or - for standard input",
+    )  # fmt: skip
+    model.complete = inputs.complete = _FILE  # type: ignore[attr-defined]
+    parser.add_argument("--field", help="field or column of the text (default: text)")
+    parser.add_argument(
+        "--text-format", choices=("txt", "jsonl", "parquet"),
+        help="format of all inputs, where their names do not tell, as for pipes",
+    )  # fmt: skip
+    _add_reading(parser)
 
 
 def _add_info(commands: Any) -> None:

@@ -11,6 +11,8 @@
 - ``_dedup`` has `deduplicate_files`, records without near-duplicates. ``_stage_records`` has the
   names of its files, ``_coded_records`` makes codes and pairs, ``_kept_records`` writes the records
   that are kept.
+- ``_learning`` trains models of ``linear`` on files (`train_files`), labels records with them
+  (`predict_files`), and writes those of a label (`filter_files`).
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary`` counts the contents of a file, for ``sparsemaps info``.
 
@@ -20,17 +22,31 @@ writes the text.
 
 from sparsemaps.files._dedup import Deduplicated, KeptFile, deduplicate_files
 from sparsemaps.files._job import MappedFile
+from sparsemaps.files._learning import (
+    FilteredFile,
+    LabelledFile,
+    TrainedModel,
+    filter_files,
+    predict_files,
+    train_files,
+)
 from sparsemaps.files._map import map_files
 from sparsemaps.files._pairs import FoundPairs, similar_pairs_of_files
 
 __all__ = [
     "Deduplicated",
+    "FilteredFile",
     "FoundPairs",
     "KeptFile",
+    "LabelledFile",
     "MappedFile",
+    "TrainedModel",
     "deduplicate_files",
+    "filter_files",
     "map_files",
+    "predict_files",
     "similar_pairs_of_files",
+    "train_files",
 ]
 
 

@@ -10,6 +10,7 @@ import math
 import os
 import struct
 import tokenize
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsemaps
-from sparsemaps._tools import _checks, _output_files
+from sparsemaps._tools import _checks, _output_files, _text_input
 from sparsemaps._tools._typing import Array
 
 _FOOTER = struct.Struct("<Q8s")
@@ -38,6 +39,8 @@ _LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
 
 def save(path: Any, model: Any, weights: Array, more: dict[str, Any]) -> None:
     """Write a model of these weights; `more` is added to the description."""
+    if _text_input.without_compression(os.fspath(path)) != os.fspath(path):
+        raise ValueError(f"{path}: a model is mapped into memory, and is not compressed")
     description = {
         "class": type(model).__name__,
         "version": _VERSION,
@@ -231,7 +234,9 @@ def _vectorizer_of(config: Any) -> Any:
     if isinstance(parameters.get("stop_words"), tuple):
         parameters["stop_words"] = frozenset(parameters["stop_words"])
     vectorizer = classes[config["class"]](**parameters)
-    vectorizer.fit([""])
+    with warnings.catch_warnings():  # of parameters that are not in use, given long ago
+        warnings.simplefilter("ignore")
+        vectorizer.fit([""])
     _refuse_files(vectorizer)
     return vectorizer
 

@@ -7,7 +7,7 @@ from commands import command
 
 from sparsemaps.cli._options import KERNELS, MAPS
 
-COMMANDS = ["demo", "map", "text", "kernel", "pairs", "dedup", "info"]
+COMMANDS = ["demo", "map", "text", "kernel", "pairs", "dedup", "train", "predict", "filter", "info"]
 
 
 def said(*arguments):

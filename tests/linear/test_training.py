@@ -1,6 +1,8 @@
 """The models against LIBLINEAR's, by the objective; and the solver against its definition."""
 
+import _thread
 import re
+import threading
 import warnings
 
 import numpy as np
@@ -478,3 +480,18 @@ def test_each_class_has_an_order_of_its_own():
         warnings.simplefilter("ignore")
         found.fit(X, three, sample_weight=weights)
     assert np.abs(found.coef_[0] + found.coef_[1]).max() > 1e-6
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_ends_training(n_jobs):
+    """A problem that takes hours; turns of threads end too."""
+    X, y, _ = data(2000)
+    model = KernelClassifier(
+        MAPS["signs"], loss="hinge", C=1e6, tol=1e-12, max_iter=2**31 - 1, n_jobs=n_jobs
+    )
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    timer.join()
+    assert not hasattr(model, "coef_")
