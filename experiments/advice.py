@@ -200,10 +200,11 @@ def _write(o: Options, results: Results) -> None:
         f"percent of the standard deviation. {SIZE} samples, grids or components, at most "
         f"{MOST_ROWS:,} training rows; gamma and C chosen on training rows; one seed. Columns of 0 "
         "to 1 for min-max, of variance 1 for the others, tf-idf of words. The figure of the map to "
-        f"try first is bold. Behind: how much better the best of the four is; up to {NEAR:g} it is "
+        "try first is bold. Role: whether the set made the advice or tested it. "
+        f"Behind: how much better the best of the four is; up to {NEAR:g} it is "
         "called equal."
     )
-    header = ["your data", "set", "made or tested the advice", *keys, "behind"]
+    header = ["your data", "set", "role", *keys, "behind"]
     report.write_table(o.results / "guide-advice-figures", "The figures behind the advice",
                        header, rows, notes)  # fmt: skip
 
