@@ -3,10 +3,8 @@
 costs    CPU time and bytes of a row of web-spam's shape, one thread, file to file
 tasks    CPU time of Dask's scheduler and client for a task
 scaling  one worker on n parts, two workers on 2 n parts: the time should stay
-pairs    near-duplicates of packed codes on two workers of 4 GB
 mapped   near-duplicates of packed codes that are mapped into memory, on this machine
 records  records without near-duplicates, from file to file, on this machine
-clusters clusters of pairs on two workers of 4 GB
 
 CPU time is that of the processes, so that others on the machine do not count; the rest is by the
 clock, least of several runs.
@@ -14,7 +12,6 @@ clock, least of several runs.
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import dask
-import dask.array as da
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -40,8 +36,7 @@ from sparsemaps import (
 )
 from sparsemaps._tools._seeding import SCHEME
 from sparsemaps.codes import PackedCodes, _file
-from sparsemaps.dask import clusters as dask_clusters
-from sparsemaps.dask import map_files, similar_pairs
+from sparsemaps.dask import map_files
 from sparsemaps.dask._graphs import for_each
 from sparsemaps.files import deduplicate_files
 from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file
@@ -166,28 +161,6 @@ def codes_with_copies(block: npt.NDArray[Any], n_bytes: int) -> npt.NDArray[Any]
     return codes
 
 
-def peak_memory() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
-def pairs(folder: Path, n_rows: int = 10_000_000, n_bytes: int = 64) -> None:
-    rows = da.arange(n_rows, chunks=1_000_000, dtype=np.int64)
-    codes = rows.map_blocks(
-        codes_with_copies, n_bytes, new_axis=1, chunks=(rows.chunks[0], (n_bytes,)), dtype=np.uint8
-    )
-    with cluster(2) as workers, Client(workers) as client:
-        codes = codes.persist()
-        codes.sum().compute()  # they are there
-        start = time.perf_counter()
-        i, j, _ = dask.compute(*similar_pairs(codes, 0.8, bits=8))
-        seconds = time.perf_counter() - start
-        memory = client.run(peak_memory)
-    n_planted = n_rows // 1_000_000 * (1_000_000 // 100 - 1)
-    print(f"{n_rows} codes of {n_bytes} bytes: {len(i)} pairs in {seconds:.0f} s")
-    print(f"planted {n_planted}; {np.sum((j == i + 1) & (j % 100 == 0))} of them found")
-    print("peak memory of the workers, GB:", ", ".join(f"{gb:.2f}" for gb in memory.values()))
-
-
 class Watch(threading.Thread):
     """The largest memory of a process, without files that are mapped into it."""
 
@@ -207,7 +180,7 @@ SEARCH = """
 import sys
 from sparsemaps.files import similar_pairs_of_files
 codes, out, n_jobs, max_bytes = sys.argv[1:]
-similar_pairs_of_files(None, codes, out, threshold=0.8, resume=True, progress=False,
+similar_pairs_of_files(None, codes, out, threshold=0.8, progress=False,
                        n_jobs=int(n_jobs), max_bytes=int(max_bytes))
 """
 
@@ -248,7 +221,7 @@ def mapped(
     arguments = [str(path), str(out), str(n_jobs), str(max_bytes)]
     if kill_after:
         search("run that is killed", arguments, kill_after)
-        kept = sorted(one.name for one in folder.glob("pairs.tsv.stages/*.npy"))
+        kept = sorted(one.name for one in folder.glob("pairs.tsv.stages/search-*.npy"))
         print(f"{len(kept)} stages are kept: {', '.join(kept)}", flush=True)
     search("run", arguments)
     i, j, _ = np.fromfile(out, sep="\t").reshape(-1, 3).T
@@ -292,35 +265,13 @@ def records(folder: Path, n_rows: int = 10_000_000, family: int = 16, n_jobs: in
           f"memory beside them {watch.peak_kb / 1e6:.2f} GB at its peak")  # fmt: skip
 
 
-def clusters(folder: Path, n_rows: int = 100_000_000, n_pairs: int = 100_000_000) -> None:
-    step = 10_000_000
-    blocks = da.arange(0, n_pairs // step, chunks=1, dtype=np.int64)
-
-    def rows(block: npt.NDArray[Any], which: int) -> npt.NDArray[Any]:
-        return np.random.default_rng([which, int(block[0])]).integers(0, n_rows, step)
-
-    i, j = (
-        blocks.map_blocks(rows, which, dtype=np.int64, chunks=((step,) * len(blocks),))
-        for which in range(2)
-    )
-    with cluster(2) as workers, Client(workers) as client:
-        start = time.perf_counter()
-        numbers = dask_clusters(i, j, n_rows).compute()
-        seconds = time.perf_counter() - start
-        memory = client.run(peak_memory)
-    print(
-        f"{n_pairs:,} pairs of {n_rows:,} rows: {numbers.max() + 1:,} clusters in {seconds:.0f} s"
-    )
-    print("peak memory of the workers, GB:", ", ".join(f"{gb:.2f}" for gb in memory.values()))
-
-
 def main() -> None:
-    functions = (costs, tasks, scaling, pairs, mapped, records, clusters)
+    functions = (costs, tasks, scaling, mapped, records)
     choices: dict[str, Callable[..., None]] = {one.__name__: one for one in functions}
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=choices)
     parser.add_argument("--folder", help="where files are made and removed")
-    for name in ("n_rows", "n_bytes", "n_pairs", "n_jobs", "max_bytes", "family", "kill_after"):
+    for name in ("n_rows", "n_bytes", "n_jobs", "max_bytes", "family", "kill_after"):
         flag = "--" + name.replace("_", "-")
         parser.add_argument(flag, type=int, default=argparse.SUPPRESS, help=f"{name} of WHAT")
     options = vars(parser.parse_args())

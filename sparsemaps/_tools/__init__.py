@@ -11,8 +11,9 @@
 - ``_zstd`` reads and writes Zstandard files. ``_extras`` imports libraries of the extras.
 - ``_output_files`` writes files that appear when they are complete, and refuses equal names.
 - ``_locks`` lets one process at a time write to a folder.
-- ``_array_files`` reads NumPy's files, and checks what is in them.
-- ``_stages`` keeps results of the steps of a job until the job is complete.
+- ``_locks`` lets one process at a time write to a folder.
+- ``_stages`` is what a search tells of its steps.
+- ``_array_files`` reads NumPy's files, whose types, shapes and numbers it checks.
 - ``_progress`` has the progress bar.
 - ``_growing_array`` has arrays whose final length is not known. ``_distinct`` sorts integers and
   drops repeated ones.

@@ -59,6 +59,17 @@ class Progress:
             self._bar.set_postfix_str(f"{self._n_rows / seconds:.3g} rows/s", refresh=False)
             self._bar.update(n_bytes)
 
+    def reading(self, text: Text) -> Callable[[int], None]:
+        """A function that adds rows to the bar, and the bytes read since the last call."""
+        position = 0
+
+        def update(n_rows: int) -> None:
+            nonlocal position
+            before, position = position, text.position()
+            self.add(position - before, n_rows)
+
+        return update
+
 
 class FileProgress(Progress):
     """A bar over all files that are read.
@@ -75,17 +86,6 @@ class FileProgress(Progress):
 
     def __init__(self, paths: Sequence[Any], shown: bool | None = None, title: str = "") -> None:
         super().__init__(_size(paths), shown, title)
-
-    def reading(self, text: Text) -> Callable[[int], None]:
-        """A function that adds rows to the bar, and the bytes read since the last call."""
-        position = 0
-
-        def update(n_rows: int) -> None:
-            nonlocal position
-            before, position = position, text.position()
-            self.add(position - before, n_rows)
-
-        return update
 
 
 def counted(results: Iterable[T], total: int, shown: bool | None, title: str) -> Iterator[T]:

@@ -1,7 +1,9 @@
 """Inputs and outputs of a call: files, directories, patterns, pipes."""
 
 import contextlib
+import copy
 import glob
+import itertools
 import os
 import shutil
 import sys
@@ -17,8 +19,9 @@ RECORD, LABELS, QIDS, CLASSES, IDS = (
 """Endings of the names of files beside an output: the record, labels, query ids, the table of
 numbers of labels, and ids."""
 
-LENGTHS, DIGESTS = ".lengths.npy", ".digests.npy"
-"""The same beside codes of records: their lengths, and digests of those without samples."""
+LENGTHS, DIGESTS, COMMENTS = ".lengths.npy", ".digests.npy", ".comments.tsv"
+"""The same beside codes of records: their lengths, digests of those without samples, and comments
+of their lines."""
 
 
 def is_standard(path: Any) -> bool:
@@ -48,14 +51,16 @@ def open_input(
 
 
 class InputFile:
-    """A regular file as it is when a job begins. It takes the place of the file's path.
+    """A regular file as it is when a job begins, or the lines of a range of its bytes. It takes the
+    place of the file's path.
 
     Each reading is an error if the file is another one then, by its size, time or inode.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, start: int = 0, length: int = -1) -> None:
         self.path = path
         self._identity = _identity(path)
+        self._range = start, length
 
     def __fspath__(self) -> str:
         return self.path
@@ -71,12 +76,46 @@ class InputFile:
     @contextlib.contextmanager
     def open_text(self, max_line_bytes: int) -> Iterator[_text_input.Text]:
         try:
-            with _text_input.open_text(self.path, max_line_bytes) as text:
+            start, length = self._range
+            with _text_input.open_text(
+                self.path, max_line_bytes, offset=start, length=length
+            ) as text:
                 yield text
         except (OSError, ValueError):  # which a change may have caused
             self.refuse_change()
             raise
         self.refuse_change()
+
+    @property
+    def n_bytes(self) -> int:
+        """The length of the range."""
+        return self._identity[0] if self._range[1] < 0 else self._range[1]
+
+    @property
+    def recipe(self) -> list[Any]:
+        """What decides the content, for a later run: path, size, time and range."""
+        return [os.path.abspath(self.path), *self._identity[:2], *self._range]
+
+    def cut(self, max_bytes: int) -> "list[InputFile]":
+        """Ranges of at most so many bytes, which together have each line once. Their lengths differ
+        by one byte at most. A compressed file is one range, as it is read from its beginning."""
+        size = self._identity[0]
+        if size <= max_bytes or _text_input.without_compression(self.path) != self.path:
+            return [self]
+        n = -(-size // max_bytes)
+        ends = [size * i // n for i in range(n + 1)]
+        return [self._part(start, stop - start) for start, stop in itertools.pairwise(ends)]
+
+    def _part(self, start: int, length: int) -> "InputFile":
+        part = copy.copy(self)
+        part._range = start, length
+        return part
+
+    def absolute(self) -> "InputFile":
+        """The same file for processes whose current directory is another one."""
+        other = copy.copy(self)
+        other.path = os.path.abspath(self.path)
+        return other
 
     def refuse_change(self) -> None:
         """Raise a ValueError if the file is another one than at the beginning."""
@@ -165,6 +204,13 @@ def refuse_changes(inputs: Iterable[Any]) -> None:
     for input in inputs:
         if hasattr(input, "refuse_change"):
             input.refuse_change()
+
+
+def refuse_inside(folder: str, paths: list[Any]) -> None:
+    """Raise a ValueError if an input is a file of the folder of stages."""
+    for path in paths:
+        if is_regular(path) and os.path.realpath(folder) == os.path.dirname(os.path.realpath(path)):
+            raise ValueError(f"the input {path} is in the folder of stages; move it elsewhere")
 
 
 # ---- names ---------------------------------------------------------------------------------------

@@ -1,10 +1,11 @@
 """The subcommands of ``sparsemaps``, one function for each."""
 
 import argparse
+import contextlib
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -16,10 +17,11 @@ from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Kind
 from sparsemaps.cli._parser import flag
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._code_checks import TEXTS
-from sparsemaps.files import _dedup, _kernel_matrix, _summary
+from sparsemaps.files import _dedup, _kernel_matrix, _pairs, _summary
 from sparsemaps.files import _map as _files_of_map
-from sparsemaps.files._coded_rows import holds_codes
+from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import Job, Names, make_job, make_text_job, source_of
+from sparsemaps.files._tasks import Share, described
 
 
 def _load(path: str) -> Callable[..., Any]:
@@ -103,21 +105,38 @@ def map(options: argparse.Namespace) -> None:
         for name in ("zero_based", "ones", "format", "comments", "max_line_bytes")
     }
     what |= _text_options(options)
+    header = options.command if options.header else False
+    _map_inputs(options, make_job(made, header=header, n_jobs=options.n_jobs, **what))
+
+
+def _map_inputs(options: argparse.Namespace, job: Job) -> None:
+    """Map inputs to an output, or to one each, here or on a cluster."""
+    inputs, output = options.inputs, options.output
+    share = _share(options)
     if options.dask is not None:
-        _run_on_dask(options, make_job(made, **what))
-        return
-    mapped = files.map_files(
-        made,
-        options.inputs,
-        options.output,
-        header=options.command if options.header else False,
-        n_jobs=options.n_jobs,
-        progress=options.progress,
-        resume=options.resume,
-        shard=options.shard,
-        **what,
-    )
-    _tell_of_nothing(mapped)
+        _run_on_dask(options, job)
+    elif options.tasks:
+        _print_stages(_files_of_map.listing(job, inputs, output))
+    else:
+        _tell_of_nothing(
+            _files_of_map.run(job, inputs, output, options.resume, share, options.progress)
+        )
+
+
+def _share(options: argparse.Namespace) -> Share | None:
+    """--stage and --task."""
+    if (options.stage is None) != (options.task is None):
+        raise ValueError("--stage and --task go together")
+    if options.stage is None:
+        return None
+    if options.dask is not None or options.tasks or not options.resume:
+        raise ValueError("--task is not for --dask, --tasks or --fresh")
+    return Share(options.stage, *options.task)
+
+
+def _print_stages(stages: Iterable[tuple[str, int, str]]) -> None:
+    sys.stdout.write(described(stages))
+    sys.stdout.flush()  # here, as main reports its errors
 
 
 def _tell_of_nothing(mapped: list[files.MappedFile]) -> None:
@@ -156,20 +175,7 @@ def text(options: argparse.Namespace) -> None:
     vectorizer.fit(["any"])  # raises for bad parameters
     what = {name: getattr(options, name) for name in ("label_field", "id_field", "text_format")}
     what |= {"field": options.field or "text", "max_line_bytes": options.max_line_bytes}
-    if options.dask is not None:
-        _run_on_dask(options, make_text_job(vectorizer, **what))
-        return
-    mapped = _files_of_map.text_files(
-        vectorizer,
-        options.inputs,
-        options.output,
-        resume=options.resume,
-        shard=options.shard,
-        n_jobs=options.n_jobs,
-        progress=options.progress,
-        **what,
-    )
-    _tell_of_nothing(mapped)
+    _map_inputs(options, make_text_job(vectorizer, options.n_jobs, **what))
 
 
 def _check_names(options: argparse.Namespace) -> None:
@@ -190,11 +196,19 @@ def _check_names(options: argparse.Namespace) -> None:
 def _run_on_dask(options: argparse.Namespace, job: Job) -> None:
     if not options.output.endswith("/"):
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
-    if getattr(options, "header", False) or options.shard is not None:
-        raise ValueError("--dask cannot be used with --header or --shard")
+    if getattr(options, "header", False) or options.tasks:
+        raise ValueError("--dask cannot be used with --header or --tasks")
+    job = job._replace(n_jobs=None)
     how = {"resume": options.resume, "progress": options.progress}
     scheduler, n_jobs = options.dask, options.n_jobs
     _dask_command().run(job, options.inputs, options.output, scheduler, n_jobs, how)
+
+
+def _engine(options: argparse.Namespace) -> Any:
+    """What runs the tasks of a job: None for threads, or workers of Dask."""
+    if options.dask is None:
+        return contextlib.nullcontext()
+    return _dask_command().engine(options.dask, options.n_jobs)
 
 
 def _dask_command() -> Any:
@@ -229,7 +243,7 @@ def pairs(options: argparse.Namespace) -> None:
     coded = [path for path in read if holds_codes(path)]
     if coded:
         _refuse_other_options(options, coded[0])
-    answer = files.similar_pairs_of_files(
+    plan = _pairs.make_plan(
         None if coded else make_map(options),
         options.inputs,
         options.output,
@@ -240,16 +254,32 @@ def pairs(options: argparse.Namespace) -> None:
         recall=options.recall,
         zero_based=options.zero_based,
         n_jobs=options.n_jobs,
-        progress=options.progress,
-        resume=options.resume,
         max_bytes=options.max_bytes,
         max_line_bytes=options.max_line_bytes,
-        **_text_options(options),
+        **{"texts": None, "field": "text", **_text_options(options)},
     )
+    answer = _run_plan(options, _pairs, plan)
+    if answer is None:
+        return
     sides = (options.inputs, answer.n_rows), (options.other, answer.n_other)
     for inputs, n_rows in sides:
         if inputs and not n_rows:
             print(f"sparsemaps: {', '.join(inputs)}: there are no rows", file=sys.stderr)
+
+
+def _run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
+    """Run a plan of ``pairs`` or ``dedup``, or some of its tasks, or print its stages."""
+    share = _share(options)
+    if share is not None:
+        job.run_part(plan, share, options.progress)
+    elif options.tasks:
+        _print_stages(job.listing(plan))
+    else:
+        if options.dask is not None:
+            plan = _dask_command().reachable(plan)
+        with _engine(options) as engine:
+            return job.run(plan, options.progress, options.resume, engine)
+    return None
 
 
 def _refuse_other_options(options: argparse.Namespace, path: str) -> None:
@@ -291,13 +321,11 @@ def dedup(options: argparse.Namespace) -> None:
     )
     what = {name: getattr(options, name) for name in names}
     what |= {"field": options.field or "text"}
-    what |= {"n_jobs": options.n_jobs if options.dask is None else None}
+    what |= {"n_jobs": options.n_jobs}
     plan = _dedup.make_plan(make_map(options), options.inputs, options.output, **what)
-    how = options.progress, options.resume
-    if options.dask is None:
-        result = _dedup.run(plan, *how)
-    else:
-        result = _dask_command().run_dedup(plan, options.dask, options.n_jobs, *how)
+    result = _run_plan(options, _dedup, plan)
+    if result is None:
+        return
     print(
         f"{result.n_records} records, {result.n_kept} kept, {result.n_clusters} clusters of "
         f"several, largest {result.largest}",

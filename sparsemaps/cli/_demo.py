@@ -17,7 +17,7 @@ from tqdm import tqdm
 import sparsemaps
 from sparsemaps import neighbors
 from sparsemaps._tools import _output_files, _sklearn
-from sparsemaps.cli._demo_data import DemoSizes, DemoText, Task, digits, texts
+from sparsemaps.cli._demo_data import DemoSizes, DemoText, LearningTask, digits, texts
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import SparseMap
@@ -32,7 +32,7 @@ N_SHOWN = 3
 T = TypeVar("T")
 
 
-class Result(NamedTuple):
+class Measured(NamedTuple):
     """A row of the table."""
 
     name: str
@@ -48,27 +48,27 @@ def timed(function: Callable[[], T]) -> tuple[T, float]:
     return function(), time.perf_counter() - start
 
 
-def linear(task: Task, how: str, scale: Callable[[Any], Any]) -> Result:
+def linear(task: LearningTask, how: str, scale: Callable[[Any], Any]) -> Measured:
     """A linear SVM on the rows themselves, scaled."""
     _, _, LinearSVC, _ = _sklearn.learners()
     X, X_test = scale(task.X_train), scale(task.X_test)
     model, seconds = timed(lambda: LinearSVC(random_state=0).fit(X, task.y_train))
     row_bytes = X.nnz / X.shape[0] * (X.data.itemsize + X.indices.itemsize)
     accuracy = model.score(X_test, task.y_test)
-    return Result(f"linear SVM, {how}", accuracy, None, seconds, row_bytes)
+    return Measured(f"linear SVM, {how}", accuracy, None, seconds, row_bytes)
 
 
-def exact(task: Task, name: str, features: SparseMap) -> Result:
+def exact(task: LearningTask, name: str, features: SparseMap) -> Measured:
     """An SVM on the exact kernel of a map."""
     _, SVC, _, _ = _sklearn.learners()
     gram = features.fit(task.X_train).exact_kernel
     (K, K_test), map_seconds = timed(lambda: (gram(task.X_train), gram(task.X_test, task.X_train)))
     model, seconds = timed(lambda: SVC(kernel="precomputed").fit(K, task.y_train))
     accuracy = model.score(K_test, task.y_test)
-    return Result(f"exact {name} kernel, SVM", accuracy, map_seconds, seconds, 8.0 * len(K))
+    return Measured(f"exact {name} kernel, SVM", accuracy, map_seconds, seconds, 8.0 * len(K))
 
 
-def mapped(task: Task, name: str, features: SparseMap) -> Result:
+def mapped(task: LearningTask, name: str, features: SparseMap) -> Measured:
     """A linear SVM on a map's output."""
     _, _, LinearSVC, _ = _sklearn.learners()
     features.fit(task.X_train)
@@ -85,7 +85,7 @@ def mapped(task: Task, name: str, features: SparseMap) -> Result:
         row_bytes = Z.nnz / Z.shape[0] * (Z.data.itemsize + Z.indices.itemsize)
     else:
         row_bytes = Z.shape[1] * Z.itemsize
-    return Result(f"{name}, linear SVM", accuracy, map_seconds, seconds, row_bytes)
+    return Measured(f"{name}, linear SVM", accuracy, map_seconds, seconds, row_bytes)
 
 
 def columns_to_one(X: Any) -> Callable[[Any], Any]:
@@ -95,7 +95,7 @@ def columns_to_one(X: Any) -> Callable[[Any], Any]:
     return lambda Y: sp.csr_array(Y @ by)
 
 
-def steps(task: Task) -> Iterator[Callable[[], Result]]:
+def steps(task: LearningTask) -> Iterator[Callable[[], Measured]]:
     """A function for each row of a task's table: linear learners, exact kernels, their maps."""
     *_, normalize = _sklearn.learners()
     yield lambda: linear(task, "rows of unit length", normalize)
@@ -115,7 +115,7 @@ def weighted_sampling(n_hashes: int) -> ConsistentWeightedSampling:
     return ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, random_state=0, n_jobs=-1)
 
 
-def other_steps(task: Task) -> Iterator[Callable[[], Result]]:
+def other_steps(task: LearningTask) -> Iterator[Callable[[], Measured]]:
     """The steps of the other kernels and their maps, on rows of unit length."""
     *_, normalize = _sklearn.learners()
     unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
@@ -139,12 +139,12 @@ def maps_by_kernel(n_components: int) -> dict[str, list[SparseMap]]:
     return maps
 
 
-def results(task: Task) -> list[Result]:
+def results(task: LearningTask) -> list[Measured]:
     """All rows of a task's table."""
     return [step() for step in tqdm(list(steps(task)), desc="learning", disable=None, leave=False)]
 
 
-def table(task: Task, rows: list[Result]) -> Iterator[str]:
+def table(task: LearningTask, rows: list[Measured]) -> Iterator[str]:
     """The results of a task as lines of text, with sentences on what they show."""
     n, d = task.X_train.shape
     yield f"{task.title}"
@@ -161,10 +161,10 @@ def table(task: Task, rows: list[Result]) -> Iterator[str]:
     yield ""
 
 
-def seen(rows: list[Result]) -> Iterator[str]:
+def seen(rows: list[Measured]) -> Iterator[str]:
     """Sentences on what a table shows."""
 
-    def best(start: str) -> Result:
+    def best(start: str) -> Measured:
         return max(
             (row for row in rows if row.name.startswith(start)), key=lambda row: row.accuracy
         )
@@ -184,7 +184,7 @@ def seen(rows: list[Result]) -> Iterator[str]:
     )
 
 
-def draw(tables: list[tuple[Task, list[Result]]], path: str) -> None:
+def draw(tables: list[tuple[LearningTask, list[Measured]]], path: str) -> None:
     """Accuracy against bytes a row, as a picture."""
     try:
         from matplotlib.figure import Figure
@@ -245,7 +245,7 @@ def near_duplicates(texts: list[DemoText]) -> Iterator[str]:
     yield ""
 
 
-def write(task: Task, directory: Path) -> Iterator[str]:
+def write(task: LearningTask, directory: Path) -> Iterator[str]:
     """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
     n_hashes = task.sizes.n_hashes[1]
     cws = weighted_sampling(n_hashes).fit(task.X_train)

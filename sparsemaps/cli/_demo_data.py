@@ -35,7 +35,7 @@ class DemoSizes(NamedTuple):
     n_components: int = 1024  # of the other maps
 
 
-class Task(NamedTuple):
+class LearningTask(NamedTuple):
     """A classification task, split."""
 
     title: str
@@ -49,7 +49,7 @@ class Task(NamedTuple):
     sizes: DemoSizes
 
 
-def digits(sizes: DemoSizes) -> Task:
+def digits(sizes: DemoSizes) -> LearningTask:
     """Handwritten digits, 8 x 8 pixels of 0 to 16."""
     load_digits, *_ = _sklearn.learners()
     X, y = load_digits(return_X_y=True)
@@ -57,7 +57,7 @@ def digits(sizes: DemoSizes) -> Task:
     X = sp.csr_array(X)
     title = "1. Handwritten digits: 8 x 8 pixels"
     parts = X[~is_test], y[~is_test], X[is_test], y[is_test]
-    return Task(title, "handwritten digits", *parts, all_maps=True, texts=[], sizes=sizes)
+    return LearningTask(title, "handwritten digits", *parts, all_maps=True, texts=[], sizes=sizes)
 
 
 def docstrings(path: Path) -> Iterator[bytes]:
@@ -93,7 +93,7 @@ def sources() -> Iterator[tuple[str, list[Path]]]:
             yield name, [p for p in sorted(root.rglob("*.py")) if "tests" not in p.parts]
 
 
-def texts(sizes: DemoSizes) -> Task:
+def texts(sizes: DemoSizes) -> LearningTask:
     """Documentation strings by package; whole files are for training or for the test."""
     labels: list[int] = []
     is_test: list[bool] = []
@@ -122,4 +122,6 @@ def texts(sizes: DemoSizes) -> Task:
     names = ", ".join(source for source, _ in all_sources)
     title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
     parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
-    return Task(title, "texts by their bytes", *parts, all_maps=False, texts=read, sizes=sizes)
+    return LearningTask(
+        title, "texts by their bytes", *parts, all_maps=False, texts=read, sizes=sizes
+    )

@@ -220,7 +220,7 @@ PAIR_EXAMPLES = """\
 examples:
   sparsemaps pairs {name} texts.svm -o pairs.tsv --threshold 0.8
   zcat big.svm.gz | sparsemaps pairs {name} - -o pairs.tsv.gz --threshold 0.9 --exact
-  sparsemaps pairs {name} codes/ --other new.npy -o pairs.tsv --resume
+  sparsemaps pairs {name} codes/ --other new.npy -o pairs.tsv
       files of codes that sparsemaps map --format npy has written
 """
 
@@ -229,7 +229,7 @@ examples:
   sparsemaps dedup {name} texts.jsonl.zst -o kept.jsonl.zst --threshold 0.8
   sparsemaps dedup {name} parts/ -o kept/ --keep longest --clusters clusters.tsv
       one output for each input; duplicates are found across all of them
-  sparsemaps dedup {name} parts/ -o kept/ --threshold 0.9 --resume
+  sparsemaps dedup {name} parts/ -o kept/ --threshold 0.9
       with the codes of the run before
   sparsemaps dedup {name} may.jsonl -o may.kept.jsonl --against april.kept.jsonl.stages/codes.npy
       without what is near the records of an earlier run
@@ -244,9 +244,9 @@ examples:
       with the same options and seed, the test file is mapped in the same way
   zcat big.svm.gz | sparsemaps map {name} - -o - | xz > big.mapped.xz
       from standard input to standard output
-  sparsemaps map {name} parts/ -o mapped/ --resume --shard 1/8
+  sparsemaps map {name} parts/ -o mapped/ --stage map --task 0/8
       one output for each input, for an eighth of the inputs; finished outputs are skipped
-  sparsemaps map {name} parts/ -o mapped/ --resume --dask tcp://scheduler:8786
+  sparsemaps map {name} parts/ -o mapped/ --dask tcp://scheduler:8786
       on a Dask cluster; workers may fail meanwhile
   sparsemaps map {name} --texts word:3 texts.jsonl -o texts.mapped
       the sets or counts of three words in a row
@@ -255,7 +255,7 @@ examples:
 TEXT_EXAMPLES = """\
 examples:
   sparsemaps text pages.jsonl.xz -o pages.svm --label-field language --ngram-range 1 2
-  sparsemaps text texts/ -o rows/ --analyzer byte --resume
+  sparsemaps text texts/ -o rows/ --analyzer byte
 """
 
 KERNEL_EXAMPLES = """\

@@ -252,20 +252,35 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_many(parser: argparse.ArgumentParser) -> None:
     """Options of commands that can write one output for each input."""
-    group = parser.add_argument_group("many files, where OUTPUT is a directory")
+    _add_tasks(
+        parser,
+        "many files, where OUTPUT is a directory",
+        "make all outputs; without it, those are taken that an earlier run of the same map, "
+        "options and inputs has made",
+        "use a Dask cluster, and write one part for each 64 MB of input",
+    )
+
+
+def _add_tasks(parser: argparse.ArgumentParser, title: str, fresh: str, dask: str) -> None:
+    """Options of commands whose jobs are lists of tasks."""
+    group = parser.add_argument_group(title)
+    group.add_argument("--fresh", dest="resume", action="store_false", help=fresh)
     group.add_argument(
-        "--resume",
-        action="store_true",
-        help="skip outputs that an earlier run of the same command finished",
+        "--tasks", action="store_true",
+        help="print the stages of this command, one a line: name, number of tasks, what they make",
+    )  # fmt: skip
+    group.add_argument(
+        "--stage", metavar="NAME", help="with --task: the stage whose tasks are done, and no other"
     )
     group.add_argument(
-        "--shard", type=_shard, metavar="I/N", help="take every N-th input, starting with the I-th"
-    )
+        "--task", type=_task, metavar="I/N",
+        help="do those tasks of the stage whose numbers, from 0, are I modulo N; the command "
+        "without --stage and --task does what is missing",
+    )  # fmt: skip
     group.add_argument(
         "--dask", nargs="?", const="", metavar="SCHEDULER",
-        help="use a Dask cluster, and write one part for each 64 MB of input; SCHEDULER is the "
-        "scheduler's address or file; without it, --n-jobs processes of this machine. The option "
-        "must be the last one, or stand before another option",
+        help=f"{dask}; SCHEDULER is the scheduler's address or file; without it, --n-jobs "
+        "processes of this machine. The option must be the last one, or stand before another one",
     )  # fmt: skip
 
 
@@ -396,7 +411,7 @@ def _add_pairs(commands: Any) -> None:
         parser.add_argument(
             "--exact", action="store_true",
             help="decide by the exact kernel, among pairs whose estimates may be a little lower, "
-            "and write its value; keeps the rows in memory",
+            "and write its value; reads the inputs again",
         )  # fmt: skip
         if name == CONTAINMENT_MAP:
             parser.add_argument(
@@ -405,11 +420,7 @@ def _add_pairs(commands: Any) -> None:
                 "threshold; takes many hashes, such as --n-hashes 16384 where the second is 100 "
                 "times as large, fewer with --exact; an error says how many",
             )  # fmt: skip
-        parser.add_argument(
-            "--resume", action="store_true",
-            help="keep what is done in OUTPUT.stages until the output is complete, and go on from "
-            "what an earlier run of the same command has kept there",
-        )  # fmt: skip
+        _add_stages(parser)
         parser.add_argument(
             "--max-bytes", type=integer, default=2**30, metavar="N",
             help="memory for the hashes of rows, 8 bytes each, beside codes; where those of all "
@@ -438,6 +449,17 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="probability that a pair at the threshold is found; 1 compares all pairs "
         "(default: 0.95)",
     )  # fmt: skip
+
+
+def _add_stages(parser: argparse.ArgumentParser) -> None:
+    _add_tasks(
+        parser,
+        "stages, whose results are in OUTPUT.stages",
+        "make all results; without it, those are taken that an earlier run of the same options "
+        "and inputs has made",
+        "make codes on a Dask cluster, whose workers reach the inputs and OUTPUT.stages by the "
+        "same paths",
+    )
 
 
 def _add_dedup(commands: Any) -> None:
@@ -487,16 +509,7 @@ def _add_dedup(commands: Any) -> None:
             "OUTPUT.stages/codes.npy; may be given several times",
         )  # fmt: skip
         table.complete = codes.complete = _FILE  # type: ignore[attr-defined]
-        parser.add_argument(
-            "--resume", action="store_true",
-            help="take the stages of an earlier run as far as they are of the same inputs and "
-            "options",
-        )  # fmt: skip
-        parser.add_argument(
-            "--dask", nargs="?", const="", metavar="SCHEDULER",
-            help="make codes and find pairs on a Dask cluster, whose workers reach the inputs and "
-            "OUTPUT.stages by the same paths; SCHEDULER is as that of sparsemaps map",
-        )  # fmt: skip
+        _add_stages(parser)
         _add_reading(parser)
         _add_texts(
             parser,
@@ -694,8 +707,8 @@ def _name(text: str) -> str:
     return text
 
 
-def _shard(text: str) -> tuple[int, int]:
+def _task(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d+)/(\d+)", text)
-    if not match or not 1 <= int(match[1]) <= int(match[2]):
-        raise argparse.ArgumentTypeError(f"expected I/N with 1 <= I <= N, got {text!r}")
+    if not match or not int(match[1]) < int(match[2]):
+        raise argparse.ArgumentTypeError(f"expected I/N with 0 <= I < N, got {text!r}")
     return int(match[1]), int(match[2])

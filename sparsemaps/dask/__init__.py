@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster: files to files, arrays to arrays, similar pairs, their clusters.
+"""Rows on a Dask cluster: files to files, arrays to arrays.
 
 A map is a pure function of (seed, row), so that each worker needs the fitted map alone. A task that
 runs twice gives the same bytes. Dask decides which worker runs a task, and runs it again if the
@@ -8,10 +8,8 @@ Needs Dask: ``pip install "sparsemaps[dask]"``.
 
 - ``_arrays`` makes Dask arrays of the rows of files, and maps Dask arrays.
 - ``_map_files`` maps files to files, one part for each range of bytes. ``_ranges`` cuts the ranges.
-- ``_codes`` has `DaskPackedCodes`, whose rows are on a cluster.
-- ``_similar_pairs`` searches their similar pairs; ``_pair_tasks`` has its tasks.
-- ``_components`` makes clusters of pairs.
-- ``_deduplicate`` makes codes and pairs of records.
+- ``_engine`` runs tasks of the jobs of ``sparsemaps.files`` on workers that share a folder.
+- ``_url_results`` keeps their results on any file system.
 - ``_graphs`` makes graphs with one task for each item. ``_command`` is ``sparsemaps map --dask``.
 """
 
@@ -24,20 +22,9 @@ except ImportError as error:
     ) from error
 
 from sparsemaps.dask._arrays import encode, read_svmlight, transform
-from sparsemaps.dask._codes import DaskPackedCodes
-from sparsemaps.dask._components import clusters
 from sparsemaps.dask._map_files import map_files
-from sparsemaps.dask._similar_pairs import similar_pairs
 
-__all__ = [
-    "DaskPackedCodes",
-    "clusters",
-    "encode",
-    "map_files",
-    "read_svmlight",
-    "similar_pairs",
-    "transform",
-]
+__all__ = ["encode", "map_files", "read_svmlight", "transform"]
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from sparsemaps import libsvm
 from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_int
-from sparsemaps.dask._codes import like
 from sparsemaps.dask._graphs import for_each
 from sparsemaps.dask._ranges import ByteRange, cut, find_inputs
 from sparsemaps.maps._sparse_map import as_fitted
@@ -187,7 +186,7 @@ def transform(map: Any, X: Any) -> Any:
     return _map_blocks(as_fitted(map), "transform", X)
 
 
-def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
+def encode(map: Any, X: Any) -> Any:
     """Packed codes of a Dask array, block by block.
 
     Parameters
@@ -196,13 +195,10 @@ def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
         As in `transform`.
     X : dask array of shape (n_samples, n_features)
         Blocks of CSR or dense rows.
-    packed : bool, default=False
-        Whether to return `DaskPackedCodes`, which hold the configuration of the map and which rows
-        have samples.
 
     Returns
     -------
-    codes : dask array of uint8, shape (n_samples, n_bytes), or DaskPackedCodes
+    codes : dask array of uint8, shape (n_samples, n_bytes)
         Each block is the output of ``map.encode`` for a block of `X`.
 
     Raises
@@ -212,7 +208,7 @@ def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
 
     See Also
     --------
-    similar_pairs : Near-duplicates by packed codes.
+    sparsemaps.files.similar_pairs_of_files : Similar rows of files, by tasks.
 
     Examples
     --------
@@ -222,30 +218,11 @@ def encode(map: Any, X: Any, *, packed: bool = False) -> Any:
     >>> cws = ConsistentWeightedSampling(n_hashes=4, bits=8, random_state=0)
     >>> encode(cws, da.ones((6, 5), chunks=(4, 5))).shape
     (6, 4)
-    >>> encode(cws, da.ones((6, 5), chunks=(4, 5)), packed=True)
-    DaskPackedCodes(6 rows of 4 codes of 8 bits, ConsistentWeightedSampling, in 2 blocks)
     """
     map = as_fitted(map)
     if not map.has_codes:
         raise ValueError(f"{type(map).__name__} has no codes")
-    if not check_bool("packed", packed):
-        return _map_blocks(map, "encode", X)
-    X, empty = _check_rows(X)
-    no_codes = map.encode(empty, packed=True)
-    pairs = X.map_blocks(_encode, map=map, drop_axis=1, dtype=object, meta=np.empty(0, object))
-    array = pairs.map_blocks(
-        _first, new_axis=1, chunks=(X.chunks[0], (no_codes.shape[1],)), dtype=np.uint8,
-        meta=no_codes.array,
-    )  # fmt: skip
-    sampled = pairs.map_blocks(_second, dtype=bool, meta=no_codes.sampled)
-    return like(no_codes, array, sampled)
-
-
-def _encode(X: Any, *, map: Any, block_info: Any = None) -> Any:
-    codes = _apply(X, map=map, method="encode", block_info=block_info, packed=True)
-    pair = np.empty(1, object)
-    pair[0] = codes.array, codes.sampled
-    return pair
+    return _map_blocks(map, "encode", X)
 
 
 def _map_blocks(map: Any, method: str, X: Any) -> Any:

@@ -1,4 +1,4 @@
-"""``sparsemaps map ... --dask``, and ``text`` and ``dedup`` likewise."""
+"""``sparsemaps map ... --dask``, and ``text``, ``pairs`` and ``dedup`` likewise."""
 
 import contextlib
 import logging
@@ -9,37 +9,32 @@ from typing import Any
 import distributed
 
 from sparsemaps._tools import _threads
-from sparsemaps.dask._deduplicate import deduplicate, refuse_pipes
+from sparsemaps._tools._sources import InputFile
+from sparsemaps.dask._engine import Workers
 from sparsemaps.dask._map_files import run_job
-from sparsemaps.files._dedup import Deduplicated, DedupPlan
 from sparsemaps.files._job import Job
 
 
 @contextlib.contextmanager
 def connect(scheduler: str, n_jobs: int) -> Iterator[Any]:
-    """A client of the scheduler at an address or in a file; of a new cluster if that is empty."""
-    if scheduler:
-        by = "scheduler_file" if os.path.isfile(scheduler) else "address"
-        with distributed.Client(**{by: scheduler}) as client:
-            yield client
-        return
-    with (
-        distributed.LocalCluster(
-            n_workers=_threads.resolve_n_jobs(n_jobs),
-            threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",  # any port that is free
-            silence_logs=logging.CRITICAL,  # the command reports errors, once
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@contextlib.contextmanager
-def _worded() -> Iterator[None]:
-    """Errors that only Dask raises become a ValueError."""
+    """A client of the scheduler at an address or in a file; of a new cluster if that is empty.
+    Errors that only Dask raises become a ValueError."""
     try:
-        yield
+        if scheduler:
+            by = "scheduler_file" if os.path.isfile(scheduler) else "address"
+            with distributed.Client(**{by: scheduler}) as client:
+                yield client
+            return
+        with (
+            distributed.LocalCluster(
+                n_workers=_threads.resolve_n_jobs(n_jobs),
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",  # any port that is free
+                silence_logs=logging.CRITICAL,  # the command reports errors, once
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
     except (distributed.KilledWorker, ImportError) as error:  # fsspec asks for s3fs and others
         raise ValueError(str(error)) from error
 
@@ -47,15 +42,25 @@ def _worded() -> Iterator[None]:
 def run(
     job: Job, inputs: Any, directory: str, scheduler: str, n_jobs: int, options: Mapping[str, Any]
 ) -> None:
-    """Do a job on a cluster."""
-    with _worded(), connect(scheduler, n_jobs) as client:
+    """Do a job on a cluster, a part for each range of the inputs."""
+    with connect(scheduler, n_jobs) as client:
         run_job(job, inputs, directory, client=client, **options)
 
 
-def run_dedup(
-    plan: DedupPlan, scheduler: str, n_jobs: int, progress: bool | None, resume: bool
-) -> Deduplicated:
-    """Keep one record of each cluster of near-duplicates, with codes and pairs on a cluster."""
-    refuse_pipes(plan)
-    with _worded(), connect(scheduler, n_jobs) as client:
-        return deduplicate(plan, progress, resume, client)
+def reachable(plan: Any) -> Any:
+    """A plan of ``pairs`` or ``dedup`` whose inputs and results workers reach; a ValueError if they
+    cannot."""
+    inputs = {name: getattr(plan, name) for name in ("inputs", "others", "against")
+              if getattr(plan, name, None) is not None}  # fmt: skip
+    known = [one for some in inputs.values() for one in some]
+    if plan.folder is None or not all(isinstance(one, InputFile) for one in known):
+        raise ValueError("on a cluster, inputs and outputs are files")
+    absolute = {name: type(some)(one.absolute() for one in some) for name, some in inputs.items()}
+    return plan._replace(**absolute)
+
+
+@contextlib.contextmanager
+def engine(scheduler: str, n_jobs: int) -> Iterator[Workers]:
+    """Workers for the tasks of a job on a folder."""
+    with connect(scheduler, n_jobs) as client:
+        yield Workers(client)

@@ -1,30 +1,21 @@
 """Files to files: each range of bytes of the inputs becomes one part in a directory."""
 
-import contextlib
-import json
 import os
-import tempfile
-import uuid
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
-import fsspec
 from dask.delayed import delayed
 
 from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_int
-from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._progress import Progress
+from sparsemaps.dask._engine import Workers
 from sparsemaps.dask._graphs import compute_each
-from sparsemaps.dask._ranges import ByteRange, cut, find_inputs, full_name, is_local
+from sparsemaps.dask._ranges import ByteRange, cut, find_inputs
+from sparsemaps.dask._url_results import UrlResults
 from sparsemaps.files._job import Job, make_job
-from sparsemaps.files._record import difference, read_record
 from sparsemaps.files._rows import read_pieces
+from sparsemaps.files._tasks import How, Stage, Task, run_stages
 from sparsemaps.files._text_rows import TextRows, with_classes
-
-_RECORD = "_sparsemaps.json"
-
-_TEMPORARY = (".part-", ".sparsemaps-", f".{_RECORD}")
-"""Beginnings of the names of files that are not complete."""
 
 _OPTIONS = (
     *("zero_based", "ones", "comments", "max_line_bytes"),
@@ -73,9 +64,10 @@ def map_files(
         Where tasks run. None takes the client that is current; without one, the scheduler that
         Dask is configured for, which is threads of this process.
     resume : bool, default=True
-        Whether to keep the parts of an earlier run of the same call, and make the others. A file
-        ``_sparsemaps.json`` in `directory` says what the parts are made of; another map, option or
-        input is an error. False removes the parts of the earlier run.
+        Whether to keep the parts that are complete already. A file PART.json beside each part says
+        what it is made of: map, options, and path, size, time and range of the input. Where one of
+        these is another one, the part is made again, and parts of an earlier run that this one does
+        not have are removed. False makes all parts again.
     progress : bool or None, default=None
         Whether to show a bar of the parts that are complete on standard error, in bytes of the
         input; None shows it if standard error is a terminal.
@@ -96,8 +88,9 @@ def map_files(
     Raises
     ------
     ValueError
-        If a parameter is not allowed, or `directory` has parts of another call. If a line is not of
-        the format, or the map refuses its row; the error names file and line. Complete parts stay.
+        If a parameter is not allowed, or `directory` has files part-... that no run has made. If a
+        line is not of the format, or the map refuses its row; the error names file and line.
+        Complete parts stay.
     OSError
         If a file cannot be read or written.
 
@@ -148,33 +141,29 @@ def run_job(
     check_bool("resume", resume)
     if progress is not None:
         check_bool("progress", progress)
-    ending = {"svmlight": ".svm", "npz": ".npz"}.get(job.format, ".npy")
     files = find_inputs(inputs, storage_options)
     ranges = cut(files, partition_bytes, storage_options, job.is_cut)
     job = _with_classes(job, ranges, client)
-    parts = _Parts.at(directory, storage_options)
-    record = job.record(partition_bytes=partition_bytes)
-    record["inputs"] = [list(file) for file in files]
-    parts.refuse_inputs(path for path, _, _ in files)
-    complete = parts.begin(record, resume)
+    results = UrlResults.at(directory, storage_options)
+    ending = {"svmlight": ".svm", "npz": ".npz"}.get(job.format, ".npy")
     names = [f"part-{number:06d}{ending}" for number in range(len(ranges))]
-    to_do = [pair for pair in zip(ranges, names, strict=True) if pair[1] not in complete]
-    sizes = {path: size for path, size, _ in files}
+    results.refuse_inputs(path for path, _, _ in files)
+    results.begin(names)
+    recipe = job.recipe()
+    tasks = [
+        Task(name, {**recipe, "input": [*one[:3], *one.version]}, one, one.n_bytes)
+        for name, one in zip(names, ranges, strict=True)
+    ]
+    endings = ("", *job.names().beside)
+    stage = Stage("map", "a part for each range of the inputs", tasks, partial(_map, job), endings)
+    run_stages([stage], results, Workers(client), not resume, progress)
+    results.end(names)
+    return [results.full_name(name) for name in names]
 
-    def n_bytes(part: ByteRange) -> int:
-        return sizes[part.path] if part.length < 0 else part.length
 
-    shared = delayed((job, parts), traverse=False)
-    with Progress(sum(n_bytes(part) for part, _ in to_do), progress) as bar:
-        compute_each(
-            to_do,
-            _run,
-            lambda item, n_rows: bar.add(n_bytes(item[0]), n_rows),
-            client,
-            shared=shared,
-        )
-    parts.end()
-    return [parts.full_name(name) for name in names]
+def _map(job: Job, part: ByteRange, path: str, how: How) -> int:
+    """Write the part of a range; returns its number of rows."""
+    return int(job.run([part], path)[0].n_rows)
 
 
 def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:
@@ -193,113 +182,3 @@ def _labels_of(part: ByteRange, *, source: TextRows) -> set[Any]:
     # If there are numbers, one is enough to say that labels are not all strings.
     numbers = [label for label in labels if isinstance(label, float)]
     return {*numbers[:1], *(label for label in labels if isinstance(label, str))}
-
-
-class _Parts(NamedTuple):
-    """The directory of the parts."""
-
-    url: str
-    storage_options: Mapping[str, Any] | None
-
-    @classmethod
-    def at(cls, directory: Any, storage_options: Mapping[str, Any] | None) -> "_Parts":
-        fs, path = fsspec.core.url_to_fs(os.fspath(directory), **(storage_options or {}))
-        return cls(full_name(fs, path), storage_options)
-
-    def _open(self) -> tuple[Any, str]:
-        fs, path = fsspec.core.url_to_fs(self.url, **(self.storage_options or {}))
-        return fs, path.rstrip("/") or "/"
-
-    def full_name(self, name: str) -> str:
-        return f"{self.url.rstrip('/')}/{name}"
-
-    def begin(self, record: Mapping[str, Any], resume: bool) -> set[str]:
-        """Prepare the directory for the parts of `record`; returns the names of its parts."""
-        fs, path = self._open()
-        fs.makedirs(path, exist_ok=True)
-        names = self._names()
-        parts = {name for name in names if name.startswith("part-")}
-        if _RECORD in names:
-            before = read_record(fs.cat_file(f"{path}/{_RECORD}"))
-            if not resume:
-                fs.rm_file(f"{path}/{_RECORD}")  # first, as it speaks of all parts
-                for name in parts:
-                    fs.rm_file(f"{path}/{name}")
-                parts = set()
-            elif before is None:
-                raise ValueError(
-                    f"{path}/{_RECORD} is damaged; take another directory, or "
-                    f"{setting('resume', False)}, which removes the parts"
-                )
-            elif (other := difference(before, record)) is not None:
-                raise ValueError(
-                    f"{self.url} has parts of another call, made with {other}; take "
-                    f"another directory, or {setting('resume', False)}, which removes them"
-                )
-            else:
-                return parts
-        if parts:
-            raise ValueError(
-                f"{self.url} has files part-..., and no {_RECORD} that says what they are; take "
-                "another directory"
-            )
-        with tempfile.TemporaryDirectory() as folder:
-            local = os.path.join(folder, _RECORD)
-            with open(local, "w", encoding="utf-8") as file:
-                json.dump(record, file, indent=1)
-            self.publish(local, _RECORD)
-        return parts
-
-    def refuse_inputs(self, inputs: Iterable[str]) -> None:
-        """Raise a ValueError if an input has the name of a file that is written or removed."""
-        fs, directory = self._open()
-        place = os.path.realpath if is_local(fs) else str
-        begins = place(directory) if is_local(fs) else self.url.rstrip("/")
-        for path in inputs:
-            name = place(path).removeprefix(f"{begins}/")
-            if name.startswith(("part-", _RECORD, *_TEMPORARY)):
-                raise ValueError(
-                    f"the input {path} has the name of a file that is written to {self.url}; take "
-                    "another directory"
-                )
-
-    def end(self) -> None:
-        """Remove the temporary files of tasks that were ended."""
-        fs, path = self._open()
-        for name in self._names():
-            if name.startswith(_TEMPORARY):
-                with contextlib.suppress(FileNotFoundError):  # by a task that ended just now
-                    fs.rm_file(f"{path}/{name}")
-
-    def _names(self) -> set[str]:
-        fs, path = self._open()
-        fs.invalidate_cache(path)
-        return {os.path.basename(str(name)) for name in fs.ls(path, detail=False)}
-
-    def local_path(self, name: str) -> str | None:
-        """The path of a part on this machine; None if parts are on another file system."""
-        fs, path = self._open()
-        return f"{path}/{name}" if is_local(fs) else None
-
-    def publish(self, local: str, name: str) -> None:
-        """Copy a file of this machine to the directory, where it appears when it is complete."""
-        fs, path = self._open()
-        temporary = f"{path}/.{name}.{uuid.uuid4().hex}.tmp"
-        fs.put_file(local, temporary)
-        fs.mv(temporary, f"{path}/{name}")
-
-
-def _run(item: tuple[ByteRange, str], *, shared: tuple[Job, _Parts]) -> int:
-    """Write the part of a range; returns its number of rows. Each run writes the same bytes."""
-    part, name = item
-    job, parts = shared
-    path = parts.local_path(name)
-    if path is not None:
-        return job.run([part], path)[0].n_rows
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, name)
-        (mapped,) = job.run([part], path)
-        for ending in (*job.names().beside, ""):  # the part itself appears last
-            if os.path.exists(path + ending):
-                parts.publish(path + ending, name + ending)
-    return mapped.n_rows

@@ -35,6 +35,11 @@ class ByteRange(NamedTuple):
     version: tuple[int, str]
     """The size of the file and the text that changes with its content, as the job began."""
 
+    @property
+    def n_bytes(self) -> int:
+        """The length of the range."""
+        return self.version[0] if self.length < 0 else self.length
+
     @contextlib.contextmanager
     def open_text(
         self, max_line_bytes: int = _text_input.MAX_LINE_BYTES

@@ -1,11 +1,10 @@
-"""The codes of records, and the pairs of near records, as files of stages."""
+"""The codes of records of inputs, as stages of a job; and the pairs of near records."""
 
-import hashlib
 import os
 import re
-import shutil
+import secrets
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,36 +14,177 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._distinct import distinct
-from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import DIGESTS, IDS, LENGTHS, InputFile
-from sparsemaps._tools._stages import KeptStages
+from sparsemaps._tools._sources import (
+    COMMENTS,
+    DIGESTS,
+    IDS,
+    LENGTHS,
+    RECORD,
+    InputFile,
+    is_regular,
+)
+from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, join_files
 from sparsemaps.files._job import Job
-from sparsemaps.files._map import map_each_to
-from sparsemaps.files._record import difference, digest
-from sparsemaps.files._rows import InputBlock, read_rows
-from sparsemaps.files._stage_records import StageRecords
+from sparsemaps.files._recipes import digest
+from sparsemaps.files._results import Results, counts, save_array
+from sparsemaps.files._rows import InputBlock, read_rows, with_width
+from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._exact import exact_pairs
 
-CODES, PAIRS, NEAR, CLUSTERS = "codes.npy", "pairs.npy", "near.npy", "clusters.npy"
-"""Files of stages: codes of all records; pairs of rows; rows near those of an earlier delivery;
-numbers of clusters."""
+RANGE_BYTES = 2**26
+"""Largest length of a range of an input, whose codes are made by one task."""
 
-STAGE_FILES = CODES, CODES + LENGTHS, CODES + DIGESTS, CODES + IDS, PAIRS, NEAR, CLUSTERS
+BESIDE = LENGTHS, DIGESTS, IDS, COMMENTS
+"""Endings of the names of files beside codes."""
 
-LENGTHS_OF, DIGESTS_OF = ArrayKind(np.uint32), ArrayKind(np.uint64)
-"""What files beside codes hold: of a digest, three numbers, the first of which is the row."""
 
-_PARTS = r"part-\d{6}-[0-9a-f]{16}\.npy(\.lengths\.npy|\.digests\.npy|\.ids\.txt|\.json)?"
-"""Names of files of a part of the codes."""
+class Codes(NamedTuple):
+    """The codes of all records of some inputs, which are in a file."""
 
-STEPS = "search"
-"""Folder of the steps of a search that is not complete."""
+    path: str
+    n_records: list[int]
+    """Of each input."""
+    digest: str
+    """Tells what they are made of."""
+
+    def load(self) -> PackedCodes:
+        return PackedCodes.load(self.path)
+
+    def lengths(self) -> Array:
+        """How long each record is."""
+        return read_array(
+            self.path + LENGTHS, ArrayKind(np.uint32, (sum(self.n_records),)), mmap=True
+        )
+
+    def digests(self) -> Array:
+        """Of each record without samples: its number, and a digest of its content in two words."""
+        return _digests(self.path, sum(self.n_records))
+
+
+def _digests(path: str, n_records: int) -> Array:
+    array = read_array(path + DIGESTS, ArrayKind(np.uint64))
+    if len(array) % 3:
+        raise ValueError(f"{path + DIGESTS} is damaged: it has {len(array)} numbers")
+    rows = array[::3]
+    if len(rows) and not (rows[-1] < n_records and np.all(rows[1:] > rows[:-1])):
+        raise ValueError(f"{path + DIGESTS} is damaged: its rows do not ascend")
+    return array.reshape(-1, 3)
+
+
+# ---- codes ---------------------------------------------------------------------------------------
+
+
+def encode(
+    job: Job, inputs: Sequence[Any], results: Results, name: str = "codes"
+) -> Generator[Stage, None, Codes]:
+    """The stages that make the codes of inputs: of ranges of them, and of all. Inputs that are
+    files of codes are joined as they are."""
+    ranges = [ranges_of(job, input) for input in inputs]
+    tasks: list[Task] = []
+    parts: list[tuple[str, Any]] = []
+    for one in [one for some in ranges for one in some]:
+        if holds_codes(one):
+            parts.append((one.path, one.recipe))
+            continue
+        part = f"{name}-part-{len(tasks):06d}.npy"
+        recipe = {**job.recipe(), "input": recipe_of(job, one)}
+        tasks.append(Task(part, recipe, (job, one), getattr(one, "n_bytes", 0)))
+        parts.append((results.path(part), digest(recipe)))
+    file = f"{name}.npy"
+    recipe = {"parts": [made_of for _, made_of in parts]}
+    endings = ("", *BESIDE)
+    yield Stage(name, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs", tasks,
+                _encode, endings, part_of=(file, recipe))  # fmt: skip
+    joined = Task(file, recipe, [path for path, _ in parts])
+    yield Stage(f"{name}-join", "the codes of all inputs in one file", [joined], _join, endings)
+    beside = "|".join(re.escape(ending) for ending in (*BESIDE, RECORD))
+    results.remove(rf"{re.escape(name)}-part-\d{{6}}\.npy({beside})?")
+    made = results.find(file, recipe)
+    if made is None:
+        raise ValueError(f"{results.path(file)} has been removed meanwhile")
+    n_records = iter(counts(made, len(parts)))
+    return Codes(
+        results.path(file), [sum(next(n_records) for _ in some) for some in ranges], made.digest
+    )
+
+
+def holds_codes(input: Any) -> bool:
+    """Whether an input is a file of packed codes, by its name."""
+    return is_regular(input) and os.fspath(input).endswith(".npy")
+
+
+def ranges_of(job: Job, input: Any) -> list[Any]:
+    """The ranges of an input whose records tasks read."""
+    if not isinstance(input, InputFile) or holds_codes(input) or not job.is_cut(input.path):
+        return [input]
+    return list(input.cut(RANGE_BYTES))
+
+
+def recipe_of(job: Job, input: Any) -> Any:
+    """What decides the records of an input. Those of a pipe are never the same again."""
+    if isinstance(input, InputFile):
+        return [*input.recipe, job.format_of(input)]
+    return secrets.token_hex(16)
+
+
+def _encode(of: Any, path: str, how: How) -> int:
+    """Write the codes of a range of an input; returns the number of its records."""
+    job, input = of
+    (mapped,) = job._replace(n_jobs=how.n_jobs).run([input], path, how.bar)
+    return int(mapped.n_rows)
+
+
+def _join(parts: list[str], path: str, how: How) -> list[int]:
+    """Write the codes of several files to one; returns the numbers of their records. Files of codes
+    that are inputs have no lengths and digests."""
+    codes = [PackedCodes.load(part) for part in parts]
+    n_records = list(map(len, codes))
+    starts = np.cumsum([0, *n_records]).tolist()
+    lengths, digests, comments = [np.empty(0, np.uint32)], [np.empty((0, 3), np.uint64)], []
+    for part, start, n in zip(parts, starts, n_records, strict=False):
+        if not os.path.exists(part + LENGTHS):
+            lengths.append(np.zeros(n, np.uint32))
+            continue
+        lengths.append(read_array(part + LENGTHS, ArrayKind(np.uint32, (n,))))
+        own = np.array(_digests(part, n))
+        own[:, 0] += np.uint64(start)
+        digests.append(own)
+        comments += [(start + row, text) for row, text in read_comments(part)]
+    save_array(path + LENGTHS, np.concatenate(lengths))
+    save_array(path + DIGESTS, np.concatenate(digests).reshape(-1))
+    if comments:
+        with _output_files.atomic_output(path + COMMENTS) as file:
+            write_comments(file, comments)
+    if parts and all(os.path.exists(part + IDS) for part in parts):
+        with _output_files.atomic_output(path + IDS) as file:
+            for part in parts:
+                with open(part + IDS, "rb") as ids:
+                    file.writelines(ids)
+    join_files(parts, path)
+    return n_records
+
+
+def write_comments(file: Any, comments: list[tuple[int, str]]) -> None:
+    """Write the numbers of rows, and the comments of their lines, which have no line end."""
+    lines = (f"{row}\t{text}\n".encode("utf-8", "surrogateescape") for row, text in comments)
+    file.writelines(lines)
+
+
+def read_comments(path: str) -> list[tuple[int, str]]:
+    """The comments of rows beside codes."""
+    if not os.path.exists(path + COMMENTS):
+        return []
+    with open(path + COMMENTS, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        lines = [line.removesuffix("\n").partition("\t") for line in file]
+    return [(int(row), text) for row, _, text in lines]
+
+
+# ---- pairs ---------------------------------------------------------------------------------------
 
 
 class Search(NamedTuple):
@@ -53,198 +193,42 @@ class Search(NamedTuple):
     threshold: float
     recall: float
     exact: bool
-    against: tuple[InputFile, ...]
 
 
-class Stage(NamedTuple):
-    """A stage: the numbers of records of the inputs, and the digest of what it was made of."""
-
-    n_records: list[int]
-    digest: str
-
-
-# ---- codes ---------------------------------------------------------------------------------------
-
-
-def encode_records(
-    job: Job, inputs: list[Any], stages: StageRecords, progress: bool | None
-) -> Stage:
-    """The stage of codes."""
-    record = record_of_codes(job, inputs)
-    before = finished_codes(stages, record)
-    if before is not None:
-        return before
-    parts = [
-        stages.path(f"part-{n:06d}-{hashlib.sha256(str(one).encode()).hexdigest()[:16]}.npy")
-        for n, one in enumerate(inputs)
-    ]
-    if all(isinstance(input, InputFile) for input in inputs):
-        pairs = list(zip(inputs, parts, strict=True))
-        files = map_each_to(job, pairs, stages.resume, progress, "codes")
-    else:
-        with FileProgress([], progress, "codes") as bar:
-            files = [job.run([one], part, bar)[0] for one, part in zip(inputs, parts, strict=True)]
-    codes = join_codes(stages, record, parts, [file.n_rows for file in files])
-    stages.remove(_PARTS)
-    return codes
-
-
-def record_of_codes(job: Job, inputs: list[Any]) -> dict[str, Any]:
-    """The record of the codes of inputs."""
-    return {**job.record(), "inputs": [_describe(input) for input in inputs]}
-
-
-def _describe(input: Any) -> Any:
-    """The path, size and time of an input, which tell whether it has changed."""
-    return [os.path.abspath(input), input.state] if isinstance(input, InputFile) else None
-
-
-def finished_codes(stages: StageRecords, record: dict[str, Any]) -> Stage | None:
-    """The stage of codes, if an earlier run has finished it."""
-    before = stages.record("codes")
-    if before is None:
-        stages.begin("codes")
-        return None
-    own = {name: value for name, value in record.items() if name != "inputs"}
-    other = difference({name: before.get(name) for name in own}, own)
-    if other is not None:
-        raise ValueError(
-            f"{stages.folder} has codes of another map or command, made with {other}; take another "
-            f"output, or {setting('resume', False)}"
-        )
-    n_records: Any = before.get("n_records")
-    is_same = stages.has("codes", {**record, "n_records": n_records})  # if no input has changed
-    counts = n_records if isinstance(n_records, list) else [None]
-    is_sound = all(type(n) is int and n >= 0 for n in counts)
-    if not is_same or not is_sound or not os.path.exists(stages.path(CODES)):
-        stages.begin("codes")
-        return None
-    return Stage(n_records, digest(record))
-
-
-def join_codes(
-    stages: StageRecords, record: dict[str, Any], parts: Sequence[str], n_records: list[int]
-) -> Stage:
-    """Finish the stage of codes, of which these are the parts."""
-    lengths = [read_array(part + LENGTHS, LENGTHS_OF) for part in parts]
-    starts = np.cumsum([0, *map(len, lengths)])
-    digests = []
-    for part, start in zip(parts, starts, strict=False):
-        own_digests = read_array(part + DIGESTS, DIGESTS_OF).reshape(-1, 3)
-        own_digests[:, 0] += np.uint64(start)
-        digests.append(own_digests)
-    path = stages.path(CODES)
-    save(path + LENGTHS, np.concatenate(lengths))
-    save(path + DIGESTS, np.concatenate(digests))
-    stages.remove(re.escape(CODES + IDS))  # which another command may have left
-    if os.path.exists(parts[0] + IDS):
-        with _output_files.atomic_output(path + IDS) as file:
-            for part in parts:
-                with open(part + IDS, "rb") as ids:
-                    file.writelines(ids)
-    if len(parts) == 1:
-        os.replace(parts[0], path)
-    else:
-        join_files(parts, path)
-    stages.finish("codes", {**record, "n_records": n_records})
-    return Stage(n_records, digest(record))
-
-
-def save(path: str, array: Array) -> None:
-    """Write a NumPy file, which appears when it is complete."""
-    header = np.lib.format.header_data_from_array_1_0(array)
-    with _output_files.atomic_output(path) as file:
-        np.lib.format.write_array_header_1_0(file, header)
-        file.write(array.reshape(-1).view(np.uint8).data)
-
-
-# ---- pairs ---------------------------------------------------------------------------------------
-
-
-def similar_records(
-    job: Job,
-    search: Search,
-    inputs: list[Any],
-    codes: PackedCodes,
-    stages: StageRecords,
-    steps: KeptStages,
-    progress: bool | None,
+def joining_pairs(
+    job: Job, search: Search, inputs: list[Any], codes: Codes, folder: str, how: How, steps: Stages
 ) -> tuple[Array, Array]:
-    """Pairs that join the records of each cluster, by the estimates or by the exact kernel.
-    `steps` are those of the stage of pairs."""
-    threshold, recall, is_exact, _ = search
-    if not is_exact:
-        return _search.joined(codes, threshold, recall, _search.MAX_BUCKET, job.n_jobs, steps)
-    i, j = _search.candidates(codes, None, threshold, recall, job.n_jobs, stages=steps)
-    return verified(job, inputs, len(codes), i, j, threshold, stages, progress)
+    """Pairs that join the records of each cluster, by the estimates or by the exact kernel; and
+    pairs of each record without samples and the first of its copies."""
+    threshold, recall, is_exact = search
+    own = codes.load()
+    if is_exact:
+        i, j = _search.candidates(own, None, threshold, recall, how.n_jobs, stages=steps)
+        value = exact_values(job, (inputs, None), (own, None), (i, j), folder, how)
+        kept = _search.reaches(value, threshold)
+        i, j = i[kept], j[kept]
+    else:
+        i, j = _search.joined(own, threshold, recall, _search.MAX_BUCKET, how.n_jobs, steps)
+    i_copies, j_copies = _copies(codes.digests())
+    return np.concatenate([i, i_copies]), np.concatenate([j, j_copies])
 
 
-def find_pairs(
-    job: Job,
-    search: Search,
-    inputs: list[Any],
-    codes: Stage,
-    stages: StageRecords,
-    progress: bool | None,
-    similar: Callable[..., tuple[Array, Array]] = similar_records,
-) -> Stage:
-    """The stage of pairs."""
-    check_int("the number of records", sum(codes.n_records), 0, LARGEST_INT32)
-    against = [_describe(path) for path in search.against]
-    record = {"codes": codes.digest, **search._asdict(), "against": against}
-    stage = Stage(codes.n_records, digest(record))
-    if stages.has("pairs", record):
-        return stage
-    stages.begin("pairs")
-    own = PackedCodes.load(stages.path(CODES))
-    if len(own) != sum(codes.n_records):
-        raise ValueError(
-            f"{stages.path(CODES)} is damaged: expected {sum(codes.n_records)} rows; found "
-            f"{len(own)}"
-        )
-    steps = _steps(stages, stage.digest, progress)
-    i, j = similar(job, search, inputs, own, stages, steps, progress)
-    i_copies, j_copies = _copies(stages.path(CODES + DIGESTS), len(own))
-    pairs = np.empty((2, len(i) + len(i_copies)), np.uint32)
-    np.concatenate([i, i_copies], out=pairs[0], casting="unsafe")
-    np.concatenate([j, j_copies], out=pairs[1], casting="unsafe")
-    save(stages.path(PAIRS), pairs)
-    save(stages.path(NEAR), _near_rows(search, own, job.n_jobs, steps))
-    stages.finish("pairs", record)
-    shutil.rmtree(stages.path(STEPS), ignore_errors=True)
-    return stage
-
-
-def _steps(stages: StageRecords, made_of: str, progress: bool | None) -> KeptStages:
-    """The steps of a search; with `resume`, also those of an earlier run of the same search."""
-    folder = stages.path(STEPS)
-    if not stages.resume:
-        shutil.rmtree(folder, ignore_errors=True)
-    steps = KeptStages(folder, progress)
-    if steps.value("record", lambda: made_of) != made_of:
-        steps.remove()
-        steps = KeptStages(folder, progress)
-        steps.value("record", lambda: made_of)
-    return steps
-
-
-def _near_rows(search: Search, codes: PackedCodes, n_jobs: int | None, steps: KeptStages) -> Array:
-    """The rows that are near a row of an earlier delivery."""
-    near = [np.empty(0, np.int64)]
-    for number, path in enumerate(search.against):
+def near_rows(
+    search: Search, codes: Codes, against: Sequence[Any], how: How, steps: Stages
+) -> Array:
+    """The rows that are near a row of an earlier delivery, of which there may be several."""
+    own, near = codes.load(), [np.empty(0, np.int64)]
+    for number, path in enumerate(against):
         earlier = PackedCodes.load(path)
-        if len(earlier) and len(codes):
-            how = search.threshold, search.recall, _search.MAX_BUCKET, n_jobs
+        if len(earlier) and len(own):
+            given = search.threshold, search.recall, _search.MAX_BUCKET, how.n_jobs
             more = steps.within(f"against-{number}")
-            near.append(_search.near_rows(earlier, codes, *how, more))
+            near.append(_search.near_rows(earlier, own, *given, more))
     return distinct(np.concatenate(near))
 
 
-def _copies(path: str, n_records: int) -> tuple[Array, Array]:
+def _copies(digests: Array) -> tuple[Array, Array]:
     """Pairs of records without samples of equal bytes: each record with the first of its equals."""
-    digests = read_array(path, DIGESTS_OF._replace(shape=(None, 3)))
-    if not (digests[:, 0] < n_records).all():
-        raise ValueError(f"{path} is damaged: expected digests of rows below {n_records}")
     rows = digests[:, 0].astype(np.int64)
     if not len(rows):
         return rows, rows
@@ -257,43 +241,45 @@ def _copies(path: str, n_records: int) -> tuple[Array, Array]:
 # ---- the exact kernel ----------------------------------------------------------------------------
 
 
-def verified(
+def exact_values(
     job: Job,
-    inputs: list[Any],
-    n_rows: int,
-    i: Array,
-    j: Array,
-    threshold: float,
-    stages: StageRecords,
-    progress: bool | None,
-) -> tuple[Array, Array]:
-    """The pairs whose exact kernel is at least `threshold`, i ascending. Inputs are read again; the
-    rows of pairs are kept in temporary files."""
-    in_pair = np.zeros(n_rows, bool)
-    in_pair[i] = in_pair[j] = True
-    place = np.cumsum(in_pair) - 1
+    inputs: tuple[list[Any], list[Any] | None],
+    codes: tuple[PackedCodes, PackedCodes | None],
+    pairs: tuple[Array, Array],
+    folder: str,
+    how: How,
+) -> Array:
+    """The exact kernel of pairs of records, of one set or of two. Inputs are read again; the rows
+    of pairs are in temporary files meanwhile."""
+    i, j = pairs
     with ExitStack() as stack:
-        X = _rows_of(job, inputs, in_pair, stages.folder, progress, stack)
-        kept = _search.reaches(exact_pairs(job.map, X, X, place[i], place[j]), threshold)
-    return i[kept], j[kept]
+        wanted = np.zeros(len(codes[0]), bool)
+        wanted[i] = True
+        if codes[1] is None or inputs[1] is None:
+            wanted[j] = True
+            place = np.cumsum(wanted) - 1
+            X = _rows_of(job, inputs[0], wanted, folder, how, stack)
+            return exact_pairs(job.map, X, X, place[i], place[j])
+        of_other = np.zeros(len(codes[1]), bool)
+        of_other[j] = True
+        X = _rows_of(job, inputs[0], wanted, folder, how, stack)
+        Y = _rows_of(job, inputs[1], of_other, folder, how, stack)
+        places = (np.cumsum(wanted) - 1)[i], (np.cumsum(of_other) - 1)[j]
+        width = max(X.shape[1], Y.shape[1])
+        return exact_pairs(job.map, with_width(X, width), with_width(Y, width), *places)
 
 
 def _rows_of(
-    job: Job,
-    inputs: list[Any],
-    wanted: Array,
-    folder: str,
-    progress: bool | None,
-    stack: ExitStack,
+    job: Job, inputs: list[Any], wanted: Array, folder: str, how: How, stack: ExitStack
 ) -> Any:
     """Some rows of files, as a matrix in temporary files."""
     temporary = partial(tempfile.TemporaryFile, dir=folder)
     files: list[Any] = [stack.enter_context(temporary()) for _ in _TYPES]
     n_rows = n_entries = width = 0
     ends = [np.zeros(1, np.int64)]
-    with _output_files.blaming(folder), FileProgress(inputs, progress, "rows") as bar:
+    with _output_files.blaming(folder), FileProgress(inputs, how.progress, "rows") as bar:
         for input in inputs:
-            for X in read_rows(job.source, input, _matrix, n_jobs=job.n_jobs, bar=bar):
+            for X in read_rows(job.source, input, _matrix, n_jobs=how.n_jobs, bar=bar):
                 some = X[np.flatnonzero(wanted[n_rows : n_rows + X.shape[0]])]
                 n_rows += X.shape[0]
                 width = max(width, X.shape[1])

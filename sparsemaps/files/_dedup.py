@@ -1,10 +1,9 @@
 """Records without near-duplicates: codes, pairs, clusters, and the records that are kept."""
 
-import contextlib
 import itertools
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple
 
@@ -12,12 +11,11 @@ import numpy as np
 
 from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._checks import check_bool, check_choice
+from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_choice, check_int
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import (
     IDS,
-    LENGTHS,
     InputFile,
     expand,
     is_directory,
@@ -25,30 +23,40 @@ from sparsemaps._tools._sources import (
     is_standard,
     known_inputs,
     refuse_changes,
+    refuse_inside,
     spooled,
 )
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import (
-    CLUSTERS,
-    CODES,
-    LENGTHS_OF,
-    NEAR,
-    PAIRS,
-    STAGE_FILES,
+    BESIDE,
+    RANGE_BYTES,
+    Codes,
     Search,
-    Stage,
-    encode_records,
-    find_pairs,
-    save,
-    similar_records,
+    encode,
+    joining_pairs,
+    near_rows,
+    ranges_of,
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._job import Job, source_of
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._map import one_each
-from sparsemaps.files._stage_records import StageRecords
+from sparsemaps.files._recipes import digest
+from sparsemaps.files._results import Results, Steps, counts, save_array
+from sparsemaps.files._tasks import (
+    Engine,
+    How,
+    Share,
+    Stage,
+    Task,
+    Threads,
+    check_share,
+    check_stage,
+    run_share,
+    run_stages,
+)
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
@@ -56,9 +64,9 @@ from sparsemaps.neighbors._clusters import numbered_components
 from sparsemaps.text._records import is_text_file
 
 
-class KeptFile(NamedTuple):
+class DeduplicatedFile(NamedTuple):
     """An input, the output of its records, the number of its records, the number of kept records,
-    and whether the output was complete before (`resume`)."""
+    and whether the output was complete before."""
 
     input: Any
     output: Any
@@ -75,7 +83,7 @@ class Deduplicated(NamedTuple):
     n_kept: int
     n_clusters: int
     largest: int
-    files: list[KeptFile]
+    files: list[DeduplicatedFile]
 
 
 def deduplicate_files(
@@ -97,7 +105,8 @@ def deduplicate_files(
     text_format: str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
-    resume: bool = False,
+    resume: bool = True,
+    task: tuple[str, int, int] | None = None,
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> Deduplicated:
     r"""Keep one record of each cluster of near-duplicates.
@@ -157,10 +166,12 @@ def deduplicate_files(
         Threads; None is 1, -1 all processors. The output does not depend on it.
     progress : bool or None, default=None
         Show bars on standard error; None shows them if that is a terminal.
-    resume : bool, default=False
-        Take the stages of an earlier run as far as they are of the same inputs and options: another
-        threshold needs no new codes. Codes of another map or of texts in other n-grams are an
-        error.
+    resume : bool, default=True
+        Take the results of earlier runs as far as they are of the same inputs and options: another
+        threshold needs no new codes. False makes all anew.
+    task : tuple (stage, i, n) or None, default=None
+        Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
+        ``--task`` of the command do; the numbers that are returned are 0.
     max_line_bytes : int, default=2**30
         A longer line is an error.
 
@@ -192,10 +203,10 @@ def deduplicate_files(
     end gets one if another record follows. Of Parquet, each group of rows is filtered by itself,
     with all columns, the schema and the compression.
 
-    Stages are kept in the directory ``OUTPUT.stages``: ``codes.npy``, which is what `PackedCodes`
-    loads and `against` takes, with lengths and digests beside it; ``pairs.npy``, ``near.npy`` and
-    ``clusters.npy``. It may be removed. A run that was ended during the first stage goes on with
-    the input that it had not finished. Standard output has no stages.
+    Results are in the directory ``OUTPUT.stages``: ``codes.npy``, which is what `PackedCodes` loads
+    and `against` takes, with lengths and digests beside it; ``pairs.npy``, ``near.npy``,
+    ``clusters.npy`` and ``kept.npy``. It may be removed. A run that was ended goes on with the
+    first result that is not complete. The results for standard output are in a temporary folder.
 
     Beside the codes, which are mapped into memory, there are some 50 bytes a record, however many
     pairs there are; with `exact` all candidates, 24 bytes each; of Parquet, a group of rows.
@@ -222,7 +233,11 @@ def deduplicate_files(
         zero_based=zero_based, token_pattern=token_pattern, text_format=text_format, n_jobs=n_jobs,
         max_line_bytes=max_line_bytes,
     )  # fmt: skip
-    return run(plan, progress, resume)
+    share = check_share(task)
+    if share is None:
+        return run(plan, progress, resume)
+    run_part(plan, share, progress)
+    return Deduplicated(0, 0, 0, 0, [])
 
 
 # ---- the plan ------------------------------------------------------------------------------------
@@ -241,6 +256,8 @@ class DedupPlan(NamedTuple):
     """The folder of the stages; None if they are not kept."""
     keep: str
     clusters: Any
+    against: tuple[InputFile, ...]
+    """Files of codes of earlier deliveries."""
 
 
 def make_plan(
@@ -266,11 +283,11 @@ def make_plan(
         _search.check_share("threshold", threshold),
         _search.check_share("recall", recall),
         check_bool("exact", exact),
-        _earlier_codes(against),
     )
+    earlier = _earlier_codes(against)
     check_choice("keep", keep, ("first", "longest"))
     job = _make_job(map, paths, texts, id_field, n_jobs, **options)
-    _check_codes(job, search)
+    _check_codes(job, search, earlier)
     is_many = is_directory(output)
     if is_many:
         pairs = one_each(paths, os.fspath(output), lambda name: name)
@@ -288,18 +305,11 @@ def make_plan(
             raise ValueError("the output and the table of clusters are both standard output")
         names.append((clusters, "the table of clusters"))
     if folder is not None:
-        _refuse_inside(folder, paths)
+        refuse_inside(folder, paths)
         names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
-    _output_files.refuse_clashes([*paths, *search.against], names)
+    _output_files.refuse_clashes([*paths, *earlier], names)
     known = known_inputs(paths)
-    return DedupPlan(job, search, known, outputs, is_many, folder, keep, clusters)
-
-
-def _refuse_inside(folder: str, paths: list[Any]) -> None:
-    """Raise a ValueError if an input is a file of the folder of stages."""
-    for path in paths:
-        if is_regular(path) and os.path.realpath(folder) == os.path.dirname(os.path.realpath(path)):
-            raise ValueError(f"the input {path} is in the folder of stages; move it elsewhere")
+    return DedupPlan(job, search, known, outputs, is_many, folder, keep, clusters, earlier)
 
 
 def _earlier_codes(against: Any) -> tuple[InputFile, ...]:
@@ -347,13 +357,15 @@ def _analyzer(texts: str | None, paths: list[Any], text_format: str | None) -> s
     return TEXTS if True in kinds else None
 
 
-def _check_codes(job: Job, search: Search) -> None:
+def _check_codes(job: Job, search: Search, earlier: tuple[InputFile, ...]) -> None:
     """Raise a ValueError where codes cannot be compared, before they are made."""
     own = empty_codes(job.map, job.options.texts)
     _search.least_agreeing(own, search.threshold)
-    for path in search.against:
+    for path in earlier:
         refuse_different(f"{path} and the inputs", PackedCodes.load(path), own)
 
+
+CODES = "codes.npy"
 
 STAGES = ".stages"
 """The ending of the name of the folder of stages, after the name of the output."""
@@ -364,56 +376,191 @@ TEXTS = "word:5"
 
 # ---- the stages ----------------------------------------------------------------------------------
 
+PAIRS, NEAR, CLUSTERS, KEPT = "pairs.npy", "near.npy", "clusters.npy", "kept.npy"
+"""Files of stages: pairs of rows; rows near those of an earlier delivery; numbers of clusters;
+which records are kept."""
+
+STAGE_FILES = CODES, *(CODES + ending for ending in BESIDE), PAIRS, NEAR, CLUSTERS, KEPT
+
+
+def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
+    """The stages of a plan. Those of pairs and of what is kept need nothing but codes."""
+    codes = yield from encode(plan.job, inputs, results)
+    check_int("the number of records", sum(codes.n_records), 0, LARGEST_INT32)
+    of = plan, inputs, codes
+    recipe = {"codes": codes.digest, **plan.search._asdict()}
+    pairs = Task(PAIRS, recipe, of)
+    yield Stage("pairs", "pairs of near records", [pairs], _find_pairs)
+    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    recipe = {**recipe, "exact": None, "against": [path.recipe for path in plan.against]}
+    near = Task(NEAR, recipe, of)  # of an earlier delivery only codes are known
+    yield Stage("near", "records near those of earlier deliveries", [near], _find_near)
+    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    clusters = Task(CLUSTERS, {"pairs": digest(pairs.recipe)}, codes)
+    yield Stage("clusters", "the cluster of each record", [clusters], _find_clusters)
+    recipe = {"clusters": digest(clusters.recipe), "near": digest(near.recipe), "keep": plan.keep}
+    kept = Task(KEPT, recipe, of)
+    yield Stage("kept", "which records are kept", [kept], _choose)
+    outputs = output_tasks(plan, inputs, codes, kept, results)
+    endings = () if plan.folder is None else ("",)
+    yield Stage("outputs", "the records that are kept", outputs, _write_output, endings)
+
+
+def listing(plan: DedupPlan) -> list[tuple[str, int, str]]:
+    """Name, number of tasks, and meaning of each stage."""
+    n_ranges = sum(len(ranges_of(plan.job, input)) for input in plan.inputs)
+    return [
+        ("codes", n_ranges, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"),
+        ("codes-join", 1, "the codes of all inputs in one file"),
+        ("pairs", 1, "pairs of near records"),
+        ("near", 1, "records near those of earlier deliveries"),
+        ("clusters", 1, "the cluster of each record"),
+        ("kept", 1, "which records are kept"),
+        ("outputs", len(plan.outputs), "the records that are kept"),
+    ]
+
+
+_STEPS = "search-"
+"""What names of results of a search that is not complete begin with."""
+
+
+def _find_pairs(of: Any, path: str, how: How) -> int:
+    """Write pairs that join the records of each cluster; returns their number."""
+    plan, inputs, codes = of
+    folder = os.path.dirname(path)
+    recipe = {"codes": codes.digest, **plan.search._asdict()}
+    steps = Steps(Results(folder), _STEPS, recipe, how.progress)
+    i, j = joining_pairs(plan.job, plan.search, inputs, codes, folder, how, steps)
+    save_array(path, np.stack([i, j]).astype(np.uint32))
+    return len(i)
+
+
+def _find_near(of: Any, path: str, how: How) -> int:
+    """Write the rows that are near those of earlier deliveries; returns their number."""
+    plan, _, codes = of
+    recipe = {"codes": codes.digest, "against": [one.recipe for one in plan.against],
+              **plan.search._asdict()}  # fmt: skip
+    steps = Steps(Results(os.path.dirname(path)), _STEPS, recipe, how.progress)
+    near = near_rows(plan.search, codes, plan.against, how, steps)
+    save_array(path, near)
+    return len(near)
+
+
+def _find_clusters(codes: Codes, path: str, how: How) -> int:
+    """Write the number of each record's cluster; returns the number of clusters."""
+    n = sum(codes.n_records)
+    i, j = read_array(_beside(path, PAIRS), ArrayKind(np.uint32, (2, None), most=n - 1), mmap=True)
+    numbers = numbered_components(i, j, n).astype(np.uint32)
+    save_array(path, numbers)
+    return int(numbers.max()) + 1 if n else 0
+
+
+def _choose(of: Any, path: str, how: How) -> list[int]:
+    """Write which records are kept; returns the numbers that `Deduplicated` begins with."""
+    plan, _, codes = of
+    n = sum(codes.n_records)
+    numbers = read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1))
+    near = read_array(_beside(path, NEAR), ArrayKind(np.int64, most=n - 1))
+    kept = kept_rows(numbers, codes.lengths(), near, plan.keep)
+    save_array(path, kept)
+    sizes = np.bincount(numbers)
+    return [n, int(kept.sum()), int((sizes > 1).sum()), int(sizes.max(initial=0))]
+
+
+def _beside(path: str, name: str) -> str:
+    return os.path.join(os.path.dirname(path), name)
+
+
+def output_tasks(
+    plan: DedupPlan, inputs: list[Any], codes: Codes, kept: Task, results: Results
+) -> list[Task]:
+    """A task for each output, which takes the records of its inputs."""
+    tasks, rest = [], list(zip(inputs, codes.n_records, strict=True))
+    row = 0
+    for number, (output, paths) in enumerate(plan.outputs):
+        own, rest = rest[: len(paths)], rest[len(paths) :]
+        recipe = {"kept": digest(kept.recipe), "output": str(output), "codes": codes.digest}
+        path = os.path.abspath(output) if plan.folder is not None else None
+        of = plan.job.source, results.path(KEPT), own, row, path or output, plan.against
+        size = sum(getattr(input, "n_bytes", 0) for input, _ in own)
+        tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))
+        row += sum(n for _, n in own)
+    return tasks
+
+
+def _write_output(of: Any, path: str, how: How) -> list[int]:
+    """Write the records that are kept of some inputs; returns for each input the numbers of its
+    records and of those that are kept."""
+    source, file_of_kept, own, row, output, against = of
+    kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
+    selections = []
+    for input, n in own:
+        selections.append(Selection(input, np.array(kept[row : row + n])))
+        row += n
+    with ExitStack() as stack:
+        file = output
+        if not hasattr(output, "write"):
+            file = stack.enter_context(_output_files.atomic_output(output))
+        bar = how.bar or FileProgress([], False)
+        write_kept(source, selections, file, how.n_jobs, bar)
+        refuse_changes([*(input for input, _ in own), *against])
+    return [n for one in selections for n in (len(one.kept), int(one.kept.sum()))]
+
+
+# ---- running -------------------------------------------------------------------------------------
+
 
 def run(
-    plan: DedupPlan,
-    progress: bool | None,
-    resume: bool,
-    encode: Callable[..., Stage] = encode_records,
-    similar: Callable[..., tuple[Array, Array]] = similar_records,
+    plan: DedupPlan, progress: bool | None, resume: bool, engine: Engine | None = None
 ) -> Deduplicated:
-    """Run a plan. Dask calls it with other functions to encode records and to search pairs."""
-    are_files = all(isinstance(one, InputFile) for one in plan.inputs)
-    if check_bool("resume", resume) and (plan.folder is None or not are_files):
-        raise ValueError(f"{setting('resume', True)} is for inputs and outputs that are files")
+    """Run all tasks of a plan."""
+    check_bool("resume", resume)
     with ExitStack() as stack:
-        if plan.is_many:
-            os.makedirs(os.path.dirname(plan.outputs[0][0]), exist_ok=True)
-        if plan.folder is None:
-            stages = StageRecords(stack.enter_context(tempfile.TemporaryDirectory()), False)
-        else:
-            stages = StageRecords(plan.folder, resume)
-            stack.enter_context(stages.open())
-        job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
-        codes = encode(job, inputs, stages, progress)
-        pairs = find_pairs(job, plan.search, inputs, codes, stages, progress, similar)
-        numbers = _find_clusters(pairs, stages)
-        n_records = len(numbers)
-        lengths = read_array(
-            stages.path(CODES + LENGTHS), LENGTHS_OF._replace(shape=(n_records,)), mmap=True
-        )
-        near = read_array(stages.path(NEAR), ArrayKind(np.int64, most=n_records - 1))
-        kept = kept_rows(numbers, lengths, near, plan.keep)
-        sizes = np.bincount(numbers)
+        job, inputs, results = _begun(plan, stack, shared=False)
+        plan = plan._replace(job=job)
+        made = run_stages(
+            stages(plan, inputs, results), results, engine or Threads(plan.job.n_jobs),
+            not resume, progress,
+        )  # fmt: skip
+        n_records, n_kept, n_several, largest = counts(made["kept"][0], 4)
         if plan.clusters is not None:
-            write_table(plan.clusters, numbers, stages.path(CODES + IDS))
-        files = _write_outputs(plan, inputs, pairs, kept, stages, progress)
-    n_several, largest = int((sizes > 1).sum()), int(sizes.max(initial=0))
-    return Deduplicated(len(numbers), int(kept.sum()), n_several, largest, files)
+            of_records = read_array(
+                results.path(CLUSTERS), ArrayKind(np.uint32, (n_records,)), mmap=True
+            )
+            write_table(plan.clusters, of_records, results.path(CODES + IDS))
+    files = []
+    for (output, paths), result in zip(plan.outputs, made["outputs"], strict=True):
+        numbers = counts(result, 2 * len(paths))
+        files += [
+            DeduplicatedFile(path, output, n, n_kept_here, not result.is_new)
+            for path, n, n_kept_here in zip(paths, numbers[::2], numbers[1::2], strict=True)
+        ]
+    return Deduplicated(n_records, n_kept, n_several, largest, files)
 
 
-def _find_clusters(pairs: Stage, stages: StageRecords) -> Array:
-    """The stage of clusters: the number of each record's cluster."""
-    record = {"pairs": pairs.digest}
-    path = stages.path(CLUSTERS)
-    n_records = sum(pairs.n_records)
-    if not stages.has("clusters", record):
-        stages.begin("clusters")
-        kind = ArrayKind(np.uint32, (2, None), most=n_records - 1)
-        i, j = read_array(stages.path(PAIRS), kind, mmap=True)
-        save(path, numbered_components(i, j, n_records).astype(np.uint32))
-        stages.finish("clusters", record)
-    return read_array(path, ArrayKind(np.uint32, (n_records,), most=n_records - 1))
+def run_part(plan: DedupPlan, share: Share, progress: bool | None) -> int:
+    """Run some tasks of a stage; returns how many results were made."""
+    check_stage(share, listing(plan))
+    with ExitStack() as stack:
+        if plan.folder is None or not all(isinstance(one, InputFile) for one in plan.inputs):
+            raise ValueError("tasks are for inputs and outputs that are files")
+        job, inputs, results = _begun(plan, stack, shared=True)
+        plan = plan._replace(job=job)
+        how = How(job.n_jobs, None, progress)
+        return run_share(stages(plan, inputs, results), results, share, how)
+
+
+def _begun(plan: DedupPlan, stack: ExitStack, *, shared: bool) -> tuple[Job, list[Any], Results]:
+    """The job, the inputs to read, and the folder of results, which is locked."""
+    if plan.is_many:
+        os.makedirs(os.path.dirname(plan.outputs[0][0]), exist_ok=True)
+    if plan.folder is None:
+        results = Results(stack.enter_context(tempfile.TemporaryDirectory()))
+    else:
+        results = Results(plan.folder)
+        stack.enter_context(results.open(shared=shared))
+    job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
+    return job, inputs, results
 
 
 def kept_rows(numbers: Array, lengths: Array, near: Array, keep: str) -> Array:
@@ -450,56 +597,3 @@ def write_table(output: Any, numbers: Array, ids: str) -> None:
             some = (numbers[start : start + _LINES].astype(np.int64) + 1).tolist()
             text = "".join(f"{next(names)}\t{number}\n" for number in some)
             file.write(text.encode())
-
-
-def _write_outputs(
-    plan: DedupPlan,
-    inputs: list[Any],
-    pairs: Stage,
-    kept: Array,
-    stages: StageRecords,
-    progress: bool | None,
-) -> list[KeptFile]:
-    """The stage of outputs, each of which has a record of its own."""
-    ends = np.cumsum([0, *pairs.n_records])
-    selections = [
-        Selection(input, kept[start:stop])
-        for input, (start, stop) in zip(inputs, itertools.pairwise(ends.tolist()), strict=True)
-    ]
-    tasks = []
-    for number, (output, paths) in enumerate(plan.outputs):
-        some = [selections.pop(0) for _ in paths]
-        record = {"pairs": pairs.digest, "keep": plan.keep, "output": str(output)}
-        stage = f"output-{number:06d}"
-        tasks.append((output, paths, some, stage, record, _is_complete(stages, stage, record)))
-    for output, _, _, stage, _, is_complete in tasks:
-        if not is_complete:
-            stages.begin(stage)
-            if plan.is_many and os.path.exists(output):  # never beside outputs of other settings
-                os.unlink(output)
-    files = []
-    to_read = [path for _, paths, *_, is_complete in tasks for path in paths if not is_complete]
-    with FileProgress(to_read, progress, "kept") as bar:
-        for output, paths, some, stage, record, is_complete in tasks:
-            if not is_complete:
-                with contextlib.ExitStack() as stack:
-                    file = output
-                    if not hasattr(output, "write"):
-                        file = stack.enter_context(_output_files.atomic_output(output))
-                    write_kept(plan.job.source, some, file, plan.job.n_jobs, bar)
-                    refuse_changes([*inputs, *plan.search.against])
-                if plan.folder is not None:
-                    size = os.path.getsize(output)
-                    stages.finish(stage, {**record, "size": size})
-            files += [
-                KeptFile(path, output, len(one.kept), int(one.kept.sum()), is_complete)
-                for path, one in zip(paths, some, strict=True)
-            ]
-    return files
-
-
-def _is_complete(stages: StageRecords, stage: str, record: dict[str, Any]) -> bool:
-    """Whether an earlier run has finished an output, which is as it was."""
-    if stages.record(stage) is None or not os.path.exists(record["output"]):
-        return False
-    return stages.has(stage, {**record, "size": os.path.getsize(record["output"])})

@@ -21,12 +21,12 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files
-from sparsemaps._tools._sources import DIGESTS, IDS, LABELS, LENGTHS, QIDS
+from sparsemaps._tools._sources import COMMENTS, DIGESTS, IDS, LABELS, LENGTHS, QIDS
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._record import config_of
-from sparsemaps.files._rows import InputBlock, apply, with_comments
+from sparsemaps.files._recipes import config_of
+from sparsemaps.files._rows import InputBlock, apply, comments_of_rows, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
 
 _LINES_BYTES = 2**22
@@ -205,13 +205,14 @@ class NpyFormat(_CodesFormat):
 
 
 class RecordsFormat(_CodesFormat):
-    """What `deduplicate_files` keeps of records: packed codes; beside them the length of each
-    record, and a digest of each that has no samples, after its number."""
+    """What jobs over records hold of them: packed codes; beside them the length of each record, a
+    digest of each that has no samples, after its number, and, if asked for, comments of lines."""
 
-    beside = LENGTHS, DIGESTS, IDS
+    beside = LENGTHS, DIGESTS, IDS, COMMENTS
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
+        self._comments: IO[bytes] | None = None
         self._lengths = _GrowingNpy(self._path + LENGTHS, np.uint32, self._stack)
         self._digests = _GrowingNpy(self._path + DIGESTS, np.uint64, self._stack)
 
@@ -221,11 +222,20 @@ class RecordsFormat(_CodesFormat):
         contents = block.contents(empty)
         digests = [hashlib.blake2b(content, digest_size=16).digest() for content in contents]
         words = np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2)
-        return codes, block.lengths(), np.column_stack([empty.astype(np.uint64), words]), block.ids
+        columns = np.column_stack([empty.astype(np.uint64), words])
+        comments = list(comments_of_rows(block.text)) if self._options.comments else []
+        return codes, block.lengths(), columns, (block.ids, comments)
 
     def write(self, converted: Any) -> None:
-        codes, lengths, digests, ids = converted
+        codes, lengths, digests, (ids, comments) = converted
         self._append(codes, ids)
+        if comments:
+            if self._comments is None:
+                output = _output_files.atomic_output(self._path + COMMENTS)
+                self._comments = self._stack.enter_context(output)
+            for row, text in comments:
+                line = f"{self._lengths.n + row}\t{text}\n"
+                self._comments.write(line.encode("utf-8", "surrogateescape"))
         digests[:, 0] += np.uint64(self._lengths.n)
         self._lengths.append(lengths)
         self._digests.append(digests.reshape(-1))

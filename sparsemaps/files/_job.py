@@ -17,7 +17,7 @@ from sparsemaps.files._formats import (
     OutputFormat,
     rows_at_once,
 )
-from sparsemaps.files._record import make_record
+from sparsemaps.files._recipes import make_recipe
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
 from sparsemaps.files._text_rows import TextRows, number_labels, text_rows, width_of
 from sparsemaps.maps._sparse_map import as_fitted
@@ -25,7 +25,7 @@ from sparsemaps.maps._sparse_map import as_fitted
 
 class MappedFile(NamedTuple):
     """An input, the output of its rows, the number of rows, and whether the output was complete
-    before (`resume`); the number of rows is then that of the earlier run."""
+    before; the number of rows is then that of the earlier run."""
 
     input: Any
     output: Any
@@ -105,11 +105,14 @@ class Job(NamedTuple):
             n_rows += n_more
         return n_rows
 
-    def record(self, **more: Any) -> dict[str, Any]:
-        """The record of an output, for resuming."""
+    def recipe(self) -> dict[str, Any]:
+        """What decides an output, beside its inputs."""
         source, output = self.source.options(), self.options._asdict()
-        options = {"format": self.format, **source, **output, **more}
-        return make_record(self.map, options)
+        return make_recipe(self.map, {"format": self.format, **source, **output})
+
+    def format_of(self, input: Any) -> str:
+        """The format of an input."""
+        return self.source.format_of(input) if isinstance(self.source, TextRows) else "svmlight"
 
     def is_cut(self, path: str) -> bool:
         """Whether ranges of bytes of an input are inputs; those of Parquet are not."""

@@ -24,7 +24,7 @@ from sparsemaps._tools._sources import (
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
-from sparsemaps.files._coded_rows import holds_codes
+from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, apply, read_rows
 from sparsemaps.files._text_rows import TextRows, text_rows

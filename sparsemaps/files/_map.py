@@ -1,15 +1,14 @@
 """Mapping LIBSVM files to files."""
 
-import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
-from sparsemaps._tools import _output_files, _text_input, _threads
-from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
+from sparsemaps._tools import _output_files, _text_input
+from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._locks import one_writer
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import (
     RECORD,
@@ -20,12 +19,21 @@ from sparsemaps._tools._sources import (
     is_standard,
     known_inputs,
 )
-from sparsemaps.files._job import Job, MappedFile, Names, make_job, make_text_job
-from sparsemaps.files._record import difference, record_beside, write_beside
+from sparsemaps.files._job import Job, MappedFile, Names, make_job
+from sparsemaps.files._results import Result, Results, counts
+from sparsemaps.files._tasks import (
+    Engine,
+    How,
+    Share,
+    Stage,
+    Task,
+    Threads,
+    check_share,
+    check_stage,
+    run_share,
+    run_stages,
+)
 from sparsemaps.files._text_rows import TextRows, refuse_pipe
-
-_SMALL_BYTES = 2**23
-"""Threads divide a file of at least this size among them; smaller ones they take one each."""
 
 
 def map_files(
@@ -46,8 +54,8 @@ def map_files(
     n_jobs: int | None = None,
     progress: bool | None = None,
     comments: bool = False,
-    resume: bool = False,
-    shard: tuple[int, int] | None = None,
+    resume: bool = True,
+    task: tuple[str, int, int] | None = None,
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> list[MappedFile]:
     r"""Map the rows of LIBSVM files, in bounded memory.
@@ -113,20 +121,20 @@ def map_files(
         Whether to show a bar on standard error; None shows it if standard error is a terminal.
     comments : bool, default=False
         Whether to keep the comments of the inputs (format "svmlight").
-    resume : bool, default=False
-        Whether to skip the outputs in the directory that are complete already. A file OUTPUT.json
-        beside each output records the map, the options, and the size and time of the input. An
-        input that has changed since is mapped again; another map or option is an error.
-    shard : tuple of two int or None, default=None
-        (i, n) maps every n-th of the inputs, starting with the i-th; i is numbered from 1. n
-        processes with i = 1, ..., n map all inputs, all to the same directory.
+    resume : bool, default=True
+        Whether to take outputs in the directory that are complete already. A file OUTPUT.json
+        beside each output records the map, the options, and the path, size and time of the input.
+        Where one of these is another one, the output is made again. False makes all again.
+    task : tuple (stage, i, n) or None, default=None
+        For an output that is a directory: ("map", i, n) makes only those outputs whose numbers are
+        i modulo n. So n processes, on machines that share the directory, make all of them.
     max_line_bytes : int, default=2**30
         A longer line is an error: a small compressed file can hold one that fills the memory.
 
     Returns
     -------
     files : list of MappedFile
-        For each input its `input`, `output`, `n_rows`, and `skipped`.
+        For each input its `input`, `output`, `n_rows`, and `skipped`; of a `task`, none.
 
     Raises
     ------
@@ -160,23 +168,23 @@ def map_files(
         field=field, label_field=label_field, id_field=id_field, token_pattern=token_pattern,
         text_format=text_format, n_jobs=n_jobs, comments=comments, max_line_bytes=max_line_bytes,
     )  # fmt: skip
-    return _run(job, inputs, output, bool(resume), shard, progress)
+    return run(job, inputs, output, bool(resume), check_share(task), progress)
 
 
-def _run(
+def run(
     job: Job,
     inputs: Any,
     output: Any,
-    resume: bool = False,
-    shard: tuple[int, int] | None = None,
+    resume: bool = True,
+    share: Share | None = None,
     progress: bool | None = None,
 ) -> list[MappedFile]:
     """Map inputs to one output, or each to its own. All names are compared first."""
+    if share is not None:
+        check_stage(share, listing(job, inputs, output))
     paths, format = expand(inputs), job.format
     if is_directory(output):
-        return _map_each(job, paths, os.fspath(output), resume, shard, progress)
-    if resume or shard is not None:
-        raise ValueError("resume and shard are for an output that is a directory")
+        return _map_each(job, paths, os.fspath(output), resume, share, progress)
     if format != "svmlight" and (hasattr(output, "write") or os.fspath(output) == "-"):
         raise ValueError(f"{setting('format', format)} needs a file to write to, not a pipe")
     name = "" if hasattr(output, "write") else os.fspath(output)
@@ -195,6 +203,16 @@ def _run(
     return [file._replace(input=path) for file, path in zip(mapped, paths, strict=True)]
 
 
+def listing(job: Job, inputs: Any, output: Any) -> list[tuple[str, int, str]]:
+    """Name, number of tasks, and meaning of the only stage."""
+    if not is_directory(output):
+        raise ValueError("tasks are for an output that is a directory")
+    return [("map", len(expand(inputs)), _ABOUT)]
+
+
+_ABOUT = "an output for each input"
+
+
 def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, str]]:
     """All files that mapping these inputs writes, each with words for it in an error."""
     is_many = is_directory(output)
@@ -209,24 +227,25 @@ def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, s
     return names
 
 
-def text_files(
-    vectorizer: Any,
-    inputs: Any,
-    output: Any,
-    *,
-    resume: bool = False,
-    shard: tuple[int, int] | None = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-    **options: Any,
-) -> list[MappedFile]:
-    """Write the rows that a vectorizer makes of texts, for ``sparsemaps text``."""
-    return _run(
-        make_text_job(vectorizer, n_jobs, **options), inputs, output, resume, shard, progress
-    )
-
-
 # ---- a directory of outputs ----------------------------------------------------------------------
+
+
+def stages(job: Job, pairs: list[tuple[InputFile, str]]) -> Iterator[Stage]:
+    """The only stage: each input to an output of its own."""
+    recipe = job.recipe()
+    tasks = [
+        Task(os.path.basename(output), {**recipe, "input": [*input.recipe, job.format_of(input)]},
+             (job, input), input.n_bytes)
+        for input, output in pairs
+    ]  # fmt: skip
+    yield Stage("map", _ABOUT, tasks, _map_one, ("", *job.names().beside))
+
+
+def _map_one(of: Any, path: str, how: How) -> int:
+    """Map an input to an output of its own; returns the number of rows."""
+    job, input = of
+    (mapped,) = job._replace(n_jobs=how.n_jobs).run([input], path, how.bar)
+    return int(mapped.n_rows)
 
 
 def _map_each(
@@ -234,96 +253,34 @@ def _map_each(
     paths: list[Any],
     directory: str,
     resume: bool,
-    shard: tuple[int, int] | None,
+    share: Share | None,
     progress: bool | None,
+    engine: Engine | None = None,
 ) -> list[MappedFile]:
     """Map each input to an output of its own."""
-    pairs = [(path, output) for output, path in _outputs(paths, directory, job.names().ending)]
-    if shard is not None:
-        i, n = _check_shard(shard)
-        pairs = pairs[i - 1 :: n]
+    outputs = [output for output, _ in _outputs(paths, directory, job.names().ending)]
     _output_files.refuse_clashes(paths, written(paths, directory, job.names()))
     job.check_formats(paths)
-    known = dict(zip(paths, known_inputs(paths), strict=True))
+    inputs = known_inputs(paths)
     with ExitStack() as stack:
-        job, _ = job.prepared(list(known.values()), stack)  # also those of other shards
+        job, _ = job.prepared(inputs, stack)
+    results = Results(directory.rstrip(os.sep) or directory)
+    to_do = stages(job, list(zip(inputs, outputs, strict=True)))
     os.makedirs(directory, exist_ok=True)
-    known_pairs = [(known[path], output) for path, output in pairs]
-    with one_writer(directory, shared=shard is not None):
-        mapped = map_each_to(job, known_pairs, resume, progress)
-    return [file._replace(input=os.fspath(file.input)) for file in mapped]
+    with one_writer(directory, shared=share is not None):
+        if share is not None:
+            run_share(to_do, results, share, How(job.n_jobs, None, progress))
+            return []
+        made = run_stages(to_do, results, engine or Threads(job.n_jobs), not resume, progress)
+    return [
+        MappedFile(path, output, _n_rows(result), not result.is_new)
+        for path, output, result in zip(paths, outputs, made["map"], strict=True)
+    ]
 
 
-def map_each_to(
-    job: Job,
-    pairs: list[tuple[InputFile, str]],
-    resume: bool,
-    progress: bool | None,
-    title: str = "",
-) -> list[MappedFile]:
-    """Map inputs to outputs of their own, with records beside them."""
-    record = job.record()
-    mapped: dict[str, MappedFile] = {}
-    if resume:
-        for path, output in pairs:
-            n_rows = _finished(record, path, output)
-            if n_rows is not None:
-                mapped[output] = MappedFile(path, output, n_rows, True)
-    to_do = [pair for pair in pairs if pair[1] not in mapped]
-    with FileProgress([path for path, _ in to_do], progress, title) as bar:
-
-        def map_one(path: InputFile, output: str, n_jobs: int | None = None) -> MappedFile:
-            return _map_to(job._replace(n_jobs=n_jobs), record, path, output, bar)
-
-        for is_small, some in itertools.groupby(to_do, _is_small):
-            if is_small:
-                mapped |= {file.output: file for file in _threads.stream(map_one, some, job.n_jobs)}
-            else:
-                mapped |= {output: map_one(path, output, job.n_jobs) for path, output in some}
-    return [mapped[output] for _, output in pairs]
-
-
-def _is_small(pair: tuple[InputFile, str]) -> bool:
-    """Whether an input has too few blocks for several threads, so that each takes another file."""
-    return pair[0].state["size"] < _SMALL_BYTES
-
-
-def _map_to(
-    job: Job, record: dict[str, Any], path: InputFile, output: str, bar: FileProgress
-) -> MappedFile:
-    """Map an input to an output of its own, and write a record of both beside it."""
-    _remove(output + RECORD)
-    for ending in job.names().beside:
-        _remove(output + ending)
-    (mapped,) = job.run([path], output, bar)
-    record = {
-        **record,
-        "input": path.state,
-        "n_rows": mapped.n_rows,
-        "output_size": os.path.getsize(output),
-    }
-    write_beside(output, record, synced=False)
-    return mapped
-
-
-def _finished(record: dict[str, Any], path: InputFile, output: str) -> int | None:
-    """The number of rows of a complete output; None if it is not. Another map is an error."""
-    before = record_beside(output)
-    if before is None or not os.path.exists(output):
-        return None
-    if not isinstance(before.get("n_rows"), int):
-        return None
-    other = difference({name: before.get(name) for name in record}, record)
-    if other is not None:
-        raise ValueError(
-            f"{output} is of another map or command: made with {other}; write to another "
-            "directory, or remove it"
-        )
-    size = os.path.getsize(output)
-    if before.get("input") != path.state or before.get("output_size") != size:
-        return None
-    n_rows: int = before["n_rows"]
-    return n_rows if n_rows >= 0 else None
+def _n_rows(result: Result) -> int:
+    (n_rows,) = counts(result._replace(value=[result.value]), 1)
+    return n_rows
 
 
 def _outputs(paths: list[Any], directory: str, ending: str) -> list[tuple[str, Any]]:
@@ -343,17 +300,3 @@ def one_each(
             raise ValueError(f"{outputs[output]} and {path} have the same output {output}")
         outputs[output] = path
     return list(outputs.items())
-
-
-def _check_shard(shard: Any) -> tuple[int, int]:
-    try:
-        i, n = shard
-    except (TypeError, ValueError):
-        raise ParameterError("shard", repr(shard), "two integers (i, n)") from None
-    n = check_int("the second number of shard", n, 1, LARGEST_INT32)
-    return check_int("the first number of shard", i, 1, n), n
-
-
-def _remove(path: str) -> None:
-    if os.path.exists(path):
-        os.unlink(path)

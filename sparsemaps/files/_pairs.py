@@ -2,54 +2,73 @@
 
 import contextlib
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _text_input, _threads
+from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._distinct import distinct
-from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import (
-    RECORD,
+    IDS,
+    InputFile,
     expand,
     is_regular,
-    is_standard,
     known_inputs,
     refuse_changes,
+    refuse_inside,
+    spooled,
 )
-from sparsemaps._tools._stages import KeptStages, Stages
+from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
+from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._coded_rows import CodedRows, Encoder, holds_codes
-from sparsemaps.files._job import source_of
-from sparsemaps.files._record import (
-    difference,
-    make_record,
-    record_beside,
-    write_beside,
+from sparsemaps.files._coded_records import (
+    BESIDE,
+    RANGE_BYTES,
+    Codes,
+    Search,
+    encode,
+    exact_values,
+    holds_codes,
+    ranges_of,
+    read_comments,
 )
-from sparsemaps.files._rows import LibsvmRows, stacked
+from sparsemaps.files._formats import FormatOptions, empty_codes
+from sparsemaps.files._job import Job, source_of
+from sparsemaps.files._recipes import digest
+from sparsemaps.files._results import Results, Steps, counts, save_array
+from sparsemaps.files._rows import LibsvmRows
+from sparsemaps.files._tasks import (
+    Engine,
+    How,
+    Share,
+    Stage,
+    Task,
+    Threads,
+    check_share,
+    check_stage,
+    run_share,
+    run_stages,
+)
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.maps._config import from_config
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.neighbors import _containment, _hashing, _search
-from sparsemaps.neighbors._exact import exact_pairs
 
 _LINES = 2**14
 """Lines that are written at a time."""
 
 STAGES = ".stages"
-"""What the name of the folder of a run that is not complete ends with."""
+"""The ending of the name of the folder of stages, after the name of the output."""
 
 
 class FoundPairs(NamedTuple):
     """Numbers of rows of the inputs, of rows of `other`, and of pairs; and whether the output was
-    complete before (`resume`)."""
+    complete before."""
 
     n_rows: int
     n_other: int
@@ -75,7 +94,8 @@ def similar_pairs_of_files(
     text_format: str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
-    resume: bool = False,
+    resume: bool = True,
+    task: tuple[str, int, int] | None = None,
     max_bytes: int = _hashing.MAX_BYTES,
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> FoundPairs:
@@ -93,8 +113,8 @@ def similar_pairs_of_files(
     inputs : str, path-like, file-like, or a sequence of these
         LIBSVM files, or with `texts` raw texts; files of packed codes (.npy), as `map_files` and
         `sparsemaps.codes.PackedCodes.save` write them; directories and patterns. Each input is read
-        once, one after the other. Codes are kept in memory. Files of codes are mapped into memory;
-        if there are several inputs, their codes are joined in a temporary file beside the output.
+        once, and once more with `exact`. Codes are written to OUTPUT.stages, and mapped into
+        memory; a single file of codes is taken as it is.
     output : str, path-like or file-like
         The file to write (.gz, .bz2, .xz, .zst); "-" is standard output.
     threshold : float, default=0.8
@@ -106,20 +126,20 @@ def similar_pairs_of_files(
         compares all pairs.
     exact : bool, default=False
         Whether the exact kernel decides, among pairs whose estimates may be a little lower, and is
-        written. The rows are then kept in memory.
+        written. The inputs are then read once more, and the rows of pairs are written to temporary
+        files.
     containment : bool, default=False
         For `MinHash`, whether to write pairs of which the first set is contained in the second, up
         to `threshold`, as `sparsemaps.neighbors.contained_pairs` returns them. With `exact` fewer
         hashes are enough.
     zero_based, texts, field, id_field, token_pattern, text_format, n_jobs, progress, max_line_bytes
         As for `map_files`.
-    resume : bool, default=False
-        Whether to keep the results of steps in the folder OUTPUT.stages until the output is
-        complete, and to start from the results of an earlier run, which may have been killed. A
-        file OUTPUT.json then says what the output was made of, and a complete output is not made
-        again. Other parameters or inputs are an error. The results are codes, and pairs of each
-        part of the search, which with `containment` are two classes of sizes. With `exact`, inputs
-        are read again.
+    resume : bool, default=True
+        Take the results of earlier runs in the folder OUTPUT.stages, codes and pairs, as far as
+        they are of the same inputs and options. False makes all anew. The folder may be removed.
+    task : tuple (stage, i, n) or None, default=None
+        Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
+        ``--task`` of the command do; the numbers that are returned are 0.
     max_bytes : int, default=2**30
         As for `sparsemaps.neighbors.similar_pairs`.
 
@@ -152,135 +172,84 @@ def similar_pairs_of_files(
     >>> out.getvalue()
     b'1\t3\t1.000000\ta\tb\n'
     """
+    plan = make_plan(
+        map, inputs, output, other=other, threshold=threshold, recall=recall, exact=exact,
+        containment=containment, n_jobs=n_jobs, max_bytes=max_bytes, texts=texts,
+        zero_based=zero_based, field=field, id_field=id_field, token_pattern=token_pattern,
+        text_format=text_format, max_line_bytes=max_line_bytes,
+    )  # fmt: skip
+    share = check_share(task)
+    if share is None:
+        return run(plan, progress, resume)
+    run_part(plan, share, progress)
+    return FoundPairs(0, 0, 0, False)
+
+
+# ---- the plan ------------------------------------------------------------------------------------
+
+
+class PairsPlan(NamedTuple):
+    """The job of encoding, the search, the inputs and the output, after a check of all options."""
+
+    job: Job
+    search: Search
+    containment: bool
+    max_bytes: int
+    inputs: list[Any]
+    others: list[Any] | None
+    output: Any
+    folder: str | None
+    """The folder of the stages; None if they are not kept."""
+
+
+def make_plan(
+    map: Any, inputs: Any, output: Any, *, other: Any, threshold: float, recall: float, exact: bool,
+    containment: bool, n_jobs: int | None, max_bytes: int, texts: str | None, **options: Any,
+) -> PairsPlan:  # fmt: skip
+    """A plan of the options of `similar_pairs_of_files`, after a check of these, of the names of
+    all files, and of the codes."""
     paths, others = expand(inputs), [] if other is None else expand(other)
     read = [*paths, *others]
-    for name, value in (("exact", exact), ("containment", containment), ("resume", resume)):
+    for name, value in (("exact", exact), ("containment", containment)):
         _checks.check_bool(name, value)
-    job = _Job(
-        _map_of(map, read), _search.check_share("threshold", threshold),
-        _search.check_share("recall", recall), exact, containment, n_jobs,
-        _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT),
-    )  # fmt: skip
-    job.check(read)
-    what = {
-        "zero_based": zero_based, "field": field, "id_field": id_field,
-        "token_pattern": token_pattern, "text_format": text_format,
-    }  # fmt: skip
-    source, config = _source(job.map, read, texts, max_line_bytes=max_line_bytes, **what)
-    encoder = Encoder(job.map, source, config, keep_rows=exact)
-    target = None if hasattr(output, "write") else os.fspath(output)
-    if not resume:
-        written = [] if target is None else [(target, _output_files.OUTPUT)]
-        _output_files.refuse_clashes(read, written)
-        paths, others = _known(paths, others)
-        with _temporary_folder(target, read) as folder:
-            return job.run(encoder, paths, others, output, progress, Stages(progress), folder)
-    if target is None or not all(is_regular(path) for path in [target, *read]):
-        raise ValueError(f"{setting('resume', True)} needs inputs and an output that are files")
-    beside = [(target + ending, f"a file beside {target}") for ending in (RECORD, STAGES)]
-    _output_files.refuse_clashes(read, [(target, _output_files.OUTPUT), *beside])
-    paths, others = _known(paths, others)
-    states = [[path.path, *path.state.values()] for path in (*paths, *others)]
-    record = job.record({**what, "texts": config, "inputs": states})
-    answer = _complete(target, record)
-    if answer is None:
-        with one_writer(target + STAGES):
-            stages = _begin(target, record, progress)
-            answer = job.run(encoder, paths, others, target, progress, stages, None)
-            _finish(target, record, answer)
-            stages.remove()
-    return answer
+    search = Search(
+        _search.check_share("threshold", threshold), _search.check_share("recall", recall), exact
+    )
+    _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT)
+    _threads.resolve_n_jobs(n_jobs)
+    fitted = _map_of(map, read)
+    coded = [path for path in read if holds_codes(path)]
+    if exact and coded:
+        raise ValueError(f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes")
+    if containment and fitted is not None and not fitted.law.knows_sizes:
+        raise ValueError(f"{setting('containment', True)} is for MinHash")
+    source, config = _source(fitted, read, texts, **options)
+    kind = FormatOptions(False, True, "", config, options["id_field"] is not None)
+    job = Job(fitted, source, kind, "records", n_jobs)
+    is_file = not hasattr(output, "write") and is_regular(output)
+    folder = os.path.abspath(output) + STAGES if is_file else None
+    names = [] if hasattr(output, "write") else [(output, _output_files.OUTPUT)]
+    if folder is not None:
+        names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
+        refuse_inside(folder, read)
+    _output_files.refuse_clashes(read, names)
+    _refuse_different(job, coded)
+    known = known_inputs(read)
+    sides = known[: len(paths)], known[len(paths) :] if others else None
+    return PairsPlan(job, search, containment, max_bytes, *sides, output, folder)
 
 
-def _known(paths: list[Any], others: list[Any]) -> tuple[list[Any], list[Any]]:
-    """The inputs as they are now; none of them may be a stream that is given twice."""
-    known = known_inputs([*paths, *others])
-    return known[: len(paths)], known[len(paths) :]
-
-
-class _Job(NamedTuple):
-    """The map and the options that decide the pairs, after a check."""
-
-    map: Any
-    threshold: float
-    recall: float
-    exact: bool
-    containment: bool
-    n_jobs: int | None
-    max_bytes: int
-
-    def check(self, read: list[Any]) -> None:
-        """Raise where options exclude one another, or exclude an input."""
-        _threads.resolve_n_jobs(self.n_jobs)
-        coded = [path for path in read if holds_codes(path)]
-        if self.exact and coded:
-            raise ValueError(
-                f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes"
-            )
-        if self.containment and self.map is not None and not self.map.law.knows_sizes:
-            raise ValueError(f"{setting('containment', True)} is for MinHash")
-
-    def record(self, more: dict[str, Any]) -> dict[str, Any]:
-        """The record of the output, for resuming."""
-        names = ("threshold", "recall", "exact", "containment")
-        return make_record(self.map, {**{name: getattr(self, name) for name in names}, **more})
-
-    def run(
-        self, encoder: Encoder, paths: list[Any], others: list[Any], output: Any,
-        progress: bool | None, stages: Stages, folder: str | None,
-    ) -> FoundPairs:  # fmt: skip
-        """Find the pairs and write them."""
-        opened = (
-            contextlib.nullcontext(output)
-            if hasattr(output, "write")
-            else _output_files.atomic_output(output)
-        )
-        with opened as out:
-            with FileProgress([*paths, *others], progress) as bar:
-                how = bar, self.n_jobs, stages, folder
-                rows = encoder.read("rows", paths, *how)
-                second = encoder.read("other", others, *how) if others else None
-            i, j, value = self._find(rows, second, stages)
-            _write_lines(out, rows, second, i, j, value)
-            refuse_changes([*paths, *others])
-        n_other = 0 if second is None else second.names.n_rows
-        return FoundPairs(rows.names.n_rows, n_other, len(i), False)
-
-    def _find(
-        self, rows: CodedRows, second: CodedRows | None, stages: Stages
-    ) -> tuple[Array, Array, Array]:
-        codes, other = rows.codes, None if second is None else second.codes
-        if codes is None or (second is not None and other is None):
-            none = np.empty(0, np.int64)
-            return none, none, np.empty(0)
-        if self.exact:
-            return self._exactly(codes, other, rows.X, None if second is None else second.X, stages)
-        how = codes, other, self.threshold, self.recall
-        if self.containment:
-            return _containment.contained(*how, self.n_jobs, self._sizes, stages)[:3]
-        return _search.similar(*how, _search.MAX_BUCKET, self.n_jobs, self._sizes, stages)
-
-    @property
-    def _sizes(self) -> _hashing.Sizes:
-        return _hashing.Sizes(keys=self.max_bytes // 8)
-
-    def _exactly(
-        self, codes: PackedCodes, other: PackedCodes | None, X: list[Any], Y: list[Any] | None,
-        stages: Stages,
-    ) -> tuple[Array, Array, Array]:  # fmt: skip
-        """Of candidates, those whose exact value is at least the threshold."""
-        how = codes, other, self.threshold, self.recall, self.n_jobs
-        if self.containment:
-            i, j = _containment.candidates(*how, self._sizes, stages)
-        else:
-            i, j = _search.candidates(*how, sizes=self._sizes, stages=stages)
-        width = max(1, *(block.shape[1] for block in [*X, *(Y or [])]))
-        first = stacked(X, width)
-        value = exact_pairs(self.map, first, first if Y is None else stacked(Y, width), i, j)
-        if self.containment:
-            value = _containment.of_similarity(value, codes, other, i, j)
-        kept = _search.reaches(value, self.threshold)
-        return i[kept], j[kept], value[kept]
+def _refuse_different(job: Job, coded: list[str]) -> None:
+    """Raise a ValueError where codes of inputs do not compare."""
+    name, known = "rows of the map", None
+    if job.map is not None:
+        known = empty_codes(job.map, job.options.texts)
+    for path in coded:
+        codes = PackedCodes.load(path)
+        if known is not None:
+            refuse_different(f"{name} and {path}", known, codes)
+        if known is None or TEXTS not in known.config:
+            name, known = path, codes[:0]
 
 
 def _map_of(map: Any, read: list[Any]) -> Any:
@@ -315,63 +284,194 @@ def _source(map: Any, read: list[Any], texts: str | None, **options: Any) -> Any
     return source, config
 
 
-@contextlib.contextmanager
-def _temporary_folder(name: str | None, read: list[Any]) -> Iterator[str | None]:
-    """A folder beside the output, where codes of several inputs are joined, if it may be needed."""
-    if len(read) == 1 or not any(holds_codes(path) for path in read):
-        yield None
-        return
-    place = None if name is None or is_standard(name) else os.path.dirname(os.path.realpath(name))
-    with tempfile.TemporaryDirectory(prefix=".sparsemaps-", suffix=".tmp", dir=place) as folder:
-        yield folder
+# ---- the stages ----------------------------------------------------------------------------------
+
+PAIRS, SIMILARITY = "pairs.npy", ".similarity.npy"
+"""The file of a stage: the rows of pairs; and the ending of the file of their similarities."""
+
+CODES, OTHER = "codes", "other"
+
+STAGE_FILES = (
+    *(name + ending for name in ("codes.npy", "other.npy") for ending in ("", *BESIDE)),
+    *(PAIRS, PAIRS + SIMILARITY),
+)
+
+_STEPS = "search-"
+"""What names of results of a search that is not complete begin with."""
 
 
-# ---- resuming ------------------------------------------------------------------------------------
+def stages(plan: PairsPlan, inputs: Any, others: Any, results: Results) -> Iterator[Stage]:
+    """The stages of a plan."""
+    codes = yield from _encode(plan.job, inputs, results, CODES)
+    second = None
+    if others is not None:
+        second = yield from _encode(plan.job, others, results, OTHER)
+    of = plan, (inputs, others), (codes, second)
+    recipe = {
+        "codes": codes.digest, "other": second and second.digest, "containment": plan.containment,
+        **plan.search._asdict(),
+    }  # fmt: skip
+    pairs = Task(PAIRS, recipe, of)
+    yield Stage("pairs", "pairs of similar rows", [pairs], _find_pairs, ("", SIMILARITY))
+    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    output = None if plan.folder is None else os.path.abspath(plan.output)
+    read = [*inputs, *(others or [])]
+    of_lines = results.path(PAIRS), (codes, second), output or plan.output, read
+    lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=output)
+    endings = () if output is None else ("",)
+    yield Stage("output", "a line for each pair", [lines], _write_output, endings)
 
 
-def _complete(name: str, record: dict[str, Any]) -> FoundPairs | None:
-    """The answer of an earlier run whose output is complete; an error if it is of another job."""
-    before = record_beside(name)
-    if before is None or not os.path.exists(name):
-        return None
-    if before.pop("output_size", None) != os.path.getsize(name):
-        return None
-    numbers: Any = before.pop("found", None)
-    other = difference(before, record)
-    if other is not None:
-        raise ValueError(
-            f"{name} is of another map, command or input: made with {other}; write to another "
-            "file, or remove it"
-        )
-    shutil.rmtree(name + STAGES, ignore_errors=True)
-    return FoundPairs(numbers[0], numbers[1], numbers[2], skipped=True)
+def listing(plan: PairsPlan) -> list[tuple[str, int, str]]:
+    """Name, number of tasks, and meaning of each stage."""
+    lines = []
+    for name, inputs in ((CODES, plan.inputs), (OTHER, plan.others)):
+        if inputs is not None and not _is_one_file_of_codes(inputs):
+            ranges = [one for input in inputs for one in ranges_of(plan.job, input)]
+            n = sum(not holds_codes(one) for one in ranges)
+            lines.append((name, n, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"))
+            lines.append((f"{name}-join", 1, "the codes of all inputs in one file"))
+    return [*lines, ("pairs", 1, "pairs of similar rows"), ("output", 1, "a line for each pair")]
 
 
-def _begin(name: str, record: dict[str, Any], progress: bool | None) -> KeptStages:
-    """The kept results of an earlier run; an error if it is of another job."""
-    stages = KeptStages(name + STAGES, progress)
-    other = difference(stages.value("record", lambda: record), record)
-    if other is not None:
-        raise ValueError(
-            f"{stages.folder} is of another map, command or input: made with {other}; write to "
-            "another file, or remove that folder"
-        )
-    return stages
+def _is_one_file_of_codes(inputs: list[Any]) -> bool:
+    return len(inputs) == 1 and holds_codes(inputs[0])
 
 
-def _finish(name: str, record: dict[str, Any], answer: FoundPairs) -> None:
-    """Write the record of a complete output."""
-    finished = {**record, "output_size": os.path.getsize(name), "found": answer[:3]}
-    write_beside(name, finished, synced=False)
+def _encode(
+    job: Job, inputs: list[Any], results: Results, name: str
+) -> Generator[Stage, None, Codes]:
+    """The codes of inputs; a single file of codes is taken as it is."""
+    if not _is_one_file_of_codes(inputs):
+        return (yield from encode(job, inputs, results, name))
+    path = inputs[0].path
+    return Codes(path, [len(PackedCodes.load(path))], digest(inputs[0].recipe))
+
+
+def _find_pairs(of: Any, path: str, how: How) -> list[int]:
+    """Write the pairs and their similarities; returns the numbers of rows and of pairs."""
+    plan, inputs, sides = of
+    codes, other = sides[0].load(), None if sides[1] is None else sides[1].load()
+    folder = os.path.dirname(path)
+    recipe = {"sides": [side and side.digest for side in sides], "containment": plan.containment,
+              **plan.search._asdict()}  # fmt: skip
+    steps = Steps(Results(folder), _STEPS, recipe, how.progress)
+    i, j, value = _similar(plan, inputs, (codes, other), folder, how, steps)
+    save_array(path, np.stack([i, j]).astype(np.uint32))
+    save_array(path + SIMILARITY, value)
+    return [len(codes), 0 if other is None else len(other), len(i)]
+
+
+def _similar(
+    plan: PairsPlan, inputs: Any, sides: Any, folder: str, how: How, steps: Stages
+) -> tuple[Array, Array, Array]:
+    """Pairs and their similarities, or containments; by the estimate or by the exact kernel."""
+    codes, other = sides
+    threshold, recall, is_exact = plan.search
+    sizes = _hashing.Sizes(keys=plan.max_bytes // 8)
+    given = codes, other, threshold, recall
+    if not is_exact:
+        if plan.containment:
+            return _containment.contained(*given, how.n_jobs, sizes, steps)[:3]
+        return _search.similar(*given, _search.MAX_BUCKET, how.n_jobs, sizes, steps)
+    if plan.containment:
+        i, j = _containment.candidates(*given, how.n_jobs, sizes, steps)
+    else:
+        i, j = _search.candidates(*given, how.n_jobs, sizes=sizes, stages=steps)
+    value = exact_values(plan.job, inputs, sides, (i, j), folder, how)
+    if plan.containment:
+        value = _containment.of_similarity(value, codes, other, i, j)
+    kept = _search.reaches(value, threshold)
+    return i[kept], j[kept], value[kept]
+
+
+def _write_output(of: Any, path: str, how: How) -> bool:
+    """Write the lines of pairs, unless an input has changed."""
+    pairs, sides, output, inputs = of
+    names = [RowNames(side.path, sum(side.n_records)) for side in sides if side is not None]
+    most = names[0].n_rows - 1, names[-1].n_rows - 1
+    i, j = read_array(pairs, ArrayKind(np.uint32, (2, None), most), mmap=True)
+    value = read_array(pairs + SIMILARITY, ArrayKind(np.float64, (len(i),)), mmap=True)
+    with contextlib.ExitStack() as stack:
+        file = output
+        if not hasattr(output, "write"):
+            file = stack.enter_context(_output_files.atomic_output(output))
+        _write_lines(file, (names[0], names[-1]), i.astype(np.int64), j.astype(np.int64), value)
+        refuse_changes(inputs)
+    return True
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+def run(
+    plan: PairsPlan, progress: bool | None, resume: bool, engine: Engine | None = None
+) -> FoundPairs:
+    """Run all tasks of a plan."""
+    _checks.check_bool("resume", resume)
+    with contextlib.ExitStack() as stack:
+        inputs, others, results = _begun(plan, stack, shared=False)
+        made = run_stages(
+            stages(plan, inputs, others, results), results, engine or Threads(plan.job.n_jobs),
+            not resume, progress,
+        )  # fmt: skip
+    n_rows, n_other, n_pairs = counts(made["pairs"][0], 3)
+    return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new)
+
+
+def run_part(plan: PairsPlan, share: Share, progress: bool | None) -> int:
+    """Run some tasks of a stage; returns how many results were made."""
+    check_stage(share, listing(plan))
+    inputs = [*plan.inputs, *(plan.others or [])]
+    if plan.folder is None or not all(isinstance(one, InputFile) for one in inputs):
+        raise ValueError("tasks are for inputs and outputs that are files")
+    with contextlib.ExitStack() as stack:
+        read, others, results = _begun(plan, stack, shared=True)
+        how = How(plan.job.n_jobs, None, progress)
+        return run_share(stages(plan, read, others, results), results, share, how)
+
+
+def _begun(
+    plan: PairsPlan, stack: contextlib.ExitStack, *, shared: bool
+) -> tuple[list[Any], list[Any] | None, Results]:
+    """The inputs to read, and the folder of results, which is locked."""
+    if plan.folder is None:
+        results = Results(stack.enter_context(tempfile.TemporaryDirectory()))
+    else:
+        results = Results(plan.folder)
+        stack.enter_context(results.open(shared=shared))
+    inputs = spooled(plan.inputs, stack) if plan.search.exact else plan.inputs
+    others = plan.others
+    if others is not None and plan.search.exact:
+        others = spooled(others, stack)
+    return inputs, others, results
 
 
 # ---- lines ---------------------------------------------------------------------------------------
 
 
+class RowNames:
+    """What rows are called in an output: their ids, or their numbers, which count from 1; and the
+    comments of their lines. Both are beside the codes."""
+
+    def __init__(self, path: str, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self.comments = dict(read_comments(path))
+        self._ids = path + IDS if os.path.exists(path + IDS) else None
+
+    def lookup(self, rows: Array) -> Callable[[int], str]:
+        """What gives the names of some rows, which ascend."""
+        if self._ids is None:
+            return lambda row: str(row + 1)
+        wanted = set(rows.tolist())
+        with open(self._ids, encoding="utf-8", newline="\n") as file:
+            names = {row: line[:-1] for row, line in enumerate(file) if row in wanted}
+        return names.__getitem__
+
+
 def _write_lines(
-    out: Any, rows: CodedRows, second: CodedRows | None, i: Array, j: Array, value: Array
+    out: Any, names: tuple[RowNames, RowNames], i: Array, j: Array, value: Array
 ) -> None:
-    names = rows.names, rows.names if second is None else second.names
     named = [one.lookup(distinct(some)) for one, some in zip(names, (i, j), strict=True)]
     has_comments = any(one.comments for one in names)
     for start in range(0, len(i), _LINES):

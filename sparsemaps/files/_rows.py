@@ -278,6 +278,13 @@ def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:
         row += is_row
 
 
+def comments_of_rows(text: bytes) -> Iterator[tuple[int, str]]:
+    """The numbers of rows that have a comment, and the comments."""
+    for row, comment in comments_of(text) if b"#" in text else ():
+        if row is not None and comment is not None:
+            yield row, " ".join(comment.decode("utf-8", "surrogateescape").split())
+
+
 def with_comments(text: bytes, lines: bytes) -> bytes:
     """The output `lines` of the rows of `text`, with the comments of `text` at the same rows."""
     rows = lines.split(b"\n")

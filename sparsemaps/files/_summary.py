@@ -16,7 +16,7 @@ from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._formats import CONFIG
-from sparsemaps.files._record import read_record, record_beside
+from sparsemaps.files._recipes import read_record
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.neighbors._index_file import ROWS
 
@@ -197,27 +197,35 @@ def _of_output(output: str) -> Iterator[str]:
 
 def _of_record_beside(output: str) -> Iterator[str]:
     with contextlib.suppress(OSError):
-        record = record_beside(output)
-        if record is not None:
-            yield from _of_config(record.get("map"))
+        with open(output + RECORD, "rb") as file:
+            recipe = _recipe(read_record(file.read()))
+        if recipe is not None:
+            yield from _of_config(recipe.get("map"))
+
+
+def _recipe(record: Any) -> dict[str, Any] | None:
+    """The recipe of a record that a job has written, if it has a map."""
+    recipe = record.get("recipe") if isinstance(record, dict) else None
+    is_recipe = isinstance(recipe, dict) and isinstance(recipe.get("options"), dict)
+    return recipe if is_recipe else None
 
 
 def _of_json(path: str) -> Iterator[str]:
-    """Of a record for resuming, or of a saved map."""
+    """Of the record of a result, or of a saved map."""
     with open(path, "rb") as file:
         record = read_record(file.read())
-    if record is not None and isinstance(record.get("options"), dict):
+    recipe = _recipe(record)
+    if record is not None and recipe is not None:
         yield f"record   of {path.removesuffix(RECORD)}"
-        if "n_rows" in record:
-            yield f"rows     {record['n_rows']}"
-        yield from _of_config(record.get("map"))
-        yield "options  " + ", ".join(
-            f"{name}={value!r}" for name, value in record["options"].items() if name != "inputs"
-        )
+        if isinstance(record.get("value"), int):
+            yield f"rows     {record['value']}"
+        yield from _of_config(recipe.get("map"))
+        options = recipe["options"].items()
+        yield "options  " + ", ".join(f"{name}={value!r}" for name, value in options)
     elif record is not None and {"class", "parameters", "seed"} <= record.keys():
         yield from _of_config(record)
     else:
-        raise ValueError("expected a record that --resume left, or a map of --save-config")
+        raise ValueError("expected a record of a result, or a map of --save-config")
 
 
 def _of_config(config: Any) -> Iterator[str]:

@@ -356,11 +356,17 @@ def test_many_files(file, tmp_path):
     arguments = ["map", "minmax", "--n-hashes", 3, "--format", "npy", file, "-o", out]
     assert command(*arguments).returncode == 0
     before = (tmp_path / "out" / "in.svm.npy").stat().st_mtime_ns
-    assert command(*arguments, "--resume", "--shard", "1/1").returncode == 0
+    assert command(*arguments, "--stage", "map", "--task", "0/1").returncode == 0
+    assert command(*arguments).returncode == 0
     assert (tmp_path / "out" / "in.svm.npy").stat().st_mtime_ns == before
-    done = command(*arguments, "--resume", "--seed", 1)
-    assert done.returncode == 2
-    assert b"seed 0, now 1" in done.stderr
+    assert command(*arguments, "--tasks").stdout == b"map            1  an output for each input\n"
+    assert command(*arguments, "--fresh").returncode == 0
+    assert (tmp_path / "out" / "in.svm.npy").stat().st_mtime_ns > before
+    codes = (tmp_path / "out" / "in.svm.npy").read_bytes()
+    assert command(*arguments, "--seed", 1).returncode == 0
+    assert (tmp_path / "out" / "in.svm.npy").read_bytes() != codes
+    assert command(*arguments).returncode == 0
+    assert (tmp_path / "out" / "in.svm.npy").read_bytes() == codes
     said = command("info", tmp_path / "out" / "in.svm.npy").stdout.decode().splitlines()
     assert said[:2] == ["rows     40 (3 without samples)", "codes    3 of 8 bits, 3 bytes a row"]
     assert said[-1] == "labels   0: 14, 1: 13, 2: 13"

@@ -35,7 +35,7 @@ def test_it_is_the_function(folder):
         f"{n_records} records, {n_kept} kept, {n_clusters} clusters of several, largest {largest}"
     )
     assert any("codes: 100%" in bar for bar in bars)
-    assert any("kept: 100%" in bar for bar in bars)
+    assert any("outputs: 100%" in bar for bar in bars)
 
 
 def test_its_options(folder):
@@ -82,7 +82,7 @@ def test_one_delivery_after_the_other(folder):
     assert (folder / "b.out").read_bytes() == (folder / "expected").read_bytes()
     alone = deduplicate_files(map, "in/b.jsonl.gz", "alone", texts="word:3")
     assert expected.n_kept < alone.n_kept
-    again = command("dedup", "in/b.jsonl.gz", "-o", "b.out", *against, *options, "--resume")
+    again = command("dedup", "in/b.jsonl.gz", "-o", "b.out", *against, *options)
     assert again.stderr == done.stderr
     bad = command("dedup", "in/a.jsonl", "-o", "c.out", *against, "--texts", "word:2")
     assert bad.returncode == 2
@@ -99,7 +99,13 @@ def test_one_delivery_after_the_other(folder):
         (["none.jsonl"], "none.jsonl: No such file or directory"),
         (["in.jsonl", "--field", "x"], "in.jsonl: line 1: expected the field 'x'; found 'id'"),
         (["in.svm", "--field", "x"], "--field x is for texts"),
-        (["-", "--resume", "--text-format", "txt"], "--resume is for inputs and outputs that are"),
+        (["in.jsonl", "--task", "0/1"], "--stage and --task go together"),
+        (["in.jsonl", "--stage", "codes"], "--stage and --task go together"),
+        (["in.jsonl", "--stage", "codes", "--task", "0/1", "--fresh"], "--task is not for --dask"),
+        (
+            ["in.jsonl", "--stage", "pairs", "--task", "0/1"],
+            "codes-part-000000.npy; make them befo",
+        ),
         (["in.jsonl", "-o", "in.jsonl"], "in.jsonl is the input"),
         (["in.jsonl", "-o", "none/out"], "none/out.stages: No such file or directory"),
     ],

@@ -142,12 +142,12 @@ def test_codes_of_products_and_plain_arrays(tmp_path):
     assert b"codes.npy: expected packed codes; found other bytes behind them, which" in done.stderr
 
 
-def test_pairs_that_can_be_resumed(tmp_path):
+def test_the_record_of_an_output(tmp_path):
     write(tmp_path / "in.svm")
-    out = tmp_path / "pairs.tsv"
-    assert command("pairs", *MADE, tmp_path / "in.svm", "-o", out, "--resume").returncode == 0
-    said = told(f"{out}.json")
-    assert "threshold=0.8" in said["options"]
+    out = f"{tmp_path}/out/"
+    assert command("map", *MADE, tmp_path / "in.svm", "-o", out, "--ones").returncode == 0
+    said = told(f"{out}in.svm.json")
+    assert "ones=True" in said["options"]
     assert_map(said)
 
 

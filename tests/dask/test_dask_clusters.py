@@ -13,21 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import families, write
-from dask_parts import (
-    CWS,
-    SAMPLED_MAPS,
-    assert_pairs,
-    in_blocks,
-    joined,
-    on_one_machine,
-    pairs_in_parts,
-    pairs_of_one_machine,
-)
+from conftest import write
+from dask_parts import CWS, joined, on_one_machine
 from sklearn.base import clone
 
 import sparsemaps.dask as sd
-from sparsemaps import ConsistentWeightedSampling, CountSketch, neighbors
+from sparsemaps import ConsistentWeightedSampling, CountSketch
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 
 dask = pytest.importorskip("dask")
@@ -54,11 +45,7 @@ def test_two_processes(inputs, expected, tmp_path):
         parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=700, client=client)
         assert joined(parts) == expected
         X, _ = sd.read_svmlight(inputs, n_features=300, partition_bytes=5000)
-        codes = sd.encode(CWS, X, packed=True).persist()
-        expected = neighbors.similar_pairs(codes.compute(), 0.6)
-        assert len(expected[0]) > 0
-        assert_pairs(sd.similar_pairs(codes, 0.6), expected, client)
-        codes = codes.compute().array
+        codes = sd.encode(CWS, X).compute()
         (tmp_path / "bad").write_bytes(b"1 1:1\n" * 99 + b"x 1:1\n")
         with pytest.raises(ValueError, match="bad: line 100, column 1: expected a number as label"):
             sd.map_files(CWS, tmp_path / "bad", tmp_path / "out2", partition_bytes=100)
@@ -89,7 +76,7 @@ def test_the_command(inputs, tmp_path):
             assert "100%" in done.stderr
             assert "rows/s" in done.stderr
             assert "Warning" not in done.stderr  # as that the other cluster has taken a port
-            assert joined(sorted(Path(out).glob("part-*"))) == expected
+            assert joined(sorted(Path(out).glob("part-*.svm"))) == expected
     (tmp_path / "bad").write_bytes(b"1 1:1\nx\n")
     done = subprocess.run(
         [*COMMAND, "map", "minmax", tmp_path / "bad", "-o", f"{tmp_path}/out/", "--dask"],
@@ -120,7 +107,7 @@ def large(tmp_path_factory):
 
 def wait_for_parts(out, n, seconds=300):
     end = time.monotonic() + seconds
-    while len(list(out.glob("part-*"))) < n:
+    while len(list(out.glob("part-*.svm"))) < n:
         assert time.monotonic() < end, "the job makes no parts"
         time.sleep(0.005)
 
@@ -136,21 +123,6 @@ def test_any_number_of_workers(inputs, expected, tmp_path, n_workers):
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("hashed", [False, True])
-def test_pairs_on_a_cluster(hashed):
-    X = families(400)
-    with cluster(2) as workers, distributed.Client(workers) as client:
-        for map in (SAMPLED_MAPS[0], SAMPLED_MAPS[3], SAMPLED_MAPS[6]):
-            A = clone(map).fit(X).encode(X, packed=True)
-            A = A[np.random.default_rng(0).integers(0, 400, 900)]
-            codes, other = in_blocks(A, 300, 200, 400), in_blocks(A[:100], 50, 50)
-            for options, more in (({"max_bucket": 3}, {}), ({"other": A[:100]}, {"other": other})):
-                expected = pairs_of_one_machine(A, 0.8, hashed=hashed, **options)
-                found = pairs_in_parts(codes, 0.8, hashed=hashed, **{**options, **more})
-                assert_pairs(found, expected, client)
-
-
-@pytest.mark.cluster
 def test_workers_that_are_killed(large, tmp_path):
     map, path, partition_bytes, expected = large
     out = tmp_path / "out"
@@ -161,7 +133,7 @@ def test_workers_that_are_killed(large, tmp_path):
             wait_for_parts(out, n_parts)
             pid = list(workers.workers.values())[len(killed)].pid
             os.kill(pid, signal.SIGKILL)
-            killed.append((pid, len(list(out.glob("part-*")))))
+            killed.append((pid, len(list(out.glob("part-*.svm")))))
 
     with cluster(2) as workers, distributed.Client(workers):
         killer = threading.Thread(target=kill, args=(workers,))
@@ -171,7 +143,7 @@ def test_workers_that_are_killed(large, tmp_path):
     assert len(killed) == 2
     assert all(n_parts < len(parts) for _, n_parts in killed)
     assert joined(parts) == expected
-    assert len(os.listdir(out)) == len(parts) + 1
+    assert len(os.listdir(out)) == 2 * len(parts)
 
 
 JOB = """
@@ -201,13 +173,13 @@ def test_a_job_that_is_killed_and_started_again(large, tmp_path):
         wait_for_parts(out, there + more)
         os.killpg(job.pid, signal.SIGKILL)
         job.wait()
-        there = len(list(out.glob("part-*")))
-    before = {part: os.stat(part).st_mtime_ns for part in out.glob("part-*")}
+        there = len(list(out.glob("part-*.svm")))
+    before = {part: os.stat(part).st_mtime_ns for part in out.glob("part-*.svm")}
     parts = sd.map_files(map, path, out, partition_bytes=partition_bytes)
     assert len(before) < len(parts)
     assert joined(parts) == expected
     assert all(os.stat(part).st_mtime_ns == time for part, time in before.items())
-    assert len(os.listdir(out)) == len(parts) + 1
+    assert len(os.listdir(out)) == 2 * len(parts)
 
 
 def leave_little_memory():
@@ -236,8 +208,8 @@ def test_a_worker_without_memory(tmp_path):
         else:  # the worker ended, and the one that took its place has all the memory
             failed = False
             assert client.run(os.getpid) != before
-    there = list(out.glob("part-*"))
+    there = list(out.glob("part-*.svm"))
     parts = sd.map_files(map, tmp_path / "in", out, partition_bytes=2**20)
     assert failed == (len(there) < len(parts))
     assert joined(parts) == expected
-    assert len(os.listdir(out)) == len(parts) + 1
+    assert len(os.listdir(out)) == 2 * len(parts)

@@ -13,11 +13,12 @@ from dedup_records import lines_of, make_texts, write_lines
 
 from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import _dedup, deduplicate_files
+from sparsemaps.files import _coded_records, _dedup, deduplicate_files
 
 pytest.importorskip("sparsemaps.dask")
 distributed = pytest.importorskip("distributed")
-from sparsemaps.dask._deduplicate import deduplicate  # noqa: E402
+from sparsemaps.dask._command import reachable  # noqa: E402
+from sparsemaps.dask._engine import Workers  # noqa: E402
 
 TEXTS = make_texts(400, seed=3)
 MINHASH = MinHash(n_hashes=128, random_state=0)
@@ -44,14 +45,19 @@ def outputs(folder):
 
 def make_plan(inputs, output, **options):
     given = dict(deduplicate_files.__kwdefaults__)
-    for name in ("progress", "resume"):
+    for name in ("progress", "resume", "task"):
         del given[name]
     return _dedup.make_plan(MINHASH, inputs, output, **{**given, **WORDS, **options})
 
 
+def deduplicate(plan, resume=True, client=None):
+    return _dedup.run(reachable(plan), False, resume, Workers(client))
+
+
 @pytest.mark.parametrize("options", [{}, {"exact": True}, {"recall": 1}, {"keep": "longest"}])
 @pytest.mark.parametrize("partition_bytes", [3000, 2**26])
-def test_the_same_as_one_machine(folder, tmp_path, options, partition_bytes):
+def test_the_same_as_one_machine(folder, tmp_path, monkeypatch, options, partition_bytes):
+    monkeypatch.setattr(_coded_records, "RANGE_BYTES", partition_bytes)
     expected = deduplicate_files(
         MINHASH, folder, f"{tmp_path}/one/", clusters=tmp_path / "one.tsv", id_field="id",
         **{**WORDS, **options},
@@ -59,7 +65,7 @@ def test_the_same_as_one_machine(folder, tmp_path, options, partition_bytes):
     plan = make_plan(
         folder, f"{tmp_path}/out/", clusters=tmp_path / "out.tsv", id_field="id", **options
     )
-    done = deduplicate(plan, partition_bytes=partition_bytes)
+    done = deduplicate(plan)
     assert done[:4] == expected[:4]
     assert [one[2:] for one in done.files] == [one[2:] for one in expected.files]
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
@@ -68,26 +74,27 @@ def test_the_same_as_one_machine(folder, tmp_path, options, partition_bytes):
         PackedCodes.load(tmp_path / f"{name}.stages/codes.npy") for name in ("out", "one")
     )
     assert one.array.tobytes() == other.array.tobytes()
-    assert not (tmp_path / "out.stages/parts").exists()
+    assert not list((tmp_path / "out.stages").glob("*-part-*"))
     codes = (tmp_path / "out.stages/codes.npy").stat()
     plan = make_plan(folder, f"{tmp_path}/out/", id_field="id", **{**options, "threshold": 0.9})
-    deduplicate(plan, resume=True, partition_bytes=partition_bytes)
+    deduplicate(plan)
     assert (tmp_path / "out.stages/codes.npy").stat() == codes
     deduplicate_files(
-        MINHASH, folder, f"{tmp_path}/one/", resume=True, id_field="id",
+        MINHASH, folder, f"{tmp_path}/one/", id_field="id",
         **{**WORDS, **options, "threshold": 0.9},
     )  # fmt: skip
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
 
 
-def test_rows_of_libsvm_files(tmp_path):
+def test_rows_of_libsvm_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 50)
     (tmp_path / "in").write_bytes(b"0 1:1 2:1\n# a comment\n1\n0 1:1 2:1\n1\n0 3:1\n" * 20)
     for name, run in (("one", None), ("out", deduplicate)):
         given = {"threshold": 0.9, "texts": None}
         if run is None:
             deduplicate_files(MINHASH, tmp_path / "in", tmp_path / name, **given)
         else:
-            run(make_plan(tmp_path / "in", tmp_path / name, **given), partition_bytes=50)
+            run(make_plan(tmp_path / "in", tmp_path / name, **given))
         assert (tmp_path / name).read_bytes() == b"0 1:1 2:1\n1\n0 3:1\n"
 
 
@@ -103,7 +110,8 @@ def test_empty_inputs_and_pipes(tmp_path):
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("default")
-def test_workers_that_are_killed(tmp_path):
+def test_workers_that_are_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 2**17)
     texts = [f"{text} {row}" for row in range(30) for text in TEXTS]
     write_lines(tmp_path / "in.jsonl", texts)
     map = MinHash(n_hashes=128, random_state=0)
@@ -113,7 +121,7 @@ def test_workers_that_are_killed(tmp_path):
     def kill(workers):
         for n_parts in (3, 12):
             end = time.monotonic() + 100
-            while len(list(tmp_path.glob("out.stages/parts/part-*.npy"))) < n_parts:
+            while len(list(tmp_path.glob("out.stages/codes-part-*.npy.json"))) < n_parts:
                 assert time.monotonic() < end, "the job makes no parts"
                 time.sleep(0.005)
             os.kill(list(workers.workers.values())[len(killed)].pid, signal.SIGKILL)
@@ -126,7 +134,7 @@ def test_workers_that_are_killed(tmp_path):
         killer = threading.Thread(target=kill, args=(workers,))
         killer.start()
         plan = make_plan(tmp_path / "in.jsonl", tmp_path / "out")
-        deduplicate(plan, client=client, partition_bytes=2**17)
+        deduplicate(plan, client=client)
         killer.join()
     assert killed == [3, 12]
     assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()

@@ -42,7 +42,8 @@ def test_parts_are_what_one_machine_writes(inputs, expected, tmp_path, partition
         1 if path.endswith(("gz", "bz2")) else max(1, -(-os.path.getsize(path) // partition_bytes))
         for path in inputs
     )
-    assert set(os.listdir(tmp_path / "out")) == {*map(os.path.basename, parts), "_sparsemaps.json"}
+    names = [os.path.basename(part) for part in parts]
+    assert set(os.listdir(tmp_path / "out")) == {*names, *(f"{name}.json" for name in names)}
 
 
 @pytest.mark.parametrize("partition_bytes", range(1, 9))
@@ -96,7 +97,7 @@ def test_an_input_is_no_part(inputs, tmp_path, resume):
     (tmp_path / "link").symlink_to(out)
     (tmp_path / "file").symlink_to(parts[0])
     for given in (parts, str(out / "part-*"), tmp_path / "link" / "part-000000.svm",
-                  tmp_path / "file", out / "_sparsemaps.json"):  # fmt: skip
+                  tmp_path / "file", out / "part-000001.svm.json"):  # fmt: skip
         for directory in (out, tmp_path / "link", tmp_path / "." / "out"):
             with pytest.raises(ValueError, match="has the name of a file that is written to"):
                 sd.map_files(CWS, given, directory, resume=resume)
@@ -104,13 +105,16 @@ def test_an_input_is_no_part(inputs, tmp_path, resume):
 
 
 @pytest.mark.parametrize("record", ["", "[" * 10**5, "[]", "\xff"])
-def test_a_damaged_record(inputs, tmp_path, record):
+def test_a_damaged_record(inputs, expected, tmp_path, record):
+    """Its part is made again, and no other."""
     out = tmp_path / "out"
     parts = sd.map_files(CWS, inputs, out)
-    (out / "_sparsemaps.json").write_text(record, encoding="latin-1")
-    with pytest.raises(ValueError, match=r"_sparsemaps\.json is damaged; take another directory"):
-        sd.map_files(CWS, inputs, out)
-    assert sd.map_files(CWS, inputs, out, resume=False) == parts
+    before = [os.stat(part).st_ino for part in parts]
+    (out / "part-000001.svm.json").write_text(record, encoding="latin-1")
+    assert sd.map_files(CWS, inputs, out) == parts
+    after = [os.stat(part).st_ino for part in parts]
+    assert [n for n, inode in enumerate(before) if after[n] != inode] == [1]
+    assert joined(parts) == expected
 
 
 @pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
@@ -142,22 +146,21 @@ def test_other_file_systems(inputs, expected):
         fs.put_file(path, "/rows/" + os.path.basename(path))
     parts = sd.map_files(CWS, "memory://rows", "memory://mapped", partition_bytes=800)
     assert b"".join(fs.cat_file(part) for part in parts) == expected
-    assert len(fs.ls("/mapped")) == len(parts) + 1
+    assert len(fs.ls("/mapped")) == 2 * len(parts)
+    assert sd.map_files(CWS, "memory://rows", "memory://mapped", partition_bytes=800) == parts
     X, _ = sd.read_svmlight("memory://rows/*.svm", n_features=300, partition_bytes=800)
     assert X.shape[0] == 60 + 41 + 20
 
 
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
 def test_progress(inputs, expected, tmp_path, capsys, scheduler):
-    """All bytes of the inputs are counted, compressed ones as they are; what is there is not."""
+    """All bytes of the inputs are counted, compressed ones as they are."""
     with dask.config.set(scheduler=scheduler):
         sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=999)
         assert capsys.readouterr().err == ""
         (tmp_path / "out" / "part-000001.svm").unlink()
-        for bar in ("980/980", "0.00B"):
-            sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=999, progress=True)
-            last = capsys.readouterr().err.split("\r")[-1]
-            assert bar in last
+        sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=999, progress=True)
+        assert "100%" in capsys.readouterr().err.split("\r")[-1]
         parts = sd.map_files(CWS, inputs, tmp_path / "two", partition_bytes=999, progress=True)
     last = capsys.readouterr().err.split("\r")[-1]
     assert "100%" in last
@@ -182,47 +185,54 @@ def test_resume_makes_what_is_missing(inputs, expected, tmp_path):
     missing = parts[1::3]
     for part in missing:
         os.unlink(part)
-    (out / ".part-000001.svm.0123.tmp").write_bytes(b"half")
+    (out / f".part-000001.svm.{0:032x}.tmp").write_bytes(b"half")
+    (out / f".sparsemaps-{0:016x}.tmp").write_bytes(b"half")
     assert sd.map_files(CWS, inputs, out, partition_bytes=500) == parts
     assert joined(parts) == expected
     assert {part for part in parts if os.stat(part).st_mtime_ns == before[part]} == {*parts} - {
         *missing
     }
-    assert len(os.listdir(out)) == len(parts) + 1
+    assert len(os.listdir(out)) == 2 * len(parts)
 
 
-def test_another_call_is_an_error_and_not_a_mix(inputs, expected, tmp_path):
-    out = tmp_path / "out"
-    parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
+def test_another_call_is_made_anew_and_no_mix(inputs, expected, tmp_path):
+    """Parts of other options are made again, and those that are no longer any are removed."""
+    out, anew = tmp_path / "out", tmp_path / "anew"
+    sd.map_files(CWS, inputs, out, partition_bytes=500)
     other = ConsistentWeightedSampling(n_hashes=16, bits=4, random_state=1)
-    for arguments, options, reason in [
-        ((other, inputs), {}, "seed 0, now 1"),
-        ((CWS, inputs[:-1]), {}, "n_parts|inputs"),
-        ((CWS, inputs), {"partition_bytes": 501}, "partition_bytes 500, now 501"),
-        ((CWS, inputs), {"ones": True}, "ones"),
-        ((CWS, inputs), {"format": "npy"}, "format svmlight, now npy"),
+    for arguments, options in [
+        ((other, inputs), {}),
+        ((CWS, inputs[:-1]), {}),
+        ((CWS, inputs), {"partition_bytes": 501}),
+        ((CWS, inputs), {"ones": True}),
+        ((CWS, inputs), {"format": "npy"}),
+        ((CWS, inputs), {"partition_bytes": 1000}),
     ]:
-        with pytest.raises(ValueError, match=f"parts of another call.*{reason}"):
-            sd.map_files(*arguments, out, **{"partition_bytes": 500, **options})
+        options = {"partition_bytes": 500, **options}
+        parts = sd.map_files(*arguments, out, **options)
+        fresh = sd.map_files(*arguments, anew, resume=False, **options)
+        assert [os.path.basename(part) for part in parts] == [*map(os.path.basename, fresh)]
+        assert sorted(os.listdir(out)) == sorted(os.listdir(anew))
+        assert joined(parts) == joined(fresh)
     assert joined(parts) == expected
-    again = sd.map_files(CWS, inputs, out, partition_bytes=1000, resume=False)
-    assert len(again) < len(parts)
-    assert joined(again) == expected
-    assert len(os.listdir(out)) == len(again) + 1
+    before = [os.stat(part).st_ino for part in parts]
+    again = sd.map_files(CWS, inputs, out, partition_bytes=1000)
+    assert [os.stat(part).st_ino for part in again] == before
 
 
-def test_a_changed_input_is_an_error(tmp_path):
+def test_a_changed_input_is_mapped_again(tmp_path):
     write(tmp_path / "in")
-    sd.map_files(CWS, tmp_path / "in", tmp_path / "out")
+    (part,) = sd.map_files(CWS, tmp_path / "in", tmp_path / "out")
+    before = os.stat(part).st_ino
     os.utime(tmp_path / "in", ns=(1, 1))
-    with pytest.raises(ValueError, match="have changed since"):
-        sd.map_files(CWS, tmp_path / "in", tmp_path / "out")
+    sd.map_files(CWS, tmp_path / "in", tmp_path / "out")
+    assert os.stat(part).st_ino != before
 
 
 def test_a_directory_with_parts_of_unknown_origin(inputs, tmp_path):
     (tmp_path / "part-000000.svm").write_bytes(b"precious")
     for resume in (True, False):
-        with pytest.raises(ValueError, match=r"no _sparsemaps\.json"):
+        with pytest.raises(ValueError, match=r"no part-000000\.svm\.json that says what it is"):
             sd.map_files(CWS, inputs, tmp_path, resume=resume)
     assert (tmp_path / "part-000000.svm").read_bytes() == b"precious"
 
@@ -247,13 +257,12 @@ def test_a_corrupt_line_in_one_of_50_files(tmp_path):
         Path(part).read_bytes()
         for part in sd.map_files(CWS, tmp_path / "good", tmp_path / "1", partition_bytes=1000)
     }
-    there = list((tmp_path / "out").glob("part-*"))
+    there = list((tmp_path / "out").glob("part-*.svm"))
     assert all(part.read_bytes() in complete for part in there)
     assert not list((tmp_path / "out").glob(".*"))
-    # Once the line is repaired, the input has changed: nothing is mixed.
     (tmp_path / "33").write_bytes(text)
-    with pytest.raises(ValueError, match="have changed since"):
-        sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
+    parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
+    assert joined(parts) == on_one_machine(tmp_path / "expected", inputs)
 
 
 def test_values_that_the_map_does_not_take(tmp_path):
@@ -307,7 +316,8 @@ def test_without_the_extra():
     ("options", "message"),
     [
         (["-o", "out"], "--dask needs an output directory, whose name ends in a slash"),
-        (["-o", "out/", "--shard", "1/2"], "--dask cannot be used with --header or --shard"),
+        (["-o", "out/", "--tasks"], "--dask cannot be used with --header or --tasks"),
+        (["-o", "out/", "--stage", "map", "--task", "0/2"], "--task is not for --dask"),
     ],
 )
 def test_what_the_command_cannot_do(inputs, tmp_path, monkeypatch, capsys, options, message):
@@ -332,5 +342,5 @@ def test_an_input_that_changes_meanwhile(tmp_path, monkeypatch):
     monkeypatch.setattr(_ranges, "_open", changing)
     with dask.config.set(scheduler="synchronous"), pytest.raises(ValueError, match="changed mean"):
         sd.map_files(CWS, path, tmp_path / "out", partition_bytes=path.stat().st_size // 2 + 1)
-    parts = [name for name in os.listdir(tmp_path / "out") if name.startswith("part-")]
+    parts = [name for name in os.listdir(tmp_path / "out") if name.endswith(".svm")]
     assert parts in ([], ["part-000000.svm"])

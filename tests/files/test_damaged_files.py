@@ -7,4 +7,5 @@ import pytest
 @pytest.mark.parametrize("kind", damaged_files.KINDS)
 def test_damaged_files_are_read_or_refused(kind):
     outcomes = damaged_files.run(kind, range(300))
-    assert min(outcomes["read"], outcomes["refused"]) >= 20, outcomes
+    least = 20 if kind != "stages" else 8  # of stages, most are made again
+    assert min(outcomes["read"], outcomes["refused"]) >= least, outcomes

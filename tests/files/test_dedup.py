@@ -300,7 +300,12 @@ def test_ids(tmp_path):
         ({"clusters": "in.jsonl"}, "is the input"),
         ({"clusters": "out"}, "would be the table of clusters and the output"),
         ({"output": "-", "clusters": "-"}, "are both standard output"),
-        ({"output": "-", "resume": True}, "resume=True is for inputs and outputs that are files"),
+        ({"output": "-", "task": ("codes", 0, 1)}, "tasks are for inputs and outputs that are fil"),
+        (
+            {"task": ("code", 0, 1)},
+            "the stage must be codes, codes-join, pairs, near, clusters, kept, outputs, got",
+        ),
+        ({"task": 3}, "task must be a tuple"),
         ({"output": "x.parquet"}, "the inputs are no Parquet"),
         ({"inputs": ["in.jsonl", "in.svm"]}, r"in\.jsonl is a file of texts, and in\.svm is none"),
         ({"inputs": ["in.jsonl", "in.txt"]}, "are of different formats; write to a directory"),

@@ -12,9 +12,10 @@ from dedup_records import lines_of, make_texts, shingles, write_lines
 from programs import Program, posix
 
 from sparsemaps import MinHash
+from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import _coded_records, deduplicate_files
-from sparsemaps.files._stage_records import StageRecords
+from sparsemaps.files import _dedup, deduplicate_files
+from sparsemaps.files._results import Results, Steps
 
 TEXTS = make_texts()
 SETS = [shingles(text) for text in TEXTS]
@@ -44,30 +45,68 @@ def folder(tmp_path):
     return tmp_path / "in"
 
 
-CODES = {"codes.npy", "codes.npy.lengths.npy", "codes.npy.digests.npy", "codes.json"}
+def result(name, *endings):
+    """The files of a result, and its record."""
+    return {name + ending for ending in ("", *endings, ".json")}
+
+
+CODES = result("codes.npy", ".lengths.npy", ".digests.npy")
 OUTPUTS = {f"output-{number:06d}.json" for number in range(3)}
-PAIRS = {"pairs.npy", "near.npy", "pairs.json", "clusters.npy", "clusters.json"} | OUTPUTS
+KEPT = result("kept.npy") | OUTPUTS
+PAIRS = result("pairs.npy") | result("clusters.npy") | KEPT
+NEAR = result("near.npy") | KEPT
 
 
 def test_what_is_the_same_is_not_made_again(folder, tmp_path):
-    def run(output="out", **options):
-        options = {"threshold": 0.8, "resume": True, **WORDS, **options}
-        return deduplicate_files(MINHASH, folder, f"{tmp_path}/{output}/", **options)
+    """Each option is changed in turn: the results that it decides are made again, and no other; the
+    outputs are those of a run without earlier results."""
+    write_lines(tmp_path / "old.jsonl", TEXTS[:50])
+    deduplicate_files(MINHASH, tmp_path / "old.jsonl", tmp_path / "old", **WORDS)
+    write_lines(tmp_path / "older.jsonl", TEXTS[150:160])
+    deduplicate_files(MINHASH, tmp_path / "older.jsonl", tmp_path / "older", **WORDS)
+    old, older = (tmp_path / f"{name}.stages/codes.npy" for name in ("old", "older"))
+
+    def run(output="out", map=MINHASH, **options):
+        options = {"threshold": 0.8, **WORDS, **options}
+        return deduplicate_files(map, folder, f"{tmp_path}/{output}/", **options)
 
     stages = tmp_path / "out.stages"
-    first = run(resume=False)
-    assert set(os.listdir(stages)) == CODES | PAIRS
+    first = run()
+    everything = CODES | PAIRS | NEAR
+    assert set(os.listdir(stages)) == everything
+    table = tmp_path / "table"
+    others = MinHash(n_hashes=128, random_state=1)
     for options, expected in (
         ({}, set()),
-        ({"clusters": tmp_path / "table"}, set()),
-        ({"keep": "longest"}, OUTPUTS),
-        ({"threshold": 0.4, "n_jobs": 2}, PAIRS),
-        ({"threshold": 0.4, "exact": True}, PAIRS),
-        ({"resume": False}, CODES | PAIRS),
-    ):
+        ({"clusters": table}, set()),
+        ({"clusters": table, "n_jobs": 2, "max_line_bytes": 2**20}, set()),
+        ({"keep": "longest"}, KEPT),
+        ({"keep": "longest", "threshold": 0.4}, PAIRS | NEAR),
+        ({"threshold": 0.4}, KEPT),
+        ({"threshold": 0.4, "recall": 0.5}, PAIRS | NEAR),
+        ({"threshold": 0.4, "exact": True}, PAIRS | NEAR),
+        ({"threshold": 0.4, "recall": 1}, PAIRS | NEAR),
+        ({"threshold": 0.4, "recall": 1, "exact": True}, PAIRS),
+        ({}, PAIRS | NEAR),
+        ({"against": old}, NEAR),
+        ({"against": [old, older]}, NEAR),
+        ({"against": older}, NEAR),
+        ({"against": [older, old]}, NEAR),
+        ({}, NEAR),
+        ({"texts": "word:2"}, everything),
+        ({"texts": "word:2", "token_pattern": r"\w+"}, everything),
+        ({"map": others}, everything),
+        ({"map": MinHash(n_hashes=64, random_state=1)}, everything),
+        ({"map": MinHash(n_hashes=64, bits=4, random_state=1)}, everything),
+        ({"id_field": "id"}, everything | {"codes.npy.ids.txt"}),
+        ({"id_field": "id", "field": "id", "texts": "char:2"}, everything | {"codes.npy.ids.txt"}),
+        ({}, everything),
+        ({"resume": False}, everything),
+        ({}, set()),
+    ):  # fmt: skip
         before, inodes = state(tmp_path / "out"), state(stages)
         done = run(**options)
-        assert changed(inodes, state(stages)) == expected
+        assert changed(inodes, state(stages)) == expected, options
         assert [one.skipped for one in done.files] == [not expected] * 3
         assert len(changed(before, state(tmp_path / "out"))) == 3 * bool(expected)
         anew = run("anew", **{**options, "resume": False})
@@ -80,40 +119,35 @@ def test_what_is_the_same_is_not_made_again(folder, tmp_path):
     assert outputs(tmp_path / "out") == outputs(tmp_path / "anew")
 
 
+def test_codes_of_an_earlier_delivery_that_have_changed(folder, tmp_path):
+    """In the same file, of the same size."""
+    for name, texts in (("old", TEXTS[:50]), ("new", TEXTS[100:150])):
+        write_lines(tmp_path / f"{name}.jsonl", texts)
+        deduplicate_files(MINHASH, tmp_path / f"{name}.jsonl", tmp_path / name, **WORDS)
+    codes = tmp_path / "old.stages/codes.npy"
+    first = deduplicate_files(MINHASH, folder, tmp_path / "out", against=codes, **WORDS)
+    shutil.copy(tmp_path / "new.stages/codes.npy", codes)
+    second = deduplicate_files(MINHASH, folder, tmp_path / "out", against=codes, **WORDS)
+    fresh = deduplicate_files(MINHASH, folder, tmp_path / "anew", against=codes, **WORDS)
+    assert second[:4] == fresh[:4] != first[:4]
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "anew").read_bytes()
+
+
 def test_inputs_that_have_changed_are_read_again(folder, tmp_path):
     out = tmp_path / "out"
-    options = {"resume": True, **WORDS}
+    options = WORDS
     deduplicate_files(MINHASH, folder, out, **options)
     write_lines(folder / "1.jsonl", TEXTS[:50])
     done = deduplicate_files(MINHASH, folder, out, **options)
     assert [one.n_records for one in done.files] == [100, 50, 100]
     found = out.read_bytes()
-    deduplicate_files(MINHASH, folder, out, **WORDS)
+    deduplicate_files(MINHASH, folder, out, resume=False, **WORDS)
     assert out.read_bytes() == found
     with open(folder / "2.jsonl", "ab") as file:
         file.write(b"{}\n")
     with pytest.raises(ValueError, match=r"2\.jsonl: line 101: expected the field 'text'"):
         deduplicate_files(MINHASH, folder, out, **options)
     assert out.read_bytes() == found
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"map": MinHash(n_hashes=128, random_state=1)}, "made with seed 0, now 1"),
-        ({"texts": "word:2"}, "made with ngram_range"),
-        ({"field": "id"}, "made with field text, now id"),
-        ({"id_field": "id"}, "made with id_field None, now id"),
-    ],
-)
-def test_stages_of_another_map_are_refused(folder, tmp_path, options, message):
-    given = {"map": MINHASH, "inputs": folder, "output": tmp_path / "out", **WORDS}
-    deduplicate_files(**given)
-    before = outputs(tmp_path / "out.stages")
-    with pytest.raises(ValueError, match=rf"out\.stages has codes of another.* {message}"):
-        deduplicate_files(**{**given, **options}, resume=True)
-    assert outputs(tmp_path / "out.stages") == before
-    deduplicate_files(**{**given, **options})
 
 
 def test_codes_are_those_of_all_inputs(folder, tmp_path):
@@ -132,7 +166,7 @@ def test_codes_are_those_of_all_inputs(folder, tmp_path):
 
 def test_more_records_than_are_numbered(folder, tmp_path, monkeypatch):
     """They are refused before they are searched; codes stay."""
-    monkeypatch.setattr(_coded_records, "LARGEST_INT32", 299)
+    monkeypatch.setattr(_dedup, "LARGEST_INT32", 299)
     with pytest.raises(ValueError, match="the number of records must be from 0 to 299, got 300"):
         deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
     assert not (tmp_path / "out").exists()
@@ -149,11 +183,11 @@ def test_records_that_are_missing_are_an_error(folder, tmp_path):
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
     (tmp_path / "out").unlink()
     with pytest.raises(ValueError, match=r"1\.jsonl has changed meanwhile: it had 100 records"):
-        deduplicate_files(MINHASH, folder, tmp_path / "out", resume=True, **WORDS)
+        deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
     assert not (tmp_path / "out").exists()
     path.write_bytes(content)
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
-    deduplicate_files(MINHASH, folder, tmp_path / "out", resume=True, **WORDS)
+    deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
     assert (tmp_path / "out").read_bytes() == found
 
 
@@ -169,8 +203,8 @@ def test_killed_at_any_moment(folder, tmp_path):
     deduplicate_files(MINHASH, folder, f"{tmp_path}/undisturbed/", **WORDS)
     expected = outputs(tmp_path / "undisturbed")
     stages, out = tmp_path / "out.stages", tmp_path / "out"
-    for moment in ("part-*.npy", "pairs.json"):
-        program = Program(*arguments, f"{out}/", "--resume", cwd=tmp_path)
+    for moment in ("codes-part-*.npy", "pairs.npy.json"):
+        program = Program(*arguments, f"{out}/", cwd=tmp_path)
         deadline = time.monotonic() + 60
         while not list(stages.glob(moment)) and time.monotonic() < deadline:
             time.sleep(0.001)
@@ -180,7 +214,7 @@ def test_killed_at_any_moment(folder, tmp_path):
             assert name.endswith(".tmp") or text == expected[name]
     for left in out.glob(".sparsemaps-*.tmp"):
         left.unlink()
-    assert Program(*arguments, f"{out}/", "--resume", cwd=tmp_path).end()[0] == 0
+    assert Program(*arguments, f"{out}/", cwd=tmp_path).end()[0] == 0
     assert outputs(out) == expected
     assert not list(stages.glob("*.tmp"))
 
@@ -191,7 +225,7 @@ def test_what_killed_runs_have_left_is_removed(resume, folder, tmp_path):
     stages.mkdir()
     (stages / ".sparsemaps-0123456789abcdef.tmp").write_bytes(b"half of the codes")
     deduplicate_files(MINHASH, folder, f"{tmp_path}/out/", resume=resume, **WORDS)
-    assert set(os.listdir(stages)) == CODES | PAIRS
+    assert set(os.listdir(stages)) == CODES | PAIRS | NEAR
 
 
 @posix
@@ -286,36 +320,76 @@ def test_codes_that_are_not_against_these_records(tmp_path, monkeypatch, options
 
 
 def test_damaged_records_of_stages(folder, tmp_path):
-    """As a loss of power may leave them: the stages are made again."""
+    """As a loss of power may leave them: the results are made again."""
     deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
     found = (tmp_path / "out").read_bytes()
-    for name in ("codes.json", "pairs.json", "clusters.json", "output-000000.json"):
-        path = tmp_path / "out.stages" / name
-        for content in ("", "{", "[1]", json.dumps({"pairs": 3})):
-            if (name, content[1:2]) == ("codes.json", '"'):
-                continue  # that is an error
+    for name in ("codes.npy", "pairs.npy", "near.npy", "clusters.npy", "kept.npy", "output-000000"):
+        path = tmp_path / f"out.stages/{name}.json"
+        for content in ("", "{", "[1]", json.dumps({"files": 3}), json.dumps({"files": {}})):
             path.write_text(content)
             (tmp_path / "out").unlink()
-            deduplicate_files(MINHASH, folder, tmp_path / "out", resume=True, **WORDS)
+            deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
             assert (tmp_path / "out").read_bytes() == found
     (tmp_path / "out.stages/codes.npy").unlink()
-    deduplicate_files(MINHASH, folder, tmp_path / "out", resume=True, threshold=0.9, **WORDS)
+    deduplicate_files(MINHASH, folder, tmp_path / "out", threshold=0.9, **WORDS)
     assert (tmp_path / "out.stages/codes.npy").exists()
 
 
-@pytest.mark.parametrize("resume", [False, True])
-def test_steps_of_another_search_are_not_taken(tmp_path, resume):
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("pairs.npy", lambda pairs: pairs | 2**30, "numbers from 0 to 299"),
+        ("near.npy", lambda near: np.full_like(near, -1), "numbers from 0 to 299"),
+        ("near.npy", lambda near: near + 300, "numbers from 0 to 299"),
+        ("clusters.npy", lambda numbers: numbers + 300, "numbers from 0 to 299"),
+        ("clusters.npy", lambda numbers: numbers.astype(np.float32), "found float32"),
+        ("codes.npy.lengths.npy", lambda lengths: lengths.view(np.uint16), "found uint16"),
+        ("codes.npy.digests.npy", lambda digests: digests | 2**40, "rows do not ascend"),
+        ("pairs.npy", lambda pairs: pairs.T.copy(), "found uint32 of shape"),
+        ("kept.npy", lambda kept: kept.view(np.uint8), "found uint8"),
+    ],
+)
+def test_results_are_checked_where_they_are_read(folder, tmp_path, name, damage, message):
+    """Of the right size, with numbers that are no rows: an error, and no crash."""
+    write_lines(tmp_path / "old.jsonl", TEXTS[:50])
+    deduplicate_files(MINHASH, tmp_path / "old.jsonl", tmp_path / "old", **WORDS)
+    how = {"against": tmp_path / "old.stages/codes.npy", "threshold": 0.5, **WORDS}
+    deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
+    path = tmp_path / "out.stages" / name
+    before = path.read_bytes()
+    array = np.load(path)
+    assert array.size
+    np.save(path, damage(array))
+    path.write_bytes(path.read_bytes()[: len(before)].ljust(len(before), b"\0"))
+    for one in ("pairs", "near", "clusters", "kept", "output-000000"):
+        if not name.startswith(one):
+            (tmp_path / "out.stages" / f"{one}.npy.json").unlink(missing_ok=True)
+    (tmp_path / "out.stages/output-000000.json").unlink()
+    with pytest.raises(ValueError, match=rf"{name} is damaged: .*{message}"):
+        deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
+    path.unlink()
+    deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
+    assert path.read_bytes() == before
+
+
+def test_steps_of_another_search_are_not_taken(tmp_path):
     """A run was killed in the midst of the search."""
 
-    def steps(made_of):
-        found = _coded_records._steps(StageRecords(str(tmp_path), resume), made_of, False)
-        found.value("step", lambda: made_of)
-        return found.value("step", lambda: None)
+    def step(recipe, drawn, made):
+        steps = Steps(Results(str(tmp_path)), "search-", recipe, False)
+        steps.value("hashing", lambda: drawn)
+        return (
+            steps.within("more")
+            .array("pairs", ArrayKind(np.uint64), lambda: np.array([made], np.uint64))
+            .tolist()
+        )
 
-    assert steps("one search") == "one search"
-    left = tmp_path / "search/more.json"
-    left.write_text("1")
-    assert steps("one search") == "one search"
-    assert left.exists() == resume
-    assert steps("another search") == "another search"
-    assert not left.exists()
+    assert step("one search", 1, 1) == [1]
+    assert step("one search", 2, 2) == [1]
+    assert step("another search", 3, 3) == [3]
+    assert step("another search", 1, 4) == [3]
+    (tmp_path / "search-hashing.json").unlink()  # other keys are drawn
+    assert step("another search", 5, 5) == [5]
+    with open(tmp_path / "search-more-pairs.npy", "r+b") as file:
+        file.truncate(100)
+    assert step("another search", 5, 6) == [6]

@@ -15,8 +15,7 @@ from programs import Program, posix
 
 from sparsemaps import CountSketch
 from sparsemaps._tools import _output_files
-from sparsemaps.files import _map as _map_files
-from sparsemaps.files import map_files
+from sparsemaps.files import _tasks, map_files
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 
 # ---- inputs and outputs --------------------------------------------------------------------------
@@ -34,7 +33,7 @@ def test_an_input_is_no_output(file, tmp_path):
         with pytest.raises(ValueError, match="is the input"):
             map_files(cws(), file, output)
     with pytest.raises(ValueError, match="is the input"):
-        map_files(cws(), [file, tmp_path / "soft"], tmp_path, resume=True)
+        map_files(cws(), [file, tmp_path / "soft"], tmp_path)
     with pytest.raises(ValueError, match="is the input"), open(file, "rb") as opened:
         map_files(cws(), opened, file)
     assert file.read_bytes() == before
@@ -52,16 +51,16 @@ def test_one_output_for_each_input(folder, tmp_path):
     # Its outputs are inputs in turn, without what is beside them.
     again = map_files(CountSketch(n_components=4), tmp_path / "out", f"{tmp_path}/two/")
     assert len(again) == 7
-    shards = [map_files(cws(), folder, f"{tmp_path}/sharded/", shard=(i, 3)) for i in (1, 2, 3)]
-    assert [len(shard) for shard in shards] == [3, 2, 2]
-    found, expected = outputs(tmp_path / "sharded"), outputs(tmp_path / "out")
+    for i in (2, 0, 1, 1):
+        assert map_files(cws(), folder, f"{tmp_path}/tasks/", task=("map", i, 3)) == []
+    found, expected = outputs(tmp_path / "tasks"), outputs(tmp_path / "out")
     assert found == expected
 
 
 @pytest.mark.parametrize("small_bytes", [0, 3500, 2**23])
 def test_threads_over_small_files(folder, tmp_path, monkeypatch, capsys, small_bytes):
     """Large files one by one, small ones in a thread each: the same outputs."""
-    monkeypatch.setattr(_map_files, "_SMALL_BYTES", small_bytes)
+    monkeypatch.setattr(_tasks, "_SMALL_BYTES", small_bytes)
     sizes = [path.stat().st_size for path in folder.iterdir()]
     assert min(sizes) < 3500 < max(sizes)
     map_files(cws(), folder, f"{tmp_path}/one/")
@@ -105,7 +104,7 @@ def test_resume(folder, tmp_path):
     kept = outputs(out)
     assert sorted(kept) == [f"p{i}.svm{end}" for i in range(3) for end in ("", ".json")]
     broken.write_bytes(good)
-    done = map_files(cws(), folder, out, resume=True)
+    done = map_files(cws(), folder, out)
     assert [one.skipped for one in done] == [True] * 3 + [False] * 4
     assert [one.n_rows for one in done] == list(range(10, 17))
     undisturbed = f"{tmp_path}/undisturbed/"
@@ -118,47 +117,68 @@ def test_resume(folder, tmp_path):
     # An input that has changed is mapped again, an output that has been cut too.
     broken.write_bytes(good + good)
     (Path(out) / "p5.svm").write_bytes(b"")
-    done = map_files(cws(), folder, out, resume=True)
+    done = map_files(cws(), folder, out)
     assert [i for i, one in enumerate(done) if not one.skipped] == [3, 5]
 
 
 @pytest.mark.parametrize(
-    ("new_map", "options", "message"),
+    ("new_map", "options"),
     [
-        (cws(bits=4), {}, "bits 3, now 4"),
-        (cws(random_state=1), {}, "now"),
-        (CountSketch(random_state=0), {}, "now CountSketch"),
-        (cws(), {"ones": True}, "ones False, now True"),
-        (cws(), {"zero_based": True}, "zero_based False, now True"),
+        (cws(bits=4), {}),
+        (cws(random_state=1), {}),
+        (CountSketch(random_state=0), {}),
+        (cws(), {"ones": True}),
+        (cws(), {"zero_based": True}),
+        (cws(), {"comments": True}),
+        (cws(), {"header": True}),
     ],
 )
-def test_resume_of_another_map(folder, tmp_path, new_map, options, message):
-    """An error, before anything is written, and not a mix."""
-    out = f"{tmp_path}/out/"
-    map_files(cws(), folder, out, shard=(3, 7))
-    before = outputs(out)
-    with pytest.raises(ValueError, match=message):
-        map_files(new_map, folder, out, resume=True, **options)
-    assert outputs(out) == before
+def test_what_is_of_other_options_is_made_again(folder, tmp_path, new_map, options):
+    """And what is of the same is not."""
+    out, anew = (f"{tmp_path}/{name}/" for name in ("out", "anew"))
+    map_files(cws(), folder, out)
+    for is_complete in (False, True):
+        done = map_files(new_map, folder, out, **options)
+        assert [one.skipped for one in done] == [is_complete] * 7
+    assert [one.skipped for one in map_files(new_map, folder, out, n_jobs=2, **options)] == [
+        True
+    ] * 7
+    map_files(new_map, folder, anew, **options)
+    assert outputs(out) == outputs(anew)
+    done = map_files(new_map, folder, out, resume=False, **options)
+    assert [one.skipped for one in done] == [False] * 7
+    assert outputs(out) == outputs(anew)
+
+
+def test_labels_decide_their_numbers(tmp_path):
+    """Another label in one input changes the numbers in all outputs."""
+    for name, label in (("a", "x"), ("b", "z")):
+        (tmp_path / f"{name}.jsonl").write_text(f'{{"text": "some words", "label": "{label}"}}\n')
+    how = {"texts": "word:1", "label_field": "label"}
+    inputs, out = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"], f"{tmp_path}/out/"
+    map_files(cws(), inputs, out, **how)
+    (tmp_path / "a.jsonl").write_text('{"text": "some words", "label": "zz"}\n')
+    assert [one.skipped for one in map_files(cws(), inputs, out, **how)] == [False, False]
+    assert (tmp_path / "out/b.jsonl.svm").read_bytes().startswith(b"0 ")
 
 
 @pytest.mark.parametrize(
     "record",
-    ["", "{", "[]", "[" * 10**5, "\xff", {"n_rows": None}, {"n_rows": -1}, {"n_rows": "9" * 5000},
-     {"input": [1]}],
+    ["", "{", "[]", "[" * 10**5, "\xff", {"value": None}, {"files": [1]}, {"files": {"p0.svm": 3}},
+     {"recipe": [1]}],
     ids=lambda record: str(record)[:20],
 )  # fmt: skip
 def test_a_record_that_is_no_record(folder, tmp_path, record):
     """As a loss of power, or another program, may leave it: the output is made again."""
     out = f"{tmp_path}/out/"
-    map_files(cws(), folder, out, shard=(1, 7))
+    map_files(cws(), folder, out)
     path = Path(out) / "p0.svm.json"
     if isinstance(record, dict):
         path.write_text(json.dumps({**json.loads(path.read_text()), **record}))
     else:
         path.write_text(record, encoding="latin-1")
-    done = map_files(cws(), folder, out, shard=(1, 7), resume=True)
-    assert [one.skipped for one in done] == [False]
+    done = map_files(cws(), folder, out)
+    assert [one.skipped for one in done] == [False] + [True] * 6
 
 
 def test_many_inputs(tmp_path):
@@ -190,7 +210,7 @@ def test_killed_at_any_moment(folder, tmp_path):
         path.write_bytes(path.read_bytes() * 100)
     out = tmp_path / "out"
     arguments = [
-        "map", "minmax", "--n-hashes", 5, "--bits", 3, folder, "-o", f"{out}/", "--resume",
+        "map", "minmax", "--n-hashes", 5, "--bits", 3, folder, "-o", f"{out}/",
     ]  # fmt: skip
     map_files(cws(), folder, f"{tmp_path}/undisturbed/")
     expected = outputs(tmp_path / "undisturbed")
@@ -224,7 +244,7 @@ def test_killed_at_any_moment(folder, tmp_path):
         (["a", "b/a.json.gz"], "out/", {}),
         (["a", "a.npy.labels"], "out/", {"format": "npy"}),
         (["a", "a.npy.qids.xz"], "out/", {"format": "npy"}),
-        (["a.json", "a"], "out/", {"resume": True}),
+        (["a.json", "a"], "out/", {"resume": False}),
         (["a.npy.labels.npy"], "a.npy", {"format": "npy"}),
         (["a.npy.qids.npy"], "a.npy", {"format": "npy"}),
         (["b/a", "a.json"], ".", {}),

@@ -104,8 +104,7 @@ def test_parameters(tmp_path):
     for options, message in (
         ({"format": "csv"}, "format must be"),
         ({"format": "npy"}, "format='npy' needs a file"),
-        ({"resume": True}, "a directory"),
-        ({"shard": (1, 2)}, "a directory"),
+        ({"task": ("map", 1, 2)}, "a directory"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"max_line_bytes": 0}, "max_line_bytes must be"),
         ({"zero_based": "no"}, "zero_based must be True or False"),
@@ -116,9 +115,11 @@ def test_parameters(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             mapped(b"1 1:1\n", **options)
-    for shard in ((0, 2), (3, 2), (1,), "1/2", 3):
-        with pytest.raises(ValueError, match="shard"):
-            map_files(cws(), [__file__], tmp_path, shard=shard)
+    for task in (("map", 2, 2), ("map", -1, 2), ("map", 0), "1/2", 3, (0, 0, 1), ("map", 0, 0)):
+        with pytest.raises(ValueError, match="task"):
+            map_files(cws(), [__file__], tmp_path, task=task)
+    with pytest.raises(ValueError, match="the stage must be map, got 'codes'"):
+        map_files(cws(), [__file__], f"{tmp_path}/out/", task=("codes", 0, 1))
 
 
 def test_fitted_maps_know_their_width():

@@ -1,7 +1,6 @@
 """`similar_pairs_of_files`: what it returns and refuses, and a run that goes on where one ended."""
 
 import io
-import json
 import os
 import signal
 import subprocess
@@ -14,9 +13,10 @@ from code_pairs import banded
 from conftest import families
 
 from sparsemaps import CountSketch, MinHash
-from sparsemaps._tools import _stages
+from sparsemaps._tools import _output_files
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import similar_pairs_of_files
+from sparsemaps.files._results import Results, Steps
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.neighbors import _hashing, _search
 
@@ -99,7 +99,7 @@ class Killed(BaseException):
 def n_steps(monkeypatch, most):
     """Let a run end at the `most`-th file that it keeps."""
     done = []
-    before = _stages._output_files.atomic_output
+    before = _output_files.atomic_output
 
     def output(path, *arguments, **more):
         done.append(path)
@@ -107,7 +107,7 @@ def n_steps(monkeypatch, most):
             raise Killed
         return before(path, *arguments, **more)
 
-    monkeypatch.setattr(_stages._output_files, "atomic_output", output)
+    monkeypatch.setattr(_output_files, "atomic_output", output)
     return done
 
 
@@ -138,7 +138,7 @@ def test_a_run_goes_on_where_one_ended(file, tmp_path, monkeypatch, exact):
         with monkeypatch.context() as patch:
             done = n_steps(patch, 4)
             try:
-                found = similar_pairs_of_files(MINHASH, file, out, resume=True, **how)
+                found = similar_pairs_of_files(MINHASH, file, out, **how)
             except Killed:
                 steps += 1
                 assert not out.exists() or steps > 5
@@ -150,13 +150,16 @@ def test_a_run_goes_on_where_one_ended(file, tmp_path, monkeypatch, exact):
     assert out.read_bytes() == whole
     assert not found.skipped
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "in.svm", "out.tsv", "out.tsv.json", "whole.tsv",
+        "in.svm", "out.tsv", "out.tsv.stages", "whole.tsv", "whole.tsv.stages",
     ]  # fmt: skip
+    left, expected = (set(os.listdir(tmp_path / f"{name}.tsv.stages")) for name in ("out", "whole"))
+    assert left == expected
     before = out.stat().st_mtime_ns
-    again = similar_pairs_of_files(MINHASH, file, out, resume=True, **how)
+    again = similar_pairs_of_files(MINHASH, file, out, **how)
     assert again == (*found[:3], True)
     assert out.stat().st_mtime_ns == before
-    assert similar_pairs_of_files(MINHASH, file, out, **how) == found  # not resumed: made anew
+    assert similar_pairs_of_files(MINHASH, file, out, resume=False, **how) == found
+    assert out.stat().st_mtime_ns > before
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -182,7 +185,7 @@ def test_a_search_of_contained_sets_goes_on(tmp_path, monkeypatch, exact):
         with monkeypatch.context() as patch:
             n_steps(patch, 4)
             try:
-                similar_pairs_of_files(map, file, out, resume=True, **how)
+                similar_pairs_of_files(map, file, out, **how)
                 is_complete = True
             except Killed:
                 ended += 1
@@ -195,54 +198,104 @@ def test_a_search_of_contained_sets_goes_on(tmp_path, monkeypatch, exact):
     assert n_searched <= n_all + ended  # what a run had not kept when it ended
 
 
-def test_another_job_does_not_go_on(file, tmp_path, monkeypatch):
-    out = tmp_path / "out.tsv"
-    how = {"threshold": 0.6, "resume": True}
-    with monkeypatch.context() as patch:
-        n_steps(patch, 3)
-        with pytest.raises(Killed):
-            similar_pairs_of_files(MINHASH, file, out, **how)
-    for complete in (False, True):
-        if complete:
-            similar_pairs_of_files(MINHASH, file, out, **how)
-        other = MinHash(n_hashes=128, random_state=1)
-        with pytest.raises(
-            ValueError, match="made with seed 0, now 1; write to another file, or re"
-        ):
-            similar_pairs_of_files(other, file, out, **how)
-        with pytest.raises(ValueError, match=r"made with threshold 0\.6, now 0\.7"):
-            similar_pairs_of_files(MINHASH, file, out, threshold=0.7, resume=True)
-        stamp = file.stat().st_mtime_ns
-        os.utime(file, ns=(stamp, stamp + 10**9))
-        with pytest.raises(ValueError, match="inputs are others, or have changed since"):
-            similar_pairs_of_files(MINHASH, file, out, **how)
-        os.utime(file, ns=(stamp, stamp))
-    (tmp_path / "out.tsv.json").write_bytes(b"{")  # as after a loss of power
-    assert not similar_pairs_of_files(MINHASH, file, out, **how).skipped
+def result(name, *endings):
+    """The files of a result, and its record."""
+    return {name + ending for ending in ("", *endings, ".json")}
 
 
-def test_pipes_cannot_be_resumed(file):
+CODES, OTHER = (
+    result(f"{name}.npy", ".lengths.npy", ".digests.npy") for name in ("codes", "other")
+)
+PAIRS = result("pairs.npy", ".similarity.npy") | {"output.json"}
+
+
+def state(folder):
+    """What shows whether files were written again."""
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def test_each_option_decides_some_results(file, tmp_path):
+    """Those that it decides are made again, and no other; the output is that of a run without
+    earlier results."""
+    stages, out = tmp_path / "out.stages", tmp_path / "out"
+    (tmp_path / "in.txt").write_text("some words here\nsome words there\n" * 3)
+
+    def run(output, map=MinHash(n_hashes=128, random_state=0), inputs=file, **options):  # noqa: B008
+        given = {"threshold": 0.6, **options}
+        return similar_pairs_of_files(map, inputs, output, **given)
+
+    run(out)
+    assert set(os.listdir(stages)) == CODES | PAIRS
+    texts = {"inputs": tmp_path / "in.txt", "texts": "word:1"}
+    for options, expected in (
+        ({}, set()),
+        ({"n_jobs": 2, "max_bytes": 2**20, "max_line_bytes": 2**20}, set()),
+        ({"threshold": 0.7}, PAIRS),
+        ({"threshold": 0.7, "recall": 0.5}, PAIRS),
+        ({"threshold": 0.7, "exact": True}, PAIRS),
+        ({"threshold": 0.95, "containment": True, "exact": True}, PAIRS),
+        ({"zero_based": True}, CODES | PAIRS),
+        ({"map": MinHash(n_hashes=128, random_state=1)}, CODES | PAIRS),
+        ({}, CODES | PAIRS),
+        ({"other": file}, OTHER | PAIRS),
+        ({"other": [file, file]}, OTHER | PAIRS),
+        ({}, PAIRS),
+        ({"inputs": [file, file]}, CODES | PAIRS),
+        (texts, CODES | PAIRS),
+        ({**texts, "texts": "word:2"}, CODES | PAIRS),
+        ({**texts, "texts": "word:2", "token_pattern": r"\w+"}, CODES | PAIRS),
+        ({**texts, "texts": "word:2", "resume": False}, CODES | PAIRS),
+        ({**texts, "texts": "word:2"}, set()),
+    ):
+        before = state(stages)
+        done = run(out, **options)
+        after = state(stages)
+        assert {name for name in after if after[name] != before.get(name)} == expected, options
+        assert done.skipped == (not expected)
+        assert done[:3] == run(tmp_path / "anew", **{**options, "resume": False})[:3]
+        assert out.read_bytes() == (tmp_path / "anew").read_bytes()
+    stamp = file.stat().st_mtime_ns
+    run(out)
+    os.utime(file, ns=(stamp, stamp + 10**9))
+    assert not run(out).skipped
+    out.unlink()
+    assert not run(out).skipped
+
+
+def test_results_are_checked_where_they_are_read(file, tmp_path):
+    """Rows that there are not: an error, and no crash."""
+    out = tmp_path / "out"
+    similar_pairs_of_files(MINHASH, file, out, threshold=0.6)
+    path = tmp_path / "out.stages/pairs.npy"
+    np.save(path, np.load(path) | np.uint32(2**30))
+    out.unlink()
+    with pytest.raises(ValueError, match=r"pairs\.npy is damaged: expected numbers from 0 to 399"):
+        similar_pairs_of_files(MINHASH, file, out, threshold=0.6)
+
+
+def test_pipes_have_no_tasks(file, tmp_path):
     for inputs, output in (
-        ("-", "out.tsv"),
+        ("-", tmp_path / "out.tsv"),
         (file, "-"),
-        (io.BytesIO(), "x"),
+        (io.BytesIO(), tmp_path / "x"),
         (file, io.BytesIO()),
     ):
-        with pytest.raises(ValueError, match="resume=True needs inputs and an output that are"):
-            similar_pairs_of_files(MINHASH, inputs, output, resume=True)
+        with pytest.raises(ValueError, match="tasks are for inputs and outputs that are files"):
+            similar_pairs_of_files(MINHASH, inputs, output, task=("pairs", 0, 1))
 
 
-def test_the_record_is_no_input(file, tmp_path):
-    record = file.rename(tmp_path / "out.tsv.json")
-    with pytest.raises(ValueError, match=r"out\.tsv\.json, a file beside .*out\.tsv, is the input"):
-        similar_pairs_of_files(MINHASH, record, tmp_path / "out.tsv", resume=True)
+def test_results_are_no_inputs(file, tmp_path):
+    (tmp_path / "out.tsv.stages").mkdir()
+    record = file.rename(tmp_path / "out.tsv.stages/pairs.npy.json")
+    with pytest.raises(ValueError, match=r"pairs\.npy\.json is in the folder of stages"):
+        similar_pairs_of_files(MINHASH, record, tmp_path / "out.tsv")
 
 
 def test_sigkill(file, tmp_path):
     """A process that is killed leaves what another one goes on with."""
     out = tmp_path / "out.tsv"
     command = [sys.executable, "-P", "-m", "sparsemaps", "pairs", "minhash", file, "-o", out]
-    command += ["--threshold", "0.6", "--resume"]
+    command += ["--threshold", "0.6"]
     expected = io.BytesIO()
     similar_pairs_of_files(MinHash(random_state=0), file, expected, threshold=0.6)
     program = subprocess.Popen(command)
@@ -250,10 +303,9 @@ def test_sigkill(file, tmp_path):
         time.sleep(0.001)
     program.send_signal(signal.SIGKILL)
     program.wait()
-    similar_pairs_of_files(MinHash(random_state=0), file, out, threshold=0.6, resume=True)
+    similar_pairs_of_files(MinHash(random_state=0), file, out, threshold=0.6)
     assert out.read_bytes() == expected.getvalue()
-    assert not (tmp_path / "out.tsv.stages").exists()
-    assert json.loads((tmp_path / "out.tsv.json").read_bytes())["map"]["class"] == "MinHash"
+    assert not list((tmp_path / "out.tsv.stages").glob(".*"))
 
 
 def test_stages_are_of_the_same_keys(tmp_path):
@@ -263,20 +315,14 @@ def test_stages_are_of_the_same_keys(tmp_path):
     expected = banded(A, 0.6, 0.9)
     plan = None
     for _ in range(3):
-        stages = _stages.KeptStages(str(tmp_path / "stages"))
+        stages = Steps(Results(str(tmp_path)), "", "the search", False)
         how = A.n_hashes - 80, _hashing.Bands(3, 9), 1000, None, _hashing.Sizes(keys=150), stages
         found = _hashing.banded_pairs(A, None, *how)
-        kept = {path.name for path in (tmp_path / "stages").iterdir()}
+        kept = {path.name for path in tmp_path.iterdir()}
         assert {"hashing.json", "copies-2.npy", "pairs-8-2.npy"} <= kept
-        plan = plan or (tmp_path / "stages" / "hashing.json").read_bytes()
-        assert (tmp_path / "stages" / "hashing.json").read_bytes() == plan
-        (tmp_path / "stages" / "pairs-3-1.npy").write_bytes(b"damaged")
-        (tmp_path / "stages" / "pairs-4-1.npy").unlink()
-        left = tmp_path / "stages" / f".sparsemaps-{0:016x}.tmp"
-        left.write_bytes(b"of a process that was killed")
+        plan = plan or (tmp_path / "hashing.json").read_bytes()
+        assert (tmp_path / "hashing.json").read_bytes() == plan
+        (tmp_path / "pairs-3-1.npy").write_bytes(b"damaged")
+        (tmp_path / "pairs-4-1.npy").unlink()
     assert len(found[0]) > 50
     assert set(zip(*expected[:2], strict=True)) & set(zip(*found[:2], strict=True))
-    stages = _stages.KeptStages(str(tmp_path / "stages"))
-    assert not left.exists()
-    stages.remove()
-    assert not (tmp_path / "stages").exists()

@@ -10,7 +10,7 @@ import pytest
 
 from sparsemaps._tools import _array_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._stages import KeptStages
+from sparsemaps.files._results import Results, Steps
 
 
 def write(path, array, **header):
@@ -122,7 +122,7 @@ def test_a_damaged_result_is_made_again(tmp_path):
         made.append(True)
         return np.array([1, 2], np.uint32)
 
-    stages = KeptStages(str(tmp_path))
+    stages = Steps(Results(str(tmp_path)), "", None, False)
     kind = ArrayKind(np.uint32, most=2)
     for expected in (1, 1):
         assert stages.array("some", kind, make).tolist() == [1, 2]
@@ -136,7 +136,7 @@ def test_a_damaged_result_is_made_again(tmp_path):
 
 
 def test_damaged_json_is_made_again(tmp_path):
-    stages = KeptStages(str(tmp_path))
+    stages = Steps(Results(str(tmp_path)), "", None, False)
     for content in (b"", b"{", b"\xff", b"[" * 10**5):
         (tmp_path / "some.json").write_bytes(content)
         assert stages.value("some", lambda: 3) == 3

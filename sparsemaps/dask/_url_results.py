@@ -1,0 +1,138 @@
+"""Results of a job on any file system that fsspec knows."""
+
+import contextlib
+import os
+import re
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import fsspec
+
+from sparsemaps._tools._sources import RECORD
+from sparsemaps.dask._ranges import full_name, is_local
+from sparsemaps.files._results import Results
+
+_TEMPORARY = re.compile(r"\.part-\d{6}\.[a-z.]+\.[0-9a-f]{32}\.tmp|\.sparsemaps-[0-9a-f]{16}\.tmp")
+"""Names of files that are not complete."""
+
+
+class UrlResults(Results):
+    """Results in a directory by its path or URL.
+
+    Files are written to a folder of this machine first, unless the directory is on it, and appear
+    under their names when they are complete.
+
+    Parameters
+    ----------
+    url : str
+        The directory.
+    storage_options : mapping or None
+        Options of fsspec.
+    """
+
+    def __init__(self, url: str, storage_options: Mapping[str, Any] | None) -> None:
+        super().__init__(url)
+        self._storage_options = storage_options
+
+    @classmethod
+    def at(cls, directory: Any, storage_options: Mapping[str, Any] | None) -> "UrlResults":
+        fs, path = fsspec.core.url_to_fs(os.fspath(directory), **(storage_options or {}))
+        return cls(full_name(fs, path), storage_options)
+
+    def full_name(self, name: str) -> str:
+        return f"{self.folder.rstrip('/')}/{name}"
+
+    def begin(self, names: Iterable[str]) -> None:
+        """Make the directory. It is an error if it has parts that no run has made."""
+        fs, path = self._open()
+        fs.makedirs(path, exist_ok=True)
+        there = self._names()
+        for name in sorted(there):
+            if name.startswith("part-") and not _is_recorded(name, there):
+                raise ValueError(
+                    f"{self.folder} has the file {name}, and no {name + RECORD} that says what it "
+                    "is; take another directory"
+                )
+
+    def end(self, names: Sequence[str]) -> None:
+        """Remove parts that an earlier run has made and this one has not, and temporary files of
+        tasks that were ended."""
+        fs, path = self._open()
+        there, own = self._names(), tuple(names)
+        for name in there:
+            is_other = name.startswith("part-") and not name.startswith(own)
+            if is_other or _TEMPORARY.fullmatch(name):
+                with contextlib.suppress(FileNotFoundError):  # by a task that ended just now
+                    fs.rm_file(f"{path}/{name}")
+
+    def refuse_inputs(self, inputs: Iterable[str]) -> None:
+        """Raise a ValueError if an input has the name of a file that is written or removed."""
+        fs, directory = self._open()
+        place = os.path.realpath if is_local(fs) else str
+        begins = place(directory) if is_local(fs) else self.folder.rstrip("/")
+        for path in inputs:
+            name = place(path).removeprefix(f"{begins}/")
+            if name.startswith(("part-", ".part-", ".sparsemaps-")):
+                raise ValueError(
+                    f"the input {path} has the name of a file that is written to {self.folder}; "
+                    "take another directory"
+                )
+
+    def _open(self) -> tuple[Any, str]:
+        fs, path = fsspec.core.url_to_fs(self.folder, **(self._storage_options or {}))
+        return fs, path.rstrip("/") or "/"
+
+    def _names(self) -> set[str]:
+        fs, path = self._open()
+        fs.invalidate_cache(path)
+        return {os.path.basename(str(name)) for name in fs.ls(path, detail=False)}
+
+    @contextlib.contextmanager
+    def _making(self, name: str, endings: Sequence[str]) -> Iterator[str]:
+        fs, path = self._open()
+        if is_local(fs):
+            with super()._making(f"{path}/{name}", endings) as local:
+                yield local
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            local = os.path.join(folder, name)
+            yield local
+            for ending in (*endings[1:], ""):  # the part itself appears last
+                if os.path.exists(local + ending):
+                    temporary = f"{path}/.{name}{ending}.{uuid.uuid4().hex}.tmp"
+                    fs.put_file(local + ending, temporary)
+                    fs.mv(temporary, f"{path}/{name}{ending}")
+
+    def read(self, name: str) -> bytes:
+        fs, path = self._open()
+        try:
+            content: bytes = fs.cat_file(f"{path}/{name}")
+        except FileNotFoundError:
+            return b""
+        return content
+
+    def _write(self, name: str, content: bytes) -> None:
+        fs, path = self._open()
+        temporary = f"{path}/.{name}.{uuid.uuid4().hex}.tmp"
+        fs.pipe_file(temporary, content)
+        fs.mv(temporary, f"{path}/{name}")
+
+    def _size(self, name: str) -> int | None:
+        fs, path = self._open()
+        try:
+            return int(fs.size(f"{path}/{name}"))
+        except FileNotFoundError:
+            return None
+
+    def _remove(self, name: str) -> None:
+        fs, path = self._open()
+        with contextlib.suppress(FileNotFoundError):
+            fs.rm_file(f"{path}/{name}")
+
+
+def _is_recorded(name: str, there: set[str]) -> bool:
+    """Whether a part, or a file beside it, has a record."""
+    match = re.match(r"part-\d{6}\.[a-z]+", name)
+    return match is not None and match[0] + RECORD in there

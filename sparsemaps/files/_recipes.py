@@ -1,0 +1,38 @@
+"""Recipes: what results are made of, as JSON."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def make_recipe(map: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """A recipe of a fitted map and of the options of a job, as it is read back."""
+    config = None if map is None else config_of(map)
+    recipe: dict[str, Any] = json.loads(json.dumps({"map": config, "options": dict(options)}))
+    return recipe
+
+
+def config_of(map: Any) -> dict[str, Any]:
+    """A fitted map for JSON; by the text of its parameters where one is no JSON."""
+    try:
+        config: dict[str, Any] = map.to_config()
+    except ValueError:  # a function, such as a density
+        parameters = {name: repr(value) for name, value in map.get_params(deep=False).items()}
+        del parameters["n_jobs"], parameters["random_state"]
+        config = {"class": type(map).__name__, "parameters": parameters, "seed": map.seed_}
+    return config
+
+
+def read_record(text: bytes) -> dict[str, Any] | None:
+    """A record; None if it is damaged, as a loss of power may leave it."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def digest(recipe: Any) -> str:
+    """What tells recipes apart."""
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,191 @@
+"""The stages of a job, each a list of numbered tasks, and what runs them.
+
+A task has a name, a recipe and a pure function from files to files. Whoever finds a result of an
+equal recipe in the folder does not make it again. So threads, workers of Dask and processes of a
+scheduler run the same tasks, in any order, once or several times, and the results are the same.
+"""
+
+import contextlib
+import itertools
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from sparsemaps._tools import _threads
+from sparsemaps._tools._checks import LARGEST_INT32, check_int
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._progress import Progress
+from sparsemaps.files._results import Result, Results
+
+_SMALL_BYTES = 2**23
+"""Threads divide a task of at least this size among them; smaller ones they take one each."""
+
+
+class How(NamedTuple):
+    """The threads of a task, a bar of the bytes that the tasks of its stage read, and whether a
+    task shows bars of its own."""
+
+    n_jobs: int | None = None
+    bar: Any = None
+    progress: bool | None = False
+
+
+class Task(NamedTuple):
+    """A result that is to be made: its name and recipe, and what it is made of."""
+
+    name: str
+    recipe: Any
+    of: Any
+    size: int = 0
+    """The number of bytes that are read; 0 for a task that takes results of all others."""
+    output: str | None = None
+    """The path of the result, if it is not in the folder."""
+
+
+class Stage(NamedTuple):
+    """Tasks that do not depend on one another."""
+
+    name: str
+    about: str
+    tasks: Sequence[Task]
+    make: Callable[[Any, str, How], Any]
+    """``make(task.of, path, how)`` writes the files of a result, and returns its value."""
+    endings: tuple[str, ...] = ("",)
+    """Endings of the names of the files of a result."""
+    part_of: tuple[str, Any] | None = None
+    """Name and recipe of the result that takes the place of these."""
+
+    def make_one(self, task: Task, results: Results, how: How) -> Result:
+        """The result of a task, which is made unless it is there."""
+        return results.made(
+            task.name, task.recipe, lambda path: self.make(task.of, path, how), self.endings,
+            task.output,
+        )  # fmt: skip
+
+    def is_replaced(self, results: Results) -> bool:
+        """Whether the result that takes the place of these is there."""
+        return self.part_of is not None and results.find(*self.part_of) is not None
+
+    def missing(self, results: Results) -> list[Task]:
+        """The tasks whose results are not there and still needed."""
+        if self.is_replaced(results):
+            return []
+        return [task for task in self.tasks if results.find(task.name, task.recipe) is None]
+
+
+def _is_small(task: Task) -> bool:
+    """Whether a task has too few blocks for several threads, so that each takes another task."""
+    return 0 < task.size < _SMALL_BYTES
+
+
+class Engine(Protocol):
+    """What runs the tasks of a stage."""
+
+    def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
+        """The results of the tasks, in order."""
+
+
+class Threads(NamedTuple):
+    """The threads of this process."""
+
+    n_jobs: int | None
+
+    def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
+        made: dict[str, Result] = {}
+        for task in stage.tasks:
+            found = results.find(task.name, task.recipe)
+            if found is not None:
+                made[task.name] = found
+        to_do = [task for task in stage.tasks if task.name not in made]
+        size = sum(task.size for task in to_do)
+        with Progress(size, progress if size else False, stage.name) as bar:
+
+            def one(task: Task, n_jobs: int | None = None) -> tuple[str, Result]:
+                return task.name, stage.make_one(task, results, How(n_jobs, bar, progress))
+
+            for is_small, some in itertools.groupby(
+                to_do, lambda task: 0 < task.size < _SMALL_BYTES
+            ):
+                if is_small:
+                    made |= dict(_threads.stream(one, [(task,) for task in some], self.n_jobs))
+                else:
+                    made |= dict(one(task, self.n_jobs) for task in some)
+        return [made[task.name] for task in stage.tasks]
+
+
+def run_stages(
+    stages: Iterable[Stage], results: Results, engine: Engine, fresh: bool, progress: bool | None
+) -> dict[str, list[Result]]:
+    """Run all stages, one after the other; returns the results of each. `fresh` makes all anew."""
+    made = {}
+    for stage in stages:
+        if fresh:
+            for name in (stage.part_of or ("",))[:1]:
+                results.forget(name)
+            for task in stage.tasks:
+                results.forget(task.name)
+        if stage.is_replaced(results):
+            continue
+        if len(stage.tasks) > 1:  # outputs of other options never stand beside new ones
+            for task in stage.missing(results):
+                if task.output is not None:
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(task.output)
+        made[stage.name] = engine.run(stage, results, progress)
+    return made
+
+
+# ---- a part of a job -----------------------------------------------------------------------------
+
+
+class Share(NamedTuple):
+    """The tasks of a stage whose numbers are i modulo n."""
+
+    stage: str
+    i: int
+    n: int
+
+
+def check_share(task: Any) -> Share | None:
+    """The parameter `task` of a job, after a check."""
+    if task is None:
+        return None
+    try:
+        stage, i, n = task
+    except (TypeError, ValueError):
+        stage = None
+    if not isinstance(stage, str):
+        raise ParameterError("task", repr(task), "a tuple (stage, i, n)")
+    n = check_int("the number of tasks", n, 1, LARGEST_INT32)
+    return Share(stage, check_int("the number of the task", i, 0, n - 1), n)
+
+
+def check_stage(share: Share, listing: Iterable[tuple[str, int, str]]) -> None:
+    """Raise a ValueError if a job has no such stage."""
+    names = [name for name, _, _ in listing]
+    if share.stage not in names:
+        raise ValueError(f"the stage must be {', '.join(names)}, got {share.stage!r}")
+
+
+def run_share(stages: Iterable[Stage], results: Results, share: Share, how: How) -> int:
+    """Make the results of some tasks of a stage; returns how many were made. It is an error if
+    results of earlier stages are missing."""
+    for stage in stages:
+        if stage.name == share.stage:
+            to_do = {task.name for task in stage.missing(results)}
+            own = [task for task in stage.tasks[share.i :: share.n] if task.name in to_do]
+            for task in own:
+                stage.make_one(task, results, how)
+            return len(own)
+        missing = stage.missing(results)
+        if missing:
+            raise ValueError(
+                f"of the stage {stage.name}, {len(missing)} of {len(stage.tasks)} results are "
+                f"missing, such as {missing[0].name}; make them before the stage {share.stage}"
+            )
+    return 0  # it is not needed, as inputs are files of codes
+
+
+def described(stages: Iterable[tuple[str, int, str]]) -> str:
+    """A line for each stage: its name, the number of its tasks, and what they make."""
+    return "".join(f"{name:9}{n:7}  {about}\n" for name, n, about in stages)

@@ -1,0 +1,170 @@
+"""Jobs as lists of tasks: in any order, by several processes, killed and done again."""
+
+import itertools
+import os
+import random
+import signal
+import time
+
+import pytest
+from commands import command
+from dedup_records import make_texts, write_lines
+from programs import Program, posix
+
+from sparsemaps import MinHash
+from sparsemaps.files import (
+    _coded_records,
+    deduplicate_files,
+    map_files,
+    similar_pairs_of_files,
+)
+
+TEXTS = make_texts(240, seed=5)
+MINHASH = MinHash(n_hashes=64, random_state=0)
+WORDS = {"texts": "word:3", "threshold": 0.6}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Three files of texts, whose ranges are short."""
+    (tmp_path / "in").mkdir()
+    for part in range(3):
+        write_lines(tmp_path / f"in/{part}.jsonl", TEXTS[80 * part : 80 * part + 80])
+    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 5000)
+    return tmp_path / "in"
+
+
+def outputs(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def dedup(folder, output, **options):
+    return deduplicate_files(MINHASH, folder, output, **{**WORDS, **options})
+
+
+def pairs(folder, output, **options):
+    return similar_pairs_of_files(MINHASH, folder, output, **{**WORDS, **options})
+
+
+def two_sides(folder, output, **options):
+    inputs = sorted(folder.iterdir())
+    how = {**WORDS, "other": inputs[1:], "exact": True, **options}
+    return similar_pairs_of_files(MINHASH, inputs[0], output, **how)
+
+
+STAGES = {
+    dedup: ["codes", "codes-join", "pairs", "near", "clusters", "kept", "outputs"],
+    pairs: ["codes", "codes-join", "pairs", "output"],
+    two_sides: ["codes", "codes-join", "other", "other-join", "pairs", "output"],
+}
+
+
+@pytest.mark.parametrize("job", STAGES)
+def test_any_order_gives_the_same_bytes(folder, tmp_path, monkeypatch, job):
+    """Each task several times, and in whatever order within its stage."""
+    draw = random.Random(0)
+    job(folder, tmp_path / "one")
+    n = 4
+    for stage in STAGES[job]:
+        order = [*range(n), *range(n)]
+        draw.shuffle(order)
+        for i in order:
+            job(folder, tmp_path / "out", task=(stage, i, n))
+    before = os.stat(tmp_path / "out").st_ino
+    done = job(folder, tmp_path / "out")
+    assert (done.files[0] if job is dedup else done).skipped
+    assert os.stat(tmp_path / "out").st_ino == before
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()
+    found, expected = (outputs(tmp_path / f"{name}.stages") for name in ("out", "one"))
+    assert found.keys() == expected.keys()
+    for name, content in found.items():
+        assert name.endswith(".json") or content == expected[name]
+
+
+@pytest.mark.parametrize("job", STAGES)
+def test_stages_of_which_others_are_missing(folder, tmp_path, job):
+    """One error, which says what is missing; nothing is made."""
+    stages = STAGES[job]
+    for before, stage in itertools.pairwise(stages):
+        if before in ("codes", "other"):
+            job(folder, tmp_path / "out", task=(before, 0, 2))
+            missing = f"of the stage {before}, .* of .* results are missing, such as {before}-part-"
+        else:
+            missing = f"of the stage {before}, 1 of 1 results are missing, such as "
+        with pytest.raises(ValueError, match=f"{missing}.*; make them before the stage {stage}"):
+            job(folder, tmp_path / "out", task=(stage, 0, 1))
+        job(folder, tmp_path / "out", task=(before, 0, 1))
+    assert not (tmp_path / "out").exists()
+    job(folder, tmp_path / "out", task=(stages[-1], 0, 1))
+    assert (tmp_path / "out").exists()
+
+
+def test_numbers_of_tasks(folder, tmp_path):
+    """Those that --tasks prints are those that are done."""
+    for name, more in (("dedup", []), ("pairs", ["--other", folder])):
+        arguments = [name, "minhash", folder, "--texts", "word:3", "-o", tmp_path / name, *more]
+        lines = command(*arguments, "--tasks").stdout.decode().splitlines()
+        assert not (tmp_path / f"{name}.stages").exists()
+        for line in lines:
+            stage, n = line.split()[:2]
+            for i in range(int(n)):
+                done = command(*arguments, "--stage", stage, "--task", f"{i}/{n}")
+                assert (done.returncode, done.stderr) == (0, b"")
+            results = os.listdir(tmp_path / f"{name}.stages")
+            if stage in ("codes", "other"):
+                assert sum("-part-" in one and one.endswith(".npy.json") for one in results) >= int(
+                    n
+                )
+                assert int(n) > 3
+        assert (tmp_path / name).exists()
+
+
+def test_tasks_of_other_options_do_not_count(folder, tmp_path):
+    dedup(folder, tmp_path / "out", task=("codes", 0, 1))
+    with pytest.raises(ValueError, match=r"of the stage codes, .* results are missing"):
+        dedup(folder, tmp_path / "out", task=("codes-join", 0, 1), texts="word:2")
+    dedup(folder, tmp_path / "out", task=("codes-join", 0, 1))
+    with open(folder / "1.jsonl", "ab") as file:
+        file.write(b'{"text": "one more"}\n')
+    with pytest.raises(ValueError, match=r"of the stage codes, .* results are missing"):
+        dedup(folder, tmp_path / "out", task=("pairs", 0, 1))
+
+
+@posix
+def test_processes_that_are_killed(folder, tmp_path):
+    """Two at a time, in one folder; some are killed, all are begun again."""
+    for part in range(3):
+        lines = [f"{text} {part} {row}" for row in range(10) for text in TEXTS]
+        write_lines(folder / f"{part}.jsonl", lines)
+    dedup(folder, f"{tmp_path}/one/")
+    arguments = ["dedup", "minhash", "--n-hashes", 64, folder, "--texts", "word:3", "--threshold"]
+    arguments += [0.6, "-o", f"{tmp_path}/out/"]
+    draw, n_killed = random.Random(0), 0
+    for stage in STAGES[dedup]:
+        for attempt in range(2):
+            programs = [
+                Program(*arguments, "--stage", stage, "--task", f"{i}/2", cwd=tmp_path)
+                for i in range(2)
+            ]
+            if attempt == 0 and stage in ("codes", "pairs", "outputs"):
+                time.sleep(draw.uniform(0.05, 0.3))
+                programs[0].signal(signal.SIGKILL)
+            ends = [program.end() for program in programs]
+            n_killed += ends[0][0] == -signal.SIGKILL
+            assert ends[1] == (0, b"")
+            assert ends[0] == (0, b"") or attempt == 0
+    assert n_killed
+    done = Program(*arguments, cwd=tmp_path)
+    assert done.end()[0] == 0
+    assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
+    assert not list((tmp_path / "out.stages").glob(".*"))
+
+
+def test_tasks_of_map(folder, tmp_path):
+    how = {"texts": "word:1", "format": "npy"}
+    map_files(MINHASH, folder, f"{tmp_path}/one/", **how)
+    for i in (1, 0, 1):
+        assert map_files(MINHASH, folder, f"{tmp_path}/out/", task=("map", i, 2), **how) == []
+    assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
+    done = map_files(MINHASH, folder, f"{tmp_path}/out/", **how)
+    assert all(file.skipped for file in done)
