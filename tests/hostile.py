@@ -367,7 +367,7 @@ def damaged_pickles():
     """Fitted maps of which one attribute is missing, as bytes, and their names."""
     for name, variants in MAPS.items():
         fitted = make(name, **variants[0]).fit(ones())
-        for owner in (fitted, fitted._frozen):
+        for owner in (fitted, fitted.draw):
             for missing in list(vars(owner)):
                 kept = vars(owner).pop(missing)
                 yield f"{name} without {missing}", pickle.dumps(fitted)

@@ -67,10 +67,10 @@ class OneVector:
         return N_CALLS * ratio(self.dense, self.calls)
 
     def track_ratio_products(self, size):
-        return ratio(self.dense, lambda: self.map._frozen._blocks.multiply(self.x))
+        return ratio(self.dense, lambda: self.map.draw.blocks.multiply(self.x))
 
     def track_ratio_parameters(self, size):
-        blocks = self.map._frozen._blocks
+        blocks = self.map.draw.blocks
         arrays = (array for array in vars(blocks).values() if isinstance(array, np.ndarray))
         return self.matrix.nbytes / sum(array.nbytes for array in arrays)
 

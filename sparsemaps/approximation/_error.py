@@ -138,7 +138,7 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
     """A copy of the map that is fitted to `X`, whose parameters hold what ``fit`` computed from the
     data; and a sample of the rows, in arrays of its own."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
-    fitted.set_params(**fitted._learned_parameters)
+    fitted.set_params(**fitted.learned_parameters)
     csr = _sparse.sound_csr(as_csr(X))
     n_all, n_columns = csr.shape
     if n_all < 2:

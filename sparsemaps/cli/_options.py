@@ -145,7 +145,7 @@ def _maps() -> dict[str, Kind]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    """The literals, the functions and the docstring of a class, by their names."""
+    """The literals, other attributes and the docstring of a class, by their names."""
     module = sparsemaps._MAPS[name].rpartition(".")[2]
     path = Path(sparsemaps.__file__).parent / "maps" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -155,6 +155,7 @@ def _read(name: str) -> dict[str, Any]:
             if isinstance(node, ast.FunctionDef):
                 body[node.name] = node
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                body[node.targets[0].id] = node
                 with contextlib.suppress(ValueError):  # a value that is not a literal
                     body[node.targets[0].id] = ast.literal_eval(node.value)
         body["__doc__"] = ast.get_docstring(cls) or ""

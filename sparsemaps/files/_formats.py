@@ -109,8 +109,8 @@ class SvmlightFormat(OutputFormat):
         if map is None:
             lines = format_rows(block.X, block.heads)
         elif map.is_one_hot:
-            codes = apply(map, map._codes_as_numbers, block)
-            lines = format_codes(codes, map._code_bits, block.heads, ones=self._options.ones)
+            codes = apply(map, map.numbers, block)
+            lines = format_codes(codes, map.law.bits, block.heads, ones=self._options.ones)
         else:
             lines = format_rows(sp.csr_array(apply(map, map.transform, block)), block.heads)
         if block.ids is not None:

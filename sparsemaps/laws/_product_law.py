@@ -33,6 +33,13 @@ class ProductLaw(Law):
     estimator: ClassVar[str] = "product"
 
     @property
+    def bits(self) -> int:
+        """Bits of a code; where the other map has none, of the sampled map's."""
+        sampled: Any = self.sampled
+        other: Any = self.other
+        return int(sampled.bits + (other.bits if self.has_codes else 0))
+
+    @property
     def parts(self) -> tuple[tuple[int, float], ...]:
         """Where the maps have codes, the bits and the chance of each one's; the highest bits are
         those of the first."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,6 +57,13 @@ class FourierLaw(Law):
             far = kernels.rbf_kernel(X, -other, gamma=gamma / 2, n_jobs=n_jobs)
             return (near + far) / 2
         return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
+
+    bits: ClassVar[int] = 1
+    """Bits of a code, which is a sign."""
+
+    chance: ClassVar[float] = 0.5
+
+    parts: ClassVar[tuple[tuple[int, float], ...]] = ()
 
     @property
     def estimator(self) -> str:

@@ -1,13 +1,14 @@
 """The maps: one module for each, and what they share.
 
-Every map is a subclass of `SparseMap`. ``fit`` draws a seed and freezes a copy of the parameters;
-``transform`` is a pure function of each row, so that blocks of rows are mapped in any order, by any
+Every map is three things: parameters, the estimator, a subclass of `SparseMap`; its law, what is
+known of its estimates (``laws``); and, when it is fitted, its draw, an immutable value that maps
+rows. That is a pure function of each row, so that blocks of rows are mapped in any order, by any
 number of threads, on any machine.
 
-- ``_sparse_map`` has the base class: scikit-learn's estimator API, blocks and threads.
+- ``_sparse_map`` has the base class: scikit-learn's estimator API.
+- ``_draw`` has the base classes of draws, with and without codes, and the work they are given.
 - ``_map_input`` reads the matrix of a map, with the checks of scikit-learn.
-- ``_sampled_map`` has the base class of maps that draw codes: packed codes, one-hot features.
-- ``_texts`` makes codes of raw texts, some texts at a time.
+- ``_sampled_map`` has the base class of maps that draw codes, and ``encode`` of rows and texts.
 - ``_csr_output`` makes CSR output whose size is not known beforehand.
 - ``_taylor_sketch`` sketches power series. ``_sketch_costs`` computes what sketches cost.
 - ``_orthogonal`` has blocks of orthogonal random vectors, for dense rows.

@@ -1,63 +1,25 @@
-"""The base class of maps that draw codes: packed codes and one-hot features."""
+"""The base class of maps that draw codes, and the methods of all maps that have codes."""
 
-from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, Literal, overload
 
 import numpy as np
 
-from sparsemaps._input import _sparse
-from sparsemaps._input._row_reader import Block, RowReader
-from sparsemaps._loops.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
 from sparsemaps._tools import _checks
-from sparsemaps._tools._growing_array import keep_rows
-from sparsemaps._tools._typing import Array, Bytes, Matrix, MatrixLike, Output
-from sparsemaps.codes._code_checks import LARGEST_SET, rows_with_bits
+from sparsemaps._tools._typing import Array, Bytes, MatrixLike, Output
+from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.maps._texts import EncodesTexts
 
 
-class SampledMap(SparseMap[Output], EncodesTexts):
-    """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
-    rows' codes agree is the kernel.
+class HasCodes:
+    """The methods of maps whose draw is a `CodesDraw`."""
 
-    A subclass has the methods that `SparseMap` lists, and
-
-    - ``_code_bits``, the number of bits of a code;
-    - ``_write_codes(block, layout, out)``, which writes the codes of a block's rows in one of three
-      layouts: ``PACKED`` into bytes, all 0 in a row that has no sample; ``NUMBERS``, the codes as
-      int32; ``ONE_HOT_COLUMNS``, of int32 or int64, ``j * 2**bits + code`` for code j. Numbers and
-      columns are -1 in a row that has no sample.
-    """
-
-    n_hashes: int
-
-    _size_name = "n_hashes"
-
-    @property
-    @abstractmethod
-    def _code_bits(self) -> int:
-        """Bits of one code."""
-
-    @abstractmethod
-    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
-        """Write the codes of a block's rows into `out`."""
-
-    @property
-    def has_codes(self) -> bool:
-        return True
-
-    @property
-    def is_one_hot(self) -> bool:
-        return True
-
-    @property
-    def _one_hot_width(self) -> int:
-        return self.n_hashes << self._code_bits
-
-    @property
-    def _width(self) -> int:
-        return self._one_hot_width
+    draw: Any
+    _work: Any
+    to_config: Any
+    n_jobs: int | None
+    _values_matter: bool
 
     @overload
     def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Bytes: ...
@@ -91,28 +53,16 @@ class SampledMap(SparseMap[Output], EncodesTexts):
             As in ``transform``.
         """
         _checks.check_bool("packed", packed)
-        fitted = self._fitted()
-        rows = self._read_input(X, reset=False)
-        out = np.empty((rows.n_rows, (fitted.n_hashes * fitted._code_bits + 7) // 8), np.uint8)
-        sampled = np.ones(rows.n_rows, bool)
-        law: Any = fitted.law
-        sizes = np.empty(rows.n_rows, np.uint32) if law.knows_sizes else None
-
-        def write(block: Block, start: int, stop: int) -> None:
-            fitted._write_codes(block, PACKED, out[start:stop])
-            if packed:
-                fitted._find_samples(block, out[start:stop], sampled[start:stop])
-                if sizes is not None:
-                    sizes[start:stop] = np.minimum(np.diff(block.indptr), LARGEST_SET)
-
-        fitted._for_each_block(rows, write)
+        draw = self.draw
+        out, sampled, sizes = draw.encode(self._work(X), packed=packed)
         if not packed:
-            return out
+            return np.asarray(out)
+        law = draw.law
         return PackedCodes(
             out,
-            fitted._code_bits,
+            law.bits,
             self.to_config(),
-            n_hashes=fitted.n_hashes,
+            n_hashes=draw.size,
             sampled=sampled,
             chance=law.chance,
             estimator=law.estimator,
@@ -120,47 +70,95 @@ class SampledMap(SparseMap[Output], EncodesTexts):
             sizes=sizes,
         )
 
-    def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
-        """Mark the rows of a block that have samples. Of a row whose codes are all 0, the code as a
-        number tells it."""
-        number = np.empty((1, self.n_hashes), np.int32)
-        for row in np.flatnonzero(~rows_with_bits(codes)).tolist():
-            self._write_codes(block.rows(row, row + 1), NUMBERS, number)
-            sampled[row] = number[0, 0] >= 0
-
-    def _codes_as_numbers(self, X: MatrixLike) -> Array:
+    def numbers(self, X: MatrixLike) -> Array:
         """The codes of each row as int32; -1 in rows without samples."""
-        fitted = self._fitted()
-        rows = self._read_input(X, reset=False)
-        out = np.empty((rows.n_rows, fitted.n_hashes), np.int32)
-        fitted._for_each_block(
-            rows, lambda block, start, stop: fitted._write_codes(block, NUMBERS, out[start:stop])
-        )
-        return out
+        numbers: Array = self.draw.numbers(self._work(X))
+        return numbers
 
-    def _transform(self, rows: RowReader) -> Matrix:
-        values = np.empty((rows.n_rows, self.n_hashes), rows.dtype)
-        columns, indptr, _ = self._one_hot(rows, values)
-        values = values.reshape(-1)[: len(columns)]
-        return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
+    @overload
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[False] = False
+    ) -> Bytes: ...
 
-    def _one_hot(self, rows: RowReader, values: Array | None = None) -> tuple[Array, Array, Array]:
-        """Columns and indptr of the output as CSR, and which rows have entries.
+    @overload
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[True]
+    ) -> PackedCodes: ...
 
-        Threads that write the columns of rows also write their `values`, unless that is None.
+    def encode_texts(
+        self, vectorizer: Any, texts: Iterable[Any], *, packed: bool = False
+    ) -> Bytes | PackedCodes:
+        """Map raw texts to packed codes, some texts at a time.
+
+        The result is that of ``encode(vectorizer.transform(texts))``. The sparse matrix of all
+        texts, which takes many times as much memory as the codes, is never made.
+
+        Parameters
+        ----------
+        vectorizer : object with ``transform``
+            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other whose
+            rows depend on their texts alone. The map must have been fitted to its number of
+            columns.
+        texts : iterable of texts
+            Texts in any form that the vectorizers of `sparsemaps.text` take.
+        packed : bool, default=False
+            As in `encode`.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
+            As in `encode`. The config of `PackedCodes` has the class of the vectorizer and those of
+            its parameters that decide the rows, so that comparing codes of other vectorizers with
+            these is an error.
+
+        Raises
+        ------
+        ValueError
+            If there is no text, and as in ``transform`` of the vectorizer and of the map.
+
+        Examples
+        --------
+        >>> from sparsemaps import MinHash
+        >>> from sparsemaps.text import HashingVectorizer
+        >>> words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
+        >>> minhash = MinHash(n_hashes=64, random_state=0).fit(words.transform(["any"]))
+        >>> minhash.encode_texts(words, ["one text", "and another one"]).shape
+        (2, 64)
         """
-        n_stored = rows.n_rows * self.n_hashes
-        index_type = _sparse.index_type(max(self._one_hot_width, n_stored))
-        columns = np.empty((rows.n_rows, self.n_hashes), index_type)
+        # These modules are imported here because they import scikit-learn's text modules, slowly.
+        from sparsemaps.text._analyzers import vectorizer_config
+        from sparsemaps.text._csr import for_each_block
 
-        def write(block: Block, start: int, stop: int) -> None:
-            self._write_codes(block, ONE_HOT_COLUMNS, columns[start:stop])
-            if values is not None:
-                values[start:stop] = 1 / np.sqrt(self.n_hashes)
+        _checks.check_bool("packed", packed)
+        self.draw  # noqa: B018 (an error of a map that is not fitted comes first)
+        if isinstance(texts, (str, bytes)):
+            raise ValueError(
+                f"texts must be an iterable of texts, got a single {type(texts).__name__}"
+            )
+        parts = for_each_block(
+            lambda rows: self.encode(rows, packed=True), vectorizer, texts, self.n_jobs
+        )
+        if not parts:
+            raise ValueError("texts must have at least one text, got none")
+        if not packed:
+            return np.concatenate([part.array for part in parts])
+        codes = PackedCodes.concatenate(parts)
+        codes.config[TEXTS] = vectorizer_config(vectorizer, values=self._values_matter)
+        return codes
 
-        self._for_each_block(rows, write)
-        sampled = columns[:, 0] >= 0
-        indptr = np.zeros(rows.n_rows + 1, index_type)
-        np.cumsum(sampled, out=indptr[1:])
-        indptr *= self.n_hashes
-        return keep_rows(columns, sampled).reshape(-1), indptr, sampled
+
+class SampledMap(SparseMap[Output], HasCodes):
+    """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
+    rows' codes agree is the kernel."""
+
+    n_hashes: int
+
+    _size_name = "n_hashes"
+
+    @property
+    def has_codes(self) -> bool:
+        return True
+
+    @property
+    def is_one_hot(self) -> bool:
+        return True

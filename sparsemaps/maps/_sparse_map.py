@@ -4,20 +4,18 @@ import copy
 import functools
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, cast
 
 import numpy as np
 
 from sparsemaps._input import _sparse
-from sparsemaps._input._row_reader import Block, RowReader
-from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
+from sparsemaps._input._row_reader import RowReader
+from sparsemaps._tools import _seeding, _sklearn
 from sparsemaps._tools._docstrings import filled
-from sparsemaps._tools._typing import Array, Matrix, MatrixLike, Output
+from sparsemaps._tools._typing import Array, MatrixLike, Output
 from sparsemaps.laws._law import Law
+from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._map_input import read_input
-
-T = TypeVar("T")
 
 _NOT_IN_CONFIG = ("random_state", "n_jobs")
 """Parameters that `to_config` leaves out: the seed has an entry of its own."""
@@ -59,24 +57,19 @@ class SparseMap(
 ):
     """A random feature map: a pure function of (seed, row), the same for every row.
 
-    ``fit`` draws the seed and makes a frozen copy of the map, with all its parameters as they are
-    then. The methods of a fitted map use that copy, so that ``set_params`` takes effect at the next
-    ``fit``. A subclass has
+    ``fit`` draws the seed and makes a `Draw` of it and the parameters, as they are then: an
+    immutable value that maps rows. The methods of a fitted map use that, so that ``set_params``
+    takes effect at the next ``fit``. A subclass has
 
     - ``_check_parameters()``, which raises where a parameter is not allowed;
-    - ``_transform(rows)``, the output for a `RowReader`;
     - ``_law()``, what is known of its estimates, among it the kernel (`sparsemaps.laws`);
+    - ``_draw_class()``, the class of its draw;
 
     and, where the definition here does not suit it,
 
-    - ``_prepare(n_columns, rows)``, which computes once what ``_transform`` needs beside the
-      parameters, and the parameters that depend on the data;
-    - ``_learned_parameters``, the parameters that ``fit`` computed from the data;
-    - ``_width``, the width of the output;
+    - ``_learn(n_columns, rows)``, the parameters that ``fit`` computes from the data;
     - ``_nonnegative_rule``, ``_size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
       ``_product_rule``, ``_values_matter``, the facts of the map.
-
-    These methods see the frozen copy as ``self``.
     """
 
     n_jobs: int | None
@@ -133,20 +126,10 @@ class SparseMap(
         return int(getattr(self, self._size_name))
 
     @property
-    def _width(self) -> int:
-        """Width of the output."""
-        return self._size
-
-    @property
     def _n_columns(self) -> int | None:
         """The number of columns that the map is fitted to; None for any number, or not fitted."""
         n_columns: int | None = vars(self).get("n_features_in_")
         return n_columns
-
-    @property
-    def _learned_parameters(self) -> dict[str, Any]:
-        """The parameters that ``fit`` computed from the data, with their values."""
-        return {}
 
     @property
     def law(self) -> Law:
@@ -154,18 +137,33 @@ class SparseMap(
 
         Of a fitted map, parameters that ``fit`` computed from the data have the computed values.
         """
-        return self._law()
+        numbers = {
+            name: value.item()
+            for name in _names_of_parameters(type(self))
+            if isinstance(value := getattr(self, name), np.generic)
+        }
+        if not numbers:
+            return self._law()
+        plain = copy.copy(
+            self
+        )  # NumPy's numbers become Python's, whose arithmetic does not overflow
+        vars(plain).update(numbers)
+        return plain._law()
 
     @property
     def factors(self) -> tuple[Any, ...]:
         """The maps of a product."""
         return ()
 
+    @property
+    def learned_parameters(self) -> dict[str, Any]:
+        """The parameters that ``fit`` computed from the data, with their values."""
+        return dict(vars(self).get("_learned", {}))
+
     def _parameters_in_use(self) -> dict[str, Any]:
         """The parameters; those that ``fit`` computed from the data have the computed values."""
-        learned = self._learned_parameters if "seed_" in vars(self) else {}
         names = _names_of_parameters(type(self))
-        return {name: getattr(self, name) for name in names} | learned
+        return {name: getattr(self, name) for name in names} | self.learned_parameters
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -196,7 +194,7 @@ class SparseMap(
         """
         self._check_parameters()
         rows = self._read_input(X, reset=True)
-        self._for_each_block(rows, lambda block, start, stop: None)  # which checks every entry
+        Work(rows, self.n_jobs).each_block(lambda block, start, stop: None)  # which checks entries
         return self._finish_fit(rows.n_columns, rows)
 
     def fit_any_width(self) -> Self:
@@ -249,9 +247,9 @@ class SparseMap(
         ValueError
             As in ``fit``, and if the number of columns is not that of ``fit``.
         """
-        fitted = self._fitted()
-        made: Output = fitted._transform(self._read_input(X, reset=False))
-        return made
+        draw = self.draw
+        made: Any = draw.transform(self._work(X))
+        return cast(Output, made)
 
     if TYPE_CHECKING:
 
@@ -278,11 +276,11 @@ class SparseMap(
         ValueError
             As in ``transform``.
         """
-        fitted = self._fitted()
+        law = self.draw.law
         X = _sparse.sound_matrix(X, "X")
         if Y is not None:
             Y = _sparse.sound_matrix(Y, "Y")
-        return np.asarray(fitted.law.exact_kernel(X, Y, fitted.n_jobs))
+        return np.asarray(law.exact_kernel(X, Y, self.n_jobs))
 
     def to_config(self) -> dict[str, Any]:
         """Describe this fitted map by a dictionary, which ``json.dumps`` takes.
@@ -313,12 +311,12 @@ class SparseMap(
         >>> from_config(config).seed_
         3
         """
-        fitted = self._fitted()
+        draw = self.draw
         return {
-            **fitted._describe(),
-            "seed": self.seed_,
+            **self._describe(),
+            "seed": draw.seed,
             "scheme": _seeding.SCHEME,
-            "n_features": fitted._n_columns,
+            "n_features": draw.n_columns,
         }
 
     def __sklearn_tags__(self) -> Any:
@@ -329,7 +327,7 @@ class SparseMap(
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_frozen" in vars(self)
+        return "_draw" in vars(self)
 
     # ---- methods of subclasses -------------------------------------------------------------------
 
@@ -342,15 +340,16 @@ class SparseMap(
         """What is known of the estimates, for the parameters as they are."""
 
     @abstractmethod
-    def _transform(self, rows: RowReader) -> Matrix:
-        """Output for `rows`: an ndarray, or CSR of ``rows.container``."""
+    def _draw_class(self) -> "type[Draw]":
+        """The class of the draw."""
 
-    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
-        """Compute what ``_transform`` needs beside the parameters.
+    def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
+        """The parameters that ``fit`` computes from the data, with their values.
 
         Both arguments are None where the width is not known, and `rows` where there are no data.
-        Attributes whose name ends in an underscore become public ones of the fitted map.
+        They become public attributes, whose names end in an underscore.
         """
+        return {}
 
     def _describe(self) -> dict[str, Any]:
         """Class and parameters, in types that JSON has."""
@@ -358,7 +357,7 @@ class SparseMap(
             "class": type(self).__name__,
             "parameters": {
                 name: _as_json(name, value)
-                for name, value in self._parameters_in_use().items()
+                for name, value in self.draw.parameters.items()
                 if name not in _NOT_IN_CONFIG
             },
         }
@@ -370,59 +369,47 @@ class SparseMap(
     # ---- fitting ---------------------------------------------------------------------------------
 
     def _finish_fit(self, n_columns: int | None, rows: RowReader | None) -> Self:
-        """Draw the seed and freeze the map."""
-        vars(self).pop("_frozen", None)
+        """Draw the seed and what maps rows."""
+        for name in ("_draw", "_learned"):
+            vars(self).pop(name, None)
         self.seed_ = _seeding.draw_seed(self.random_state)
-        frozen = copy.copy(self)
-        frozen.random_state = self.seed_
-        for name, value in self.get_params(deep=False).items():
-            if name not in _NOT_IN_CONFIG:
-                # NumPy's numbers become Python's, whose arithmetic does not overflow.
-                value = value.item() if isinstance(value, np.generic) else copy.deepcopy(value)
-                setattr(frozen, name, value)
-        frozen._prepare(n_columns, rows)
-        public = {name: value for name, value in vars(frozen).items() if name.endswith("_")}
-        vars(self).update(public)
-        self._frozen: Self = frozen
+        self._learned = self._learn(n_columns, rows)
+        for name, value in self._learned.items():
+            if not hasattr(type(self), f"{name}_"):
+                setattr(self, f"{name}_", value)
+        parameters = {
+            # NumPy's numbers become Python's, whose arithmetic does not overflow.
+            name: value.item() if isinstance(value, np.generic) else copy.deepcopy(value)
+            for name, value in self._parameters_in_use().items()
+            if name not in _NOT_IN_CONFIG
+        }
+        given = parameters, self.seed_, n_columns, self.law, self._size
+        self._draw: Draw = self._draw_class()(*given, self._nonnegative_rule)
         return self
 
-    def _fitted(self) -> Self:
-        """The map as it was at ``fit``, with the present number of threads."""
-        if "_frozen" not in vars(self):
+    @property
+    def draw(self) -> Draw:
+        """What a fitted map maps rows with."""
+        if "_draw" not in vars(self):
             _sklearn.check_is_fitted(self)
-        frozen = self._frozen
-        # copy.copy goes by way of scikit-learn's pickling, a fifth of what a single row takes.
-        fitted = frozen.__new__(type(frozen))
-        vars(fitted).update(vars(frozen), n_jobs=self.n_jobs)
-        return fitted
+        return self._draw
 
     @property
     def _n_features_out(self) -> int:
         """Width of the output of the fitted map: scikit-learn asks for it by this name."""
-        return self._frozen._width
+        return self._draw.width
 
     # ---- reading ---------------------------------------------------------------------------------
 
     def _read_input(self, X: Any, *, reset: bool) -> RowReader:
         """`X`, with the checks of scikit-learn; its entries are checked when they are read."""
         # Rows that a fitted map reads must suit the map as it was at ``fit``.
-        rule = (self if reset else self._frozen)._nonnegative_rule
+        rule = self._nonnegative_rule if reset else self._draw.nonnegative_rule
         return read_input(self, X, rule, reset)
 
-    # ---- making output ---------------------------------------------------------------------------
-
-    def _for_each_block(self, rows: RowReader, function: Callable[[Block, int, int], T]) -> list[T]:
-        """Call ``function(block, start, stop)`` for blocks of `rows`; results in order."""
-        return _threads.run(
-            lambda start, stop: function(rows.block(start, stop), start, stop),
-            self._cut(rows),
-            self.n_jobs,
-        )
-
-    def _cut(self, rows: RowReader) -> list[tuple[int, int]]:
-        """The blocks (start, stop) in which `rows` are read."""
-        n_jobs = _threads.resolve_n_jobs(self.n_jobs)
-        return _blocks.cut_rows(rows.n_rows, rows.work_before, n_jobs)
+    def _work(self, X: Any) -> Work:
+        """The rows of `X`, for the draw."""
+        return Work(self._read_input(X, reset=False), self.n_jobs)
 
 
 @functools.cache

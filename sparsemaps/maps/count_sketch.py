@@ -4,12 +4,12 @@ from typing import Literal, overload
 
 import numpy as np
 
-from sparsemaps._input._row_reader import RowReader
 from sparsemaps._loops import count_sketch as _kernel
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.laws._inner_products import CountSketchLaw
 from sparsemaps.maps._csr_output import make_csr
+from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import SparseMap
 
 
@@ -126,25 +126,32 @@ class CountSketch(SparseMap[Output]):
             "(RandomProjection has the same kernel)"
         )
 
+    def _draw_class(self) -> "type[CountSketchDraw]":
+        return CountSketchDraw
+
     def _law(self) -> CountSketchLaw:
         return CountSketchLaw()
 
-    def _transform(self, rows: RowReader) -> Matrix:
-        key = _seeding.keys(self.seed_, "count_sketch", 3)
+
+class CountSketchDraw(Draw):
+    """The hashes of columns."""
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        key = _seeding.keys(self.seed, "count_sketch", 3)
         if not self.dense_output:
             return make_csr(
                 rows,
-                self._cut(rows),
+                work.blocks(),
                 lambda lengths: np.minimum(lengths, self.n_components),
                 lambda block, *out: _kernel.count_sketch_csr(
                     *block, key, self.n_components, rows.n_columns, *out
                 ),
                 self.n_components,
-                self.n_jobs,
+                work.n_jobs,
             )
         sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        self._for_each_block(
-            rows,
+        work.each_block(
             lambda block, start, stop: _kernel.count_sketch_dense(
                 *block, key, sketches[start:stop]
             ),

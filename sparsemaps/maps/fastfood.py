@@ -16,6 +16,7 @@ from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Matrix, RandomState
 from sparsemaps.laws._shift_invariant import FastfoodLaw
 from sparsemaps.maps import _bandwidth, _orthogonal
+from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import SparseMap
 
 MAX_DENSE_WIDTH = 2**17
@@ -196,26 +197,25 @@ class Fastfood(SparseMap[Array]):
         if self.hash_dim is not None:
             _checks.check_int("hash_dim", self.hash_dim, 1, 2**20)
 
-    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
-        self.hash_dim_ = self.hash_dim
+    def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
+        hash_dim = self.hash_dim
         if self.transform_type == "orthogonal":
-            self._padded_width(self.hash_dim or n_columns)  # which checks it
-        if self.hash_dim is None and n_columns is None:
+            self._padded_width(hash_dim or n_columns)  # which checks it
+        if hash_dim is None and n_columns is None:
             rule = "a number where the width of rows is not known"
             raise ParameterError("hash_dim", "None", rule)
-        if self.hash_dim is None and n_columns is not None and n_columns > MAX_DENSE_WIDTH:
-            self.hash_dim_ = DEFAULT_HASH_DIM
+        if hash_dim is None and n_columns is not None and n_columns > MAX_DENSE_WIDTH:
+            hash_dim = DEFAULT_HASH_DIM
             warnings.warn(
                 f"rows of {n_columns} columns will be count-sketched to {DEFAULT_HASH_DIM} "
                 "first; hash_dim says to how many",
                 UserWarning,
                 stacklevel=4,
             )
-        self._dense_width = self._padded_width(self.hash_dim_ or n_columns or 1)
-        self.gamma_ = _bandwidth.choose(self.gamma, "squared", rows)
+        gamma = _bandwidth.choose(self.gamma, "squared", rows)
         if self.kernel == "matern" and isinstance(self.gamma, str):
-            self.gamma_ *= (self._dense_width + 2) / self.degree
-        self._blocks = _Blocks(self)
+            gamma *= (self._padded_width(hash_dim or n_columns or 1) + 2) / self.degree
+        return {"gamma": gamma, "hash_dim": hash_dim}
 
     def _padded_width(self, length: int | None) -> int:
         """d', for rows of `length` columns."""
@@ -224,9 +224,8 @@ class Fastfood(SparseMap[Array]):
         assert length is not None
         return 1 << max(int(length - 1).bit_length(), 1)
 
-    @property
-    def _learned_parameters(self) -> dict[str, Any]:
-        return {"gamma": self.gamma_, "hash_dim": self.hash_dim_}
+    def _draw_class(self) -> "type[FastfoodDraw]":
+        return FastfoodDraw
 
     def _law(self) -> FastfoodLaw:
         parameters = self._parameters_in_use()
@@ -248,15 +247,24 @@ class Fastfood(SparseMap[Array]):
             least, most = 2, MAX_DENSE_WIDTH
         return tuple(2**k for k in range(least.bit_length() - 1, most.bit_length()))
 
-    def _transform(self, rows: RowReader) -> Matrix:
+
+class FastfoodDraw(Draw):
+    """The blocks of products."""
+
+    def prepare(self) -> None:
+        self.dense_width = self.law.widths[0]
+        self.blocks = _Blocks(self)
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
         n_pairs = self.n_components // 2
-        blocks = self._blocks
+        blocks = self.blocks
         scales = blocks.scales.astype(rows.dtype, copy=False)
         phases = np.zeros(len(scales), rows.dtype)
         phases[-1] = blocks.last_phase
         features = scales, phases, n_pairs, np.sqrt(2 / self.n_components)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-        row_bytes = rows.dtype.itemsize * (1 + blocks.n_blocks) * self._dense_width
+        row_bytes = rows.dtype.itemsize * (1 + blocks.n_blocks) * self.dense_width
 
         def write(block: Block, start: int, stop: int) -> None:
             for first, last in _blocks.cut_by_bytes(stop - start, row_bytes):
@@ -265,34 +273,34 @@ class Fastfood(SparseMap[Array]):
                     blocks.multiply(dense), *features, out[start + first : start + last]
                 )
 
-        self._for_each_block(rows, write)
+        work.each_block(write)
         return out
 
     def _make_dense(self, block: Block, dtype: Any) -> Array:
-        dense = np.zeros((len(block.indptr) - 1, self._dense_width), dtype)
-        if self.hash_dim_ is None:
+        dense = np.zeros((len(block.indptr) - 1, self.dense_width), dtype)
+        if self.hash_dim is None:
             _kernel.spread(*block, dense)
             return dense
-        key = self._blocks.sketch_key
-        if self.hash_dim_ == self._dense_width:
+        key = self.blocks.sketch_key
+        if self.hash_dim == self.dense_width:
             _count_sketch.count_sketch_dense(*block, key, dense)
         else:
-            sketch = np.zeros((len(dense), self.hash_dim_), dtype)
+            sketch = np.zeros((len(dense), self.hash_dim), dtype)
             _count_sketch.count_sketch_dense(*block, key, sketch)
-            dense[:, : self.hash_dim_] = sketch
+            dense[:, : self.hash_dim] = sketch
         return dense
 
 
 class _Blocks:
     """The random numbers of a map's blocks, and products with them."""
 
-    def __init__(self, fitted: Fastfood) -> None:
+    def __init__(self, fitted: Any) -> None:
         degree = fitted.degree if fitted.kernel == "matern" else None
         shape = fitted.kernel, degree, fitted.transform_type
-        keys = _seeding.keys(fitted.seed_, "fastfood", 8, *shape)
+        keys = _seeding.keys(fitted.seed, "fastfood", 8, *shape)
         signs, permutations, normals, lengths, phases = keys[:5].tolist()
         self.sketch_key = keys[5:]
-        width = fitted._dense_width
+        width = fitted.dense_width
         n_vectors = fitted.n_components - fitted.n_components // 2
         self.n_blocks = n_blocks = -(-n_vectors // width)
         self._fft = fitted.transform_type == "fft"
@@ -304,7 +312,7 @@ class _Blocks:
             norms = self._draw(signs, permutations, normals, width)
         rows = np.arange(n_vectors)
         scales = _lengths(fitted, lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
-        scales *= np.sqrt(2 * fitted.gamma_) / (2 * np.pi)  # to turns
+        scales *= np.sqrt(2 * fitted.gamma) / (2 * np.pi)  # to turns
         self.scales = scales.astype(np.float32)
         # The scale of the cosine that has no sine, if there is one; rounded as the others are.
         odd = fitted.n_components % 2
@@ -354,9 +362,9 @@ class _Blocks:
         return out
 
 
-def _lengths(fitted: Fastfood, key: np.uint64, n: int) -> Array:
+def _lengths(fitted: Any, key: np.uint64, n: int) -> Array:
     """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
-    width = fitted._dense_width
+    width = fitted.dense_width
     if fitted.kernel == "rbf":
         return np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
     # Norms of sums of points in the unit ball: one point after the other is added, in a direction

@@ -14,7 +14,8 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, RandomState
 from sparsemaps.codes._code_checks import LARGEST_BITS
 from sparsemaps.laws._product_law import ProductLaw
-from sparsemaps.maps._sampled_map import SampledMap
+from sparsemaps.maps._draw import CodesDraw, Work
+from sparsemaps.maps._sampled_map import HasCodes, SampledMap
 from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
 from sparsemaps.maps.sign_projection import SignProjection
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
@@ -238,18 +239,24 @@ class KernelProduct(SampledMap[CsrMatrix]):
             rule = "of the same number of components"
             raise ParameterError("maps", f"{sampled.n_hashes} and {other._size}", rule)
         if other.is_one_hot:
-            bits = sampled._code_bits + other._code_bits
+            bits = sampled.law.bits + other.law.bits
             if bits > LARGEST_BITS:
                 rule = f"of at most {LARGEST_BITS} bits together"
                 raise ParameterError("the codes of maps", str(bits), rule)
 
     @property
     def factors(self) -> tuple[Any, Any]:
-        """The fitted maps in the frozen copy, otherwise the maps of the parameter."""
-        if "maps_" in vars(self):
-            return self.maps_
-        (_, sampled), (_, other) = self._named_maps()
+        """The fitted maps; where this map is not fitted, those of the parameter."""
+        learned = vars(self).get("_learned", {})
+        (_, sampled), (_, other) = learned.get("maps") or self._named_maps()
         return sampled, other
+
+    @property
+    def maps_(self) -> tuple[Any, Any]:
+        """The two fitted maps."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("maps_ is an attribute of fitted maps")
+        return self.factors
 
     @property
     def n_hashes(self) -> int:  # type: ignore[override]
@@ -275,18 +282,13 @@ class KernelProduct(SampledMap[CsrMatrix]):
     def is_one_hot(self) -> bool:
         return self.has_codes
 
-    @property
-    def _code_bits(self) -> int:
-        sampled, other = self.factors
-        return int(sampled._code_bits + (other._code_bits if other.is_one_hot else 0))
-
     def set_size(self, size: int) -> None:
         for name, part in self._named_maps():
             self.set_params(**{f"{name}__{part._size_name}": size})
 
     # ---- fitting and mapping ---------------------------------------------------------------------
 
-    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+    def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         keys = _seeding.keys(self.seed_, "kernel_product", 2)
         fitted = []
         for (_, part), key in zip(self._named_maps(), keys, strict=True):
@@ -296,46 +298,49 @@ class KernelProduct(SampledMap[CsrMatrix]):
             if n_columns is not None:
                 part.n_features_in_ = n_columns
             fitted.append(part._finish_fit(n_columns, rows))
-        sampled, other = fitted
-        self.maps_ = sampled, other
-
-    def _fitted_maps(self) -> tuple[Any, Any]:
-        sampled, other = (part._fitted() for part in self.maps_)
-        sampled.n_jobs = other.n_jobs = self.n_jobs
-        return sampled, other
-
-    @property
-    def _learned_parameters(self) -> dict[str, Any]:
         names = [name for name, _ in self._named_maps()]
-        parts = [part._frozen for part in self.maps_]
-        return {"maps": list(zip(names, parts, strict=True))}
+        return {"maps": list(zip(names, fitted, strict=True))}
 
-    encode = _sklearn.available_if(lambda self: self.has_codes)(SampledMap.encode)
+    encode = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode)
 
-    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
-        sampled, other = self._fitted_maps()
-        for start, stop in _blocks.cut_by_bytes(len(out), 4 * self.n_hashes):
-            rows = block.rows(start, stop)
-            first, second = np.empty((2, stop - start, self.n_hashes), np.int32)
-            sampled._write_codes(rows, NUMBERS, first)
-            other._write_codes(rows, NUMBERS, second)
-            empty = first[:, 0] < 0
-            first <<= other._code_bits
-            first |= second  # where the second map has no sample, all bits become 1: that is -1
-            first[empty] = -1
-            _codes.write(first, self._code_bits, layout, out[start:stop])
+    def _draw_class(self) -> "type[ProductDraw]":
+        return ProductDraw
 
     def _law(self) -> ProductLaw:
         first, second = self.factors
         return ProductLaw(sampled=first.law, other=second.law, has_codes=self.has_codes)
 
-    def _transform(self, rows: RowReader) -> Matrix:
-        if self.has_codes:
-            return super()._transform(rows)
-        sampled, other = self._fitted_maps()
-        columns, indptr, filled = sampled._one_hot(rows)
-        values = keep_rows(other._transform(rows), filled).reshape(-1)
-        return rows.container((values, columns, indptr), shape=(rows.n_rows, self._width))
+
+class ProductDraw(CodesDraw):
+    """The draws of the two maps."""
+
+    @property
+    def draws(self) -> tuple[Any, Any]:
+        """Those of the two maps."""
+        (_, sampled), (_, other) = self.maps
+        return sampled.draw, other.draw
+
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        sampled, other = self.draws
+        for start, stop in _blocks.cut_by_bytes(len(out), 4 * self.size):
+            rows = block.rows(start, stop)
+            first, second = np.empty((2, stop - start, self.size), np.int32)
+            sampled.write(rows, NUMBERS, first)
+            other.write(rows, NUMBERS, second)
+            empty = first[:, 0] < 0
+            first <<= other.law.bits
+            first |= second  # where the second map has no sample, all bits become 1: that is -1
+            first[empty] = -1
+            _codes.write(first, self.law.bits, layout, out[start:stop])
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        if self.law.has_codes:
+            return super().transform(work)
+        sampled, other = self.draws
+        columns, indptr, filled = sampled.one_hot(work)
+        values = keep_rows(other.transform(work), filled).reshape(-1)
+        return rows.container((values, columns, indptr), shape=(rows.n_rows, self.width))
 
 
 def _is_pair(maps: Any) -> bool:

@@ -1,5 +1,7 @@
 """MinHash: the Jaccard similarity of sets as collisions of samples."""
 
+from typing import Any
+
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
@@ -8,6 +10,7 @@ from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.laws._agreements import JaccardLaw
+from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
 
 
@@ -115,12 +118,11 @@ class MinHash(SampledMap[CsrMatrix]):
         ValueError
             As in ``transform``.
         """
-        fitted = self._fitted()
-        rows = self._read_input(X, reset=False)
-        key = fitted._keys[0]
-        out = np.empty((rows.n_rows, fitted.n_hashes), np.int64)
-        fitted._for_each_block(
-            rows,
+        draw: Any = self.draw
+        work = self._work(X)
+        key = draw.keys[0]
+        out = np.empty((work.rows.n_rows, draw.size), np.int64)
+        work.each_block(
             lambda block, start, stop: _kernel.minhash_samples(
                 block.indices, block.indptr, key, out[start:stop]
             ),
@@ -131,18 +133,21 @@ class MinHash(SampledMap[CsrMatrix]):
         _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         _checks.check_int("bits", self.bits, 1, 16)
 
-    @property
-    def _code_bits(self) -> int:
-        return self.bits
-
-    @property
-    def _keys(self) -> Keys:
-        return _seeding.keys(self.seed_, "minhash", 2)
+    def _draw_class(self) -> "type[MinHashDraw]":
+        return MinHashDraw
 
     def _law(self) -> JaccardLaw:
         return JaccardLaw(bits=self.bits)
 
-    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
+
+class MinHashDraw(CodesDraw):
+    """The members' hashes."""
+
+    @property
+    def keys(self) -> Keys:
+        return _seeding.keys(self.seed, "minhash", 2)
+
+    def write(self, block: Block, layout: int, out: Array) -> None:
         _kernel.minhash_codes(
-            block.indices, block.indptr, *self._keys, self.n_hashes, self.bits, layout, out
+            block.indices, block.indptr, *self.keys, self.size, self.bits, layout, out
         )

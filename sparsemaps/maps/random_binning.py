@@ -13,6 +13,7 @@ from sparsemaps._tools._typing import Array, CsrMatrix, RandomState
 from sparsemaps.codes._code_checks import LARGEST_BITS, LARGEST_N_HASHES
 from sparsemaps.laws._shift_invariant import BinningLaw
 from sparsemaps.maps import _bandwidth
+from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
 
 
@@ -139,13 +140,8 @@ class RandomBinning(SampledMap[CsrMatrix]):
         """Number of samples, which is the number of grids."""
         return self.n_grids
 
-    @property
-    def _code_bits(self) -> int:
-        return int(self.n_bins).bit_length() - 1
-
-    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
-        self.gamma_ = _bandwidth.choose(self.gamma, "absolute", rows)
-        self._inverse_pitches = self._make_inverse_pitches()
+    def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
+        return {"gamma": _bandwidth.choose(self.gamma, "absolute", rows)}
 
     def _make_inverse_pitches(self) -> Array | None:
         """Of a `pitch_density`, the inverses of equally likely pitches."""
@@ -153,20 +149,21 @@ class RandomBinning(SampledMap[CsrMatrix]):
             return None
         return 1 / _equally_likely(self.pitch_density, _kernel.N_PITCHES)
 
-    @property
-    def _learned_parameters(self) -> dict[str, Any]:
-        return {"gamma": self.gamma_}
+    def _draw_class(self) -> "type[BinningDraw]":
+        return BinningDraw
 
     def _law(self) -> BinningLaw:
-        inverses = vars(self).get("_inverse_pitches")
-        if inverses is None:
-            inverses = self._make_inverse_pitches()
+        bits = int(self.n_bins).bit_length() - 1
         gamma = self._parameters_in_use()["gamma"]
-        return BinningLaw(bits=self._code_bits, gamma=gamma, inverse_pitches=inverses)
+        return BinningLaw(bits=bits, gamma=gamma, inverse_pitches=self._make_inverse_pitches())
 
-    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
-        key = _seeding.keys(self.seed_, "random_binning", 1)[0]
-        grids = key, self.gamma_, self._inverse_pitches, self.n_grids, self._code_bits
+
+class BinningDraw(CodesDraw):
+    """Random grids."""
+
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        key = _seeding.keys(self.seed, "random_binning", 1)[0]
+        grids = key, self.gamma, self.law.inverse_pitches, self.size, self.law.bits
         _kernel.bin_rows(*block, *grids, layout, out)
 
 

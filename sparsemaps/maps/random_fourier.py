@@ -1,7 +1,7 @@
 """Random Fourier features: Gaussian, Laplacian, Cauchy and Matern kernels, and the folded RBF."""
 
 from collections.abc import Callable
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,14 +10,14 @@ from sparsemaps._loops import fourier as _kernel
 from sparsemaps._loops import projection as _projection
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding, _sklearn
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, Bytes, Keys, Matrix, MatrixLike, RandomState
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
 from sparsemaps.kernels._matern import check_nu
 from sparsemaps.laws import _spectrum
 from sparsemaps.laws._shift_invariant import FourierLaw
 from sparsemaps.maps import _bandwidth
+from sparsemaps.maps._draw import CodesDraw, Work
+from sparsemaps.maps._sampled_map import HasCodes
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.maps._texts import EncodesTexts
 
 _SPECTRA: dict[str, int] = {
     "rbf": _projection.NORMAL,
@@ -37,7 +37,7 @@ _DISTANCES: dict[str, _bandwidth.Of] = {
 }
 
 
-class RandomFourier(SparseMap[Array], EncodesTexts):
+class RandomFourier(SparseMap[Array], HasCodes):
     r"""Random Fourier features of each row: kernels of the difference of two rows, on average.
 
     A kernel :math:`k(x - y)` is the mean of :math:`\cos \langle \omega, x - y \rangle` over vectors
@@ -203,29 +203,39 @@ class RandomFourier(SparseMap[Array], EncodesTexts):
         if isinstance(self.gamma, str):
             raise ParameterError("gamma", repr(self.gamma), "a number where a spectrum is given")
 
-    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
-        self.gamma_ = _bandwidth.choose(self.gamma, _DISTANCES[self.kernel], rows)
-        self._quantiles = None if self.spectrum is None else _spectrum.table(self.spectrum)
-
-    @property
-    def _learned_parameters(self) -> dict[str, Any]:
-        return {"gamma": self.gamma_}
-
     @property
     def has_codes(self) -> bool:
         return self.kernel != "folded_rbf"
 
+    def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
+        return {"gamma": _bandwidth.choose(self.gamma, _DISTANCES[self.kernel], rows)}
+
+    def _draw_class(self) -> "type[FourierDraw]":
+        return FourierDraw
+
     def _law(self) -> FourierLaw:
-        quantiles = vars(self).get("_quantiles")
-        if quantiles is None and self.spectrum is not None:
-            quantiles = _spectrum.table(self.spectrum)
         return FourierLaw(
             kernel=self.kernel,
             gamma=self._parameters_in_use()["gamma"],
             nu=self.nu,
             form=self.form,
-            quantiles=quantiles,
+            quantiles=None if self.spectrum is None else _spectrum.table(self.spectrum),
         )
+
+    encode = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode)
+
+    encode_texts = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode_texts)
+
+
+class FourierDraw(CodesDraw):
+    """The random vectors, their lengths and phases."""
+
+    @property
+    def width(self) -> int:
+        return self.size
+
+    def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
+        """All rows have codes."""
 
     def _n_pairs(self) -> int:
         paired = self.form == "paired" and self.kernel != "folded_rbf"
@@ -234,9 +244,9 @@ class RandomFourier(SparseMap[Array], EncodesTexts):
     def _scales(self, key: np.uint64, n: int) -> Array:
         """For each of n vectors, what its projections are multiplied by, in turns."""
         if self.kernel in ("laplacian", "cauchy") or self.spectrum is not None:
-            scale = np.full(n, self.gamma_)
+            scale = np.full(n, self.gamma)
         else:
-            scale = np.full(n, np.sqrt(self.gamma_))
+            scale = np.full(n, np.sqrt(self.gamma))
             if self.kernel != "folded_rbf":
                 scale *= np.sqrt(2)
         if self.kernel == "matern":
@@ -244,20 +254,21 @@ class RandomFourier(SparseMap[Array], EncodesTexts):
             scale *= np.sqrt(2 * float(self.nu) / chi_square)
         return scale / (2 * np.pi)
 
-    def _keys(self) -> Keys:
+    def keys(self) -> Keys:
         """The keys of the vectors, of their lengths and of the phases."""
         kernel = self.kernel if self.spectrum is None else "spectrum"
-        return _seeding.keys(self.seed_, "random_fourier", 3, kernel)
+        return _seeding.keys(self.seed, "random_fourier", 3, kernel)
 
     def _project(self, block: Block, key: np.uint64, n: int, out: Array) -> None:
         """Write the inner products of rows with n vectors, before their scales."""
-        kind = _SPECTRA[self.kernel] if self._quantiles is None else _projection.QUANTILES
-        _projection.project(*block, key, kind, n, out, quantiles=self._quantiles)
+        kind = _SPECTRA[self.kernel] if self.law.quantiles is None else _projection.QUANTILES
+        _projection.project(*block, key, kind, n, out, quantiles=self.law.quantiles)
 
-    def _transform(self, rows: RowReader) -> Matrix:
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
         n_pairs = self._n_pairs()
         n_vectors = self.n_components - n_pairs
-        vectors, scales, phases = self._keys()
+        vectors, scales, phases = self.keys()
         folded = self.kernel == "folded_rbf"
         turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
         parameters = (
@@ -273,69 +284,13 @@ class RandomFourier(SparseMap[Array], EncodesTexts):
             self._project(block, vectors, n_vectors, features)
             _kernel.features(features, *parameters, features)
 
-        self._for_each_block(rows, write)
+        work.each_block(write)
         return out
 
-    @overload
-    def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Bytes: ...
-
-    @overload
-    def encode(self, X: MatrixLike, *, packed: Literal[True]) -> PackedCodes: ...
-
-    @overload
-    def encode(self, X: MatrixLike, *, packed: bool) -> Bytes | PackedCodes: ...
-
-    @_sklearn.available_if(lambda self: self.has_codes)
-    def encode(self, X: MatrixLike, *, packed: bool = False) -> Bytes | PackedCodes:
-        """Map each row of `X` to packed codes: one bit for each component.
-
-        Bit j is 1 where component j of the offset form, ``cos(<omega_j, x> + b_j)``, is not
-        negative, whatever `form` is. Bits of two rows agree with probability
-        ``1/2 + 4/pi**2 * sum(K((2 m + 1) Delta) / (2 m + 1)**2 for m = 0, 1, ...)``, which
-        for "rbf" and "laplacian" ``sparsemaps.codes.kernel_from_collisions`` solves for the kernel.
-        "folded_rbf" has no codes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            As in ``transform``.
-        packed : bool, default=False
-            Return `PackedCodes`, which know the map; ``kernel_from_collisions`` needs them.
-
-        Returns
-        -------
-        codes : ndarray of uint8, shape (n_samples, ceil(n_components / 8)), or PackedCodes
-            Lowest bit first. Every row has samples, also one without entries.
-
-        Raises
-        ------
-        ValueError
-            As in ``transform``.
-        """
-        _checks.check_bool("packed", packed)
-        fitted = self._fitted()
-        rows = self._read_input(X, reset=False)
-        out = np.empty((rows.n_rows, (fitted.n_components + 7) // 8), np.uint8)
-        fitted._for_each_block(
-            rows,
-            lambda block, start, stop: fitted._write_signs(block, rows.dtype, out[start:stop]),
-        )
-        if not packed:
-            return out
-        return PackedCodes(
-            out,
-            1,
-            self.to_config(),
-            n_hashes=fitted.n_components,
-            sampled=np.ones(len(out), bool),
-            estimator=fitted._law().estimator,
-        )
-
-    encode_texts = _sklearn.available_if(lambda self: self.has_codes)(EncodesTexts.encode_texts)
-
-    def _write_signs(self, block: Block, dtype: Any, out: Array) -> None:
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        dtype = block.values.dtype
         n = self.n_components
-        vectors, scales, phases = self._keys()
+        vectors, scales, phases = self.keys()
         parameters = (
             self._scales(scales, n).astype(dtype),
             _seeding.uniforms(phases, n).astype(dtype),

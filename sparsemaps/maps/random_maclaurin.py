@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import projection as _projection
 from sparsemaps._loops import random_maclaurin as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
@@ -15,6 +15,7 @@ from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
 from sparsemaps.laws._series import MaclaurinLaw
 from sparsemaps.maps._csr_output import make_csr
+from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
 
 _Features: TypeAlias = tuple[np.uint64, Array, Array]
@@ -151,18 +152,6 @@ class RandomMaclaurin(SparseMap[Array]):
     def _product_rule(self) -> str | None:
         return ONE_NUMBER_RULE if self.h01 else None
 
-    @property
-    def _width(self) -> int:
-        if not self.h01:
-            return self.n_components
-        try:
-            return 1 + self.n_components + self.n_features_in_
-        except AttributeError:
-            raise ValueError(
-                "with h01=True the width of the output depends on that of the input, which is not "
-                "known after fit_any_width: fit the map to data"
-            ) from None
-
     def _series(self) -> Array:
         """a_n gamma^n for n = 0, 1, ..."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -177,22 +166,6 @@ class RandomMaclaurin(SparseMap[Array]):
                 [value and value * power for value, power in zip(a, powers, strict=True)]
             )
 
-    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
-        series = self._series()
-        # The factors of the terms of degree 0 and 1, which `h01` keeps.
-        self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
-        self._factors, self._firsts = self._draw_features(series)
-
-    def _keys(self) -> Keys:
-        """The keys of the projections and of the degrees."""
-        if not isinstance(self.kernel, str):
-            parameters: list[_seeding.Parameter] = [float(a) for a in self.kernel]
-        elif self.kernel == "poly":
-            parameters = ["poly", self.degree]
-        else:
-            parameters = [self.kernel]
-        return _seeding.keys(self.seed_, "random_maclaurin", 2, *parameters)
-
     def _degrees(self, series: Array) -> tuple[Array, Array]:
         """The degrees that features may have, and their probabilities."""
         first = 2 if self.h01 else 0
@@ -201,19 +174,8 @@ class RandomMaclaurin(SparseMap[Array]):
         odds = 2.0 ** -(degrees - degrees[:1]).astype(float)
         return degrees, odds / odds.sum()
 
-    def _draw_features(self, series: Array) -> tuple[Array, Array]:
-        """Each feature's factor, and where its projections begin and end."""
-        degrees, probabilities = self._degrees(series)
-        factors = np.zeros(self.n_components)
-        firsts = np.zeros(self.n_components + 1, np.int64)
-        if len(degrees):
-            key = self._keys()[1]
-            uniform = _seeding.uniforms(key, self.n_components)
-            drawn = np.searchsorted(np.cumsum(probabilities)[:-1], uniform, side="right")
-            variances = series[degrees] / probabilities / self.n_components
-            factors[:] = np.sqrt(variances)[drawn]
-            np.cumsum(degrees[drawn], out=firsts[1:])
-        return factors, firsts
+    def _draw_class(self) -> "type[MaclaurinDraw]":
+        return MaclaurinDraw
 
     def _law(self) -> MaclaurinLaw:
         series = self._series()
@@ -226,9 +188,55 @@ class RandomMaclaurin(SparseMap[Array]):
             degrees=self._degrees(series),
         )
 
-    def _transform(self, rows: RowReader) -> Matrix:
-        key = self._keys()[0]
-        features = (key, self._factors.astype(rows.dtype), self._firsts)
+
+class MaclaurinDraw(Draw):
+    """The random degrees of features, and the signs of their projections."""
+
+    @property
+    def width(self) -> int:
+        if not self.h01:
+            return self.size
+        if self.n_columns is None:
+            raise ValueError(
+                "with h01=True the width of the output depends on that of the input, which is not "
+                "known after fit_any_width: fit the map to data"
+            )
+        return 1 + self.size + self.n_columns
+
+    def prepare(self) -> None:
+        series = self.law.series
+        # The factors of the terms of degree 0 and 1, which `h01` keeps.
+        self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
+        self.factors, self.firsts = self._draw_features(series)
+
+    def keys(self) -> Keys:
+        """The keys of the projections and of the degrees."""
+        if not isinstance(self.kernel, str):
+            parameters: list[_seeding.Parameter] = [float(a) for a in self.kernel]
+        elif self.kernel == "poly":
+            parameters = ["poly", self.degree]
+        else:
+            parameters = [self.kernel]
+        return _seeding.keys(self.seed, "random_maclaurin", 2, *parameters)
+
+    def _draw_features(self, series: Array) -> tuple[Array, Array]:
+        """Each feature's factor, and where its projections begin and end."""
+        degrees, probabilities = self.law.degrees
+        factors = np.zeros(self.n_components)
+        firsts = np.zeros(self.n_components + 1, np.int64)
+        if len(degrees):
+            key = self.keys()[1]
+            uniform = _seeding.uniforms(key, self.n_components)
+            drawn = np.searchsorted(np.cumsum(probabilities)[:-1], uniform, side="right")
+            variances = series[degrees] / probabilities / self.n_components
+            factors[:] = np.sqrt(variances)[drawn]
+            np.cumsum(degrees[drawn], out=firsts[1:])
+        return factors, firsts
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        key = self.keys()[0]
+        features = (key, self.factors.astype(rows.dtype), self.firsts)
         if self.h01:
             width = 1 + self.n_components + rows.n_columns
             if width > _checks.LARGEST_INT:
@@ -237,11 +245,11 @@ class RandomMaclaurin(SparseMap[Array]):
                 )
             return make_csr(
                 rows,
-                self._cut(rows),
+                work.blocks(),
                 lambda lengths: lengths + (1 + self.n_components),
                 lambda block, *out: self._write_h01(block, features, self._exact, *out),
                 width,
-                self.n_jobs,
+                work.n_jobs,
             )
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
@@ -249,7 +257,7 @@ class RandomMaclaurin(SparseMap[Array]):
             for first, last in _blocks.cut_by_bytes(stop - start, _row_bytes(features)):
                 _write(block.rows(first, last), features, out[start + first : start + last])
 
-        self._for_each_block(rows, write)
+        work.each_block(write)
         return out
 
     def _write_h01(

@@ -4,12 +4,13 @@ from typing import Literal
 
 import numpy as np
 
-from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import projection as _kernel
 from sparsemaps._tools import _blocks, _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.laws._inner_products import ProjectionLaw
+from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import SparseMap
 
 _DISTRIBUTIONS = {
@@ -111,22 +112,11 @@ class RandomProjection(SparseMap[Array]):
             return None
         return "have a mean, which Cauchy projections do not"
 
+    def _draw_class(self) -> "type[ProjectionDraw]":
+        return ProjectionDraw
+
     def _law(self) -> ProjectionLaw:
         return ProjectionLaw(distribution=self.distribution)
-
-    def _transform(self, rows: RowReader) -> Array:
-        key = _seeding.keys(self.seed_, "random_projection", 1, self.distribution)[0]
-        vectors = key, _DISTRIBUTIONS[self.distribution], self.n_components
-        scale = 1 if self.distribution == "cauchy" else 1 / np.sqrt(self.n_components)
-        factor = rows.dtype.type(scale)
-        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-
-        def write(block: Block, start: int, stop: int) -> None:
-            _kernel.project(*block, *vectors, out[start:stop])
-            out[start:stop] *= factor
-
-        self._for_each_block(rows, write)
-        return out
 
     def approximate_l1(self, Z: MatrixLike, W: MatrixLike | None = None) -> Array:
         """Estimate sums of absolute differences of rows from their Cauchy projections.
@@ -149,14 +139,14 @@ class RandomProjection(SparseMap[Array]):
         ValueError
             If the distribution is not "cauchy", or the width of `Z` or `W` is not `n_components`.
         """
-        fitted = self._fitted()
+        fitted = self.draw
         if fitted.distribution != "cauchy":
             raise ValueError(
                 f"approximate_l1 is for {setting('distribution', 'cauchy')}, got "
                 f"{setting('distribution', fitted.distribution)}"
             )
-        first = fitted._check_projections("Z", Z)
-        second = first if W is None else fitted._check_projections("W", W)
+        first = _projections("Z", Z, fitted.size)
+        second = first if W is None else _projections("W", W, fitted.size)
         out = np.empty((len(first), len(second)), np.result_type(first, second))
         row_bytes = fitted.n_components * out.itemsize
         for row, projections in enumerate(first):
@@ -165,11 +155,31 @@ class RandomProjection(SparseMap[Array]):
                 out[row, start:stop] = np.median(differences, axis=1, overwrite_input=True)
         return out
 
-    def _check_projections(self, name: str, Z: MatrixLike) -> Array:
-        array = np.asarray(Z)
-        if array.dtype.kind != "f" or array.ndim != 2 or array.shape[1] != self.n_components:
-            raise ValueError(
-                f"{name} must be an array of floats of shape (n, {self.n_components}), as "
-                f"transform returns it, got {array.dtype} of shape {array.shape}"
-            )
-        return array
+
+class ProjectionDraw(Draw):
+    """The random vectors."""
+
+    def transform(self, work: Work) -> Array:
+        rows = work.rows
+        key = _seeding.keys(self.seed, "random_projection", 1, self.distribution)[0]
+        vectors = key, _DISTRIBUTIONS[self.distribution], self.n_components
+        scale = 1 if self.distribution == "cauchy" else 1 / np.sqrt(self.n_components)
+        factor = rows.dtype.type(scale)
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+
+        def write(block: Block, start: int, stop: int) -> None:
+            _kernel.project(*block, *vectors, out[start:stop])
+            out[start:stop] *= factor
+
+        work.each_block(write)
+        return out
+
+
+def _projections(name: str, Z: MatrixLike, n: int) -> Array:
+    array = np.asarray(Z)
+    if array.dtype.kind != "f" or array.ndim != 2 or array.shape[1] != n:
+        raise ValueError(
+            f"{name} must be an array of floats of shape (n, {n}), as "
+            f"transform returns it, got {array.dtype} of shape {array.shape}"
+        )
+    return array

@@ -5,7 +5,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import codes as _codes
 from sparsemaps._loops import projection as _kernel
 from sparsemaps._tools import _blocks, _checks, _seeding
@@ -14,6 +14,7 @@ from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomSt
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.laws._agreements import SignsLaw
 from sparsemaps.maps import _orthogonal
+from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import SampledMap
 
 _VECTORS = {
@@ -212,19 +213,8 @@ class SignProjection(SampledMap[Output]):
     def is_one_hot(self) -> bool:
         return not self.dense_output
 
-    @property
-    def _code_bits(self) -> int:
-        return 1
-
-    @property
-    def _width(self) -> int:
-        return self.n_hashes if self.dense_output else self._one_hot_width
-
-    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
-        if self.distribution == "orthogonal":
-            width = self._block_width(n_columns)
-            key = self._vectors()[0]
-            self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.n_hashes, width)
+    def _draw_class(self) -> "type[SignsDraw]":
+        return SignsDraw
 
     def _law(self) -> SignsLaw:
         of_blocks = self.distribution == "orthogonal" and self._n_columns is not None
@@ -239,43 +229,59 @@ class SignProjection(SampledMap[Output]):
     def _block_width(self, n_columns: int | None) -> int:
         return _orthogonal.padded_width("distribution", "orthogonal", n_columns)
 
+
+class SignsDraw(CodesDraw):
+    """The random vectors."""
+
+    @property
+    def width(self) -> int:
+        return self.size if self.dense_output else super().width
+
+    def prepare(self) -> None:
+        if self.distribution == "orthogonal":
+            width = _orthogonal.padded_width("distribution", "orthogonal", self.n_columns)
+            key = self.vectors[0]
+            self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.size, width)
+
     def _orthogonal_signs(self, block: Block) -> Iterator[tuple[int, int, Array]]:
         """Ranges of a block's rows, and whether their projections are not negative."""
         dtype, n_rows = block.values.dtype, len(block.indptr) - 1
-        row_bytes = (self.n_hashes + 2 * self._blocks.width) * dtype.itemsize
+        row_bytes = (self.size + 2 * self._blocks.width) * dtype.itemsize
         for first, last in _blocks.cut_by_bytes(n_rows, row_bytes):
             part = block.rows(first, last)
             dense = _orthogonal.make_dense(part, self._blocks.width, dtype)
-            projections = np.ascontiguousarray(self._blocks.multiply(dense)[:, : self.n_hashes])
-            _kernel.settle_zeros(*part, self._vectors()[1], projections)
+            projections = np.ascontiguousarray(self._blocks.multiply(dense)[:, : self.size])
+            _kernel.settle_zeros(*part, self.vectors[1], projections)
             yield first, last, projections >= 0
 
-    def _vectors(self) -> tuple[np.uint64, np.uint64, Any, int]:
+    @property
+    def vectors(self) -> tuple[np.uint64, np.uint64, Any, int]:
         """The random vectors: their key, that of the vectors that decide about projections of 0,
         their distribution, and their number."""
         vectors = self.kernel, self.distribution
-        key, zeros_key = _seeding.keys(self.seed_, "sign_projection", 2, *vectors)
-        return key, zeros_key, _VECTORS[vectors], self.n_hashes
+        key, zeros_key = _seeding.keys(self.seed, "sign_projection", 2, *vectors)
+        return key, zeros_key, _VECTORS[vectors], self.size
 
-    def _transform(self, rows: RowReader) -> Matrix:
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
         if not self.dense_output:
-            return super()._transform(rows)
-        out = np.empty((rows.n_rows, self.n_hashes), rows.dtype)
-        one = 1 / np.sqrt(self.n_hashes)
+            return super().transform(work)
+        out = np.empty((rows.n_rows, self.size), rows.dtype)
+        one = 1 / np.sqrt(self.size)
 
         def write(block: Block, start: int, stop: int) -> None:
             if self.distribution == "orthogonal":
                 for first, last, signs in self._orthogonal_signs(block):
                     out[start + first : start + last] = np.where(signs, one, -one)
             else:
-                _kernel.project_to_signs(*block, *self._vectors(), out[start:stop], one)
+                _kernel.project_to_signs(*block, *self.vectors, out[start:stop], one)
 
-        self._for_each_block(rows, write)
+        work.each_block(write)
         return out
 
-    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
+    def write(self, block: Block, layout: int, out: Array) -> None:
         if self.distribution == "orthogonal":
             for first, last, signs in self._orthogonal_signs(block):
                 _codes.write(signs.astype(np.int32), 1, layout, out[first:last])
             return
-        _kernel.project_to_codes(*block, *self._vectors(), layout, out)
+        _kernel.project_to_codes(*block, *self.vectors, layout, out)

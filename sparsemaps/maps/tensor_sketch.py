@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.fft
 
-from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import tensor_sketch as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError, setting
@@ -17,6 +17,7 @@ from sparsemaps._tools._typing import Array, CsrMatrix, Keys, Matrix, Output, Ra
 from sparsemaps.kernels._gram import sums_of_rows, values_of
 from sparsemaps.laws._series import TensorSketchLaw
 from sparsemaps.maps._csr_output import make_csr
+from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._taylor_sketch import (
@@ -285,6 +286,9 @@ class TensorSketch(SparseMap[Output]):
             return [1 / math.factorial(n) for n in range((self._degree or 0) + 1)]
         return [float(a) for a in self.kernel]
 
+    def _draw_class(self) -> "type[TensorSketchDraw]":
+        return TensorSketchDraw
+
     def _law(self) -> TensorSketchLaw:
         return TensorSketchLaw(
             kernel=self.kernel,
@@ -294,14 +298,18 @@ class TensorSketch(SparseMap[Output]):
             coefficients=np.array(self._coefficients()),
         )
 
-    def _prepare(self, n_columns: int | None, rows: RowReader | None) -> None:
+
+class TensorSketchDraw(Draw):
+    """The hashes of columns, of each factor."""
+
+    def prepare(self) -> None:
         self._series: TaylorSketch | None = None
         if self.kernel != "poly":
-            coefficients = self._coefficients()
+            coefficients = self.law.coefficients.tolist()
             named = isinstance(self.kernel, str)
-            parameters = (self.kernel, self._degree) if named else ("series", *coefficients)
+            parameters = (self.kernel, self.law.degree) if named else ("series", *coefficients)
             self._series = TaylorSketch(
-                self.seed_,
+                self.seed,
                 parameters,
                 coefficients,
                 float(np.sqrt((1 + (self.kernel == "rbf")) * float(self.gamma))),
@@ -311,33 +319,35 @@ class TensorSketch(SparseMap[Output]):
 
     def _factors(self) -> _Factors:
         """The factors of "poly" as the kernels take them."""
-        degree = self._degree or 0
-        keys = _seeding.keys(self.seed_, "tensor_sketch", 3 * degree, degree)
+        degree = self.law.degree
+        keys = _seeding.keys(self.seed, "tensor_sketch", 3 * degree, degree)
         keys = keys.reshape(-1, 3)
         return keys, float(np.sqrt(float(self.gamma))), float(np.sqrt(float(self.coef0)))
 
-    def _transform(self, rows: RowReader) -> Matrix:
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
         if self._series is not None:
-            return self._transform_series(rows, self._series)
+            return self._transform_series(work, self._series)
         factors = self._factors()
         if not self.dense_output:
             return make_csr(
                 rows,
-                self._cut(rows),
+                work.blocks(),
                 self._max_entries,
                 lambda block, *out: self._sketch_csr(block, factors, *out),
                 self.n_components,
-                self.n_jobs,
+                work.n_jobs,
             )
         out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        self._for_each_block(
-            rows, lambda block, start, stop: self._sketch_dense(block, factors, out[start:stop])
+        work.each_block(
+            lambda block, start, stop: self._sketch_dense(block, factors, out[start:stop])
         )
         return out
 
-    def _transform_series(self, rows: RowReader, series: TaylorSketch) -> Matrix:
+    def _transform_series(self, work: Work, series: TaylorSketch) -> Matrix:
+        rows = work.rows
         if isinstance(self.kernel, str) and self.degree is None:
-            self._for_each_block(rows, self._check_lengths)
+            work.each_block(self._check_lengths)
 
         def sketch(block: Block, out: Array) -> Array:
             series.sketch(block, out)
@@ -349,7 +359,7 @@ class TensorSketch(SparseMap[Output]):
 
         if self.dense_output:
             dense = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-            self._for_each_block(rows, lambda block, start, stop: sketch(block, dense[start:stop]))
+            work.each_block(lambda block, start, stop: sketch(block, dense[start:stop]))
             return dense
 
         def write(block: Block, values: Array, columns: Array, lengths: Array) -> int:
@@ -364,11 +374,11 @@ class TensorSketch(SparseMap[Output]):
 
         return make_csr(
             rows,
-            self._cut(rows),
+            work.blocks(),
             lambda lengths: series.max_entries(lengths, rows.dtype.itemsize),
             write,
             self.n_components,
-            self.n_jobs,
+            work.n_jobs,
         )
 
     def _check_lengths(self, block: Block, start: int, stop: int) -> None:
@@ -386,7 +396,7 @@ class TensorSketch(SparseMap[Output]):
         if self.method == "fft":
             return np.full(len(lengths), self.n_components)
         with np.errstate(over="ignore"):
-            tuples = (lengths + float(self.coef0 != 0)) ** (self._degree or 0)
+            tuples = (lengths + float(self.coef0 != 0)) ** (self.law.degree)
         return np.minimum(tuples, self.n_components).astype(np.int64)
 
     def _sketch_dense(self, block: Block, factors: _Factors, out: Array) -> None:
@@ -422,7 +432,7 @@ class TensorSketch(SparseMap[Output]):
     def _factors_to_sum(self, lengths: Array, itemsize: int) -> npt.NDArray[np.int32]:
         """For each row, of how many factors tuples are summed; 0 for Fourier transforms."""
         longest = int(lengths.max(initial=0))
-        rule = (self._degree or 0, self.coef0 != 0, self.n_components, self.method, itemsize)
+        rule = (self.law.degree, self.coef0 != 0, self.n_components, self.method, itemsize)
         if longest + 1 < len(lengths):  # once for each length
             return _factors_for_lengths_below(longest + 1, *rule)[lengths]
         return _factors_for_lengths(lengths, *rule)

@@ -1,6 +1,6 @@
 """Consistent weighted sampling: the min-max kernel as collisions of samples."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.laws._agreements import MinMaxLaw
+from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
 
 _N_COMPARED = 2**20
@@ -166,19 +167,19 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         ValueError
             As in ``transform``; and if `signed` and there are more than 2**62 columns.
         """
-        fitted = self._fitted()
-        rows = self._read_input(X, reset=False)
+        fitted: Any = self.draw
+        work = self._work(X)
+        rows = work.rows
         if fitted.signed and rows.n_columns > 2**62:
             raise ValueError(
                 f"signed samples double the columns: at most 2**62 of them, got {rows.n_columns}"
             )
-        columns = np.empty((rows.n_rows, fitted.n_hashes), np.int64)
-        t = np.empty((rows.n_rows, fitted.n_hashes), np.int64)
-        draw, key = _SAMPLES[fitted.method], fitted._keys[0]
-        fitted._for_each_block(
-            rows,
+        columns = np.empty((rows.n_rows, fitted.size), np.int64)
+        t = np.empty((rows.n_rows, fitted.size), np.int64)
+        draw, key = _SAMPLES[fitted.method], fitted.keys[0]
+        work.each_block(
             lambda block, start, stop: draw(
-                *fitted._checked(block), key, *fitted._weights, columns[start:stop], t[start:stop]
+                *fitted.checked(block), key, *fitted.weights, columns[start:stop], t[start:stop]
             ),
         )
         return columns, t
@@ -200,26 +201,29 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
             rule += f"; {signed} takes both signs, by the generalized min-max kernel"
         return f"{rule}; HashingVectorizer gives no negative values with alternate_sign=False"
 
-    @property
-    def _code_bits(self) -> int:
-        return self.bits + self.t_bits
-
-    @property
-    def _keys(self) -> Keys:
-        """The keys of the samples and of their codes."""
-        return _seeding.keys(self.seed_, "weighted_sampling", 2, self.method)
+    def _draw_class(self) -> "type[WeightedSamplingDraw]":
+        return WeightedSamplingDraw
 
     def _law(self) -> MinMaxLaw:
         return MinMaxLaw(
-            bits=self._code_bits, t_bits=self.t_bits, signed=self.signed, power=self.power
+            bits=self.bits + self.t_bits, t_bits=self.t_bits, signed=self.signed, power=self.power
         )
 
+
+class WeightedSamplingDraw(CodesDraw):
+    """The random numbers of columns, and the power of their weights."""
+
     @property
-    def _weights(self) -> tuple[bool, float]:
+    def keys(self) -> Keys:
+        """The keys of the samples and of their codes."""
+        return _seeding.keys(self.seed, "weighted_sampling", 2, self.method)
+
+    @property
+    def weights(self) -> tuple[bool, float]:
         """What samplers ask of values: their signs, and the power that they are raised to."""
         return self.signed, float(self.power)
 
-    def _checked(self, block: Block) -> Block:
+    def checked(self, block: Block) -> Block:
         """The block, after a check that the powers of its values are in the samplers' range."""
         if self.power > 2:  # the logarithms of all float64 are below 750
             values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
@@ -231,6 +235,6 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
                 )
         return block
 
-    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
-        codes = self.n_hashes, self.bits, self.t_bits, layout, out
-        _CODES[self.method](*self._checked(block), *self._keys, *self._weights, *codes)
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        codes = self.size, self.bits, self.t_bits, layout, out
+        _CODES[self.method](*self.checked(block), *self.keys, *self.weights, *codes)

@@ -167,7 +167,7 @@ def test_blocks_are_independent(transform_type):
         assert_uncorrelated(products[:, pair].T, limit)
 
     fitted = Fastfood(transform_type=transform_type, n_components=3 * 1024, random_state=0)
-    blocks = fitted.fit(np.ones((1, 512)))._frozen._blocks
+    blocks = fitted.fit(np.ones((1, 512))).draw.blocks
     limit = theorems.N_STANDARD_ERRORS / np.sqrt(250)  # the least number of entries is 255
     assert len(blocks.signs) == 3
     for numbers in (blocks.signs, blocks._permutations, blocks._normals, blocks.scales):
@@ -206,7 +206,7 @@ def test_rows_without_random_lengths_are_rejected(transform_type):
         fitted = Fastfood(
             gamma=0.7, n_components=N_COMPONENTS, transform_type=transform_type, random_state=seed
         ).fit(values)
-        scales = fitted._frozen._blocks.scales
+        scales = fitted.draw.blocks.scales
         scales[:] = np.sqrt((scales**2).mean())
         Z = fitted.transform(values)
         found.append((Z[one] * Z[other]).sum(axis=1))
@@ -259,7 +259,7 @@ def test_wide_rows_are_sketched_and_said_to_be():
 def test_narrow_rows_are_not_sketched():
     fitted = Fastfood(random_state=0).fit(np.ones((2, 5)))
     assert fitted.hash_dim_ is None
-    assert fitted._frozen._dense_width == 8
+    assert fitted.draw.dense_width == 8
 
 
 def test_sketched_rows_have_the_kernel_of_the_sketch():
@@ -268,7 +268,7 @@ def test_sketched_rows_have_the_kernel_of_the_sketch():
     fitted = Fastfood(gamma=0.01, hash_dim=40, n_components=2**15, random_state=0).fit(X)
     Z = fitted.transform(X)
     # The same hashes: a map of the sketch's key, by way of the kernel.
-    sketch = fitted._frozen._make_dense(_row_reader.open_rows(X).block(0, 40), np.dtype(float))
+    sketch = fitted.draw._make_dense(_row_reader.open_rows(X).block(0, 40), np.dtype(float))
     assert sketch.shape == (40, 64)
     assert not sketch[:, 40:].any()
     np.testing.assert_allclose(Z @ Z.T, rbf_kernel(sketch, gamma=0.01), atol=6 / np.sqrt(2**15))
@@ -359,8 +359,8 @@ def several_blocks(transform_type="hadamard", width=8, **parameters):
 def test_blocks_are_those_of_the_formula(transform_type, dtype):
     """Each block is T G P T B, with its own B, P and G, and its scales divide by its own |G|."""
     width = 8
-    fitted = several_blocks(transform_type)._frozen
-    blocks = fitted._blocks
+    fitted = several_blocks(transform_type).draw
+    blocks = fitted.blocks
     assert len(blocks.signs) == 4
     found = blocks.multiply(np.eye(width, dtype=dtype))
     for number in range(4):
@@ -387,7 +387,7 @@ def test_blocks_are_those_of_the_formula(transform_type, dtype):
 
 def test_blocks_share_no_numbers():
     """No two blocks share their signs, permutation, normal numbers or lengths."""
-    blocks = several_blocks(width=64)._frozen._blocks
+    blocks = several_blocks(width=64).draw.blocks
     lengths = blocks.scales.reshape(4, 64) * np.linalg.norm(blocks._normals, axis=1)[:, None]
     lengths = np.round(1000 * lengths / lengths.mean())
     for numbers in (blocks.signs, blocks._normals, blocks._permutations, lengths):
@@ -398,7 +398,7 @@ def test_blocks_share_no_numbers():
 def test_matern_lengths_are_those_of_sums_of_points_of_the_ball(degree):
     n = 20_000
     fitted = Fastfood(kernel="matern", degree=degree, random_state=0).fit(np.ones((1, WIDTH)))
-    found = _lengths(fitted._frozen, np.uint64(5), n)
+    found = _lengths(fitted.draw, np.uint64(5), n)
     rng = np.random.default_rng(0)
     points = rng.normal(size=(degree, n, WIDTH))
     points /= np.linalg.norm(points, axis=2, keepdims=True)

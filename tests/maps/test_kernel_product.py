@@ -44,7 +44,7 @@ def assert_codes(agree, expected):
 
 def agreements(product, X):
     """Whether each joint code agrees, for all pairs of rows."""
-    numbers = codes.unpack(product.encode(X), product._code_bits, n_hashes=K)
+    numbers = codes.unpack(product.encode(X), product.law.bits, n_hashes=K)
     one, other = np.triu_indices(X.shape[0], 1)
     return numbers[one] == numbers[other]
 
@@ -140,7 +140,7 @@ MUTANTS = {
 def test_mutants_are_rejected(change):
     X = rows()
     product = KernelProduct(maps=(sampled(), SignProjection(n_hashes=K)), random_state=0).fit(X)
-    numbers = codes.unpack(product.encode(X), product._code_bits, n_hashes=K)
+    numbers = codes.unpack(product.encode(X), product.law.bits, n_hashes=K)
     one, other = np.triu_indices(4, 1)
     first = numbers[one] >> 1 == numbers[other] >> 1
     second = (numbers[one] ^ numbers[other]) & 1 == 0
@@ -268,4 +268,4 @@ def test_rows_of_which_one_map_has_no_sample(order):
     assert packed.sampled.tolist() == [False, True]
     assert not packed.array[0].any()
     assert np.diff(product.transform(X).indptr).tolist() == [0, 9]
-    assert (product._codes_as_numbers(X)[0] == -1).all()
+    assert (product.numbers(X)[0] == -1).all()

@@ -216,7 +216,7 @@ def test_outputs_of_signs_agree(dtype):
     np.testing.assert_array_equal(signs.transform(X).indices.reshape(40, -1) % 2, bits)
     dense = SignProjection(**parameters, dense_output=True).fit_transform(X)
     np.testing.assert_array_equal(dense > 0, bits == 1)
-    blocks = _orthogonal.OrthogonalBlocks(int(signs._frozen._vectors()[0]), 150, 512)
+    blocks = _orthogonal.OrthogonalBlocks(int(signs.draw.vectors[0]), 150, 512)
     padded = np.zeros((40, 512), dtype)
     padded[:, :300] = X.toarray()
     np.testing.assert_array_equal(blocks.multiply(padded)[:, :150] >= 0, bits == 1)

@@ -167,8 +167,8 @@ def test_against_reference(dtype, kernel):
     values = rng.normal(size=indptr[-1]).astype(dtype)
     X = sp.csr_array((values, np.concatenate(columns), indptr), shape=(5, 2**45))
     features = RandomMaclaurin(**kernel, n_components=50, random_state=3).fit(X)
-    factors, firsts = features._frozen._factors.astype(dtype), features._frozen._firsts
-    key = features._frozen._keys()[0]
+    factors, firsts = features.draw.factors.astype(dtype), features.draw.firsts
+    key = features.draw.keys()[0]
     expected = [
         reference.random_maclaurin(key, *row, factors, firsts) for row in reference.rows_of(X)
     ]
@@ -187,7 +187,7 @@ def test_more_components_extend_the_first(kernel):
 
 def test_degrees_are_geometric():
     features = RandomMaclaurin(kernel="exp", n_components=2**16, random_state=0).fit(np.eye(2))
-    degrees = np.diff(features._frozen._firsts)
+    degrees = np.diff(features.draw.firsts)
     counts = np.bincount(degrees)
     for n in range(6):
         theorems.assert_rate(degrees == n, 2.0 ** -(n + 1))
@@ -229,6 +229,6 @@ def test_degrees_have_a_key_of_their_own():
     fitted = RandomMaclaurin(kernel="exp", n_components=200, random_state=0).fit(np.ones((1, 2)))
     key = _seeding.keys(0, "random_maclaurin", 2, "exp")[1]
     order = np.argsort(_seeding.uniforms(key, 200))
-    degrees = np.diff(fitted._frozen._firsts)[order]
+    degrees = np.diff(fitted.draw.firsts)[order]
     assert degrees[0] < degrees[-1]
     assert (np.diff(degrees) >= 0).all()

@@ -187,9 +187,9 @@ def test_second_moment():
 
 def test_keys_are_those_of_spectra():
     """No other kernel has them: not the vectors, and not the phases."""
-    found = RandomFourier(spectrum=uniform, random_state=0).fit(rows())._frozen._keys()
+    found = RandomFourier(spectrum=uniform, random_state=0).fit(rows()).draw.keys()
     for kernel in ("rbf", "laplacian", "cauchy", "matern", "folded_rbf"):
-        others = RandomFourier(kernel=kernel, random_state=0).fit(rows())._frozen._keys()
+        others = RandomFourier(kernel=kernel, random_state=0).fit(rows()).draw.keys()
         assert set(found.tolist()).isdisjoint(others.tolist())
 
 

@@ -1,0 +1,170 @@
+"""What a fitted map maps rows with: parameters and random numbers, as they were at ``fit``."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from sparsemaps._input import _sparse
+from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._loops.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
+from sparsemaps._tools import _blocks, _threads
+from sparsemaps._tools._growing_array import keep_rows
+from sparsemaps._tools._typing import Array, Bytes, Matrix
+from sparsemaps.codes._code_checks import LARGEST_SET, rows_with_bits
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Work:
+    """Rows that are to be mapped, and by how many threads."""
+
+    rows: RowReader
+    n_jobs: int | None
+
+    def each_block(self, function: Callable[[Block, int, int], T]) -> list[T]:
+        """Call ``function(block, start, stop)`` for blocks of the rows; results in order."""
+        return _threads.run(
+            lambda start, stop: function(self.rows.block(start, stop), start, stop),
+            self.blocks(),
+            self.n_jobs,
+        )
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """The blocks (start, stop) in which rows are read."""
+        n_jobs = _threads.resolve_n_jobs(self.n_jobs)
+        return _blocks.cut_rows(self.rows.n_rows, self.rows.work_before, n_jobs)
+
+
+class Draw(ABC):
+    """An immutable value that maps rows: a pure function of each row.
+
+    It has the parameters as attributes, with the values that ``fit`` computed from the data;
+    `parameters`, all of them; `seed`; `n_columns`, None for any number; `law`; `size`, the number
+    of components; and the rule in the error for negative values, None if they are allowed. A
+    subclass has ``transform(work)``; and, where the definition here does not suit it,
+    ``prepare()``, which computes once what that needs, and `width`.
+    """
+
+    seed: int
+    n_columns: int | None
+    law: Any
+    size: int
+    parameters: dict[str, Any]
+
+    def __init__(
+        self,
+        parameters: dict[str, Any],
+        seed: int,
+        n_columns: int | None,
+        law: Any,
+        size: int,
+        nonnegative_rule: str | None,
+    ) -> None:
+        vars(self).update(parameters)
+        self.parameters, self.seed, self.n_columns = parameters, seed, n_columns
+        self.law, self.size, self.nonnegative_rule = law, size, nonnegative_rule
+        self.prepare()
+        vars(self)["is_complete"] = True
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "is_complete" in vars(self):
+            raise AttributeError(f"a fitted map's {type(self).__name__} does not change")
+        vars(self)[name] = value
+
+    def prepare(self) -> None:  # noqa: B027 (most draws need nothing more)
+        """Compute what ``transform`` needs beside the parameters."""
+
+    @property
+    def width(self) -> int:
+        """Width of the output."""
+        return self.size
+
+    @abstractmethod
+    def transform(self, work: Work) -> Matrix:
+        """The output for rows: an ndarray, or CSR of the container that belongs to them."""
+
+
+class CodesDraw(Draw):
+    """The draw of a map whose rows have codes of a few bits.
+
+    A subclass has ``write(block, layout, out)``, which writes the codes of a block's rows in one of
+    three layouts: ``PACKED`` into bytes, all 0 in a row that has no sample; ``NUMBERS``, the codes
+    as int32; ``ONE_HOT_COLUMNS``, of int32 or int64, ``j * 2**bits + code`` for code j. Numbers and
+    columns are -1 in a row that has no sample.
+    """
+
+    @abstractmethod
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        """Write the codes of a block's rows into `out`."""
+
+    @property
+    def width(self) -> int:
+        return int(self.size << self.law.bits)
+
+    def encode(self, work: Work, *, packed: bool) -> tuple[Bytes, Array, Array | None]:
+        """Packed codes of the rows; where they are wanted for `PackedCodes`, which rows have
+        samples, and the sizes of sets."""
+        n_rows = work.rows.n_rows
+        out = np.empty((n_rows, (self.size * self.law.bits + 7) // 8), np.uint8)
+        sampled = np.ones(n_rows, bool)
+        sizes = np.empty(n_rows, np.uint32) if self.law.knows_sizes else None
+
+        def write(block: Block, start: int, stop: int) -> None:
+            self.write(block, PACKED, out[start:stop])
+            if packed:
+                self._find_samples(block, out[start:stop], sampled[start:stop])
+                if sizes is not None:
+                    sizes[start:stop] = np.minimum(np.diff(block.indptr), LARGEST_SET)
+
+        work.each_block(write)
+        return out, sampled, sizes
+
+    def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
+        """Mark the rows of a block that have samples. Of a row whose codes are all 0, the code as a
+        number tells it."""
+        number = np.empty((1, self.size), np.int32)
+        for row in np.flatnonzero(~rows_with_bits(codes)).tolist():
+            self.write(block.rows(row, row + 1), NUMBERS, number)
+            sampled[row] = number[0, 0] >= 0
+
+    def numbers(self, work: Work) -> Array:
+        """The codes of each row as int32; -1 in rows without samples."""
+        out = np.empty((work.rows.n_rows, self.size), np.int32)
+        work.each_block(lambda block, start, stop: self.write(block, NUMBERS, out[start:stop]))
+        return out
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        values = np.empty((rows.n_rows, self.size), rows.dtype)
+        columns, indptr, _ = self.one_hot(work, values)
+        values = values.reshape(-1)[: len(columns)]
+        return rows.container((values, columns, indptr), shape=(rows.n_rows, self.width))
+
+    def one_hot(self, work: Work, values: Array | None = None) -> tuple[Array, Array, Array]:
+        """Columns and indptr of one-hot features as CSR, and which rows have entries.
+
+        Threads that write the columns of rows also write their `values`, unless that is None.
+        """
+        n_rows = work.rows.n_rows
+        index_type = _sparse.index_type(max(self.size << self.law.bits, n_rows * self.size))
+        columns = np.empty((n_rows, self.size), index_type)
+
+        def write(block: Block, start: int, stop: int) -> None:
+            self.write(block, ONE_HOT_COLUMNS, columns[start:stop])
+            if values is not None:
+                values[start:stop] = 1 / np.sqrt(self.size)
+
+        work.each_block(write)
+        sampled = columns[:, 0] >= 0
+        indptr = np.zeros(n_rows + 1, index_type)
+        np.cumsum(sampled, out=indptr[1:])
+        indptr *= self.size
+        return keep_rows(columns, sampled).reshape(-1), indptr, sampled
