@@ -330,6 +330,17 @@ def test_the_solver_does_what_the_definition_says(loss, C):
     np.testing.assert_allclose(variables, dual, atol=1e-9)
 
 
+@pytest.mark.parametrize("n_hashes", [3, 16, 50])
+def test_the_solver_of_bytes(n_hashes):
+    """Codes of 8 bits are read in a way of their own."""
+    packed, Z, y, _ = coded(8, n_hashes)
+    w, dual, passes = hinge_by_definition(Z, y, 1.0, 1e-4, 77, squared=True)
+    found, variables, n_passes = trained(packed, "squared_hinge", 1.0, 1e-4, 77, y)
+    assert n_passes == passes
+    np.testing.assert_allclose(found, w, atol=1e-9)
+    np.testing.assert_allclose(variables, dual, atol=1e-9)
+
+
 @pytest.mark.parametrize("loss", list(kernel.LOSSES))
 def test_turns_of_any_length_give_the_same_bits(loss):
     packed, _, y, targets = coded()

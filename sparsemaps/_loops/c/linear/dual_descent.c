@@ -7,44 +7,74 @@
 
 /* ---- features ------------------------------------------------------------------------------ */
 
-/* The sum of v at the columns. Lane l has those of the codes l, l + 16, ..., at every level. */
-INLINE double sum_at(const double *v, const uint32_t *columns, ptrdiff_t n)
+/* Sums have SUM_LANES lanes at every level: lane l has the codes l, l + 16, ... Each is a number of
+ * its own, as gathers take longer than loads one by one on many machines. */
+INLINE double sum_of_lanes(double *lanes)
 {
-    lanes_f64 low = {0}, high = {0};
-    for (ptrdiff_t j = 0; j < n; j += SUM_LANES) {
-        const uint32_t *c = columns + j;
-#if defined(__AVX512F__)
-        low += (lanes_f64)_mm512_i32gather_pd(_mm256_loadu_si256((const void *)c), v, 8);
-        high += (lanes_f64)_mm512_i32gather_pd(_mm256_loadu_si256((const void *)(c + 8)), v, 8);
-#else
-        low += (lanes_f64){v[c[0]], v[c[1]], v[c[2]], v[c[3]], v[c[4]], v[c[5]], v[c[6]], v[c[7]]};
-        high += (lanes_f64){v[c[8]],  v[c[9]],  v[c[10]], v[c[11]],
-                            v[c[12]], v[c[13]], v[c[14]], v[c[15]]};
-#endif
-    }
-    low += high;
-    return ((low[0] + low[4]) + (low[2] + low[6])) + ((low[1] + low[5]) + (low[3] + low[7]));
+#pragma GCC unroll 8
+    for (int l = 0; l < SUM_LANES / 2; l++)
+        lanes[l] += lanes[l + SUM_LANES / 2];
+    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6]))
+           + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/* <w, z> of a row, whose columns are left in state->columns. */
+/* The sum of v at the columns, of which there are a multiple of SUM_LANES. */
+INLINE double sum_at(const double *v, const uint32_t *columns, ptrdiff_t n)
+{
+    double lanes[SUM_LANES] = {0.0};
+    for (ptrdiff_t j = 0; j < n; j += SUM_LANES)
+#pragma GCC unroll 16
+        for (int l = 0; l < SUM_LANES; l++)
+            lanes[l] += v[columns[j + l]];
+    return sum_of_lanes(lanes);
+}
+
+/* The same for codes of a byte, which need no list of columns. */
+INLINE double sum_at_bytes(const double *v, const uint8_t *codes, ptrdiff_t n)
+{
+    double lanes[SUM_LANES] = {0.0};
+    ptrdiff_t j = 0;
+    for (; j + SUM_LANES <= n; j += SUM_LANES, v += SUM_LANES << 8)
+#pragma GCC unroll 16
+        for (int l = 0; l < SUM_LANES; l++)
+            lanes[l] += v[l << 8 | codes[j + l]];
+    for (int l = 0; l < n - j; l++)
+        lanes[l] += v[l << 8 | codes[j + l]];
+    return sum_of_lanes(lanes);
+}
+
+/* <w, z> of a row. The columns of codes that are no bytes are left in state->columns. */
 INLINE double score(const dual_problem *p, dual_state *s, uint32_t row)
 {
     const ptrdiff_t k = p->rows.n_codes;
     double sum = 0.0;
     if (p->rows.sampled[row]) {
-        one_hot_columns(&p->rows, row, 0, k, s->columns);
-        sum = sum_at(s->v, s->columns, padded_columns(k)) / (double)k;
+        if (p->rows.bits == 8) {
+            sum = sum_at_bytes(s->v, p->rows.codes + row * p->rows.n_bytes, k);
+        } else {
+            one_hot_columns(&p->rows, row, 0, k, s->columns);
+            sum = sum_at(s->v, s->columns, padded_columns(k));
+        }
     }
-    return sum + s->intercept * p->bias;
+    return sum / (double)k + s->intercept * p->bias;
 }
 
-/* Add `change` times the row's features. */
+/* Add `change` times the row's features, after `score` of the row. */
 INLINE void add_row(const dual_problem *p, dual_state *s, uint32_t row, double change)
 {
-    if (p->rows.sampled[row])
-        for (ptrdiff_t j = 0; j < p->rows.n_codes; j++)
-            s->v[s->columns[j]] += change;
+    const ptrdiff_t k = p->rows.n_codes;
+    double *v = s->v;
     s->intercept += change * p->bias;
+    if (!p->rows.sampled[row])
+        return;
+    if (p->rows.bits == 8) {
+        const uint8_t *codes = p->rows.codes + row * p->rows.n_bytes;
+        for (ptrdiff_t j = 0; j < k; j++, v += 256)
+            v[codes[j]] += change;
+    } else {
+        for (ptrdiff_t j = 0; j < k; j++)
+            v[s->columns[j]] += change;
+    }
 }
 
 INLINE double square_norm(const dual_problem *p, uint32_t row)
