@@ -153,6 +153,13 @@ def test_labels_and_scores_of_texts(trained, n_jobs, tmp_path):
         np.testing.assert_allclose([float(value) for value in values], row, rtol=1e-5)
 
 
+def test_records_without_ids_are_numbered_through_all_inputs(trained, tmp_path):
+    paths = [write_jsonl(tmp_path / f"{n}.jsonl", records(n)) for n in (3, 1, 5)]
+    files.predict_files(KernelClassifier.load(trained), paths, tmp_path / "out.tsv")
+    lines = (tmp_path / "out.tsv").read_text().splitlines()
+    assert [line.split("\t")[0] for line in lines] == [str(n) for n in range(1, 10)]
+
+
 def test_rows_and_their_codes_have_the_same_labels(tmp_path):
     X, y = rows()
     write_rows(tmp_path / "in.svm", X, y == 1)
@@ -296,6 +303,8 @@ def test_the_area_under_the_curve():
 def test_commands_of_texts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     train, test = records(), records(50, seed=6)
+    for record in test[:9]:
+        record["label"] = "pets"  # where some are not
     write_jsonl(tmp_path / "train.jsonl", train)
     write_jsonl(tmp_path / "test.jsonl", test)
     done = command(

@@ -218,6 +218,40 @@ def test_files_that_were_changed_are_errors(number, tmp_path):
         KernelClassifier.load(path)
 
 
+def damaged(data, rng):
+    """The bytes of a file with some changes, mostly of the description at its end."""
+    data = bytearray(data)
+    for _ in range(rng.integers(1, 4)):
+        place = len(data) - 1 - int(rng.integers(min(len(data), rng.choice([30, 1500, 2**20]))))
+        kind = rng.integers(4)
+        if kind == 0:
+            data[place] = int(rng.integers(256))
+        elif kind == 1:
+            data[place : place + int(rng.integers(9))] = b""
+        elif kind == 2:
+            data[place:place] = rng.bytes(int(rng.integers(1, 9)))
+        else:
+            data[place] ^= 1 << int(rng.integers(8))
+    return bytes(data)
+
+
+def test_damaged_files_are_errors_or_models(tmp_path):
+    text_model().save(tmp_path / "model")
+    data = (tmp_path / "model").read_bytes()
+    rng = np.random.default_rng(0)
+    n_errors = 0
+    for _ in range(300):
+        (tmp_path / "damaged").write_bytes(damaged(data, rng))
+        try:
+            model = KernelClassifier.load(tmp_path / "damaged")
+        except ValueError:
+            n_errors += 1
+            continue
+        assert model.decision_function(TEXTS).shape == (8,)
+        assert set(model.predict(TEXTS[:1])) <= set(model.classes_)
+    assert 150 < n_errors < 300
+
+
 # ---- a few rows, or texts ------------------------------------------------------------------------
 
 

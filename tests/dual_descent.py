@@ -1,0 +1,141 @@
+"""LIBLINEAR's solvers in plain Python, with the random orders of the compiled ones."""
+
+import numpy as np
+
+MASK = 2**64 - 1
+
+
+def mix(x):
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
+    return x ^ (x >> 31)
+
+
+def shuffled(order, key, number):
+    """The order of pass `number` from the one before: Fisher and Yates by words of a counter."""
+    start = mix(key ^ mix(number))
+    for i in range(len(order)):
+        word = mix((start + (i + 1) * 0x9E3779B97F4A7C15) & MASK)
+        j = i + ((word >> 32) * (len(order) - i) >> 32)
+        order[i], order[j] = order[j], order[i]
+    return order
+
+
+def hinge_by_definition(Z, y, C, tol, key, squared):
+    """Hsieh et al., Algorithm 3, with LIBLINEAR's shrinking; returns w, alpha, and the passes."""
+    alpha, w = np.zeros(len(y)), np.zeros(Z.shape[1])
+    most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
+    active, out = list(range(len(y))), []
+    above, below = np.inf, -np.inf
+    for number in range(10**4):
+        active = shuffled(active, key, number)
+        highest, lowest, i = -np.inf, np.inf, 0
+        while i < len(active):
+            row = active[i]
+            gradient = y[row] * (Z[row] @ w) - 1 + alpha[row] * diagonal
+            projected = gradient
+            leaves = False
+            if alpha[row] == 0:
+                leaves, projected = gradient > above, min(gradient, 0)
+            elif alpha[row] >= most:
+                leaves, projected = gradient < below, max(gradient, 0)
+            if leaves:
+                last = active.pop()
+                out.insert(0, row)
+                if i < len(active):
+                    active[i] = last
+                continue
+            highest, lowest = max(highest, projected), min(lowest, projected)
+            if abs(projected) > 1e-12:
+                old = alpha[row]
+                step = gradient / (Z[row] @ Z[row] + diagonal)
+                alpha[row] = min(max(old - step, 0), most)
+                w += (alpha[row] - old) * y[row] * Z[row]
+            i += 1
+        above, below = highest if highest > 0 else np.inf, lowest if lowest < 0 else -np.inf
+        if highest - lowest <= tol:
+            if not out:
+                return w, alpha, number + 1
+            active, out, above, below = active + out, [], np.inf, -np.inf
+    raise AssertionError
+
+
+def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
+    """Ho & Lin, Algorithm 4; returns w, beta, and the passes."""
+    beta, w = np.zeros(len(y)), np.zeros(Z.shape[1])
+    most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
+    active, out, bound, first = list(range(len(y))), [], np.inf, None
+    for number in range(10**4):
+        active = shuffled(active, key, number)
+        largest, total, i = 0.0, 0.0, 0
+        while i < len(active):
+            row = active[i]
+            gradient = Z[row] @ w - y[row] + diagonal * beta[row]
+            curvature = Z[row] @ Z[row] + diagonal
+            up, down = gradient + epsilon, gradient - epsilon
+            leaves = False
+            if beta[row] == 0:
+                violation = max(-up, down, 0)
+                leaves = violation == 0 and up > bound and down < -bound
+            elif abs(beta[row]) >= most:
+                inward = up if beta[row] > 0 else -down
+                violation, leaves = max(inward, 0), inward < -bound
+            else:
+                violation = abs(up if beta[row] > 0 else down)
+            if leaves:
+                last = active.pop()
+                out.insert(0, row)
+                if i < len(active):
+                    active[i] = last
+                continue
+            largest, total = max(largest, violation), total + violation
+            if up < curvature * beta[row]:
+                step = -up / curvature
+            elif down > curvature * beta[row]:
+                step = -down / curvature
+            else:
+                step = -beta[row]
+            if abs(step) >= 1e-12:
+                old = beta[row]
+                beta[row] = min(max(old + step, -most), most)
+                w += (beta[row] - old) * Z[row]
+            i += 1
+        first = total if first is None else first
+        bound = largest
+        if total <= tol * first:
+            if not out:
+                return w, beta, number + 1
+            active, out, bound = active + out, [], np.inf
+    raise AssertionError
+
+
+def log_loss_by_definition(Z, y, C, tol, key):
+    """Yu, Huang & Lin, Algorithm 5; returns w, alpha, and the passes."""
+    alpha = np.full(len(y), min(1e-3 * C, 1e-8))
+    w = (alpha * y) @ Z
+    order, inner = list(range(len(y))), 1e-2
+    for number in range(10**4):
+        order = shuffled(order, key, number)
+        largest, n_steps = 0.0, 0
+        for row in order:
+            square, slope = Z[row] @ Z[row], y[row] * (Z[row] @ w)
+            at_top = 0.5 * square * (C - 2 * alpha[row]) + slope < 0
+            sign, old = (-1, C - alpha[row]) if at_top else (1, alpha[row])
+            z = 0.1 * old if C - old < 0.5 * C else old
+            gradient = square * (z - old) + sign * slope + np.log(z / (C - z))
+            largest = max(largest, abs(gradient))
+            steps = 0
+            while abs(gradient) >= inner and steps <= 100:
+                other = z - gradient / (square + C / (C - z) / z)
+                z = 0.1 * z if other <= 0 else other
+                gradient = square * (z - old) + sign * slope + np.log(z / (C - z))
+                steps += 1
+            n_steps += steps
+            if steps:
+                alpha[row] = C - z if at_top else z
+                w += sign * (z - old) * y[row] * Z[row]
+        if n_steps <= len(y) // 10:
+            inner = max(0.1 * inner, min(1e-8, tol))
+        if largest < tol:
+            return w, alpha, number + 1
+    raise AssertionError
