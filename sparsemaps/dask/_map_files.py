@@ -148,7 +148,7 @@ def run_job(
     ending = {"svmlight": ".svm", "npz": ".npz"}.get(job.format, ".npy")
     names = [f"part-{number:06d}{ending}" for number in range(len(ranges))]
     results.refuse_inputs(path for path, _, _ in files)
-    results.begin(names)
+    results.begin()
     recipe = job.recipe()
     tasks = [
         Task(name, {**recipe, "input": [*one[:3], *one.version]}, one, one.n_bytes)

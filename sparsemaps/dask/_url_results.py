@@ -10,12 +10,16 @@ from typing import Any
 
 import fsspec
 
-from sparsemaps._tools._sources import RECORD
 from sparsemaps.dask._ranges import full_name, is_local
 from sparsemaps.files._results import Results
 
-_TEMPORARY = re.compile(r"\.part-\d{6}\.[a-z.]+\.[0-9a-f]{32}\.tmp|\.sparsemaps-[0-9a-f]{16}\.tmp")
+_TEMPORARY = re.compile(
+    r"\.(part-\d{6}\.[a-z.]+|_sparsemaps\.json)\.[0-9a-f]{32}\.tmp|\.sparsemaps-[0-9a-f]{16}\.tmp"
+)
 """Names of files that are not complete."""
+
+MARK = "_sparsemaps.json"
+"""The file of a directory of parts."""
 
 
 class UrlResults(Results):
@@ -44,17 +48,20 @@ class UrlResults(Results):
     def full_name(self, name: str) -> str:
         return f"{self.folder.rstrip('/')}/{name}"
 
-    def begin(self, names: Iterable[str]) -> None:
-        """Make the directory. It is an error if it has parts that no run has made."""
+    def begin(self) -> None:
+        """Make the directory, and the file that says that its parts are those of this function. It
+        is an error if there are parts without it."""
         fs, path = self._open()
         fs.makedirs(path, exist_ok=True)
         there = self._names()
-        for name in sorted(there):
-            if name.startswith("part-") and not _is_recorded(name, there):
-                raise ValueError(
-                    f"{self.folder} has the file {name}, and no {name + RECORD} that says what it "
-                    "is; take another directory"
-                )
+        if MARK in there:
+            return
+        if any(name.startswith("part-") for name in there):
+            raise ValueError(
+                f"{self.folder} has files part-..., and no {MARK} that says what they are; take "
+                "another directory"
+            )
+        self._write(MARK, b'{"parts": "each is described by its own record, PART.json"}\n')
 
     def end(self, names: Sequence[str]) -> None:
         """Remove parts that an earlier run has made and this one has not, and temporary files of
@@ -74,7 +81,7 @@ class UrlResults(Results):
         begins = place(directory) if is_local(fs) else self.folder.rstrip("/")
         for path in inputs:
             name = place(path).removeprefix(f"{begins}/")
-            if name.startswith(("part-", ".part-", ".sparsemaps-")):
+            if name.startswith(("part-", ".part-", ".sparsemaps-", MARK)):
                 raise ValueError(
                     f"the input {path} has the name of a file that is written to {self.folder}; "
                     "take another directory"
@@ -130,9 +137,3 @@ class UrlResults(Results):
         fs, path = self._open()
         with contextlib.suppress(FileNotFoundError):
             fs.rm_file(f"{path}/{name}")
-
-
-def _is_recorded(name: str, there: set[str]) -> bool:
-    """Whether a part, or a file beside it, has a record."""
-    match = re.match(r"part-\d{6}\.[a-z]+", name)
-    return match is not None and match[0] + RECORD in there

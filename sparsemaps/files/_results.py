@@ -54,10 +54,12 @@ class Results:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        self._is_shared = False
 
     @contextlib.contextmanager
     def open(self, *, shared: bool = False) -> Iterator[None]:
         """Lock the folder, as `one_writer` does. It is removed at the end if it is empty."""
+        self._is_shared = shared
         try:
             with one_writer(self.folder, shared=shared):
                 if not shared:
@@ -128,8 +130,9 @@ class Results:
         self._remove(name + RECORD)
 
     def remove(self, names: str) -> None:
-        """Remove the files of the folder whose names match a regular expression."""
-        for name in os.listdir(self.folder):
+        """Remove the files of the folder whose names match a regular expression, unless other
+        processes may work with them."""
+        for name in [] if self._is_shared else os.listdir(self.folder):
             if re.fullmatch(names, name):
                 os.unlink(self.path(name))
 

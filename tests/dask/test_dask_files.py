@@ -43,7 +43,9 @@ def test_parts_are_what_one_machine_writes(inputs, expected, tmp_path, partition
         for path in inputs
     )
     names = [os.path.basename(part) for part in parts]
-    assert set(os.listdir(tmp_path / "out")) == {*names, *(f"{name}.json" for name in names)}
+    assert set(os.listdir(tmp_path / "out")) == {
+        *names, *(f"{name}.json" for name in names), "_sparsemaps.json",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("partition_bytes", range(1, 9))
@@ -97,7 +99,8 @@ def test_an_input_is_no_part(inputs, tmp_path, resume):
     (tmp_path / "link").symlink_to(out)
     (tmp_path / "file").symlink_to(parts[0])
     for given in (parts, str(out / "part-*"), tmp_path / "link" / "part-000000.svm",
-                  tmp_path / "file", out / "part-000001.svm.json"):  # fmt: skip
+                  tmp_path / "file", out / "part-000001.svm.json",
+                  out / "_sparsemaps.json"):  # fmt: skip
         for directory in (out, tmp_path / "link", tmp_path / "." / "out"):
             with pytest.raises(ValueError, match="has the name of a file that is written to"):
                 sd.map_files(CWS, given, directory, resume=resume)
@@ -146,7 +149,7 @@ def test_other_file_systems(inputs, expected):
         fs.put_file(path, "/rows/" + os.path.basename(path))
     parts = sd.map_files(CWS, "memory://rows", "memory://mapped", partition_bytes=800)
     assert b"".join(fs.cat_file(part) for part in parts) == expected
-    assert len(fs.ls("/mapped")) == 2 * len(parts)
+    assert len(fs.ls("/mapped")) == 2 * len(parts) + 1
     assert sd.map_files(CWS, "memory://rows", "memory://mapped", partition_bytes=800) == parts
     X, _ = sd.read_svmlight("memory://rows/*.svm", n_features=300, partition_bytes=800)
     assert X.shape[0] == 60 + 41 + 20
@@ -192,7 +195,16 @@ def test_resume_makes_what_is_missing(inputs, expected, tmp_path):
     assert {part for part in parts if os.stat(part).st_mtime_ns == before[part]} == {*parts} - {
         *missing
     }
-    assert len(os.listdir(out)) == 2 * len(parts)
+    assert len(os.listdir(out)) == 2 * len(parts) + 1
+
+
+def test_a_part_that_a_killed_run_has_not_recorded(inputs, expected, tmp_path):
+    out = tmp_path / "out"
+    parts = sd.map_files(CWS, inputs, out, partition_bytes=500)
+    (out / "part-000001.svm.json").unlink()
+    (out / "part-000001.svm").write_bytes(b"half")
+    assert sd.map_files(CWS, inputs, out, partition_bytes=500) == parts
+    assert joined(parts) == expected
 
 
 def test_another_call_is_made_anew_and_no_mix(inputs, expected, tmp_path):
@@ -232,7 +244,7 @@ def test_a_changed_input_is_mapped_again(tmp_path):
 def test_a_directory_with_parts_of_unknown_origin(inputs, tmp_path):
     (tmp_path / "part-000000.svm").write_bytes(b"precious")
     for resume in (True, False):
-        with pytest.raises(ValueError, match=r"no part-000000\.svm\.json that says what it is"):
+        with pytest.raises(ValueError, match=r"no _sparsemaps\.json that says"):
             sd.map_files(CWS, inputs, tmp_path, resume=resume)
     assert (tmp_path / "part-000000.svm").read_bytes() == b"precious"
 

@@ -168,3 +168,41 @@ def test_tasks_of_map(folder, tmp_path):
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
     done = map_files(MINHASH, folder, f"{tmp_path}/out/", **how)
     assert all(file.skipped for file in done)
+
+
+@posix
+def test_processes_that_are_at_it_together(folder, tmp_path):
+    """All tasks of a stage at a time, several times: none removes what another one reads."""
+    dedup(folder, f"{tmp_path}/one/")
+    arguments = ["dedup", "minhash", "--n-hashes", 64, folder, "--texts", "word:3", "--threshold"]
+    arguments += [0.6, "-o", f"{tmp_path}/out/"]
+    for stage in STAGES[dedup]:
+        programs = [
+            Program(*arguments, "--stage", stage, "--task", f"{i % 3}/3", cwd=tmp_path)
+            for i in range(6)
+        ]
+        assert [program.end() for program in programs] == [(0, b"")] * 6
+    assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
+
+
+@posix
+def test_ray(tmp_path):
+    """As docs/at_scale.md has it."""
+    ray = pytest.importorskip("ray")
+    (tmp_path / "in").mkdir()
+    for part in range(3):
+        write_lines(tmp_path / f"in/{part}.jsonl", TEXTS[80 * part : 80 * part + 80])
+    given = MINHASH, str(tmp_path / "in"), f"{tmp_path}/out/"
+    dedup(tmp_path / "in", f"{tmp_path}/one/")
+    ray.init(num_cpus=2, include_dashboard=False)
+    try:
+        part = ray.remote(deduplicate_files)
+        for stage in STAGES[dedup]:
+            ray.get([part.remote(*given, task=(stage, i, 3), **WORDS) for i in range(3)])
+    finally:
+        ray.shutdown()
+    before = {name: os.stat(tmp_path / "out" / name).st_ino for name in outputs(tmp_path / "out")}
+    done = deduplicate_files(*given, **WORDS)
+    assert all(file.skipped for file in done.files)
+    assert {name: os.stat(tmp_path / "out" / name).st_ino for name in before} == before
+    assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
