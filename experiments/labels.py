@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullFormatter
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
@@ -344,6 +345,8 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
                         markersize=8,
                     )
         ax.set(title=task, xscale="log", xlabel="training, s of CPU", ylabel="test accuracy, %")
+        ax.set_xlim(0.005, 40)
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.grid(alpha=0.3)
     for ax in axes.flat[len(tasks) :]:
         ax.set_visible(False)
