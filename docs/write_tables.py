@@ -16,12 +16,6 @@ def lists():
     """For each list: the file, the text before it, the text behind it, and its lines."""
     rows = [(f"`{name}`", *getattr(sparsemaps, name)._summary) for name in sorted(sparsemaps._MAPS)]
     yield (
-        "README.md",
-        "| map | kernel | output |\n|---|---|---|\n",
-        "\n\n- **Exact semantics.**",
-        [f"| {' | '.join(row)} |" for row in rows],
-    )
-    yield (
         "sparsemaps/__init__.py",
         "are a kernel's values on average.\n\n",
         "\n\nBeside the maps",
