@@ -253,7 +253,7 @@ def min_components(
     if not 0 < confidence < 1:
         raise ParameterError("confidence", repr(confidence), "above 0 and below 1")
     _check_ways(relative, angle, uniform, diameter)
-    map._check_parameters()
+    map.check_parameters()
     law = map.law
     if uniform:
         size = _uniform_size(map, float(error), confidence, diameter, X)
@@ -268,7 +268,7 @@ def min_components(
         _check_bias(law, pairs, moments, float(error), relative, X is not None)
         size = _size_for_each_pair(moments, float(error), confidence, relative)
     try:
-        _error.resized(map, size)._check_parameters()
+        _error.resized(map, size).check_parameters()
     except ParameterError as refused:
         raise _too_large(map, size, None if uniform else moments, refused) from None
     return size
@@ -276,7 +276,7 @@ def min_components(
 
 def _too_large(map: Any, size: int, moments: Moments | None, refused: ParameterError) -> ValueError:
     """The error for a size that the map does not take."""
-    needed = f"{map._size_name} would have to be {size}, and it must be {refused.rule}"
+    needed = f"{map.size_name} would have to be {size}, and it must be {refused.rule}"
     largest = 1.0 if moments is None else float(np.abs(moments.kernel).max())
     if largest <= 1 + 1e-6:
         return ValueError(f"{needed}: allow a larger error")
@@ -362,11 +362,11 @@ def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
 
 def _uniform_size(map: Any, error: float, confidence: float, diameter: Any, X: Any) -> int:
     """The least size at which all pairs of a set are within the error with that probability."""
-    n_columns = map._n_columns if X is None else _error.as_csr(X).shape[1]
+    n_columns = map.n_columns if X is None else _error.as_csr(X).shape[1]
     if n_columns is None:
         raise ValueError("uniform=True needs the number of columns: fit the map, or give X")
     limit = np.log1p(-confidence)
-    step = 2 if map._size_name == "n_components" else 1
+    step = 2 if map.size_name == "n_components" else 1
     failure = map.law.log_uniform_failure(error, n_columns, float(diameter))
     return step * _least(lambda n: failure(step * n) <= limit)
 
@@ -475,7 +475,7 @@ class KernelApproximationDisplay:
         fitted, sample = _error.sample_rows(map, X, n_pairs, rng)
         exact, pairs = _error.exact_pairs(fitted, sample)
         seeds = [int(s) for s in rng.integers(2**31, size=n_seeds)]
-        own = fitted._size
+        own = fitted.size
         if sizes is None:
             sizes = sorted({max(2, own >> shift) for shift in range(5)})
         errors = []

@@ -276,14 +276,14 @@ def summary(
     bias = float(of_seeds.mean())
     theory_std = theory_rmse = None
     try:
-        expected = fitted.law.moments(pairs).variance(fitted._size)
+        expected = fitted.law.moments(pairs).variance(fitted.size)
     except UnknownVarianceError:
         pass
     else:
         theory_std = float(np.sqrt(expected.mean()))
         theory_rmse = float(np.sqrt((expected + known.total**2).mean()))
     return KernelError(
-        size=fitted._size,
+        size=fitted.size,
         n_pairs=errors.shape[1],
         n_seeds=n_seeds,
         rmse=float(np.sqrt((errors**2).mean())),
@@ -300,5 +300,5 @@ def summary(
         theory_bias=chance_bias + zero_bit_bias + float(known.approximate.mean()),
         theory_rmse=theory_rmse,
         peak=_peak(sample) if sample is not None and fitted.law.shares_buckets else None,
-        safe_peak=fitted.law.safe_peak(fitted._size),
+        safe_peak=fitted.law.safe_peak(fitted.size),
     )

@@ -60,7 +60,7 @@ def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
         factor = _load(path)()
         names = parameters.keys() & factor.get_params().keys()
         factors.append(factor.set_params(**{name: parameters[name] for name in names}))
-    factors[1].set_size(factors[0]._size)
+    factors[1].set_size(factors[0].size)
     return _load(kind.make)(maps=tuple(factors), random_state=seed)
 
 

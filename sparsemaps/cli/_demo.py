@@ -131,8 +131,8 @@ def maps_by_kernel(n_components: int) -> dict[str, list[SparseMap]]:
     """The maps that are shown, with the parameters that their classes state."""
     maps: dict[str, list[SparseMap]] = {}
     for cls in (getattr(sparsemaps, name) for name in sparsemaps._MAPS):
-        if cls._demo is not None:
-            kernel, parameters = cls._demo
+        if cls.demo is not None:
+            kernel, parameters = cls.demo
             features = cls(**parameters, random_state=0, n_jobs=-1)
             features.set_size(n_components)
             maps.setdefault(kernel, []).append(features)

@@ -168,7 +168,7 @@ class _CodesFormat(OutputFormat):
 
 def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:
     """The codes of no rows; `texts` is the vectorizer of rows of texts."""
-    codes: PackedCodes = map.encode(sp.csr_array((0, map._n_columns or 1)), packed=True)
+    codes: PackedCodes = map.encode(sp.csr_array((0, map.n_columns or 1)), packed=True)
     if texts is not None:
         codes.config[TEXTS] = texts
     return codes
@@ -258,7 +258,7 @@ class NpzFormat(OutputFormat):
             name: self._stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
             for name in ("data", "indices", "indptr", "labels", "query_ids")
         }
-        self._index_type = _sparse.index_type(self._map._n_features_out)
+        self._index_type = _sparse.index_type(self._map.draw.width)
         self._n_rows = self._n_stored = self._n_qids = 0
         self._parts["indptr"].write(np.zeros(1, np.int64).tobytes())
 
@@ -300,7 +300,7 @@ class NpzFormat(OutputFormat):
                     member.write(_npy_header(types[name], (lengths[name],)))
                     part.seek(0)
                     shutil.copyfileobj(part, member, 2**20)
-            shape = self._n_rows, self._map._n_features_out
+            shape = self._n_rows, self._map.draw.width
             config = config_of(self._map)
             if self._options.texts is not None:
                 config[TEXTS] = self._options.texts

@@ -97,7 +97,7 @@ class Job(NamedTuple):
             return target.convert(block), block.n_rows
 
         n_rows = 0
-        max_rows = None if self.map is None else rows_at_once(self.map._size)
+        max_rows = None if self.map is None else rows_at_once(self.map.size)
         for converted, n_more in read_rows(
             self.source, input, convert, n_jobs=self.n_jobs, bar=bar, max_rows=max_rows
         ):
@@ -197,12 +197,12 @@ def source_of(
     # These are imported here because they import scikit-learn's text modules, slowly.
     from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
 
-    is_set = not map._values_matter
+    is_set = not map.values_matter
     vectorizer = vectorizer_of(texts, token_pattern=token_pattern, binary=is_set)
     width = width_of(vectorizer)
-    if map._n_columns not in (None, width):
+    if map.n_columns not in (None, width):
         raise ValueError(
-            f"the map was fitted to {map._n_columns} columns, and rows of texts by {texts} have "
+            f"the map was fitted to {map.n_columns} columns, and rows of texts by {texts} have "
             f"{width}"
         )
     source = text_rows(

@@ -166,7 +166,7 @@ def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
     Errors name the line, and the index as the input numbers it.
     """
     X = block.X
-    n_columns = map._n_columns
+    n_columns = map.n_columns
     if n_columns is not None and X.shape[1] > n_columns:
         entry = int(np.argmax(X.indices >= n_columns))
         row = int(np.searchsorted(X.indptr, entry, side="right")) - 1

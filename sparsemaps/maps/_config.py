@@ -60,7 +60,7 @@ def from_config(config: dict[str, Any]) -> SparseMap:
     except RecursionError:
         raise ValueError("parameters of config are nested too deeply") from None
     made.random_state = check_int("seed of config", config["seed"], 0, 2**4096)
-    made._check_parameters()
+    made.check_parameters()
     if n_features is not None:
         made.n_features_in_ = n_features
     return made._finish_fit(n_features, None)

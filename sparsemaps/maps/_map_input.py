@@ -52,7 +52,7 @@ def _check_shape(map: Any, X: Any, reset: bool) -> None:
                 f"Found array with {length} {what} (shape={X.shape}) while a minimum of "
                 f"{minimum} is required by {type(map).__name__}."
             )
-    other_width = map._n_columns not in (None, X.shape[1])
+    other_width = map.n_columns not in (None, X.shape[1])
     if reset or other_width or "feature_names_in_" in vars(map):
         _sklearn.validate_data(map, X, reset=reset, skip_check_array=True)
 

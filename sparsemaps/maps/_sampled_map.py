@@ -1,6 +1,7 @@
 """The base class of maps that draw codes, and the methods of all maps that have codes."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -19,7 +20,7 @@ class HasCodes:
     _work: Any
     to_config: Any
     n_jobs: int | None
-    _values_matter: bool
+    values_matter: bool
 
     @overload
     def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Bytes: ...
@@ -53,10 +54,11 @@ class HasCodes:
             As in ``transform``.
         """
         _checks.check_bool("packed", packed)
+        out, sampled, sizes = self.draw.encode(self._work(X), packed=packed)
+        return self._packed(out, sampled, sizes) if packed else np.asarray(out)
+
+    def _packed(self, out: Bytes, sampled: Array, sizes: Array | None) -> PackedCodes:
         draw = self.draw
-        out, sampled, sizes = draw.encode(self._work(X), packed=packed)
-        if not packed:
-            return np.asarray(out)
         law = draw.law
         return PackedCodes(
             out,
@@ -130,20 +132,25 @@ class HasCodes:
         from sparsemaps.text._csr import for_each_block
 
         _checks.check_bool("packed", packed)
-        self.draw  # noqa: B018 (an error of a map that is not fitted comes first)
+        draw = self.draw
         if isinstance(texts, (str, bytes)):
             raise ValueError(
                 f"texts must be an iterable of texts, got a single {type(texts).__name__}"
             )
-        parts = for_each_block(
-            lambda rows: self.encode(rows, packed=True), vectorizer, texts, self.n_jobs
-        )
+
+        def of_block(rows: Any) -> Any:
+            # Blocks have threads already.
+            return draw.encode(replace(self._work(rows), n_jobs=1), packed=packed)
+
+        parts = for_each_block(of_block, vectorizer, texts, self.n_jobs)
         if not parts:
             raise ValueError("texts must have at least one text, got none")
+        out, sampled, sizes = zip(*parts, strict=True)
         if not packed:
-            return np.concatenate([part.array for part in parts])
-        codes = PackedCodes.concatenate(parts)
-        codes.config[TEXTS] = vectorizer_config(vectorizer, values=self._values_matter)
+            return np.concatenate(out)
+        all_sizes = None if sizes[0] is None else np.concatenate(sizes)
+        codes = self._packed(np.concatenate(out), np.concatenate(sampled), all_sizes)
+        codes.config[TEXTS] = vectorizer_config(vectorizer, values=self.values_matter)
         return codes
 
 
@@ -153,7 +160,7 @@ class SampledMap(SparseMap[Output], HasCodes):
 
     n_hashes: int
 
-    _size_name = "n_hashes"
+    size_name = "n_hashes"
 
     @property
     def has_codes(self) -> bool:

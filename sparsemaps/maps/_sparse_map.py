@@ -61,15 +61,15 @@ class SparseMap(
     immutable value that maps rows. The methods of a fitted map use that, so that ``set_params``
     takes effect at the next ``fit``. A subclass has
 
-    - ``_check_parameters()``, which raises where a parameter is not allowed;
+    - ``check_parameters()``, which raises where a parameter is not allowed;
     - ``_law()``, what is known of its estimates, among it the kernel (`sparsemaps.laws`);
     - ``_draw_class()``, the class of its draw;
 
     and, where the definition here does not suit it,
 
     - ``_learn(n_columns, rows)``, the parameters that ``fit`` computes from the data;
-    - ``_nonnegative_rule``, ``_size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
-      ``_product_rule``, ``_values_matter``, the facts of the map.
+    - ``_nonnegative_rule``, ``size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
+      ``_product_rule``, ``values_matter``, the facts of the map.
     """
 
     n_jobs: int | None
@@ -82,7 +82,7 @@ class SparseMap(
         """The rule in the error for negative values; None if they are allowed."""
         return None
 
-    _values_matter = True
+    values_matter = True
     """Whether the map depends on values; otherwise a row is the set of columns that are not 0."""
 
     @property
@@ -101,7 +101,7 @@ class SparseMap(
     _command: ClassVar[tuple[str, str]]
     """The name of the map in the command ``sparsemaps map``, and one line that describes it."""
 
-    _demo: ClassVar[tuple[str, dict[str, Any]] | None] = None
+    demo: ClassVar[tuple[str, dict[str, Any]] | None] = None
     """For ``sparsemaps demo``: the kernel's name, empty where the map is not shown beside the exact
     kernel, and the parameters. None leaves the map out."""
 
@@ -117,16 +117,16 @@ class SparseMap(
         """
         return None
 
-    _size_name: ClassVar[str] = "n_components"
+    size_name: ClassVar[str] = "n_components"
     """The name of the parameter with the number of components."""
 
     @property
-    def _size(self) -> int:
+    def size(self) -> int:
         """The number of components: independent random parts that an estimate is the mean of."""
-        return int(getattr(self, self._size_name))
+        return int(getattr(self, self.size_name))
 
     @property
-    def _n_columns(self) -> int | None:
+    def n_columns(self) -> int | None:
         """The number of columns that the map is fitted to; None for any number, or not fitted."""
         n_columns: int | None = vars(self).get("n_features_in_")
         return n_columns
@@ -192,7 +192,7 @@ class SparseMap(
             If a parameter is not allowed; or if X is not sound, not finite, or has negative values
             that the kernel does not allow.
         """
-        self._check_parameters()
+        self.check_parameters()
         rows = self._read_input(X, reset=True)
         Work(rows, self.n_jobs).each_block(lambda block, start, stop: None)  # which checks entries
         return self._finish_fit(rows.n_columns, rows)
@@ -222,7 +222,7 @@ class SparseMap(
         >>> sketch.transform(sp.eye_array(2, 5)).shape, sketch.transform(sp.eye_array(3)).shape
         ((2, 8), (3, 8))
         """
-        self._check_parameters()
+        self.check_parameters()
         for name in ("n_features_in_", "feature_names_in_"):
             vars(self).pop(name, None)
         return self._finish_fit(None, None)
@@ -332,7 +332,7 @@ class SparseMap(
     # ---- methods of subclasses -------------------------------------------------------------------
 
     @abstractmethod
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         """Raise a ValueError that names the parameter which is not allowed."""
 
     @abstractmethod
@@ -364,7 +364,7 @@ class SparseMap(
 
     def set_size(self, size: int) -> None:
         """Set the number of random components."""
-        self.set_params(**{self._size_name: size})
+        self.set_params(**{self.size_name: size})
 
     # ---- fitting ---------------------------------------------------------------------------------
 
@@ -383,7 +383,7 @@ class SparseMap(
             for name, value in self._parameters_in_use().items()
             if name not in _NOT_IN_CONFIG
         }
-        given = parameters, self.seed_, n_columns, self.law, self._size
+        given = parameters, self.seed_, n_columns, self.law, self.size
         self._draw: Draw = self._draw_class()(*given, self._nonnegative_rule)
         return self
 

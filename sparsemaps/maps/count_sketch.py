@@ -70,7 +70,7 @@ class CountSketch(SparseMap[Output]):
 
     _summary = "linear", "CSR or dense"
     _command = "count-sketch", "linear kernel, by a sketch of fewer columns"
-    _demo = "", {"dense_output": True}
+    demo = "", {"dense_output": True}
 
     @overload
     def __init__(
@@ -115,7 +115,7 @@ class CountSketch(SparseMap[Output]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
         _checks.check_bool("dense_output", self.dense_output)
 

@@ -158,7 +158,7 @@ class Fastfood(SparseMap[Array]):
 
     _summary = "Gaussian, Matern, by fast transforms", "dense"
     _command = "fastfood", "Gaussian or Matern kernel, by fast transforms"
-    _demo = "Gaussian", {"gamma": 2.0}
+    demo = "Gaussian", {"gamma": 2.0}
 
     gamma: _bandwidth.Gamma
 
@@ -183,7 +183,7 @@ class Fastfood(SparseMap[Array]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         _checks.check_choice("kernel", self.kernel, ("rbf", "matern"))
         _bandwidth.check(self.gamma)
         _checks.check_int("degree", self.degree, 1, _LARGEST_DEGREE)
@@ -229,7 +229,7 @@ class Fastfood(SparseMap[Array]):
 
     def _law(self) -> FastfoodLaw:
         parameters = self._parameters_in_use()
-        width = parameters["hash_dim"] or self._n_columns
+        width = parameters["hash_dim"] or self.n_columns
         return FastfoodLaw(
             kernel=self.kernel,
             gamma=parameters["gamma"],

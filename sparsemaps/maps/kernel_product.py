@@ -129,7 +129,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
         ),
     )
     """Products that are commands: the name, one line, and the classes of the two maps."""
-    _demo = "min-max times acos", {}
+    demo = "min-max times acos", {}
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
             names = [f"{name}-{number}" for number, name in enumerate(names, start=1)]
         return list(zip(names, maps, strict=True))
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         if not _is_pair(self.maps):
             rule = "a sampled map and another map of sparsemaps, or None"
             raise ParameterError("maps", repr(self.maps), rule)
@@ -230,14 +230,14 @@ class KernelProduct(SampledMap[CsrMatrix]):
         if any(name in reserved for name in names):
             raise ValueError(f"the names of maps must not be one of {sorted(reserved)}")
         for part in (sampled, other):
-            part._check_parameters()
+            part.check_parameters()
         if not sampled.is_one_hot:
             raise ValueError("the first of maps must not have dense_output=True")
         if other._product_rule is not None:
             raise ValueError(f"the second of maps must {other._product_rule}, got {other!r}")
-        if other._size != sampled.n_hashes:
+        if other.size != sampled.n_hashes:
             rule = "of the same number of components"
-            raise ParameterError("maps", f"{sampled.n_hashes} and {other._size}", rule)
+            raise ParameterError("maps", f"{sampled.n_hashes} and {other.size}", rule)
         if other.is_one_hot:
             bits = sampled.law.bits + other.law.bits
             if bits > LARGEST_BITS:
@@ -266,7 +266,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
     @property
     def _nonnegative_rule(self) -> str | None:
         if not _is_pair(self.maps):
-            return None  # _check_parameters raises the error
+            return None  # check_parameters raises the error
         rules = (part._nonnegative_rule for _, part in self._named_maps())
         return next((rule for rule in rules if rule is not None), None)
 
@@ -284,7 +284,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
 
     def set_size(self, size: int) -> None:
         for name, part in self._named_maps():
-            self.set_params(**{f"{name}__{part._size_name}": size})
+            self.set_params(**{f"{name}__{part.size_name}": size})
 
     # ---- fitting and mapping ---------------------------------------------------------------------
 

@@ -84,8 +84,8 @@ class MinHash(SampledMap[CsrMatrix]):
 
     _summary = "Jaccard of sets of columns", "one-hot CSR, packed codes, samples"
     _command = "minhash", "Jaccard kernel of the sets of non-zero columns, by minhash"
-    _demo = "", {}
-    _values_matter = False
+    demo = "", {}
+    values_matter = False
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class MinHash(SampledMap[CsrMatrix]):
         )
         return out
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         _checks.check_int("bits", self.bits, 1, 16)
 

@@ -103,11 +103,11 @@ class RandomBinning(SampledMap[CsrMatrix]):
 
     _summary = "Laplacian, other mixtures of hats", "one-hot CSR, packed codes"
     _command = "binning", "Laplacian kernel, by random grids"
-    _demo = "Laplacian", {"gamma": 0.3, "n_bins": 256}
+    demo = "Laplacian", {"gamma": 0.3, "n_bins": 256}
 
     gamma: _bandwidth.Gamma
 
-    _size_name = "n_grids"
+    size_name = "n_grids"
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class RandomBinning(SampledMap[CsrMatrix]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         _bandwidth.check(self.gamma)
         _checks.check_int("n_grids", self.n_grids, 1, LARGEST_N_HASHES)
         _checks.check_int("n_bins", self.n_bins, 2, 2**LARGEST_BITS)

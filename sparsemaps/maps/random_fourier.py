@@ -163,7 +163,7 @@ class RandomFourier(SparseMap[Array], HasCodes):
 
     _summary = "Gaussian, Laplacian, Cauchy, Matern, folded RBF, spectra", "dense, packed bits"
     _command = "fourier", "Gaussian, Laplacian, Cauchy, Matern or folded Gaussian kernel"
-    _demo = "Gaussian", {"gamma": 2.0}
+    demo = "Gaussian", {"gamma": 2.0}
 
     gamma: _bandwidth.Gamma
 
@@ -188,7 +188,7 @@ class RandomFourier(SparseMap[Array], HasCodes):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         _checks.check_choice("kernel", self.kernel, tuple(_SPECTRA))
         _bandwidth.check(self.gamma)
         check_nu(self.nu)

@@ -109,7 +109,7 @@ class RandomMaclaurin(SparseMap[Array]):
         "maclaurin",
         "polynomial or exponential kernel, or any power series of the inner product",
     )
-    _demo = "polynomial", {"degree": 3, "coef0": 1.0}
+    demo = "polynomial", {"degree": 3, "coef0": 1.0}
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class RandomMaclaurin(SparseMap[Array]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         if isinstance(self.kernel, str):
             _checks.check_choice("kernel", self.kernel, ("poly", "exp"))
         else:

@@ -87,7 +87,7 @@ class RandomProjection(SparseMap[Array]):
 
     _summary = "linear; sums of absolute differences", "dense"
     _command = "projection", "linear kernel, by random vectors; cauchy: sums of differences"
-    _demo = "", {}
+    demo = "", {}
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class RandomProjection(SparseMap[Array]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
         _checks.check_choice("distribution", self.distribution, tuple(_DISTRIBUTIONS))
 

@@ -132,7 +132,7 @@ class SignProjection(SampledMap[Output]):
 
     _summary = "acos 1 - angle/pi, acos-chi-square", "one-hot CSR, dense, packed bits"
     _command = "signs", "acos or acos-chi-square kernel, by signs of random projections"
-    _demo = "acos", {}
+    demo = "acos", {}
 
     @overload
     def __init__(
@@ -187,7 +187,7 @@ class SignProjection(SampledMap[Output]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         _checks.check_choice("kernel", self.kernel, ("acos", "acos_chi2"))
         _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         if self.distribution is not None:
@@ -217,13 +217,13 @@ class SignProjection(SampledMap[Output]):
         return SignsDraw
 
     def _law(self) -> SignsLaw:
-        of_blocks = self.distribution == "orthogonal" and self._n_columns is not None
+        of_blocks = self.distribution == "orthogonal" and self.n_columns is not None
         return SignsLaw(
             bits=1,
             kernel=self.kernel,
             distribution=self.distribution,
             dense_output=self.dense_output,
-            width=self._block_width(self._n_columns) if of_blocks else None,
+            width=self._block_width(self.n_columns) if of_blocks else None,
         )
 
     def _block_width(self, n_columns: int | None) -> int:

@@ -184,7 +184,7 @@ class TensorSketch(SparseMap[Output]):
 
     _summary = "polynomial, exponential, Gaussian, any power series", "dense or CSR"
     _command = "tensor-sketch", "polynomial kernel or power series, by sketches of tensor products"
-    _demo = "polynomial", {"degree": 3, "coef0": 1.0}
+    demo = "polynomial", {"degree": 3, "coef0": 1.0}
 
     _sparse_components = True
 
@@ -239,7 +239,7 @@ class TensorSketch(SparseMap[Output]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         if isinstance(self.kernel, str):
             _checks.check_choice("kernel", self.kernel, ("poly", "exp", "rbf"))
         else:

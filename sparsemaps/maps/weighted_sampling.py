@@ -184,7 +184,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         )
         return columns, t
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
         _checks.check_int("bits", self.bits, 1, 16)
         _checks.check_int("t_bits", self.t_bits, 0, 8)

@@ -624,7 +624,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     @property
     def n_features_in_(self) -> int | None:
-        return self.map_._n_columns
+        return self.map_.n_columns
 
     def _queries(self, X: _Queries) -> PackedCodes:
         _sklearn.check_is_fitted(self, "map_")

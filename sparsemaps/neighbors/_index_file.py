@@ -133,9 +133,9 @@ def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Content
 
 def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
     """Whether codes have the form of those of a map."""
-    if map._size != codes.n_hashes:  # before rows of that size are made
+    if map.size != codes.n_hashes:  # before rows of that size are made
         return False
-    made = map.encode(sp.csr_array((1, map._n_columns or 1)), packed=True)
+    made = map.encode(sp.csr_array((1, map.n_columns or 1)), packed=True)
     return bool((made.bits, made._facts()) == (codes.bits, codes._facts())) and (
         made.shape[1] == codes.shape[1]
     )
