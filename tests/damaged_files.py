@@ -189,7 +189,7 @@ def run(kind, seeds):
             try:
                 read(folder, draw, chosen)
                 outcomes["read"] += 1
-            except ValueError:
+            except (ValueError, FileNotFoundError):  # a name of a file beside it may be new
                 outcomes["refused"] += 1
             except BaseException:
                 print(f"{kind} {seed}: {chosen}", file=sys.stderr)

@@ -95,6 +95,26 @@ def test_rows_of_values(tmp_path):
         assert done[:4] == (4, 2, 2, 2)
 
 
+def test_exact_decides_by_values(tmp_path):
+    """Rows of a pair have the same columns, and one value more or less: some pairs are a little
+    above the threshold, some a little below, which only the values tell."""
+    lines, expected = [], []
+    for pair in range(40):
+        change = 1.2 if pair % 2 else 2.2  # similarity 5 / 6 or 5 / 7.2 beside 4 other values
+        columns = [7 * pair + i for i in range(1, 6)]
+        row = [f"{column}:1" for column in columns]
+        other = [*row[:4], f"{columns[4]}:{1 + change}"]
+        lines += ["0 " + " ".join(row) + "\n", "0 " + " ".join(other) + "\n"]
+        expected += [lines[-2]] if 5 / (5 + change) >= 0.75 else lines[-2:]
+    (tmp_path / "in").write_text("".join(lines))
+    cws = ConsistentWeightedSampling(n_hashes=64, random_state=0)
+    done = deduplicate_files(
+        cws, tmp_path / "in", tmp_path / "out", threshold=0.75, exact=True, recall=1
+    )
+    assert (tmp_path / "out").read_text() == "".join(expected)
+    assert done.n_kept == 60
+
+
 def test_the_default_for_texts_is_five_words_in_minhash(tmp_path):
     lines = write_lines(tmp_path / "in.txt", TEXTS, "txt")
     deduplicate_files(None, tmp_path / "in.txt", tmp_path / "one")

@@ -15,6 +15,7 @@ LINES = [
     '{"é\\"": "語", "é\\"": 1}'.encode(),
     b'{"a": "\\ud800", "a": 1}',
     b"[1e999, NaN, Infinity, -Infinity, 01, 1., .5, +1, 0x1]",
+    *(b"[NaN]", b"[Infinity]", b"[-Infinity]", b"[1e999]", b"[-1e999]"),
     b"1" * 400,
     b"[" * 500 + b"]" * 500,
 ]

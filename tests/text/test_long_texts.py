@@ -82,3 +82,19 @@ def test_memory_of_a_long_text(by_arrow):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] - peaks[0] < 2**21 + by_arrow * 4 * 2**20
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"ngram_range": (1, 2)}, {"strip_accents": "unicode"}, {"strip_accents": "ascii"}],
+    ids=str,
+)
+def test_short_texts_before_a_long_one(parameters):
+    """All are in one block, of a list or of Arrow's memory; accents are stripped in each."""
+    pa = pytest.importorskip("pyarrow")
+    long = " ".join(f"n\u00e4he{i % 977} \u00bd caf\u00e9 i\u0307 " for i in range(120_000))
+    assert len(long) > 2 * _long_texts.PIECE_CHARACTERS
+    texts = ["a block " * 20_000, "before \u00e9", "two sh\u00f6rt words", long, "and behind"]
+    expected = Theirs(**parameters).transform(texts)
+    for container in (texts, pa.array(["", *texts])[1:], pa.array(texts, pa.large_string())):
+        assert_equal(HashingVectorizer(**parameters).transform(container), expected)

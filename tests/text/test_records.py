@@ -416,6 +416,23 @@ def test_batches_are_bounded(format, length):
         assert (counted[:-1] > batch_bytes / 4).all()
 
 
+@pytest.mark.parametrize("batch_bytes", [100, 10_000, 2**24])
+def test_batches_of_parquet_are_bounded(tmp_path, batch_bytes):
+    """Texts of very different lengths: an average would not do."""
+    lengths = [0, 3, 4000, 1, 20, 300, 0, 9000, 5] * 40
+    pq.write_table(pa.table({"text": ["x" * n for n in lengths]}), tmp_path / "a.parquet")
+    batches = [
+        batch.texts.to_pylist()
+        for batch in iter_records(tmp_path / "a.parquet", batch_bytes=batch_bytes)
+    ]
+    assert [len(text) for texts in batches for text in texts] == lengths
+    sizes = [sum(len(text) + 32 for text in texts) for texts in batches]
+    assert all(
+        size <= batch_bytes or len(texts) == 1 for size, texts in zip(sizes, batches, strict=True)
+    )
+    assert len(batches) <= 2 + 4 * sum(sizes) / batch_bytes
+
+
 def test_batches_of_empty_lines_are_bounded():
     batches = list(iter_records(io.BytesIO(b"\n" * 2**20), format="txt", batch_bytes=2**22))
     assert max(len(texts) for texts, _, _ in batches) <= 2**18
