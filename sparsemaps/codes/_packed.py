@@ -491,7 +491,10 @@ def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> 
         return codes
     array = check_codes(name, codes)
     if bits is None:
-        raise ValueError(f"bits must be given where {name} is a plain array")
+        raise ValueError(
+            f"bits must be given where {name} is a plain array; encode(X, packed=True) of a map "
+            "gives codes that know theirs"
+        )
     bits, n_hashes = check_sizes(name, array, bits, n_hashes)
     return PackedCodes(
         array, bits, {}, n_hashes=n_hashes, sampled=_all_sampled(array, bits * n_hashes)

@@ -572,8 +572,11 @@ def kept_rows(numbers: Array, lengths: Array, near: Array, keep: str) -> Array:
         longest = np.zeros(n_clusters, lengths.dtype)
         np.maximum.at(longest, numbers, lengths)
         rows = np.flatnonzero(lengths == longest[numbers])
-    chosen = np.empty(n_clusters, np.int64)
+    chosen = np.full(n_clusters, -1)
     chosen[numbers[rows[::-1]]] = rows[::-1]  # of rows of one cluster, the first is written last
+    if chosen.min(initial=0) < 0:
+        missing = int(np.argmin(chosen))
+        raise ValueError(f"the numbers of clusters are damaged: no record has {missing}")
     is_new = np.ones(n_clusters, bool)
     is_new[numbers[near]] = False
     kept = np.zeros(len(numbers), bool)

@@ -21,6 +21,8 @@ TEXT_FORMATS = ("txt", "jsonl", "parquet")
 
 _FORMAT_OF = {".txt": "txt", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 
+_TABLES = ".csv", ".tsv"
+
 _PIECE_BYTES = 2**18
 """The number of bytes of a file that are decoded at a time, nearly."""
 
@@ -177,6 +179,9 @@ def format_of(path: Any, format: str | None, fields: "Fields") -> str:
     )
     base = _text_input.without_compression(name)
     known = format or _FORMAT_OF.get(os.path.splitext(base)[1] if is_path else "")
+    if known is None and os.path.splitext(base)[1].lower() in _TABLES:
+        make = f"pandas.read_csv({base!r}).to_json('x.jsonl', orient='records', lines=True)"
+        raise ValueError(f"{name}: tables of CSV are not read; make JSON Lines of it: {make}")
     if known is None:
         raise ValueError(
             f"{name}: format must be given ({' or '.join(TEXT_FORMATS)}), as the name does not end "

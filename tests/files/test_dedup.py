@@ -22,7 +22,7 @@ from dedup_records import (
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, RandomFourier
 from sparsemaps._tools import _zstd
-from sparsemaps.files import deduplicate_files
+from sparsemaps.files import _dedup, deduplicate_files
 from sparsemaps.libsvm import dump_svmlight_file
 
 TEXTS = make_texts()
@@ -350,3 +350,10 @@ def test_what_is_not_allowed(tmp_path, monkeypatch, options, message):
     with pytest.raises(ValueError, match=message):
         deduplicate_files(**given)
     assert sorted(os.listdir()) == before
+
+
+def test_numbers_of_clusters_that_no_record_has():
+    """As a damaged file may have them."""
+    none = np.empty(0, np.int64)
+    with pytest.raises(ValueError, match="clusters are damaged: no record has 1"):
+        _dedup.kept_rows(np.array([0, 2, 2], np.uint32), np.ones(3, np.uint32), none, "first")

@@ -486,3 +486,10 @@ def test_memory(tmp_path, format):
     assert n_bytes > 3e7
     assert peak < 8e6
     assert largest < 1e7
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.TSV", "a.csv.gz"])
+def test_tables_of_csv_are_named(tmp_path, name):
+    path = write(tmp_path / name, b"text,label\na,1\n")
+    with pytest.raises(ValueError, match=r"CSV are not read; make JSON Lines of it: pandas\.read_"):
+        read(path)
