@@ -34,28 +34,49 @@ def jaccard(one, other):
     return len(one & other) / len(one | other)
 
 
+def are_near(sets, contents, threshold):
+    """Whether two records are near, by their sets, or by what they hold if these are empty."""
+
+    def decide(i, j):
+        one, two = sets[i], sets[j]
+        if one or two:
+            return bool(one and two) and jaccard(one, two) >= threshold - 1e-12
+        return contents[i] == contents[j]
+
+    return decide
+
+
 def clusters_of(sets, contents, threshold):
-    """The clusters of all sets, numbered from 1 by their first members; those that are empty go by
-    what records hold."""
-    first = list(range(len(sets)))
+    """The clusters of all sets, numbered from 1 by their first members."""
+    first, is_near = list(range(len(sets))), are_near(sets, contents, threshold)
 
     def root(row):
         while first[row] != row:
             row = first[row]
         return row
 
-    for j, two in enumerate(sets):
-        for i, one in enumerate(sets[:j]):
-            if one or two:
-                is_near = bool(one and two) and jaccard(one, two) >= threshold - 1e-12
-            else:
-                is_near = contents[i] == contents[j]
-            if is_near:
+    for j in range(len(sets)):
+        for i in range(j):
+            if is_near(i, j):
                 a, b = sorted((root(i), root(j)))
                 first[b] = a
-    roots = [root(row) for row in range(len(sets))]
-    numbers = {row: number for number, row in enumerate(dict.fromkeys(roots), 1)}
-    return [numbers[row] for row in roots]
+    return numbered([root(row) for row in range(len(sets))])
+
+
+def witnesses_of(sets, contents, threshold, order=None):
+    """Of each record, the first kept one that it is near; itself if it is kept."""
+    witness, kept, is_near = {}, [], are_near(sets, contents, threshold)
+    for row in range(len(sets)) if order is None else order:
+        witness[row] = next((other for other in kept if is_near(*sorted((other, row)))), row)
+        if witness[row] == row:
+            kept.append(row)
+    return [witness[row] for row in range(len(sets))]
+
+
+def numbered(groups):
+    """Numbers of groups, from 1 in the order of their first members."""
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups), 1)}
+    return [numbers[group] for group in groups]
 
 
 def first_rows(numbers):

@@ -316,8 +316,9 @@ def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
 def dedup(options: argparse.Namespace) -> None:
     """``sparsemaps dedup``."""
     names = (
-        *("threshold", "recall", "exact", "texts", "keep", "clusters", "against", "id_field"),
-        *("zero_based", "token_pattern", "text_format", "max_line_bytes"),
+        *("threshold", "recall", "exact", "rule", "texts", "keep", "removed", "dry_run"),
+        *("clusters", "against", "id_field", "zero_based", "token_pattern", "text_format"),
+        "max_line_bytes",
     )
     what = {name: getattr(options, name) for name in names}
     what |= {"field": options.field or "text"}
@@ -327,10 +328,20 @@ def dedup(options: argparse.Namespace) -> None:
     if result is None:
         return
     print(
-        f"{result.n_records} records, {result.n_kept} kept, {result.n_clusters} clusters of "
-        f"several, largest {result.largest}",
+        f"{result.n_records} records, {result.n_kept} kept{_causes(result)}; {result.n_clusters} "
+        f"clusters of several, largest {result.largest}",
         file=sys.stderr,
     )
+
+
+def _causes(result: Any) -> str:
+    """Why records were removed, in words."""
+    causes = (
+        (result.n_equal, "equal to a kept one"),
+        (result.n_near, "near a kept one"),
+        (result.n_earlier, "near an earlier delivery"),
+    )
+    return "".join(f", {n} {words}" for n, words in causes if n)
 
 
 def train(options: argparse.Namespace) -> None:

@@ -465,11 +465,12 @@ def _add_stages(parser: argparse.ArgumentParser) -> None:
 def _add_dedup(commands: Any) -> None:
     dedup = commands.add_parser(
         "dedup",
-        help="keep one record of each cluster of near-duplicates",
-        description="Keep one record of each cluster of near-duplicates, of texts or of rows of "
-        "LIBSVM files,\nbyte for byte and in their order. MAP may be left out; it is minhash then. "
-        "Codes and other\nstages are kept in OUTPUT.stages. The last line says how many records "
-        "there are, how many\nare kept, how many clusters have several, and how many the largest "
+        help="remove the records that are near a record which is kept",
+        description="Remove the records that are near a record which is kept before them, of texts "
+        "or of rows\nof LIBSVM files; the others are written byte for byte and in their order. MAP "
+        "may be left\nout; it is minhash then. Codes and other stages are kept in OUTPUT.stages. "
+        "The last line\nsays how many records there are, how many are kept, why others were "
+        "removed, how many\nclusters have several records, and how many the largest "
         "has.\nsparsemaps dedup MAP --help lists the options.",
     )
     kinds = dedup.add_subparsers(required=True, metavar="MAP")
@@ -495,18 +496,32 @@ def _add_dedup(commands: Any) -> None:
             "reads the inputs again",
         )  # fmt: skip
         parser.add_argument(
+            "--rule", choices=("kept", "chain"), default="kept",
+            help="what is removed: a record that is near a kept one, or all but one record of each "
+            "cluster that chains of pairs join (default: kept)",
+        )  # fmt: skip
+        parser.add_argument(
             "--keep", choices=("first", "longest"), default="first",
-            help="which record of a cluster is kept; the longest has the most characters of text, "
+            help="which records come first; the longest have the most characters of text, "
             "or the most entries (default: first)",
+        )  # fmt: skip
+        removals = parser.add_argument(
+            "--removed", type=_name, metavar="REMOVED.tsv",
+            help="also write each removed record, the kept record that it is near, and their "
+            "similarity",
+        )  # fmt: skip
+        removals.complete = _FILE  # type: ignore[attr-defined]
+        parser.add_argument(
+            "--dry-run", action="store_true", help="write tables, but no output",
         )  # fmt: skip
         table = parser.add_argument(
             "--clusters", type=_name, metavar="CLUSTERS.tsv",
             help="also write the number of each record, or its id, and that of its cluster",
         )  # fmt: skip
         codes = parser.add_argument(
-            "--against", action="append", type=_name, metavar="CODES.npy",
-            help="leave out what is near records of an earlier run, whose codes are "
-            "OUTPUT.stages/codes.npy; may be given several times",
+            "--against", action="append", type=_name, metavar="FOLDER",
+            help="remove what is near a record that an earlier run kept, whose folder is "
+            "OUTPUT.stages, or near a record of a file of codes; may be given several times",
         )  # fmt: skip
         table.complete = codes.complete = _FILE  # type: ignore[attr-defined]
         _add_stages(parser)

@@ -76,6 +76,25 @@ def _digests(path: str, n_records: int) -> Array:
     return array.reshape(-1, 3)
 
 
+class Earlier(NamedTuple):
+    """An earlier delivery: its codes, and which of its records were kept; None is all."""
+
+    codes: InputFile
+    kept: InputFile | None
+
+    def load(self) -> PackedCodes:
+        """The codes, of which records that were not kept have no samples."""
+        codes = PackedCodes.load(self.codes)
+        if self.kept is None:
+            return codes
+        kept = read_array(self.kept.path, ArrayKind(np.bool_, (len(codes),)))
+        return codes._with_rows(codes.array, codes.sampled & kept)
+
+    @property
+    def files(self) -> list[InputFile]:
+        return [self.codes] if self.kept is None else [self.codes, self.kept]
+
+
 # ---- codes ---------------------------------------------------------------------------------------
 
 
@@ -209,17 +228,17 @@ def joining_pairs(
         i, j = i[kept], j[kept]
     else:
         i, j = _search.joined(own, threshold, recall, _search.MAX_BUCKET, how.n_jobs, steps)
-    i_copies, j_copies = _copies(codes.digests())
+    i_copies, j_copies = copies(codes.digests())
     return np.concatenate([i, i_copies]), np.concatenate([j, j_copies])
 
 
 def near_rows(
-    search: Search, codes: Codes, against: Sequence[Any], how: How, steps: Stages
+    search: Search, codes: Codes, against: Sequence[Earlier], how: How, steps: Stages
 ) -> Array:
     """The rows that are near a row of an earlier delivery, of which there may be several."""
     own, near = codes.load(), [np.empty(0, np.int64)]
-    for number, path in enumerate(against):
-        earlier = PackedCodes.load(path)
+    for number, one in enumerate(against):
+        earlier = one.load()
         if len(earlier) and len(own):
             given = search.threshold, search.recall, _search.MAX_BUCKET, how.n_jobs
             more = steps.within(f"against-{number}")
@@ -227,7 +246,7 @@ def near_rows(
     return distinct(np.concatenate(near))
 
 
-def _copies(digests: Array) -> tuple[Array, Array]:
+def copies(digests: Array) -> tuple[Array, Array]:
     """Pairs of records without samples of equal bytes: each record with the first of its equals."""
     rows = digests[:, 0].astype(np.int64)
     if not len(rows):
@@ -258,18 +277,18 @@ def exact_values(
         if codes[1] is None or inputs[1] is None:
             wanted[j] = True
             place = np.cumsum(wanted) - 1
-            X = _rows_of(job, inputs[0], wanted, folder, how, stack)
+            X = rows_of(job, inputs[0], wanted, folder, how, stack)
             return exact_pairs(job.map, X, X, place[i], place[j])
         of_other = np.zeros(len(codes[1]), bool)
         of_other[j] = True
-        X = _rows_of(job, inputs[0], wanted, folder, how, stack)
-        Y = _rows_of(job, inputs[1], of_other, folder, how, stack)
+        X = rows_of(job, inputs[0], wanted, folder, how, stack)
+        Y = rows_of(job, inputs[1], of_other, folder, how, stack)
         places = (np.cumsum(wanted) - 1)[i], (np.cumsum(of_other) - 1)[j]
         width = max(X.shape[1], Y.shape[1])
         return exact_pairs(job.map, with_width(X, width), with_width(Y, width), *places)
 
 
-def _rows_of(
+def rows_of(
     job: Job, inputs: list[Any], wanted: Array, folder: str, how: How, stack: ExitStack
 ) -> Any:
     """Some rows of files, as a matrix in temporary files."""

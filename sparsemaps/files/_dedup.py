@@ -3,7 +3,7 @@
 import itertools
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple
 
@@ -28,11 +28,11 @@ from sparsemaps._tools._sources import (
 )
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
-from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import (
     BESIDE,
     RANGE_BYTES,
     Codes,
+    Earlier,
     Search,
     encode,
     joining_pairs,
@@ -44,6 +44,13 @@ from sparsemaps.files._job import Job, source_of
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._map import one_each
 from sparsemaps.files._recipes import digest
+from sparsemaps.files._removed_records import (
+    SIMILARITY,
+    find_removals,
+    leaders,
+    read_removals,
+    write_removals,
+)
 from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._tasks import (
     Engine,
@@ -77,13 +84,18 @@ class DeduplicatedFile(NamedTuple):
 
 class Deduplicated(NamedTuple):
     """The numbers of records, of kept records, of clusters of several records, and of records of
-    the largest cluster; and the files."""
+    the largest cluster; the files; and the numbers of records that are removed as near a kept
+    record of equal codes or text, near another one, and near an earlier delivery (by rule "chain",
+    these are 0)."""
 
     n_records: int
     n_kept: int
     n_clusters: int
     largest: int
     files: list[DeduplicatedFile]
+    n_equal: int
+    n_near: int
+    n_earlier: int
 
 
 def deduplicate_files(
@@ -94,9 +106,12 @@ def deduplicate_files(
     threshold: float = 0.8,
     recall: float = 0.95,
     exact: bool = False,
+    rule: Literal["kept", "chain"] = "kept",
     texts: str | None = None,
     field: str = "text",
     keep: Literal["first", "longest"] = "first",
+    removed: Any = None,
+    dry_run: bool = False,
     clusters: Any = None,
     against: Any = None,
     id_field: str | None = None,
@@ -109,13 +124,13 @@ def deduplicate_files(
     task: tuple[str, int, int] | None = None,
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> Deduplicated:
-    r"""Keep one record of each cluster of near-duplicates.
+    r"""Remove the records that are near a record which is kept.
 
     The command ``sparsemaps dedup`` calls this function. Records are texts, or rows of LIBSVM
-    files. Two records whose similarity is at least a threshold are in one cluster, and so are
-    records that a chain of such pairs joins. The kept records are written byte for byte, in their
-    order. Only codes are in memory or mapped into it: the inputs are read once for the codes, and
-    once more for the output.
+    files. Going through the records in their order, a record is removed if its similarity to a
+    record that was kept before is at least the threshold: so each removal has a record that shows
+    why. The kept records are written byte for byte, in their order. Only codes are in memory or
+    mapped into it: the inputs are read once for the codes, and once more for the output.
 
     Parameters
     ----------
@@ -135,25 +150,41 @@ def deduplicate_files(
     threshold : float, default=0.8
         The least similarity of near-duplicates, above 0 and at most 1: the estimate by the codes.
     recall : float, default=0.95
-        The probability with which a pair at the threshold is joined; 1 compares all pairs.
+        The probability with which a pair at the threshold is found; 1 compares all pairs.
     exact : bool, default=False
         Whether the exact kernel decides, among pairs whose estimates may be a little lower. The
         inputs are then read once more, and the rows of pairs are written to temporary files.
+    rule : {"kept", "chain"}, default="kept"
+        By rule "kept", a removed record is near a record that is kept. By rule "chain", one record
+        is kept of each cluster: records that chains of similar pairs join. A removed record may
+        then resemble no kept one.
     texts : str or None, default=None
         The n-grams that are the rows of texts, as in `map_files`. None is "word:5" if the names of
         the inputs are those of texts, or with a `text_format`; other inputs are LIBSVM files.
     field : str, default="text"
         For texts, the field of a record of .jsonl, or the column of .parquet.
     keep : {"first", "longest"}, default="first"
-        Which record of a cluster is kept: the first, or the first of the longest, which have the
-        most characters of text or the most entries.
+        The order in which records are taken: as they come, or the longest first, which have the
+        most characters of text or the most entries. By rule "chain", which record of a cluster is
+        kept.
+    removed : str, path-like or None, default=None
+        For rule "kept", a table to write: a header, then a line for each removed record, with its
+        number or id, the kept record that it is near, and their similarity, with tabs between them.
+        A record of an earlier delivery is ``DELIVERY:record``. Records are numbered from 1 through
+        all inputs.
+    dry_run : bool, default=False
+        Write tables, but no output.
     clusters : str, path-like or None, default=None
         A table to write. Each line has the number of a record, or its id, a tab, and the number of
-        its cluster. Records are numbered from 1 through all inputs, clusters in the order of their
-        first records.
+        its cluster. Clusters are numbered in the order of their first records. By rule "kept", a
+        cluster is a kept record and those that were removed as near it, or those that are near the
+        same record of an earlier delivery.
     against : str, path-like, a sequence of these, or None, default=None
-        Codes of earlier deliveries, such as ``OUTPUT.stages/codes.npy``. A cluster with a record
-        that is near one of them is left out, as if those had come first.
+        Earlier deliveries: the folder ``OUTPUT.stages`` of an earlier run, which stands for the
+        records that were kept there, or a file of codes, which stands for all its records. They
+        come before all records. By rule "kept", the records that are kept of deliveries one after
+        the other are those that are kept of all of them together. By rule "chain", a cluster with a
+        record that is near one of them is left out.
     id_field : str or None, default=None
         For texts, the field of ids, for the table.
     zero_based : bool, default=False
@@ -179,7 +210,9 @@ def deduplicate_files(
     -------
     result : Deduplicated
         `n_records`, `n_kept`; `n_clusters`, those of several records; `largest`, the most records
-        of a cluster; and `files`, with `input`, `output`, `n_records`, `n_kept` and `skipped` of
+        of a cluster; `n_equal`, `n_near` and `n_earlier`, the records that are removed as near a
+        kept record of equal codes or text, near another kept record, and near an earlier delivery;
+        and `files`, with `input`, `output`, `n_records`, `n_kept` and `skipped` of
         each input.
 
     Raises
@@ -209,7 +242,8 @@ def deduplicate_files(
     first result that is not complete. The results for standard output are in a temporary folder.
 
     Beside the codes, which are mapped into memory, there are some 50 bytes a record, however many
-    pairs there are; with `exact` all candidates, 24 bytes each; of Parquet, a group of rows.
+    pairs there are; by rule "chain" with `exact` all candidates, 24 bytes each; of Parquet, a group
+    of rows.
 
     `exact` does not apply to `against`: of an earlier delivery only the codes are known.
 
@@ -229,15 +263,15 @@ def deduplicate_files(
     """
     plan = make_plan(
         map, inputs, output, threshold=threshold, recall=recall, exact=exact, texts=texts,
-        field=field, keep=keep, clusters=clusters, against=against, id_field=id_field,
-        zero_based=zero_based, token_pattern=token_pattern, text_format=text_format, n_jobs=n_jobs,
-        max_line_bytes=max_line_bytes,
+        field=field, rule=rule, keep=keep, removed=removed, dry_run=dry_run, clusters=clusters,
+        against=against, id_field=id_field, zero_based=zero_based, token_pattern=token_pattern,
+        text_format=text_format, n_jobs=n_jobs, max_line_bytes=max_line_bytes,
     )  # fmt: skip
     share = check_share(task)
     if share is None:
         return run(plan, progress, resume)
     run_part(plan, share, progress)
-    return Deduplicated(0, 0, 0, 0, [])
+    return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
 
 
 # ---- the plan ------------------------------------------------------------------------------------
@@ -254,10 +288,12 @@ class DedupPlan(NamedTuple):
     is_many: bool
     folder: str | None
     """The folder of the stages; None if they are not kept."""
+    rule: str
     keep: str
+    removed: Any
+    dry_run: bool
     clusters: Any
-    against: tuple[InputFile, ...]
-    """Files of codes of earlier deliveries."""
+    against: tuple[Earlier, ...]
 
 
 def make_plan(
@@ -270,7 +306,10 @@ def make_plan(
     exact: bool,
     texts: str | None,
     id_field: str | None,
+    rule: str,
     keep: str,
+    removed: Any,
+    dry_run: bool,
     clusters: Any,
     against: Any,
     n_jobs: int | None,
@@ -284,8 +323,12 @@ def make_plan(
         _search.check_share("recall", recall),
         check_bool("exact", exact),
     )
-    earlier = _earlier_codes(against)
+    earlier = _earlier_deliveries(against)
+    check_choice("rule", rule, ("kept", "chain"))
     check_choice("keep", keep, ("first", "longest"))
+    check_bool("dry_run", dry_run)
+    if removed is not None and rule == "chain":
+        raise ValueError("the table of removals is for rule 'kept': by chains, no record says why")
     job = _make_job(map, paths, texts, id_field, n_jobs, **options)
     _check_codes(job, search, earlier)
     is_many = is_directory(output)
@@ -300,25 +343,56 @@ def make_plan(
     check_outputs(job.source, outputs)
     names = [(name, f"the output of {paths[0]}" if is_many else _output_files.OUTPUT)
              for name, paths in outputs]  # fmt: skip
-    if clusters is not None:
-        if is_standard(clusters) and not hasattr(output, "write") and is_standard(output):
-            raise ValueError("the output and the table of clusters are both standard output")
-        names.append((clusters, "the table of clusters"))
+    is_standard_output = not hasattr(output, "write") and is_standard(output)
+    for table, what in ((clusters, "the table of clusters"), (removed, "the table of removals")):
+        if table is not None:
+            if is_standard(table) and is_standard_output:
+                raise ValueError(f"the output and {what} are both standard output")
+            names.append((table, what))
     if folder is not None:
         refuse_inside(folder, paths)
         names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
-    _output_files.refuse_clashes([*paths, *earlier], names)
+    _output_files.refuse_clashes([*paths, *_files_of(earlier)], names)
     known = known_inputs(paths)
-    return DedupPlan(job, search, known, outputs, is_many, folder, keep, clusters, earlier)
+    return DedupPlan(
+        job,
+        search,
+        known,
+        outputs,
+        is_many,
+        folder,
+        rule,
+        keep,
+        removed,
+        dry_run,
+        clusters,
+        earlier,
+    )
 
 
-def _earlier_codes(against: Any) -> tuple[InputFile, ...]:
-    """The files of codes of earlier deliveries."""
-    paths = [] if against is None or against == [] else expand(against)
-    for path in paths:
-        if not is_regular(path):
-            raise ValueError(f"against must be files of codes, got {path}")
-    return tuple(map(InputFile, paths))
+def _earlier_deliveries(against: Any) -> tuple[Earlier, ...]:
+    """The codes of earlier deliveries, and which of their records were kept."""
+    paths: list[Any] = []
+    if against is not None:
+        paths = list(against) if isinstance(against, (list, tuple)) else [against]
+    return tuple(earlier for path in paths for earlier in _earlier(path))
+
+
+def _earlier(path: Any) -> list[Earlier]:
+    codes, kept = (os.path.join(path, name) for name in (CODES, KEPT))
+    if os.path.isdir(path) and os.path.exists(codes):
+        if not os.path.exists(kept):
+            raise ValueError(f"{path} is of a run that is not complete: {KEPT} is missing")
+        return [Earlier(InputFile(codes), InputFile(kept))]
+    paths = expand(path)
+    for one in paths:
+        if not is_regular(one):
+            raise ValueError(f"against must be files of codes, or folders of stages, got {one}")
+    return [Earlier(InputFile(one), None) for one in paths]
+
+
+def _files_of(against: tuple[Earlier, ...]) -> list[InputFile]:
+    return [file for earlier in against for file in earlier.files]
 
 
 def _is_file(output: Any) -> bool:
@@ -357,12 +431,12 @@ def _analyzer(texts: str | None, paths: list[Any], text_format: str | None) -> s
     return TEXTS if True in kinds else None
 
 
-def _check_codes(job: Job, search: Search, earlier: tuple[InputFile, ...]) -> None:
+def _check_codes(job: Job, search: Search, against: tuple[Earlier, ...]) -> None:
     """Raise a ValueError where codes cannot be compared, before they are made."""
     own = empty_codes(job.map, job.options.texts)
     _search.least_agreeing(own, search.threshold)
-    for path in earlier:
-        refuse_different(f"{path} and the inputs", PackedCodes.load(path), own)
+    for earlier in against:
+        refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own)
 
 
 CODES = "codes.npy"
@@ -376,23 +450,62 @@ TEXTS = "word:5"
 
 # ---- the stages ----------------------------------------------------------------------------------
 
-PAIRS, NEAR, CLUSTERS, KEPT = "pairs.npy", "near.npy", "clusters.npy", "kept.npy"
-"""Files of stages: pairs of rows; rows near those of an earlier delivery; numbers of clusters;
-which records are kept."""
+CLUSTERS, KEPT, REMOVED = "clusters.npy", "kept.npy", "removed.npy"
+PAIRS, NEAR = "pairs.npy", "near.npy"
+"""Files of stages: numbers of clusters; which records are kept; by rule "kept", removed records and
+the kept record that each is near; by rule "chain", pairs of rows, and rows near those of an earlier
+delivery."""
 
-STAGE_FILES = CODES, *(CODES + ending for ending in BESIDE), PAIRS, NEAR, CLUSTERS, KEPT
+STAGE_FILES = (
+    *(CODES, *(CODES + ending for ending in BESIDE), CLUSTERS, KEPT),
+    *(REMOVED, REMOVED + SIMILARITY, PAIRS, NEAR),
+)
 
 
 def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
     """The stages of a plan. Those of pairs and of what is kept need nothing but codes."""
     codes = yield from encode(plan.job, inputs, results)
     check_int("the number of records", sum(codes.n_records), 0, LARGEST_INT32)
+    decide = _removal_stages if plan.rule == "kept" else _chain_stages
+    kept = yield from decide(plan, inputs, codes, results)
+    if plan.dry_run:
+        return
+    outputs = output_tasks(plan, inputs, codes, kept, results)
+    endings = () if plan.folder is None else ("",)
+    yield Stage("outputs", "the records that are kept", outputs, _write_output, endings)
+
+
+def _removal_stages(
+    plan: DedupPlan, inputs: list[Any], codes: Codes, results: Results
+) -> Generator[Stage, None, Task]:
+    """The stages of rule "kept"; the task whose result says which records are kept."""
+    of = plan, inputs, codes
+    recipe = {
+        "codes": codes.digest, **plan.search._asdict(), "against": _recipe_of(plan.against),
+        "keep": plan.keep,
+    }  # fmt: skip
+    removals = Task(REMOVED, recipe, of)
+    endings = "", SIMILARITY
+    yield Stage("removals", "records near a kept one", [removals], _find_removals, endings)
+    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    recipe = {"removals": digest(removals.recipe)}
+    clusters = Task(CLUSTERS, recipe, of)
+    yield Stage("clusters", "the cluster of each record", [clusters], _find_stars)
+    kept = Task(KEPT, {**recipe, "clusters": digest(clusters.recipe)}, of)
+    yield Stage("kept", "which records are kept", [kept], _leave_removed)
+    return kept
+
+
+def _chain_stages(
+    plan: DedupPlan, inputs: list[Any], codes: Codes, results: Results
+) -> Generator[Stage, None, Task]:
+    """The stages of rule "chain"; the task whose result says which records are kept."""
     of = plan, inputs, codes
     recipe = {"codes": codes.digest, **plan.search._asdict()}
     pairs = Task(PAIRS, recipe, of)
     yield Stage("pairs", "pairs of near records", [pairs], _find_pairs)
     results.remove(rf"{_STEPS}.*\.(npy|json)")
-    recipe = {**recipe, "exact": None, "against": [path.recipe for path in plan.against]}
+    recipe = {**recipe, "exact": None, "against": _recipe_of(plan.against)}
     near = Task(NEAR, recipe, of)  # of an earlier delivery only codes are known
     yield Stage("near", "records near those of earlier deliveries", [near], _find_near)
     results.remove(rf"{_STEPS}.*\.(npy|json)")
@@ -401,23 +514,34 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
     recipe = {"clusters": digest(clusters.recipe), "near": digest(near.recipe), "keep": plan.keep}
     kept = Task(KEPT, recipe, of)
     yield Stage("kept", "which records are kept", [kept], _choose)
-    outputs = output_tasks(plan, inputs, codes, kept, results)
-    endings = () if plan.folder is None else ("",)
-    yield Stage("outputs", "the records that are kept", outputs, _write_output, endings)
+    return kept
+
+
+def _recipe_of(against: tuple[Earlier, ...]) -> list[Any]:
+    return [[file.recipe for file in earlier.files] for earlier in against]
 
 
 def listing(plan: DedupPlan) -> list[tuple[str, int, str]]:
     """Name, number of tasks, and meaning of each stage."""
     n_ranges = sum(len(ranges_of(plan.job, input)) for input in plan.inputs)
+    outputs = "outputs", len(plan.outputs), "the records that are kept"
     return [
         ("codes", n_ranges, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"),
         ("codes-join", 1, "the codes of all inputs in one file"),
-        ("pairs", 1, "pairs of near records"),
-        ("near", 1, "records near those of earlier deliveries"),
+        *_SEARCHES[plan.rule],
         ("clusters", 1, "the cluster of each record"),
         ("kept", 1, "which records are kept"),
-        ("outputs", len(plan.outputs), "the records that are kept"),
+        *([] if plan.dry_run else [outputs]),
     ]
+
+
+_SEARCHES = {
+    "kept": [("removals", 1, "records near a kept one")],
+    "chain": [
+        ("pairs", 1, "pairs of near records"),
+        ("near", 1, "records near those of earlier deliveries"),
+    ],
+}
 
 
 _STEPS = "search-"
@@ -438,7 +562,7 @@ def _find_pairs(of: Any, path: str, how: How) -> int:
 def _find_near(of: Any, path: str, how: How) -> int:
     """Write the rows that are near those of earlier deliveries; returns their number."""
     plan, _, codes = of
-    recipe = {"codes": codes.digest, "against": [one.recipe for one in plan.against],
+    recipe = {"codes": codes.digest, "against": _recipe_of(plan.against),
               **plan.search._asdict()}  # fmt: skip
     steps = Steps(Results(os.path.dirname(path)), _STEPS, recipe, how.progress)
     near = near_rows(plan.search, codes, plan.against, how, steps)
@@ -464,7 +588,46 @@ def _choose(of: Any, path: str, how: How) -> list[int]:
     kept = kept_rows(numbers, codes.lengths(), near, plan.keep)
     save_array(path, kept)
     sizes = np.bincount(numbers)
-    return [n, int(kept.sum()), int((sizes > 1).sum()), int(sizes.max(initial=0))]
+    return [n, int(kept.sum()), int((sizes > 1).sum()), int(sizes.max(initial=0)), 0, 0, 0]
+
+
+def _find_removals(of: Any, path: str, how: How) -> int:
+    """Write the removed records; returns their number."""
+    plan, inputs, codes = of
+    recipe = {"codes": codes.digest, "against": _recipe_of(plan.against), "rule": "kept",
+              **plan.search._asdict()}  # fmt: skip
+    steps = Steps(Results(os.path.dirname(path)), _STEPS, recipe, how.progress)
+    return find_removals(
+        plan.job, plan.search, plan.keep, inputs, codes, plan.against, path, how, steps
+    )
+
+
+def _find_stars(of: Any, path: str, how: How) -> int:
+    """Write the number of each record's cluster: a kept record and those that are near it; returns
+    the number of clusters."""
+    plan, _, codes = of
+    n = sum(codes.n_records)
+    found = read_removals(_beside(path, REMOVED), n, plan.against)
+    numbers = numbered_components(leaders(found, n), found.removed, n).astype(np.uint32)
+    save_array(path, numbers)
+    return int(numbers.max()) + 1 if n else 0
+
+
+def _leave_removed(of: Any, path: str, how: How) -> list[int]:
+    """Write which records are kept; returns the numbers of `Deduplicated`."""
+    plan, _, codes = of
+    n = sum(codes.n_records)
+    found = read_removals(_beside(path, REMOVED), n, plan.against)
+    kept = np.ones(n, bool)
+    kept[found.removed] = False
+    save_array(path, kept)
+    sizes = np.bincount(read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1)))
+    is_earlier = found.witness >= n
+    n_earlier, n_equal = int(is_earlier.sum()), int((found.similarity[~is_earlier] == 1).sum())
+    return [
+        n, int(kept.sum()), int((sizes > 1).sum()), int(sizes.max(initial=0)), n_equal,
+        len(found.removed) - n_equal - n_earlier, n_earlier,
+    ]  # fmt: skip
 
 
 def _beside(path: str, name: str) -> str:
@@ -481,7 +644,7 @@ def output_tasks(
         own, rest = rest[: len(paths)], rest[len(paths) :]
         recipe = {"kept": digest(kept.recipe), "output": str(output), "codes": codes.digest}
         path = os.path.abspath(output) if plan.folder is not None else None
-        of = plan.job.source, results.path(KEPT), own, row, path or output, plan.against
+        of = plan.job.source, results.path(KEPT), own, row, path or output, _files_of(plan.against)
         size = sum(getattr(input, "n_bytes", 0) for input, _ in own)
         tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))
         row += sum(n for _, n in own)
@@ -522,20 +685,24 @@ def run(
             stages(plan, inputs, results), results, engine or Threads(plan.job.n_jobs),
             not resume, progress,
         )  # fmt: skip
-        n_records, n_kept, n_several, largest = counts(made["kept"][0], 4)
+        n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0], 7)
+        if plan.removed is not None:
+            found = read_removals(results.path(REMOVED), n_records, plan.against)
+            write_removals(plan.removed, found, n_records, results.path(CODES), plan.against)
         if plan.clusters is not None:
             of_records = read_array(
                 results.path(CLUSTERS), ArrayKind(np.uint32, (n_records,)), mmap=True
             )
             write_table(plan.clusters, of_records, results.path(CODES + IDS))
     files = []
-    for (output, paths), result in zip(plan.outputs, made["outputs"], strict=True):
+    outputs = [] if plan.dry_run else plan.outputs
+    for (output, paths), result in zip(outputs, made.get("outputs", []), strict=True):
         numbers = counts(result, 2 * len(paths))
         files += [
             DeduplicatedFile(path, output, n, n_kept_here, not result.is_new)
             for path, n, n_kept_here in zip(paths, numbers[::2], numbers[1::2], strict=True)
         ]
-    return Deduplicated(n_records, n_kept, n_several, largest, files)
+    return Deduplicated(n_records, n_kept, n_several, largest, files, *causes)
 
 
 def run_part(plan: DedupPlan, share: Share, progress: bool | None) -> int:

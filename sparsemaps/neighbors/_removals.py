@@ -62,6 +62,8 @@ class Near(NamedTuple):
     threshold: float
     similarity: Callable[[Array, Array, Array], Array]
     """The similarity of rows i and j, earlier rows first, of which so many codes differ."""
+    prepare: Callable[[Array], None] | None = None
+    """Called once with the rows of the codes, ascending, that may be in a pair."""
 
 
 def removals(
@@ -195,6 +197,8 @@ def removed_rows(
         how = codes.n_hashes - near.least, bands, max_bucket, n_jobs, sizes, stages
         rows = np.flatnonzero(_hashing.near_by_band(earlier, codes, *how))
     first = int(np.searchsorted(rows, n_given))
+    if near.prepare is not None:
+        near.prepare(rows[first:] - n_given)
     if key is not None:
         rows[first:] = rows[first:][np.argsort(key[rows[first:] - n_given], kind="stable")]
     source = _BothSets(codes, earlier)

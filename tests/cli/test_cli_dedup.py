@@ -29,10 +29,11 @@ def test_it_is_the_function(folder):
     expected = deduplicate_files(None, "in.jsonl", "expected")
     assert (folder / "out").read_bytes() == (folder / "expected").read_bytes()
     *bars, line = done.stderr.decode().splitlines()
-    n_records, n_kept, n_clusters, largest, _ = expected
+    n_records, n_kept, n_clusters, largest, _, n_equal, n_near, _ = expected
     assert 1 < n_clusters < n_kept < n_records == 120
     assert line == (
-        f"{n_records} records, {n_kept} kept, {n_clusters} clusters of several, largest {largest}"
+        f"{n_records} records, {n_kept} kept, {n_equal} equal to a kept one, {n_near} near a kept "
+        f"one; {n_clusters} clusters of several, largest {largest}"
     )
     assert any("codes: 100%" in bar for bar in bars)
     assert any("outputs: 100%" in bar for bar in bars)
@@ -103,7 +104,7 @@ def test_one_delivery_after_the_other(folder):
         (["in.jsonl", "--stage", "codes"], "--stage and --task go together"),
         (["in.jsonl", "--stage", "codes", "--task", "0/1", "--fresh"], "--task is not for --dask"),
         (
-            ["in.jsonl", "--stage", "pairs", "--task", "0/1"],
+            ["in.jsonl", "--stage", "removals", "--task", "0/1"],
             "codes-part-000000.npy; make them befo",
         ),
         (["in.jsonl", "-o", "in.jsonl"], "in.jsonl is the input"),

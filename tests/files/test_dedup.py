@@ -13,10 +13,13 @@ from conftest import families
 from dedup_records import (
     clusters_of,
     first_rows,
+    jaccard,
     lines_of,
     make_texts,
+    numbered,
     read_table,
     shingles,
+    witnesses_of,
     write_lines,
 )
 
@@ -31,15 +34,23 @@ MINHASH = MinHash(n_hashes=128, random_state=0)
 EXACT = {"exact": True, "recall": 1, "texts": "word:3"}
 
 
+def numbers_by(rule, sets, contents, threshold):
+    """The numbers of clusters by a rule, whose first records are kept."""
+    if rule == "chain":
+        return clusters_of(sets, contents, threshold)
+    return numbered(witnesses_of(sets, contents, threshold))
+
+
+@pytest.mark.parametrize("rule", ["kept", "chain"])
 @pytest.mark.parametrize("format", ["txt", "jsonl"])
 @pytest.mark.parametrize("threshold", [0.3, 0.8])
-def test_exact_is_comparing_all(tmp_path, format, threshold):
+def test_exact_is_comparing_all(tmp_path, format, threshold, rule):
     lines = write_lines(tmp_path / f"in.{format}", TEXTS, format)
     done = deduplicate_files(
         MINHASH, tmp_path / f"in.{format}", tmp_path / "out", threshold=threshold,
-        clusters=tmp_path / "table", **EXACT,
+        clusters=tmp_path / "table", rule=rule, **EXACT,
     )  # fmt: skip
-    numbers = clusters_of(SETS, TEXTS, threshold)
+    numbers = numbers_by(rule, SETS, TEXTS, threshold)
     kept = first_rows(numbers)
     assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
     rows, found = read_table(tmp_path / "table")
@@ -69,7 +80,7 @@ def test_rows_of_libsvm_files(tmp_path):
         assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
         assert done.n_kept == len(kept) < 190
         if exact:
-            assert numbers == clusters_of(sets, lines, threshold)
+            assert numbers == numbers_by("kept", sets, lines, threshold)
 
 
 def test_exact_with_files_of_which_no_record_is_a_candidate(tmp_path):
@@ -151,10 +162,69 @@ def test_the_longest_of_each_cluster(tmp_path):
         if len(TEXTS[row]) > len(TEXTS[best]):
             longest[number] = row
     deduplicate_files(
-        MINHASH, tmp_path / "in.txt", tmp_path / "out", threshold=0.5, keep="longest", **EXACT
+        MINHASH,
+        tmp_path / "in.txt",
+        tmp_path / "out",
+        threshold=0.5,
+        keep="longest",
+        rule="chain",
+        **EXACT,
     )
     kept = sorted(longest.values())
     assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8])
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_each_removed_record_has_a_kept_one(tmp_path, keep, threshold):
+    """The table of removals says which, and how similar: by brute force over all pairs, also where
+    codes choose the candidates. Nothing that is removed is below the threshold."""
+    lines = write_lines(tmp_path / "in.jsonl", TEXTS)
+    order = sorted(range(len(TEXTS)), key=lambda row: -len(TEXTS[row]) if keep != "first" else 0)
+    expected = witnesses_of(SETS, TEXTS, threshold, order)
+    for options in (EXACT, {**EXACT, "recall": 0.95}):
+        done = deduplicate_files(
+            MINHASH, tmp_path / "in.jsonl", tmp_path / "out", threshold=threshold, keep=keep,
+            removed=tmp_path / "removed", id_field="id", dry_run=options is not EXACT, **options,
+        )  # fmt: skip
+        header, *table = (tmp_path / "removed").read_text().splitlines()
+        assert header == "removed\tkept\tsimilarity"
+        found = list(range(len(TEXTS)))
+        for line in table:
+            removed, witness, similarity = line.split("\t")
+            row, other = (int(name.removeprefix("id ")) for name in (removed, witness))
+            found[row] = other
+            exact = jaccard(SETS[row], SETS[other]) if SETS[row] or SETS[other] else 1
+            assert exact >= threshold - 1e-12
+            assert f"{exact:.6f}" == similarity
+        kept = [row for row in range(len(TEXTS)) if found[row] == row]
+        assert set(found) == set(kept)
+        if options is EXACT:
+            assert found == expected
+            assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
+            (tmp_path / "out").unlink()
+        else:
+            assert not (tmp_path / "out").exists()
+            assert done.files == []
+        assert sum(done[-3:]) == len(table) == done.n_records - done.n_kept > 50
+
+
+def test_causes(tmp_path):
+    """Equal records, near ones, and those near an earlier delivery are counted apart."""
+    words = [f"w{n}" for n in range(40)]
+    near = " ".join(["other", *words[1:]])
+    (tmp_path / "old.txt").write_text("an earlier text of some words\n")
+    old = deduplicate_files(None, tmp_path / "old.txt", tmp_path / "old", texts="word:1")
+    assert old[-3:] == (0, 0, 0)
+    texts = [" ".join(words), "x", near, " ".join(words), "x", "an earlier text of some words"]
+    (tmp_path / "new.txt").write_text("\n".join(texts))
+    done = deduplicate_files(
+        None, tmp_path / "new.txt", tmp_path / "new", texts="word:1", removed=tmp_path / "table",
+        against=tmp_path / "old.stages",
+    )  # fmt: skip
+    assert (done.n_equal, done.n_near, done.n_earlier) == (2, 1, 1)
+    rows = [line.split("\t")[:2] for line in (tmp_path / "table").read_text().splitlines()[1:]]
+    assert rows == [["3", "1"], ["4", "1"], ["5", "2"], ["6", f"{tmp_path}/old.stages:1"]]
 
 
 def test_short_records(tmp_path):
@@ -218,7 +288,7 @@ def test_folders_and_compressions(tmp_path, n_jobs):
         ),
     }  # fmt: skip
     lines = lines_of(TEXTS, "jsonl")
-    kept = first_rows(clusters_of(SETS, TEXTS, 0.6))
+    kept = first_rows(numbers_by("kept", SETS, TEXTS, 0.6))
     expected = {}
     for part, (ending, (compress, _)) in enumerate(codecs.items()):
         some = range(60 * part, 60 * part + 60)
@@ -273,7 +343,7 @@ def test_parquet(tmp_path, is_many):
     done = deduplicate_files(
         MINHASH, tmp_path / "in", f"{tmp_path}/out/" if is_many else output, **how
     )
-    kept = first_rows(clusters_of(SETS, TEXTS, 0.6))
+    kept = first_rows(numbers_by("kept", SETS, TEXTS, 0.6))
     paths = sorted((tmp_path / "out").iterdir()) if is_many else [output]
     found = pa.concat_tables([parquet.read_table(path) for path in paths])
     assert found.equals(table.take(kept))
@@ -312,6 +382,11 @@ def test_ids(tmp_path):
         ({"threshold": 1.01}, "threshold must be above 0 and at most 1, got 1.01"),
         ({"recall": -1}, "recall must be"),
         ({"keep": "last"}, "keep must be"),
+        ({"rule": "all"}, "rule must be"),
+        ({"dry_run": 1}, "dry_run must be"),
+        ({"rule": "chain", "removed": "table"}, "is for rule 'kept'"),
+        ({"removed": "in.jsonl"}, "is the input"),
+        ({"output": "-", "removed": "-"}, "are both standard output"),
         ({"exact": 2}, "exact must be"),
         ({"resume": "yes"}, "resume must be"),
         ({"texts": "words"}, "the analyzer must be"),
@@ -323,7 +398,7 @@ def test_ids(tmp_path):
         ({"output": "-", "task": ("codes", 0, 1)}, "tasks are for inputs and outputs that are fil"),
         (
             {"task": ("code", 0, 1)},
-            "the stage must be codes, codes-join, pairs, near, clusters, kept, outputs, got",
+            "the stage must be codes, codes-join, removals, clusters, kept, outputs, got",
         ),
         ({"task": 3}, "task must be a tuple"),
         ({"output": "x.parquet"}, "the inputs are no Parquet"),

@@ -55,9 +55,11 @@ OUTPUTS = {f"output-{number:06d}.json" for number in range(3)}
 KEPT = result("kept.npy") | OUTPUTS
 PAIRS = result("pairs.npy") | result("clusters.npy") | KEPT
 NEAR = result("near.npy") | KEPT
+REMOVED = result("removed.npy", ".similarity.npy") | result("clusters.npy") | KEPT
 
 
-def test_what_is_the_same_is_not_made_again(folder, tmp_path):
+@pytest.mark.parametrize("rule", ["kept", "chain"])
+def test_what_is_the_same_is_not_made_again(folder, tmp_path, rule):
     """Each option is changed in turn: the results that it decides are made again, and no other; the
     outputs are those of a run without earlier results."""
     write_lines(tmp_path / "old.jsonl", TEXTS[:50])
@@ -67,13 +69,21 @@ def test_what_is_the_same_is_not_made_again(folder, tmp_path):
     old, older = (tmp_path / f"{name}.stages/codes.npy" for name in ("old", "older"))
 
     def run(output="out", map=MINHASH, **options):
-        options = {"threshold": 0.8, **WORDS, **options}
+        options = {"threshold": 0.8, "rule": rule, **WORDS, **options}
         return deduplicate_files(map, folder, f"{tmp_path}/{output}/", **options)
 
     stages = tmp_path / "out.stages"
     first = run()
     everything = CODES | PAIRS | NEAR
-    assert set(os.listdir(stages)) == everything
+
+    def by_rule(names):
+        """By rule "kept", removals and all that depends on them are made anew, or nothing is."""
+        if rule == "chain":
+            return names
+        of_codes = {name for name in names if name.startswith("codes")}
+        return of_codes | REMOVED if names else set()
+
+    assert set(os.listdir(stages)) == by_rule(everything)
     table = tmp_path / "table"
     others = MinHash(n_hashes=128, random_state=1)
     for options, expected in (
@@ -106,7 +116,7 @@ def test_what_is_the_same_is_not_made_again(folder, tmp_path):
     ):  # fmt: skip
         before, inodes = state(tmp_path / "out"), state(stages)
         done = run(**options)
-        assert changed(inodes, state(stages)) == expected, options
+        assert changed(inodes, state(stages)) == by_rule(expected), options
         assert [one.skipped for one in done.files] == [not expected] * 3
         assert len(changed(before, state(tmp_path / "out"))) == 3 * bool(expected)
         anew = run("anew", **{**options, "resume": False})
@@ -156,7 +166,7 @@ def test_codes_are_those_of_all_inputs(folder, tmp_path):
     write_lines(tmp_path / "one.jsonl", TEXTS)
     deduplicate_files(MINHASH, tmp_path / "one.jsonl", tmp_path / "one", **WORDS)
     stages = [outputs(tmp_path / name) for name in ("one.stages", "three.stages")]
-    for name in CODES | PAIRS:
+    for name in CODES | REMOVED:
         assert not name.endswith(".npy") or stages[0][name] == stages[1][name]
     codes = PackedCodes.load(tmp_path / "three.stages/codes.npy")
     assert len(codes) == len(TEXTS)
@@ -203,7 +213,7 @@ def test_killed_at_any_moment(folder, tmp_path):
     deduplicate_files(MINHASH, folder, f"{tmp_path}/undisturbed/", **WORDS)
     expected = outputs(tmp_path / "undisturbed")
     stages, out = tmp_path / "out.stages", tmp_path / "out"
-    for moment in ("codes-part-*.npy", "pairs.npy.json"):
+    for moment in ("codes-part-*.npy", "removed.npy.json"):
         program = Program(*arguments, f"{out}/", cwd=tmp_path)
         deadline = time.monotonic() + 60
         while not list(stages.glob(moment)) and time.monotonic() < deadline:
@@ -225,7 +235,7 @@ def test_what_killed_runs_have_left_is_removed(resume, folder, tmp_path):
     stages.mkdir()
     (stages / ".sparsemaps-0123456789abcdef.tmp").write_bytes(b"half of the codes")
     deduplicate_files(MINHASH, folder, f"{tmp_path}/out/", resume=resume, **WORDS)
-    assert set(os.listdir(stages)) == CODES | PAIRS | NEAR
+    assert set(os.listdir(stages)) == CODES | REMOVED
 
 
 @posix
@@ -236,7 +246,7 @@ def test_a_full_disk_leaves_nothing_half_written(folder, tmp_path):
     sizes = {path: path.stat().st_size for path in (tmp_path / "out.stages").iterdir()}
     sizes[tmp_path / "out"] = (tmp_path / "out").stat().st_size
     kept = resource.getrlimit(resource.RLIMIT_FSIZE)
-    for name in ("out", "out.stages/codes.npy", "out.stages/pairs.npy"):
+    for name in ("out", "out.stages/codes.npy", "out.stages/removed.npy"):
         shutil.rmtree(tmp_path / "out.stages")
         limit = sizes[tmp_path / name] - 1
         (tmp_path / "out").write_bytes(b"before")
@@ -254,36 +264,72 @@ def test_a_full_disk_leaves_nothing_half_written(folder, tmp_path):
 # ---- against -------------------------------------------------------------------------------------
 
 
-def test_deliveries_one_after_the_other_are_one(tmp_path):
-    """What is kept of each is what is kept of them together; but of records without samples only
-    codes are known."""
+@pytest.mark.parametrize("recall", [0.9, 1])
+@pytest.mark.parametrize("seed", range(5))
+def test_deliveries_one_after_the_other_are_one(tmp_path, seed, recall):
+    """What is kept of deliveries, wherever they are cut, is what is kept of them together, and by
+    the same witnesses; but of records without samples only codes are known."""
     texts = [text for text, own in zip(TEXTS, SETS, strict=True) if own]
     lines = lines_of(texts, "txt")
-    how = {"recall": 1, "threshold": 0.5, **WORDS}
-    kept, codes = [], []
-    for start in range(0, len(texts), 100):
-        some, out = tmp_path / f"{start}.txt", tmp_path / f"{start}.kept"
-        some.write_bytes(b"".join(lines[start : start + 100]))
-        done = deduplicate_files(MINHASH, some, out, against=codes, **how)
+    how = {"recall": recall, "threshold": 0.4, "removed": tmp_path / "table", **WORDS}
+    ends = np.sort(np.random.default_rng(seed).integers(1, len(texts), seed + 1)).tolist()
+    kept, folders, removed, names = [], [], [], {}
+    for start, stop in zip([0, *ends], [*ends, len(texts)], strict=True):
+        some, out = tmp_path / f"{start}-{stop}.txt", tmp_path / f"{start}-{stop}.kept"
+        some.write_bytes(b"".join(lines[start:stop]))
+        done = deduplicate_files(MINHASH, some, out, against=folders, **how)
         kept.append(out.read_bytes())
         assert done.n_kept == kept[-1].count(b"\n")
-        codes.append(f"{out}.stages/codes.npy")
+        names |= {f"{out}.stages:{n}": str(start + n) for n in range(1, stop - start + 1)}
+        names |= {str(n): str(start + n) for n in range(1, stop - start + 1)}
+        rows = [line.split("\t") for line in (tmp_path / "table").read_text().splitlines()[1:]]
+        removed += [[names[one], names[other], more] for one, other, more in rows]
+        folders.append(f"{out}.stages")
     (tmp_path / "all.txt").write_bytes(b"".join(lines))
     done = deduplicate_files(MINHASH, tmp_path / "all.txt", tmp_path / "out", **how)
     assert (tmp_path / "out").read_bytes() == b"".join(kept)
-    alone = deduplicate_files(MINHASH, some, tmp_path / "alone", **how)
-    assert done.n_kept < len(texts) / 2
-    assert kept[-1].count(b"\n") < alone.n_kept
+    table = [line.split("\t") for line in (tmp_path / "table").read_text().splitlines()[1:]]
+    assert table == removed
+    assert done.n_kept < 0.6 * len(texts)
+
+
+def test_a_folder_of_a_run_that_is_not_complete(tmp_path):
+    write_lines(tmp_path / "in.jsonl", TEXTS[:20])
+    deduplicate_files(MINHASH, tmp_path / "in.jsonl", tmp_path / "old", **WORDS)
+    os.unlink(tmp_path / "old.stages/kept.npy")
+    with pytest.raises(ValueError, match=r"old\.stages is of a run that is not complete: kept"):
+        deduplicate_files(
+            MINHASH, tmp_path / "in.jsonl", tmp_path / "out", against=tmp_path / "old.stages",
+            **WORDS,
+        )  # fmt: skip
+
+
+def test_each_of_several_deliveries_counts(tmp_path):
+    """Records of one delivery alone, of another alone, and of none."""
+    texts = [" ".join(f"w{row}x{n}" for n in range(30)) for row in range(6)]
+    for name, some in (("a", texts[:2]), ("b", texts[2:4]), ("c", texts)):
+        (tmp_path / f"{name}.txt").write_text("\n".join(some) + "\n")
+    for rule in ("kept", "chain"):
+        how = {"rule": rule, **WORDS}
+        for name in "ab":
+            deduplicate_files(MINHASH, tmp_path / f"{name}.txt", tmp_path / name, **how)
+        for against in (["a", "b"], ["b", "a"]):
+            done = deduplicate_files(
+                MINHASH, tmp_path / "c.txt", tmp_path / "c",
+                against=[tmp_path / f"{name}.stages" for name in against], **how,
+            )  # fmt: skip
+            assert done.n_kept == 2
+            assert (tmp_path / "c").read_text() == "\n".join(texts[4:]) + "\n"
 
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_a_cluster_near_an_earlier_record_is_left_out(tmp_path, exact):
-    """All of it, also records that are not near themselves; short records stay."""
+    """By rule "chain", all of it, also records that are not near themselves; short records stay."""
     words = [f"w{n}" for n in range(30)]
     (tmp_path / "old.txt").write_text(" ".join(words) + "\n\n")
     new = [" ".join([*words[n:], *(f"x{m}" for m in range(n))]) for n in (24, 4, 12)]
     (tmp_path / "new.txt").write_text("\n".join(["other words", "", *new]))
-    how = {"texts": "word:1", "threshold": 0.3, "recall": 1}
+    how = {"texts": "word:1", "threshold": 0.3, "recall": 1, "rule": "chain"}
     deduplicate_files(MINHASH, tmp_path / "old.txt", tmp_path / "old", **how)
     codes = tmp_path / "old.stages/codes.npy"
     deduplicate_files(
@@ -323,7 +369,7 @@ def test_damaged_records_of_stages(folder, tmp_path):
     """As a loss of power may leave them: the results are made again."""
     deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
     found = (tmp_path / "out").read_bytes()
-    for name in ("codes.npy", "pairs.npy", "near.npy", "clusters.npy", "kept.npy", "output-000000"):
+    for name in ("codes.npy", "removed.npy", "clusters.npy", "kept.npy", "output-000000"):
         path = tmp_path / f"out.stages/{name}.json"
         for content in ("", "{", "[1]", json.dumps({"files": 3}), json.dumps({"files": {}})):
             path.write_text(content)
@@ -347,13 +393,17 @@ def test_damaged_records_of_stages(folder, tmp_path):
         ("codes.npy.digests.npy", lambda digests: digests | 2**40, "rows do not ascend"),
         ("pairs.npy", lambda pairs: pairs.T.copy(), "found uint32 of shape"),
         ("kept.npy", lambda kept: kept.view(np.uint8), "found uint8"),
+        ("removed.npy", lambda removed: removed + 300, "numbers from 0 to 299"),
+        ("removed.npy", lambda removed: removed.astype(np.int64), "found int64"),
+        ("removed.npy.similarity.npy", lambda value: value.view(np.int64), "found int64"),
     ],
 )
 def test_results_are_checked_where_they_are_read(folder, tmp_path, name, damage, message):
     """Of the right size, with numbers that are no rows: an error, and no crash."""
     write_lines(tmp_path / "old.jsonl", TEXTS[:50])
     deduplicate_files(MINHASH, tmp_path / "old.jsonl", tmp_path / "old", **WORDS)
-    how = {"against": tmp_path / "old.stages/codes.npy", "threshold": 0.5, **WORDS}
+    rule = "kept" if "removed" in name else "chain"
+    how = {"against": tmp_path / "old.stages/codes.npy", "threshold": 0.5, "rule": rule, **WORDS}
     deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
     path = tmp_path / "out.stages" / name
     before = path.read_bytes()
@@ -361,7 +411,7 @@ def test_results_are_checked_where_they_are_read(folder, tmp_path, name, damage,
     assert array.size
     np.save(path, damage(array))
     path.write_bytes(path.read_bytes()[: len(before)].ljust(len(before), b"\0"))
-    for one in ("pairs", "near", "clusters", "kept", "output-000000"):
+    for one in ("pairs", "near", "removed", "clusters", "kept", "output-000000"):
         if not name.startswith(one):
             (tmp_path / "out.stages" / f"{one}.npy.json").unlink(missing_ok=True)
     (tmp_path / "out.stages/output-000000.json").unlink()

@@ -52,8 +52,13 @@ def two_sides(folder, output, **options):
     return similar_pairs_of_files(MINHASH, inputs[0], output, **how)
 
 
+def dedup_by_chains(folder, output, **options):
+    return dedup(folder, output, rule="chain", **options)
+
+
 STAGES = {
-    dedup: ["codes", "codes-join", "pairs", "near", "clusters", "kept", "outputs"],
+    dedup: ["codes", "codes-join", "removals", "clusters", "kept", "outputs"],
+    dedup_by_chains: ["codes", "codes-join", "pairs", "near", "clusters", "kept", "outputs"],
     pairs: ["codes", "codes-join", "pairs", "output"],
     two_sides: ["codes", "codes-join", "other", "other-join", "pairs", "output"],
 }
@@ -72,7 +77,7 @@ def test_any_order_gives_the_same_bytes(folder, tmp_path, monkeypatch, job):
             job(folder, tmp_path / "out", task=(stage, i, n))
     before = os.stat(tmp_path / "out").st_ino
     done = job(folder, tmp_path / "out")
-    assert (done.files[0] if job is dedup else done).skipped
+    assert (done.files[0] if job in (dedup, dedup_by_chains) else done).skipped
     assert os.stat(tmp_path / "out").st_ino == before
     assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()
     found, expected = (outputs(tmp_path / f"{name}.stages") for name in ("out", "one"))
@@ -127,7 +132,7 @@ def test_tasks_of_other_options_do_not_count(folder, tmp_path):
     with open(folder / "1.jsonl", "ab") as file:
         file.write(b'{"text": "one more"}\n')
     with pytest.raises(ValueError, match=r"of the stage codes, .* results are missing"):
-        dedup(folder, tmp_path / "out", task=("pairs", 0, 1))
+        dedup(folder, tmp_path / "out", task=("removals", 0, 1))
 
 
 @posix
@@ -146,7 +151,7 @@ def test_processes_that_are_killed(folder, tmp_path):
                 Program(*arguments, "--stage", stage, "--task", f"{i}/2", cwd=tmp_path)
                 for i in range(2)
             ]
-            if attempt == 0 and stage in ("codes", "pairs", "outputs"):
+            if attempt == 0 and stage in ("codes", "removals", "outputs"):
                 time.sleep(draw.uniform(0.05, 0.3))
                 programs[0].signal(signal.SIGKILL)
             ends = [program.end() for program in programs]
