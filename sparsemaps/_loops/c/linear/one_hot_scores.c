@@ -26,8 +26,12 @@ INLINE double sum_of_model(const double *weights, const uint32_t *columns, ptrdi
                            ptrdiff_t n_models)
 {
     double parts[4] = {0.0, 0.0, 0.0, 0.0};
-    for (ptrdiff_t j = 0; j < n; j++)
-        parts[j % 4] += weights[(size_t)columns[j] * (size_t)n_models];
+    ptrdiff_t j = 0;
+    for (; j + 4 <= n; j += 4)
+        for (int part = 0; part < 4; part++)
+            parts[part] += weights[(size_t)columns[j + part] * (size_t)n_models];
+    for (int part = 0; j < n; j++, part++)
+        parts[part] += weights[(size_t)columns[j] * (size_t)n_models];
     return (parts[0] + parts[1]) + (parts[2] + parts[3]);
 }
 

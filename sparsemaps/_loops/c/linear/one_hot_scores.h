@@ -11,7 +11,7 @@
 
 /* Codes whose weights are added up before those of the next are looked at, for all rows. A multiple
  * of 8, so that the first of them begins a byte. */
-enum { SCORE_CODES = 32 };
+enum { SCORE_CODES = 16 };
 
 typedef struct {
     /* Add the weights of the codes first to stop, at most SCORE_CODES, of some rows. `weights` has
