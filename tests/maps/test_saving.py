@@ -10,6 +10,8 @@ from conftest import MAPS, assert_same, make, random_csr
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
+from sparsemaps.text import HashingVectorizer
+
 CASES = [(name, number) for name, variants in MAPS.items() for number in range(len(variants))]
 
 
@@ -73,3 +75,32 @@ def test_a_draw_does_not_change():
     draw = make("MinHash").fit(np.ones((1, 3))).draw
     with pytest.raises(AttributeError, match="a fitted map's MinHashDraw does not change"):
         draw.bits = 3
+
+
+def test_a_fitted_map_keeps_its_parameters():
+    """Its list may change, and its parameters be set: output, config and checks are kept."""
+    X, series = np.array([[0.5, -0.2], [0.1, 0.4]]), [1.0, 2.0, 0.5]
+    maclaurin = make("RandomMaclaurin", kernel=series).fit(X)
+    config, expected = maclaurin.to_config(), maclaurin.transform(X)
+    series[1] = 7.0
+    maclaurin.set_params(gamma=3.0)
+    assert maclaurin.to_config() == config
+    np.testing.assert_array_equal(maclaurin.transform(X), expected)
+    signed = make("ConsistentWeightedSampling", signed=True).fit(X)
+    expected = signed.encode(X)
+    np.testing.assert_array_equal(signed.set_params(signed=False).encode(X), expected)
+    with pytest.raises(ValueError, match="takes values >= 0"):
+        signed.fit(X)
+
+
+def test_codes_of_many_texts_are_in_their_order():
+    words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
+    texts = [f"text {number} of many {number % 7}" for number in range(40_000)]
+    rows = words.transform(texts)
+    minhash = make("MinHash").fit(rows)
+    for packed in (False, True):
+        found = minhash.encode_texts(words, texts, packed=packed)
+        expected = minhash.encode(rows, packed=packed)
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+    np.testing.assert_array_equal(found.sizes, expected.sizes)
+    np.testing.assert_array_equal(found.sampled, expected.sampled)
