@@ -11,6 +11,7 @@ from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler
 from sklearn.random_projection import GaussianRandomProjection
 
 import sparsemaps
+from sparsemaps.neighbors._search import joined
 
 from .common import fastest, ratio, workload
 
@@ -136,3 +137,33 @@ class OneRowAgainstPeers:
         return ratio(lambda: self.peer.transform(self.one), lambda: self.map.transform(self.one))
 
     track_ratio_transform.unit = "times faster"
+
+
+class Family:
+    """A family of near copies: codes of which one word of 60 was replaced. All pairs are alike, or
+    nearly; time grows with the rows all the same."""
+
+    params = (("removals", "clusters"), (12_500, 50_000, 200_000))
+    param_names = ("rule", "n_rows")
+    timeout = 600
+
+    def setup(self, rule, n_rows):
+        rng = np.random.default_rng(0)
+        words = np.arange(60)[None, :].repeat(n_rows, axis=0)
+        words[np.arange(n_rows), rng.integers(0, 60, n_rows)] = rng.integers(60, 2**20, n_rows)
+        runs = np.zeros((n_rows, 56), np.uint64)
+        for place in range(5):
+            runs = runs * np.uint64(2**20 + 7) + words[:, place : place + 56].astype(np.uint64)
+        columns = np.sort((runs % np.uint64(2**31 - 1)).astype(np.int64), axis=1)
+        X = sp.csr_array((np.ones(columns.size), columns.ravel(), np.arange(n_rows + 1) * 56),
+                         (n_rows, 2**31 - 1))  # fmt: skip
+        X.sum_duplicates()
+        self.codes = sparsemaps.MinHash(random_state=0).fit(X).encode(X, packed=True)
+
+    def time_search(self, rule, n_rows):
+        if rule == "removals":
+            sparsemaps.neighbors.removals(self.codes, 0.8)
+        else:
+            joined(self.codes, 0.8, 0.95, 1000, None)
+
+    peakmem_search = time_search
