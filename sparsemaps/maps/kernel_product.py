@@ -302,6 +302,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
         return {"maps": list(zip(names, fitted, strict=True))}
 
     encode = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode)
+    numbers = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.numbers)
 
     def _draw_class(self) -> "type[ProductDraw]":
         return ProductDraw

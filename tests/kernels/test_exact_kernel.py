@@ -98,7 +98,7 @@ def min_hash(fitted, X, Y):
 
 
 def kernel_product(fitted, X, Y):
-    sampled, other = fitted._fitted_maps()
+    sampled, other = fitted.maps_
     return formula(sampled)(sampled, X, Y) * formula(other)(other, X, Y)
 
 
