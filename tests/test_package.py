@@ -97,7 +97,7 @@ def test_a_folder_says_what_each_of_its_files_is(folder):
     doc = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text("utf-8")))
     assert 4 <= doc.count("\n") + 1 <= 45
     for path in SOURCES.joinpath(folder).glob("*.py*"):
-        if path.suffix in (".py", ".pyx") and path.stem != "__init__":
+        if path.suffix in (".py", ".pyx", ".pxi") and path.stem != "__init__":
             assert f"``{path.stem}``" in doc, f"{folder} does not say what {path.name} is"
 
 
@@ -121,7 +121,7 @@ def test_the_lists_of_maps_are_what_the_classes_say():
 
 @pytest.mark.skipif(not SOURCES.joinpath("_loops", "rows.pyx").exists(), reason="no sources here")
 def test_kernels_import_kernels_only():
-    for path in [*SOURCES.glob("_loops/*.pyx"), *SOURCES.glob("_loops/*.pxd")]:
+    for path in [*SOURCES.glob("_loops/*.pyx"), *SOURCES.glob("_loops/*.px[di]")]:
         for line in path.read_text(encoding="utf-8").splitlines():
             found = re.match(r"\s*(?:from\s+(\S+)\s+c?import|c?import\s+(\S+))", line)
             if found:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sparsemaps import Fastfood
-from sparsemaps._loops import fastfood as kernel
+from sparsemaps._loops import maps as kernel
 
 from .common import MapBenchmark, ratio
 

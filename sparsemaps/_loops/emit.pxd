@@ -1,6 +1,7 @@
 # Sums and hashed entries as rows of CSR (c/emit.h, which says what these do).
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
+from sparsemaps._loops.arrays cimport csr_block
 from sparsemaps._loops.sort cimport pair_t
 
 cdef extern from "c/rows/emit.h" nogil:
@@ -11,7 +12,10 @@ cdef extern from "c/rows/emit.h" nogil:
                               int32_t *positions) noexcept nogil
     const compact_loops *compact_at(int level, size_t value_size)
     ctypedef struct emit_loops:
-        Py_ssize_t (*sums)(void *sums, Py_ssize_t n, void *values, void *columns) noexcept nogil
+        Py_ssize_t (*sums)(void *sums, Py_ssize_t n, int64_t first_column, void *values,
+                           void *columns) noexcept nogil
+        Py_ssize_t (*scaled)(const csr_block *rows, int64_t start, int64_t stop, double factor,
+                             int64_t shift, void *values, void *columns) noexcept nogil
         Py_ssize_t (*entries)(const uint32_t *buckets, const void *entries, Py_ssize_t n,
                               uint32_t n_buckets, pair_t *pairs, void *values,
                               void *columns) noexcept nogil

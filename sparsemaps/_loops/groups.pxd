@@ -10,9 +10,9 @@
 #             write what the sums are
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from sparsemaps._loops.arrays cimport csr_block
 from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.scratch cimport Scratch
-from sparsemaps._loops.types cimport index_t, value_t
 
 cdef extern from "c/rows/groups.h" nogil:
     enum:
@@ -51,47 +51,37 @@ cdef struct groups_t:
     void *sums             # memory for a tile of their sums
     # For the functions below alone.
     const groups_loops *loops
-    const void *values
-    const void *indices
-    const int64_t *indptr
-    Py_ssize_t n_all_rows
+    const csr_block *rows
     uint64_t key
     bint is_signed
     Py_ssize_t max_rows    # of a group
     int64_t next_entry     # of the first entry that `next_part` has not handed out
 
 
-cdef inline bint fits(const index_t[::1] indices, int64_t first, int64_t last,
-                      bint is_signed) noexcept nogil:
+cdef inline bint fits(const csr_block *rows, bint is_signed) noexcept nogil:
     """Whether an entry's number fits beside each column in 64 bits."""
     cdef uint64_t seen = 0
     cdef int64_t i
-    if index_t is int64_t:
-        for i in range(first, last):
-            seen |= <uint64_t>indices[i]
+    if rows.index_size == sizeof(int64_t):
+        for i in range(rows.indptr[0], rows.indptr[rows.n_rows]):
+            seen |= (<const uint64_t *>rows.indices)[i]
     return seen >> (64 - GROUP_ENTRY_BITS - is_signed) == 0
 
 
-cdef inline int open_groups(groups_t *groups, Scratch scratch, const value_t[::1] values,
-                            const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
+cdef inline int open_groups(groups_t *groups, Scratch scratch, const csr_block *rows, uint64_t key,
                             bint is_signed, size_t row_bytes, double power=0) except -1:
-    """Before the first group of the rows that `indptr` delimits; a tile of a row's sums takes
-    `row_bytes`. With a `power`, groups have the logarithms of values to that power. The memory is
-    that of `scratch`."""
+    """Before the first group of rows; a tile of a row's sums takes `row_bytes`. With a `power`,
+    groups have the logarithms of values to that power. The memory is that of `scratch`."""
     cdef group_t *group = &groups.group
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1
-    cdef int64_t n = min(indptr[n_rows] - indptr[0], <int64_t>GROUP_ENTRIES)
-    groups.loops = groups_at(level, sizeof(value_t), sizeof(index_t))
-    groups.values = &values[0] if values.shape[0] > 0 else NULL
-    groups.indices = &indices[0] if indices.shape[0] > 0 else NULL
-    groups.indptr = &indptr[0]
-    groups.n_all_rows = n_rows
+    cdef int64_t n = min(rows.indptr[rows.n_rows] - rows.indptr[0], <int64_t>GROUP_ENTRIES)
+    groups.loops = groups_at(level, rows.value_size, rows.index_size)
+    groups.rows = rows
     groups.key = key
     groups.is_signed = is_signed
     groups.start = groups.stop = groups.n_rows = 0
     groups.max_rows = 1
-    if fits(indices, indptr[0], indptr[n_rows], is_signed):
-        groups.max_rows = min(GROUP_ROWS, n_rows)
+    if fits(rows, is_signed):
+        groups.max_rows = min(GROUP_ROWS, rows.n_rows)
     group.words[0] = <uint64_t *>scratch.take(n * sizeof(uint64_t))
     group.words[1] = <uint64_t *>scratch.take(n * sizeof(uint64_t))
     group.positions = <uint32_t *>scratch.take(n * sizeof(uint32_t))
@@ -110,22 +100,23 @@ cdef inline int open_groups(groups_t *groups, Scratch scratch, const value_t[::1
 cdef inline bint next_group(groups_t *groups) noexcept nogil:
     """Go on to the next rows that make a group; False after the last ones. One row alone may have
     more than GROUP_ENTRIES."""
-    cdef const int64_t *indptr = groups.indptr
+    cdef const csr_block *rows = groups.rows
+    cdef const int64_t *indptr = rows.indptr
     cdef int64_t first
     groups.start = groups.stop
-    if groups.start == groups.n_all_rows:
+    if groups.start == rows.n_rows:
         return False
     first = groups.next_entry = indptr[groups.start]
     groups.stop += 1
-    while (groups.stop < groups.n_all_rows and groups.stop - groups.start < groups.max_rows
+    while (groups.stop < rows.n_rows and groups.stop - groups.start < groups.max_rows
            and indptr[groups.stop + 1] - first <= GROUP_ENTRIES):
         groups.stop += 1
     groups.n_rows = groups.stop - groups.start
     if groups.n_rows > 1:
-        groups.loops.gather_rows(groups.values, groups.indices, indptr + groups.start,
+        groups.loops.gather_rows(rows.values, rows.indices, indptr + groups.start,
                                  groups.n_rows, groups.key, groups.is_signed, &groups.group)
     elif indptr[groups.stop] - first <= GROUP_ENTRIES:
-        groups.loops.gather_row(groups.values, groups.indices, first, indptr[groups.stop], first,
+        groups.loops.gather_row(rows.values, rows.indices, first, indptr[groups.stop], first,
                                 groups.key, groups.is_signed, &groups.group)
     return True
 
@@ -133,13 +124,14 @@ cdef inline bint next_group(groups_t *groups) noexcept nogil:
 cdef inline bint next_part(groups_t *groups) noexcept nogil:
     """Have the next part of the rows' entries in `group`; False after the last part, and then from
     the beginning again. There is one part, unless a row has more than GROUP_ENTRIES."""
-    cdef int64_t first = groups.indptr[groups.start], last = groups.indptr[groups.stop], stop
+    cdef const csr_block *rows = groups.rows
+    cdef int64_t first = rows.indptr[groups.start], last = rows.indptr[groups.stop], stop
     if groups.next_entry == last:
         groups.next_entry = first
         return False
     stop = min(groups.next_entry + GROUP_ENTRIES, last)
     if last - first > GROUP_ENTRIES:
-        groups.loops.gather_row(groups.values, groups.indices, groups.next_entry, stop, first,
+        groups.loops.gather_row(rows.values, rows.indices, groups.next_entry, stop, first,
                                 groups.key, groups.is_signed, &groups.group)
     groups.next_entry = stop
     return True

@@ -8,8 +8,3 @@ ctypedef fused value_t:
 ctypedef fused index_t:
     int32_t
     int64_t
-
-# The same two for the indices of the output, whose type does not depend on that of the input.
-ctypedef fused out_index_t:
-    int32_t
-    int64_t

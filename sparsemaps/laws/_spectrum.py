@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparsemaps._loops import functions as _functions
-from sparsemaps._loops import projection as _projection
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools._typing import Array
 
 Quantile = Callable[[Array], Array]
@@ -19,7 +19,7 @@ def table(quantile: Quantile) -> Array:
 
     The loops draw numbers on the lines between two quantiles (``projection.h``).
     """
-    n = _projection.N_PARTS
+    n = _kernel.N_PARTS
     middles = (np.arange(n) + 0.5) / n
     values = np.asarray(quantile(middles.copy()), float)
     if values.shape != middles.shape or not (np.abs(values) <= _LARGEST).all():
@@ -51,7 +51,7 @@ def table(quantile: Quantile) -> Array:
 def second_moment(quantiles: Array) -> float:
     """The mean square of the numbers that the loops draw."""
     low, high = quantiles[:-1].astype(float), quantiles[1:].astype(float)
-    weights = np.full(len(low), 1 / _projection.N_PARTS)
+    weights = np.full(len(low), 1 / _kernel.N_PARTS)
     weights[[0, -1]] /= 2
     return float(weights @ (low**2 + low * high + high**2)) / 3
 
@@ -63,7 +63,7 @@ def factor(quantiles: Array, gamma: float) -> Callable[[Array], Array]:
     # The loop takes a multiple of 8 lines: those that are added count nothing.
     upper = quantiles[len(quantiles) // 2 :].astype(float)
     knots = np.concatenate([[0.0], upper, np.repeat(upper[-1], 7)]) / (2 * np.pi)
-    weights = np.full(len(upper) + 7, 2 / _projection.N_PARTS)
+    weights = np.full(len(upper) + 7, 2 / _kernel.N_PARTS)
     weights[[0, len(upper) - 1]] /= 2
     weights[len(upper) :] = 0
 

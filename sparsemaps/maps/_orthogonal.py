@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sparsemaps._loops import fastfood as _kernel
-from sparsemaps._loops import projection as _projection
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 
@@ -41,7 +40,7 @@ class OrthogonalBlocks:
         self.signs = np.empty((n_blocks, _N_SIGNS, width), np.int8)
         draws = np.empty(width, np.float32)
         for number, signs in enumerate(self.signs.reshape(-1, width)):
-            _projection.draw(key, _projection.RADEMACHER, number, draws)
+            _kernel.draw(key, _kernel.RADEMACHER, number, draws)
             signs[:] = draws
 
     def multiply(self, dense: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import scipy.fft
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import tensor_sketch as _kernel
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _blocks, _portable_math, _seeding
 from sparsemaps._tools._typing import Array
 from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost

@@ -4,7 +4,7 @@ from typing import Literal, overload
 
 import numpy as np
 
-from sparsemaps._loops import count_sketch as _kernel
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.laws._inner_products import CountSketchLaw

@@ -7,10 +7,7 @@ import numpy as np
 import scipy.fft
 
 from sparsemaps._input._row_reader import Block, RowReader
-from sparsemaps._loops import count_sketch as _count_sketch
-from sparsemaps._loops import fastfood as _kernel
-from sparsemaps._loops import fourier as _fourier
-from sparsemaps._loops import projection as _projection
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Matrix, RandomState
@@ -269,7 +266,7 @@ class FastfoodDraw(Draw):
         def write(block: Block, start: int, stop: int) -> None:
             for first, last in _blocks.cut_by_bytes(stop - start, row_bytes):
                 dense = self._make_dense(block.rows(first, last), rows.dtype)
-                _fourier.features(
+                _kernel.features(
                     blocks.multiply(dense), *features, out[start + first : start + last]
                 )
 
@@ -283,10 +280,10 @@ class FastfoodDraw(Draw):
             return dense
         key = self.blocks.sketch_key
         if self.hash_dim == self.dense_width:
-            _count_sketch.count_sketch_dense(*block, key, dense)
+            _kernel.count_sketch_dense(*block, key, dense)
         else:
             sketch = np.zeros((len(dense), self.hash_dim), dtype)
-            _count_sketch.count_sketch_dense(*block, key, sketch)
+            _kernel.count_sketch_dense(*block, key, sketch)
             dense[:, : self.hash_dim] = sketch
         return dense
 
@@ -326,11 +323,11 @@ class _Blocks:
         self._normals = np.empty((n_blocks, width), np.float32)
         self._permutations = np.empty((n_blocks, self._n_permuted), np.int32)
         norms = np.empty(n_blocks)
-        draws = np.empty(max(width, _projection.TILE_SIZE), np.float32)
+        draws = np.empty(max(width, _kernel.TILE_SIZE), np.float32)
         for block in range(n_blocks):
-            _projection.draw(signs, _projection.RADEMACHER, block, draws)
+            _kernel.draw(signs, _kernel.RADEMACHER, block, draws)
             self.signs[block] = draws[:width]
-            _projection.draw(normals, _projection.NORMAL, block, draws)
+            _kernel.draw(normals, _kernel.NORMAL, block, draws)
             self._normals[block] = draws[:width]
             norms[block] = np.sqrt(np.square(draws[:width], dtype=float).sum())
             _kernel.permute(permutations, block, self._permutations[block])

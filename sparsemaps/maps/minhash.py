@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import minhash as _kernel
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.codes._code_checks import LARGEST_N_HASHES

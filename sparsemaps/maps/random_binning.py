@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._input._row_reader import Block, RowReader
-from sparsemaps._loops import random_binning as _kernel
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, RandomState

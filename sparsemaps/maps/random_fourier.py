@@ -6,8 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sparsemaps._input._row_reader import Block, RowReader
-from sparsemaps._loops import fourier as _kernel
-from sparsemaps._loops import projection as _projection
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding, _sklearn
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
@@ -20,11 +19,11 @@ from sparsemaps.maps._sampled_map import HasCodes
 from sparsemaps.maps._sparse_map import SparseMap
 
 _SPECTRA: dict[str, int] = {
-    "rbf": _projection.NORMAL,
-    "laplacian": _projection.CAUCHY,
-    "cauchy": _projection.LAPLACE,
-    "matern": _projection.NORMAL,
-    "folded_rbf": _projection.NORMAL,
+    "rbf": _kernel.NORMAL,
+    "laplacian": _kernel.CAUCHY,
+    "cauchy": _kernel.LAPLACE,
+    "matern": _kernel.NORMAL,
+    "folded_rbf": _kernel.NORMAL,
 }
 """The distribution of the random vectors."""
 
@@ -261,8 +260,8 @@ class FourierDraw(CodesDraw):
 
     def _project(self, block: Block, key: np.uint64, n: int, out: Array) -> None:
         """Write the inner products of rows with n vectors, before their scales."""
-        kind = _SPECTRA[self.kernel] if self.law.quantiles is None else _projection.QUANTILES
-        _projection.project(*block, key, kind, n, out, quantiles=self.law.quantiles)
+        kind = _SPECTRA[self.kernel] if self.law.quantiles is None else _kernel.QUANTILES
+        _kernel.project(*block, key, kind, n, out, quantiles=self.law.quantiles)
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows

@@ -8,8 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import projection as _projection
-from sparsemaps._loops import random_maclaurin as _kernel
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
@@ -288,7 +287,7 @@ def _write(block: Block, features: _Features, out: Array) -> None:
     """The random features of a few rows."""
     key, factors, firsts = features
     projections = np.empty((len(out), firsts[-1]), out.dtype)
-    _projection.project(*block, key, _projection.RADEMACHER, firsts[-1], projections)
+    _kernel.project(*block, key, _kernel.RADEMACHER, firsts[-1], projections)
     _kernel.products(projections, factors, firsts, out)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import codes as _codes
-from sparsemaps._loops import projection as _kernel
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _blocks, _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState

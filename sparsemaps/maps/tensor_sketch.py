@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.fft
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import tensor_sketch as _kernel
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, Matrix, Output, RandomState

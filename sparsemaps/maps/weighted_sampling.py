@@ -5,8 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import dart_minhash as _darts
-from sparsemaps._loops import weighted_sampling as _icws
+from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
@@ -21,8 +20,8 @@ _N_COMPARED = 2**20
 _LARGEST_LOGARITHM = 2000
 """The largest absolute logarithm of a value to the power: t* of "icws" are then below 2**31."""
 
-_CODES = {"icws": _icws.icws_codes, "dart": _darts.dart_codes}
-_SAMPLES = {"icws": _icws.icws_samples, "dart": _darts.dart_samples}
+_CODES = {"icws": _kernel.icws_codes, "dart": _kernel.dart_codes}
+_SAMPLES = {"icws": _kernel.icws_samples, "dart": _kernel.dart_samples}
 
 
 class ConsistentWeightedSampling(SampledMap[CsrMatrix]):

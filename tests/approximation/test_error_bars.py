@@ -22,7 +22,7 @@ from sparsemaps import (
     TensorSketch,
     codes,
 )
-from sparsemaps._loops import projection
+from sparsemaps._loops import maps as loops
 from sparsemaps._tools import _blocks, _seeding
 from sparsemaps.approximation import _error
 from sparsemaps.neighbors import KernelNeighbors, _bands
@@ -176,7 +176,7 @@ def test_uniforms_have_all_their_bits():
     theorems.assert_uniform(found)
     assert len(np.unique(found)) == len(found)
     words = np.empty(20_000, np.uint64)
-    projection.random_words(3, words)
+    loops.random_words(3, words)
     np.testing.assert_array_equal((found * 2.0**52).astype(np.uint64), words >> np.uint64(12))
 
 

@@ -8,14 +8,14 @@ import theorems
 from scipy import stats
 
 from sparsemaps._input._row_reader import open_rows
-from sparsemaps._loops import projection
+from sparsemaps._loops import maps as loops
 from sparsemaps.laws import _spectrum
 
 DISTRIBUTIONS = {
-    "normal": (projection.NORMAL, stats.norm.cdf),
-    "cauchy": (projection.CAUCHY, stats.cauchy.cdf),
-    "laplace": (projection.LAPLACE, stats.laplace.cdf),
-    "quantiles": (projection.QUANTILES, stats.logistic.cdf),
+    "normal": (loops.NORMAL, stats.norm.cdf),
+    "cauchy": (loops.CAUCHY, stats.cauchy.cdf),
+    "laplace": (loops.LAPLACE, stats.laplace.cdf),
+    "quantiles": (loops.QUANTILES, stats.logistic.cdf),
 }
 
 TABLE = _spectrum.table(stats.logistic.ppf)
@@ -23,7 +23,7 @@ TABLE = _spectrum.table(stats.logistic.ppf)
 
 def entries(distribution, column, n=2**17, key=11):
     out = np.empty(n, np.float32)
-    projection.draw(key, distribution, column, out, TABLE)
+    loops.draw(key, distribution, column, out, TABLE)
     return out.astype(float)
 
 
@@ -75,7 +75,7 @@ def normals_of(halves):
     for half in halves:
         start = unmix64(int(half) | 0x12345678 << 32) - 0x9E3779B97F4A7C15
         key = unmix64(start % 2**64) ^ int(reference.mix64(0))
-        projection.draw(key, projection.NORMAL, 0, out)
+        loops.draw(key, loops.NORMAL, 0, out)
         found.append(out[0])
     return np.array(found)
 
@@ -96,7 +96,7 @@ def test_normal_numbers_are_quantiles():
 
 def test_tails_of_normal_numbers():
     """To 5 standard deviations, which one of 1.7 million numbers exceeds in absolute value."""
-    found = entries(projection.NORMAL, 3, 2**23)
+    found = entries(loops.NORMAL, 3, 2**23)
     for limit in (3, 4, 4.5, 5):
         theorems.assert_rate(found > limit, stats.norm.sf(limit))
         theorems.assert_rate(found < -limit, stats.norm.sf(limit))
@@ -105,7 +105,7 @@ def test_tails_of_normal_numbers():
 
 
 def test_rademacher():
-    found = entries(projection.RADEMACHER, 3)
+    found = entries(loops.RADEMACHER, 3)
     assert set(found) == {-1.0, 1.0}
     theorems.assert_rate(found > 0, 0.5)
 
@@ -124,9 +124,9 @@ def test_against_reference(name, dtype):
     X = sp.csr_array((values, np.concatenate(columns), indptr), shape=(5, 2**45))
     n = 70
     out = np.empty((5, n), dtype)
-    kind = getattr(projection, name.upper())
+    kind = getattr(loops, name.upper())
     block = open_rows(X).block(0, 5)
-    projection.project(*block, 13, kind, out.shape[1], out, quantiles=TABLE)
+    loops.project(*block, 13, kind, out.shape[1], out, quantiles=TABLE)
     for row, found in zip(reference.rows_of(X), out, strict=True):
         np.testing.assert_array_equal(
             found, reference.project(13, *row, n, name, TABLE), strict=True
@@ -137,11 +137,11 @@ def test_drawn_signs_are_those_of_projections():
     """A row of a single 1 has the entries of its column as projections."""
     n = 128
     for name in (*DISTRIBUTIONS, "rademacher"):
-        kind = getattr(projection, name.upper())
+        kind = getattr(loops, name.upper())
         out = np.empty((1, n))
         X = sp.csr_array(([1.0], [5], [0, 1]), shape=(1, 6))
         block = open_rows(X).block(0, 1)
-        projection.project(*block, 11, kind, n, out, quantiles=TABLE)
+        loops.project(*block, 11, kind, n, out, quantiles=TABLE)
         drawn = np.empty(n, np.float32)
-        projection.draw(11, kind, 5, drawn, TABLE)
+        loops.draw(11, kind, 5, drawn, TABLE)
         np.testing.assert_array_equal(out[0], drawn)

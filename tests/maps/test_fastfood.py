@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from sparsemaps import CountSketch, Fastfood
 from sparsemaps._input import _row_reader
-from sparsemaps._loops import fastfood as kernel
+from sparsemaps._loops import maps as kernel
 from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps.approximation import _error
 from sparsemaps.maps.fastfood import _lengths

@@ -9,7 +9,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from sparsemaps import RandomFourier
-from sparsemaps._loops import fourier
+from sparsemaps._loops import maps as loops
 
 N_COMPONENTS = 200_000
 N_ENTRIES = 5
@@ -158,14 +158,14 @@ def test_cosines_and_sines(dtype):
     ]).astype(dtype)[None]  # fmt: skip
     n = turns.shape[1]
     ones, out = np.ones(n, dtype), np.empty((1, 2 * n), dtype)
-    fourier.features(turns, ones, ones, n, 1.0, out)
+    loops.features(turns, ones, ones, n, 1.0, out)
     angle = 2 * np.pi * (turns.astype(np.longdouble) % 1).astype(float)
     tolerance = 4 * np.finfo(dtype).eps
     np.testing.assert_allclose(out[0, ::2], np.cos(angle)[0], rtol=0, atol=tolerance)
     np.testing.assert_allclose(out[0, 1::2], np.sin(angle)[0], rtol=0, atol=tolerance)
     large = np.array([[1e30, -np.finfo(dtype).max, np.inf]], dtype)
     out = np.empty((1, 6), dtype)
-    fourier.features(large, ones[:3], ones[:3], 3, 1.0, out)
+    loops.features(large, ones[:3], ones[:3], 3, 1.0, out)
     assert out.tolist() == [[1, 0, 1, 0, 1, 0]]
 
 

@@ -11,7 +11,7 @@ from conftest import random_csr
 from sklearn.base import clone
 
 from sparsemaps import SignProjection
-from sparsemaps._loops import projection
+from sparsemaps._loops import maps as loops
 
 N_HASHES = 400_000
 CORRELATIONS = [-0.9, -0.5, 0.0, 0.3, 0.7, 0.95, 0.99]
@@ -263,13 +263,13 @@ def test_second_projections(n, dtype):
     X.data[: n // 2] = 0
     found = np.zeros((2, 20_000), dtype)
     found[:, 7] = 3, -2
-    projection.settle_zeros(X.data, X.indices, X.indptr.astype(np.int64), 11, found)
+    loops.settle_zeros(X.data, X.indices, X.indptr.astype(np.int64), 11, found)
     assert found[:, 7].tolist() == [3, -2]
     assert (abs(np.delete(found, 7, axis=1)) == 1).all()
     theorems.assert_rate(found[0] == found[1], exact_kernel(X))
     X.eliminate_zeros()
     again = np.zeros((2, 20_000), dtype)
-    projection.settle_zeros(X.data, X.indices, X.indptr.astype(np.int64), 11, again)
+    loops.settle_zeros(X.data, X.indices, X.indptr.astype(np.int64), 11, again)
     np.testing.assert_array_equal(np.delete(again, 7, axis=1), np.delete(found, 7, axis=1))
 
 

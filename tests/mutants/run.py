@@ -41,7 +41,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-COMPILED = {".c", ".h", ".pyx", ".pxd"}
+COMPILED = {".c", ".h", ".pyx", ".pxd", ".pxi"}
 MEMORY = 8 << 30  # of a process of tests, as a change may ask for any amount
 
 

@@ -18,7 +18,7 @@ import pytest
 import scipy.sparse as sp
 
 from sparsemaps import CountSketch
-from sparsemaps._loops import count_sketch as _count_sketch
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps.files import map_files
 from sparsemaps.maps import count_sketch
@@ -372,7 +372,7 @@ def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
             time.sleep(rng.choice([0, 0.001, 0.01]))
             return kernel(*arguments)
 
-    kernel = _count_sketch.count_sketch_csr
+    kernel = _loops.count_sketch_csr
     monkeypatch.setattr(count_sketch, "_kernel", Slow)
     sketch = CountSketch(n_components=64, random_state=0, n_jobs=n_jobs)
     found = sketch.fit_transform(X)

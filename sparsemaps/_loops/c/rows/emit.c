@@ -59,7 +59,11 @@ static ptrdiff_t compact_f64(const void *any_numbers, ptrdiff_t n, void *any_val
 #define TEMPLATE "emit_rows.template.h"
 #include "each_entry.h"
 
-#define LOOPS(TYPES) {.sums = sums_##TYPES, .entries = entries_##TYPES, .slots = slots_##TYPES}
+#define LOOPS(TYPES)                                                                               \
+    {.sums = sums_##TYPES,                                                                         \
+     .scaled = scaled_##TYPES,                                                                     \
+     .entries = entries_##TYPES,                                                                   \
+     .slots = slots_##TYPES}
 const emit_loops TABLE(emit)[] = OF_EACH_ENTRY(LOOPS);
 
 #define COMPACT_LOOPS(TYPE) {.compact = compact_##TYPE}

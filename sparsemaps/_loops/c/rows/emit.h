@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "csr_block.h"
 #include "levels.h"
 #include "sort.h"
 
@@ -19,9 +20,12 @@ typedef struct {
 DECLARE_TABLES_OF_VALUES(compact)
 
 typedef struct {
-    /* Copy the non-zeros among the sums of n buckets, and set the sums to zero. Returns the count
-     * of the non-zeros. */
-    ptrdiff_t (*sums)(void *sums, ptrdiff_t n, void *values, void *columns);
+    /* Copy the non-zeros among the sums of n buckets, whose columns begin with `first_column`, and
+     * set the sums to zero. Returns the count of the non-zeros. */
+    ptrdiff_t (*sums)(void *sums, ptrdiff_t n, int64_t first_column, void *values, void *columns);
+    /* Copy entries times a factor, unless that is 0, `shift` columns on. Returns their count. */
+    ptrdiff_t (*scaled)(const csr_block *rows, int64_t start, int64_t stop, double factor,
+                        int64_t shift, void *values, void *columns);
     /* The sums of the entries of each bucket, added in their order; `pairs` is a scratch of 2 n.
      * Returns how many sums are not zero. */
     ptrdiff_t (*entries)(const uint32_t *buckets, const void *entries, ptrdiff_t n,

@@ -1,4 +1,5 @@
-static ptrdiff_t NAME(sums)(void *any_sums, ptrdiff_t n, void *any_values, void *any_columns)
+static ptrdiff_t NAME(sums)(void *any_sums, ptrdiff_t n, int64_t first_column, void *any_values,
+                            void *any_columns)
 {
     VALUE *sums = any_sums, *values = any_values;
     INDEX *columns = any_columns;
@@ -10,10 +11,27 @@ static ptrdiff_t NAME(sums)(void *any_sums, ptrdiff_t n, void *any_values, void 
         ptrdiff_t n_kept = OF_VALUE(compact)(sums + first, n_sums, kept, positions);
         memcpy(values + n_out, kept, (size_t)n_kept * sizeof(VALUE));
         for (ptrdiff_t i = 0; i < n_kept; i++)
-            columns[n_out + i] = (INDEX)(first + positions[i]);
+            columns[n_out + i] = (INDEX)(first_column + first + positions[i]);
         n_out += n_kept;
     }
     memset(sums, 0, (size_t)n * sizeof(VALUE));
+    return n_out;
+}
+
+static ptrdiff_t NAME(scaled)(const csr_block *rows, int64_t start, int64_t stop, double factor,
+                              int64_t shift, void *any_values, void *any_columns)
+{
+    const VALUE *entries = rows->values;
+    VALUE *values = any_values;
+    INDEX *columns = any_columns;
+    ptrdiff_t n_out = 0;
+    for (int64_t i = start; i < stop; i++) {
+        VALUE value = (VALUE)factor * entries[i];
+        if (value != 0) {
+            values[n_out] = value;
+            columns[n_out++] = (INDEX)(shift + index_at(rows, i));
+        }
+    }
     return n_out;
 }
 

@@ -6,9 +6,8 @@
 # Reference: Rahimi & Recht 2007, algorithm 1.
 from libc.string cimport memcpy
 
-from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, array_of, array_t
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-from sparsemaps._loops.types cimport value_t
 
 cdef extern from "c/maps/fourier.h" nogil:
     ctypedef struct fourier_loops:
@@ -16,24 +15,30 @@ cdef extern from "c/maps/fourier.h" nogil:
                        void *out) noexcept nogil
         void (*cosines)(const void *projections, const void *scales, const void *phases,
                         Py_ssize_t n, double factor, void *out) noexcept nogil
-    const fourier_loops *fourier_at(int level, size_t value_size)
+    const fourier_loops *fourier_at(int, size_t value_size)
 
 
-def features(const value_t[:, ::1] projections, const value_t[::1] scales,
-             const value_t[::1] phases, Py_ssize_t n_pairs, value_t factor, value_t[:, ::1] out):
+def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out):
     """The first `n_pairs` projections give a pair each, the others a cosine with their phase; of
     more projections than scales, the surplus is left out. `out` may be `projections`."""
-    cdef Py_ssize_t row, n = scales.shape[0], n_single = n - n_pairs
-    cdef const fourier_loops *loops = fourier_at(level, sizeof(value_t))
+    cdef array_t x = array_of(projections, FLOATS, ANY_SIZE, 2, False)
+    cdef array_t scale = array_of(scales, FLOATS, x.size, 1, False)
+    cdef array_t phase = array_of(phases, FLOATS, x.size, 1, False)
+    cdef array_t y = array_of(out, FLOATS, x.size, 2, True)
+    cdef Py_ssize_t row, n = scale.shape[0], n_single = n - n_pairs, size = x.size
+    cdef const fourier_loops *loops = fourier_at(level, size)
+    cdef char *to
     cdef Scratch scratch = borrow_scratch()
     # A copy of a row's projections, as `out` may overwrite them.
-    cdef value_t *copy = <value_t *>scratch.take(n * sizeof(value_t))
+    cdef char *copy = <char *>scratch.take(n * size)
     with nogil:
-        for row in range(projections.shape[0]):
-            memcpy(copy, &projections[row, 0], n * sizeof(value_t))
+        for row in range(x.shape[0]):
+            memcpy(copy, x.data + row * x.shape[1] * size, n * size)
+            to = y.data + row * y.shape[1] * size
             if n_pairs:
-                loops.paired(copy, &scales[0], n_pairs, factor, &out[row, 0])
+                loops.paired(copy, scale.data, n_pairs, factor, to)
             if n_single:
-                loops.cosines(copy + n_pairs, &scales[n_pairs], &phases[n_pairs], n_single, factor,
-                              &out[row, 2 * n_pairs])
+                loops.cosines(copy + n_pairs * size, scale.data + n_pairs * size,
+                              phase.data + n_pairs * size, n_single, factor,
+                              to + 2 * n_pairs * size)
     give_back_scratch(scratch)

@@ -9,11 +9,10 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from sparsemaps._loops.arrays cimport ANY_SIZE, INTEGERS, array_of, array_t
 from sparsemaps._loops.code_output cimport (code_output, code_output_at,
                                             code_output_loops, code_output_t)
-from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-from sparsemaps._loops.types cimport index_t
 
 cdef extern from "c/maps/minhash.h" nogil:
     ctypedef struct minhash_scratch:
@@ -24,16 +23,16 @@ cdef extern from "c/maps/minhash.h" nogil:
                        minhash_scratch *scratch, int64_t *samples) noexcept nogil
         void (*codes)(const int64_t *samples, Py_ssize_t k, uint64_t key, int bits,
                       int64_t *codes) noexcept nogil
-    const minhash_loops *minhash_at(int level)
+    const minhash_loops *minhash_at(int)
 
-cdef const minhash_loops *loops = minhash_at(level)
-cdef const code_output_loops *output_loops = code_output_at(level)
+cdef const minhash_loops *minhash = minhash_at(level)
 
 
-cdef int run(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
-             uint64_t code_key, Py_ssize_t n_hashes, const code_output_t *output,
-             int64_t *members) except -1:
+cdef int sample_members(indices, const int64_t[::1] indptr, uint64_t key, uint64_t code_key,
+                        Py_ssize_t n_hashes, const code_output_t *output,
+                        int64_t *members) except -1:
     """The samples of each row go to `members`, or their codes to `output`."""
+    cdef array_t columns = array_of(indices, INTEGERS, ANY_SIZE, 1, False)
     cdef Py_ssize_t row, n
     cdef Scratch memory = borrow_scratch()
     cdef minhash_scratch *scratch = <minhash_scratch *>memory.take(sizeof(minhash_scratch))
@@ -45,29 +44,28 @@ cdef int run(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key
         for row in range(indptr.shape[0] - 1):
             n = indptr[row + 1] - indptr[row]
             if n > 0:
-                loops.sample(&indices[indptr[row]], sizeof(index_t), n, key, n_hashes, scratch,
-                             samples)
+                minhash.sample(columns.data + indptr[row] * columns.size, <int>columns.size, n, key,
+                               n_hashes, scratch, samples)
             else:
                 memset(samples, 0xff, n_hashes * sizeof(int64_t))
             if output == NULL:
                 memcpy(members + row * n_hashes, samples, n_hashes * sizeof(int64_t))
             elif n > 0:
-                loops.codes(samples, n_hashes, code_key, output.bits, codes)
+                minhash.codes(samples, n_hashes, code_key, output.bits, codes)
                 output_loops.put(output, row, 0, codes, n_hashes)
             else:
                 output_loops.put_none(output, row)
     return give_back_scratch(memory)
 
 
-def minhash_codes(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
-                  uint64_t code_key, Py_ssize_t n_hashes, int bits, int layout, out):
+def minhash_codes(indices, const int64_t[::1] indptr, uint64_t key, uint64_t code_key,
+                  Py_ssize_t n_hashes, int bits, int layout, out):
     """Write each row's codes: `bits` bits of a hash of each sample."""
     cdef code_output_t output = code_output(layout, out, n_hashes, bits)
-    run(indices, indptr, key, code_key, n_hashes, &output, NULL)
+    sample_members(indices, indptr, key, code_key, n_hashes, &output, NULL)
 
 
-def minhash_samples(const index_t[::1] indices, const int64_t[::1] indptr, uint64_t key,
-                    int64_t[:, ::1] members):
+def minhash_samples(indices, const int64_t[::1] indptr, uint64_t key, int64_t[:, ::1] members):
     """Write each row's samples: columns."""
-    run(indices, indptr, key, 0, members.shape[1], NULL,
-        &members[0, 0] if members.shape[0] > 0 else NULL)
+    sample_members(indices, indptr, key, 0, members.shape[1], NULL,
+                   &members[0, 0] if members.shape[0] > 0 else NULL)

@@ -10,16 +10,14 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from sparsemaps._loops.arrays cimport column_at, csr_block, csr_of
 from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_output_loops,
                                             mix64, put_no_samples, put_whole_samples,
                                             sample_codes_at, sample_codes_loops, sample_output_t,
                                             samples_as_codes, whole_samples)
 from sparsemaps._loops.groups cimport (GROUP_ENTRIES, group_t, groups_t, next_group, next_part,
                                        open_groups)
-from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-from sparsemaps._loops.signed cimport column_of
-from sparsemaps._loops.types cimport index_t, value_t
 
 cdef extern from "c/maps/weighted_sampling.h" nogil:
     enum:
@@ -30,23 +28,21 @@ cdef extern from "c/maps/weighted_sampling.h" nogil:
     ctypedef struct weighted_sampling_loops:
         void (*reset)(icws_state *states, Py_ssize_t n) noexcept nogil
         void (*add)(uint64_t first_sample, const group_t *group, icws_state *states) noexcept nogil
-    const weighted_sampling_loops *weighted_sampling_at(int level)
+    const weighted_sampling_loops *weighted_sampling_at(int)
 
-cdef const weighted_sampling_loops *loops = weighted_sampling_at(level)
-cdef const sample_codes_loops *code_loops = sample_codes_at(level)
-cdef const code_output_loops *output_loops = code_output_at(level)
+cdef const weighted_sampling_loops *icws = weighted_sampling_at(level)
 
 
 cdef enum:
     EMIT_ROWS = 8  # whose samples are emitted together: hashing one tile waits for its columns
 
 
-cdef inline void emit(const value_t *values, const index_t *indices, bint signed_,
-                      const uint64_t *mixed, const icws_state *states, Py_ssize_t n_rows,
-                      const uint64_t *keys, Py_ssize_t first_row, Py_ssize_t first,
-                      const sample_output_t *output) noexcept nogil:
-    """Write a tile of samples of at most EMIT_ROWS rows. Positions count from the first of `values`
-    and `indices`; `mixed` has mix64 of each column, or is NULL; `keys` are those of the codes."""
+cdef inline void emit_samples(const csr_block *rows, int64_t first_entry, bint signed_,
+                              const uint64_t *mixed, const icws_state *states, Py_ssize_t n_rows,
+                              const uint64_t *keys, Py_ssize_t first_row, Py_ssize_t first,
+                              const sample_output_t *output) noexcept nogil:
+    """Write a tile of samples of at most EMIT_ROWS rows. Positions count from `first_entry`;
+    `mixed` has mix64 of each column, or is NULL; `keys` are those of the codes."""
     cdef uint64_t columns[EMIT_ROWS * ICWS_TILE]
     cdef int64_t t[EMIT_ROWS * ICWS_TILE]
     cdef int64_t codes[EMIT_ROWS * ICWS_TILE]
@@ -63,8 +59,8 @@ cdef inline void emit(const value_t *values, const index_t *indices, bint signed
                 columns[start + j] = mixed[<uint32_t>states[row].position[j]]
         else:
             for j in range(ICWS_TILE):
-                columns[start + j] = column_of(
-                    values, indices, <uint32_t>states[row].position[j], signed_)
+                columns[start + j] = column_at(
+                    rows, first_entry + <uint32_t>states[row].position[j], signed_)
                 if output.columns == NULL:
                     columns[start + j] = mix64(columns[start + j])
         if with_t:
@@ -83,9 +79,9 @@ cdef inline void emit(const value_t *values, const index_t *indices, bint signed
             output_loops.put(&output.codes, first_row + row, first, codes + start, ICWS_TILE)
 
 
-cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                uint64_t key, bint signed_, double power,
-                const sample_output_t *output) except -1:
+cdef int sample_weighted(const csr_block *rows, uint64_t key, bint signed_, double power,
+                         const sample_output_t *output) except -1:
+    cdef const int64_t *indptr = rows.indptr
     cdef Py_ssize_t row, tile, n_tiles = (output.codes.n + ICWS_TILE - 1) // ICWS_TILE
     cdef uint64_t keys[SAMPLE_KEYS * ICWS_TILE]
     cdef int64_t first, n, i
@@ -94,10 +90,9 @@ cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int
     cdef icws_state *states
     cdef groups_t groups
     cdef Scratch scratch = borrow_scratch()
-    open_groups(&groups, scratch, values, indices, indptr, key, signed_, sizeof(icws_state),
-                power)
+    open_groups(&groups, scratch, rows, key, signed_, sizeof(icws_state), power)
     states = <icws_state *>groups.sums
-    n = min(indptr[indptr.shape[0] - 1] - indptr[0], <int64_t>GROUP_ENTRIES)
+    n = min(indptr[rows.n_rows] - indptr[0], <int64_t>GROUP_ENTRIES)
     if output.columns == NULL:
         memory = <uint64_t *>scratch.take(n * sizeof(uint64_t))
     with nogil:
@@ -107,34 +102,33 @@ cdef int sample(const value_t[::1] values, const index_t[::1] indices, const int
             mixed = memory if n <= GROUP_ENTRIES else NULL
             if mixed != NULL:
                 for i in range(n):
-                    mixed[i] = mix64(column_of(&values[0], &indices[0], first + i, signed_))
+                    mixed[i] = mix64(column_at(rows, first + i, signed_))
             for tile in range(n_tiles):
                 if output.columns == NULL:
                     code_loops.keys(output.key, ICWS_TILE * tile, ICWS_TILE, output.t_bits, keys)
-                loops.reset(states, groups.n_rows)
+                icws.reset(states, groups.n_rows)
                 while next_part(&groups):
-                    loops.add(ICWS_TILE * tile, &groups.group, states)
+                    icws.add(ICWS_TILE * tile, &groups.group, states)
                 row = 0
                 while row < groups.n_rows:
-                    emit(<const value_t *>groups.values + first,
-                         <const index_t *>groups.indices + first, signed_, mixed, states + row,
-                         min(groups.n_rows - row, <Py_ssize_t>EMIT_ROWS), keys,
-                         groups.start + row, ICWS_TILE * tile, output)
+                    emit_samples(rows, first, signed_, mixed, states + row,
+                                 min(groups.n_rows - row, <Py_ssize_t>EMIT_ROWS), keys,
+                                 groups.start + row, ICWS_TILE * tile, output)
                     row += EMIT_ROWS
     return give_back_scratch(scratch)
 
 
-def icws_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-               uint64_t key, uint64_t code_key, bint signed_, double power, Py_ssize_t n_hashes,
-               int bits, int t_bits, int layout, out):
+def icws_codes(values, indices, indptr, uint64_t key, uint64_t code_key, bint signed_,
+               double power, Py_ssize_t n_hashes, int bits, int t_bits, int layout, out):
     """Write each row's codes: `bits` bits for i* with `t_bits` bits for (i*, t*) above them."""
+    cdef csr_block rows = csr_of(values, indices, indptr)
     cdef sample_output_t output = samples_as_codes(layout, out, n_hashes, code_key, bits, t_bits)
-    sample(values, indices, indptr, key, signed_, power, &output)
+    sample_weighted(&rows, key, signed_, power, &output)
 
 
-def icws_samples(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                 uint64_t key, bint signed_, double power, int64_t[:, ::1] columns,
-                 int64_t[:, ::1] t):
+def icws_samples(values, indices, indptr, uint64_t key, bint signed_, double power,
+                 int64_t[:, ::1] columns, int64_t[:, ::1] t):
     """Write each row's samples i* and t*."""
+    cdef csr_block rows = csr_of(values, indices, indptr)
     cdef sample_output_t output = whole_samples(columns, t)
-    sample(values, indices, indptr, key, signed_, power, &output)
+    sample_weighted(&rows, key, signed_, power, &output)

@@ -5,16 +5,15 @@
 # Output: samples, or their codes; -1 where a row has no positive entry.
 # Cost: O(entries + n_hashes log n_hashes) a row.
 # Reference: Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
+from libc.math cimport fabs
 from libc.stdint cimport int64_t, uint64_t
 
+from sparsemaps._loops.arrays cimport column_at, csr_block, csr_of, value_at
 from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_output_loops,
                                             mix64, put_no_samples, put_whole_samples,
                                             sample_codes_at, sample_codes_loops, sample_output_t,
                                             samples_as_codes, whole_samples)
-from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-from sparsemaps._loops.signed cimport absolute, column_of
-from sparsemaps._loops.types cimport index_t, value_t
 
 cdef extern from "c/maps/dart_minhash.h" nogil:
     ctypedef struct dart_t:
@@ -25,17 +24,16 @@ cdef extern from "c/maps/dart_minhash.h" nogil:
         bint (*sample_row)(double *weights, const uint64_t *columns, Py_ssize_t n, double power,
                            uint64_t key, Py_ssize_t n_buckets, dart_parts *parts, dart_t *buckets,
                            uint64_t *out_columns, int64_t *out_t) noexcept nogil
-    const dart_minhash_loops *dart_minhash_at(int level)
+    const dart_minhash_loops *dart_minhash_at(int)
 
-cdef const dart_minhash_loops *loops = dart_minhash_at(level)
-cdef const sample_codes_loops *code_loops = sample_codes_at(level)
-cdef const code_output_loops *output_loops = code_output_at(level)
+cdef const dart_minhash_loops *darts = dart_minhash_at(level)
 
 
-cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-             uint64_t key, bint signed_, double power, const sample_output_t *output) except -1:
+cdef int sample_darts(const csr_block *rows, uint64_t key, bint signed_, double power,
+                      const sample_output_t *output) except -1:
     """t* numbers the darts of a column."""
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, n_hashes = output.codes.n, row, first, n, i
+    cdef const int64_t *indptr = rows.indptr
+    cdef Py_ssize_t n_rows = rows.n_rows, n_hashes = output.codes.n, row, first, n, i
     cdef Py_ssize_t longest = 1
     for row in range(n_rows):
         longest = max(longest, indptr[row + 1] - indptr[row])
@@ -55,9 +53,9 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
             first = indptr[row]
             n = indptr[row + 1] - first
             for i in range(n):
-                weights[i] = absolute(values[first + i])
-                columns[i] = column_of(&values[0], &indices[0], first + i, signed_)
-            if not loops.sample_row(weights, columns, n, power, key, n_hashes, parts, buckets,
+                weights[i] = fabs(value_at(rows, first + i))
+                columns[i] = column_at(rows, first + i, signed_)
+            if not darts.sample_row(weights, columns, n, power, key, n_hashes, parts, buckets,
                                     sampled, t):
                 put_no_samples(output, row)
                 continue
@@ -71,17 +69,17 @@ cdef int run(const value_t[::1] values, const index_t[::1] indices, const int64_
     return give_back_scratch(scratch)
 
 
-def dart_codes(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-               uint64_t key, uint64_t code_key, bint signed_, double power, Py_ssize_t n_hashes,
-               int bits, int t_bits, int layout, out):
+def dart_codes(values, indices, indptr, uint64_t key, uint64_t code_key, bint signed_,
+               double power, Py_ssize_t n_hashes, int bits, int t_bits, int layout, out):
     """Write each row's codes: `bits` bits for i* with `t_bits` bits for (i*, t*) above them."""
+    cdef csr_block rows = csr_of(values, indices, indptr)
     cdef sample_output_t output = samples_as_codes(layout, out, n_hashes, code_key, bits, t_bits)
-    run(values, indices, indptr, key, signed_, power, &output)
+    sample_darts(&rows, key, signed_, power, &output)
 
 
-def dart_samples(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                 uint64_t key, bint signed_, double power, int64_t[:, ::1] columns,
-                 int64_t[:, ::1] t):
+def dart_samples(values, indices, indptr, uint64_t key, bint signed_, double power,
+                 int64_t[:, ::1] columns, int64_t[:, ::1] t):
     """Write each row's samples i* and t*."""
+    cdef csr_block rows = csr_of(values, indices, indptr)
     cdef sample_output_t output = whole_samples(columns, t)
-    run(values, indices, indptr, key, signed_, power, &output)
+    sample_darts(&rows, key, signed_, power, &output)

@@ -6,13 +6,14 @@
 # Reference: Charikar, Chen & Farach-Colton 2002; Pham & Pagh 2013, section 3.1.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
+from sparsemaps._loops.arrays cimport (array_t, csr_block, csr_of, csr_output, csr_output_t,
+                                       dense_output, end_row, indices_from, next_columns,
+                                       next_values, values_from)
 from sparsemaps._loops.emit cimport emit_at, emit_loops
 from sparsemaps._loops.hashing cimport hashing_at, hashing_loops
-from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.pages cimport begin_zeros, fetch_zeros
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs
-from sparsemaps._loops.types cimport index_t, out_index_t, value_t
 
 # CSR output. Where there are few columns, each is hashed once; its slot is the place of its bucket
 # among those that any column has. Otherwise every bucket is a slot.
@@ -31,20 +32,24 @@ cdef struct slots_t:
     uint32_t *signs
 
 
-def count_sketch_dense(const value_t[::1] values, const index_t[::1] indices,
-                       const int64_t[::1] indptr, const uint64_t[::1] key, value_t[:, ::1] out):
+def count_sketch_dense(values, indices, indptr, const uint64_t[::1] key, out):
     """Write each row's sketch to its row of `out`, which are zeros."""
-    cdef Py_ssize_t row, n, n_buckets = out.shape[1]
-    cdef const hashing_loops *loops = hashing_at(level, sizeof(value_t), sizeof(index_t))
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    cdef array_t sums = dense_output(out, &rows)
+    cdef Py_ssize_t row, n, n_buckets = sums.shape[1], n_bytes = n_buckets * sums.size
+    cdef int64_t first
+    cdef const hashing_loops *loops = hashing_at(level, rows.value_size, rows.index_size)
     with nogil:
-        for row in range(out.shape[0]):
-            n = indptr[row + 1] - indptr[row]
+        for row in range(rows.n_rows):
+            first = rows.indptr[row]
+            n = rows.indptr[row + 1] - first
             if n > 0:
-                if row + 1 < out.shape[0]:  # which has about as many entries, if rows are alike
-                    fetch_zeros(&out[row + 1, 0], n_buckets, n)
-                begin_zeros(&out[row, 0], n_buckets)
-                loops.add_sketches(&key[0], 1, &values[indptr[row]], 1.0, &indices[indptr[row]], n,
-                                   n_buckets, &out[row, 0], 0)
+                if row + 1 < rows.n_rows:  # which has about as many entries, if rows are alike
+                    fetch_zeros(sums.data + (row + 1) * n_bytes, n_bytes, n)
+                begin_zeros(sums.data + row * n_bytes, n_bytes)
+                loops.add_sketches(&key[0], 1, values_from(&rows, first), 1.0,
+                                   indices_from(&rows, first), n, n_buckets,
+                                   sums.data + row * n_bytes, 0)
 
 
 cdef int open_slots(slots_t *slots, Scratch scratch, const uint64_t *key, Py_ssize_t n_buckets,
@@ -86,63 +91,66 @@ cdef int open_slots(slots_t *slots, Scratch scratch, const uint64_t *key, Py_ssi
     return 0
 
 
-def count_sketch_csr(const value_t[::1] values, const index_t[::1] indices,
-                     const int64_t[::1] indptr, const uint64_t[::1] key, Py_ssize_t n_buckets,
-                     int64_t n_columns, value_t[::1] out_values, out_index_t[::1] out_columns,
-                     out_index_t[::1] out_lengths):
+def count_sketch_csr(values, indices, indptr, const uint64_t[::1] key, Py_ssize_t n_buckets,
+                     int64_t n_columns, out_values, out_columns, out_lengths):
     """Rows one behind the other, each in ascending order of columns and without zeros; `n_columns`
     bounds the columns.
 
     A row has at most min(its entries, n_buckets) values. Returns how many there are.
     """
-    cdef Py_ssize_t n_rows = out_lengths.shape[0], row, first, n, n_marks, n_out = 0, taken
-    cdef Py_ssize_t longest = 1, n_stored = indptr[n_rows] - indptr[0]
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    cdef csr_output_t out = csr_output(out_values, out_columns, out_lengths, &rows)
+    cdef const int64_t *ends = rows.indptr
+    cdef Py_ssize_t row, first, n, n_marks, taken
+    cdef Py_ssize_t longest = 1, n_stored = ends[rows.n_rows] - ends[0]
     cdef bint table = 0 < n_columns <= MAX_TABLE and 2 * n_columns <= n_stored
     cdef bint slotted = table or n_buckets <= MAX_SLOTS
     cdef bint summed = slotted
     # Up to here a row is shorter to sort than n_buckets sums are to look through.
     cdef Py_ssize_t sortable = n_buckets // 16
-    cdef const hashing_loops *hashing = hashing_at(level, sizeof(value_t), sizeof(index_t))
-    cdef const emit_loops *emit = emit_at(level, sizeof(value_t), sizeof(out_index_t))
+    cdef const hashing_loops *hashing = hashing_at(level, rows.value_size, rows.index_size)
+    cdef const emit_loops *emit = emit_at(level, rows.value_size, out.columns.size)
     cdef slots_t slots
     cdef Scratch scratch = borrow_scratch()
     cdef void *sums = NULL
-    for row in range(n_rows):
-        longest = max(longest, indptr[row + 1] - indptr[row])
+    for row in range(rows.n_rows):
+        longest = max(longest, ends[row + 1] - ends[row])
     summed |= longest > sortable
     open_slots(&slots, scratch, &key[0], n_buckets if slotted else 1, n_columns if table else 0)
     n_marks = (slots.n + 63) // 64
-    cdef void *entries = scratch.take(longest * sizeof(value_t))
+    cdef void *entries = scratch.take(longest * rows.value_size)
     cdef uint32_t *buckets = <uint32_t *>scratch.take(longest * sizeof(uint32_t))
     cdef pair_t *pairs = <pair_t *>scratch.take(2 * min(longest, sortable) * sizeof(pair_t))
     if summed:
-        sums = scratch.take_zeros((slots.n if table else n_buckets) * sizeof(value_t))
+        sums = scratch.take_zeros((slots.n if table else n_buckets) * rows.value_size)
     with nogil:
-        for row in range(n_rows):
-            first = indptr[row]
-            n = indptr[row + 1] - first
+        for row in range(rows.n_rows):
+            first = ends[row]
+            n = ends[row + 1] - first
             taken = 0
             if n == 0:
                 pass
             elif table:
-                hashing.look_up(slots.slots, slots.signs, n_columns, &values[first],
-                                &indices[first], n, buckets, entries)
+                hashing.look_up(slots.slots, slots.signs, n_columns, values_from(&rows, first),
+                                indices_from(&rows, first), n, buckets, entries)
                 taken = emit.slots(buckets, entries, n, sums, slots.marks, n_marks, slots.buckets,
-                                   &out_values[n_out], &out_columns[n_out])
+                                   next_values(&out), next_columns(&out))
             elif n > n_buckets // 2 or (n > sortable and not slotted):
-                hashing.add_sketches(&key[0], 1, &values[first], 1.0, &indices[first], n,
+                hashing.add_sketches(&key[0], 1, values_from(&rows, first), 1.0,
+                                     indices_from(&rows, first), n,
                                      n_buckets, sums, 0)
-                taken = emit.sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
+                taken = emit.sums(sums, n_buckets, 0, next_values(&out), next_columns(&out))
             else:
-                hashing.hash_entries(&key[0], 1, &values[first], 1.0, &indices[first], n,
+                hashing.hash_entries(&key[0], 1, values_from(&rows, first), 1.0,
+                                     indices_from(&rows, first), n,
                                      n_buckets, n, buckets, entries)
                 if slotted and n_marks <= 4 * n:
                     taken = emit.slots(buckets, entries, n, sums, slots.marks, n_marks,
-                                       slots.buckets, &out_values[n_out], &out_columns[n_out])
+                                       slots.buckets, next_values(&out), next_columns(&out))
                 else:
                     taken = emit.entries(buckets, entries, n, n_buckets, pairs,
-                                         &out_values[n_out], &out_columns[n_out])
-            out_lengths[row] = <out_index_t>taken
-            n_out += taken
+                                         next_values(&out), next_columns(&out))
+            out.n += taken
+            end_row(&out, row, out.n - taken)
     give_back_scratch(scratch)
-    return n_out
+    return out.n

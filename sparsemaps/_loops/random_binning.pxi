@@ -8,12 +8,11 @@
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
+from sparsemaps._loops.arrays cimport csr_block, csr_of
 from sparsemaps._loops.code_output cimport (code_output, code_output_at,
                                             code_output_loops, code_output_t)
 from sparsemaps._loops.groups cimport group_t, groups_t, next_group, next_part, open_groups
-from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-from sparsemaps._loops.types cimport index_t, value_t
 
 cdef extern from "c/maps/random_binning.h" nogil:
     enum:
@@ -24,25 +23,24 @@ cdef extern from "c/maps/random_binning.h" nogil:
                     const group_t *group, uint64_t *sums) noexcept nogil
         void (*codes)(uint64_t first_grid, uint64_t grid_words, int bits, const uint64_t *sums,
                       int64_t *codes) noexcept nogil
-    const random_binning_loops *random_binning_at(int level, size_t value_size)
+    const random_binning_loops *random_binning_at(int, size_t value_size)
 
 cdef extern from "c/random/random.h" nogil:
     uint64_t column_start(uint64_t key, uint64_t column)
-cdef const code_output_loops *output_loops = code_output_at(level)
 
 N_PITCHES = 1 << BINNING_PITCH_BITS
 
 
-def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-             uint64_t key, double gamma, const double[::1] inverse_pitches, Py_ssize_t n_grids,
-             int bits, int layout, out):
+def bin_rows(values, indices, indptr, uint64_t key, double gamma,
+             const double[::1] inverse_pitches, Py_ssize_t n_grids, int bits, int layout, out):
     """Write grid j's code, `bits` long, of each row; pitches are those of the Laplacian kernel, or
     those of which `inverse_pitches` has N_PITCHES inverses."""
+    cdef csr_block rows = csr_of(values, indices, indptr)
     cdef Py_ssize_t row, tile, first
     cdef Py_ssize_t n_tiles = (n_grids + BINNING_TILE - 1) // BINNING_TILE
     cdef uint64_t grid_words = column_start(key, <uint64_t>-1)
     cdef const double *pitches = NULL
-    cdef const random_binning_loops *loops = random_binning_at(level, sizeof(value_t))
+    cdef const random_binning_loops *loops = random_binning_at(level, rows.value_size)
     cdef code_output_t output = code_output(layout, out, n_grids, bits)
     cdef int64_t codes[BINNING_TILE]
     cdef uint64_t *sums
@@ -50,8 +48,7 @@ def bin_rows(const value_t[::1] values, const index_t[::1] indices, const int64_
     cdef Scratch scratch = borrow_scratch()
     if inverse_pitches is not None:
         pitches = &inverse_pitches[0]
-    open_groups(&groups, scratch, values, indices, indptr, key, False,
-                BINNING_TILE * sizeof(uint64_t))
+    open_groups(&groups, scratch, &rows, key, False, BINNING_TILE * sizeof(uint64_t))
     sums = <uint64_t *>groups.sums
     with nogil:
         while next_group(&groups):

@@ -14,13 +14,14 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from sparsemaps._loops.arrays cimport (FLOATS, array_of, array_t, csr_block, csr_of, csr_output,
+                                       csr_output_t, dense_output, end_row, indices_from,
+                                       next_columns, next_values, values_from)
 from sparsemaps._loops.emit cimport emit_at, emit_loops
 from sparsemaps._loops.hashing cimport hashing_at, hashing_loops
-from sparsemaps._loops.levels cimport level
 from sparsemaps._loops.pages cimport begin_zeros, fetch_zeros
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport pair_t
-from sparsemaps._loops.types cimport index_t, out_index_t, value_t
 
 cdef extern from "c/maps/tensor_sketch.h" nogil:
     enum:
@@ -34,7 +35,7 @@ cdef extern from "c/maps/tensor_sketch.h" nogil:
                             void *out_values) noexcept nogil
         void (*convolve)(const uint32_t *buckets, const void *values, Py_ssize_t n,
                          const void *repeated, Py_ssize_t n_buckets, void *out) noexcept nogil
-    const tensor_sketch_loops *tensor_sketch_at(int level, size_t value_size)
+    const tensor_sketch_loops *tensor_sketch_at(int, size_t value_size)
 
 # The column of the coordinate that coef0 adds: no matrix has it.
 cdef int64_t EXTRA_COLUMN = -1
@@ -45,105 +46,117 @@ cdef enum:
 
 
 cdef struct factors_t:
+    const csr_block *rows
+    const int32_t *n_summed   # of each row
     const hashing_loops *hashing
+    const hashing_loops *extra_hashing
     const tensor_sketch_loops *loops
-    size_t value_size
     int degree
     uint32_t n_buckets
     const uint64_t *keys      # 3 a factor
     double scale
-    double extra
+    bint has_extra
+    double extra              # of the values' type
     Py_ssize_t width          # between the same entry of two factors
     Py_ssize_t first, stop    # the rows that are loaded
     uint32_t *loaded_buckets  # (degree, width): those of all entries of the loaded rows
-    void *loaded_values       # the same, with signs
+    char *loaded_values       # the same, with signs
     Py_ssize_t n              # entries of the present row, with the extra one
     const uint32_t *buckets   # of the present row, within the loaded ones
-    const void *values
-    void *repeated            # (2, n_buckets), if factors are to be convolved
+    const char *values
+    char *repeated            # (2, n_buckets), if factors are to be convolved
 
 
 cdef int open_factors(factors_t *factors, Scratch scratch, const uint64_t[:, ::1] keys,
-                      Py_ssize_t n_buckets, double scale, double extra, const int64_t[::1] indptr,
-                      const int32_t[::1] n_summed, size_t value_size,
-                      size_t index_size) except -1:
+                      Py_ssize_t n_buckets, double scale, double extra, const csr_block *rows,
+                      const int32_t[::1] n_summed) except -1:
     """Memory for the longest row, or for some short ones."""
     cdef Py_ssize_t row, longest = 0, n
     cdef bint convolved = False
-    factors.hashing = hashing_at(level, value_size, index_size)
-    factors.loops = tensor_sketch_at(level, value_size)
-    factors.value_size = value_size
+    factors.rows = rows
+    factors.n_summed = &n_summed[0] if n_summed.shape[0] > 0 else NULL
+    factors.hashing = hashing_at(level, rows.value_size, rows.index_size)
+    factors.extra_hashing = hashing_at(level, rows.value_size, sizeof(int64_t))
+    factors.loops = tensor_sketch_at(level, rows.value_size)
     factors.degree = <int>keys.shape[0]
     factors.n_buckets = <uint32_t>n_buckets
     factors.keys = &keys[0, 0]
     factors.scale = scale
-    factors.extra = extra
+    factors.has_extra = extra != 0
+    put_value(&factors.extra, extra, rows.value_size)
     factors.first = factors.stop = 0
     for row in range(n_summed.shape[0]):
         if n_summed[row]:
-            longest = max(longest, indptr[row + 1] - indptr[row])
+            longest = max(longest, rows.indptr[row + 1] - rows.indptr[row])
             convolved |= n_summed[row] < factors.degree
     factors.width = max(longest + 1, LOADED_TOGETHER) + TUPLE_STEP
     n = factors.degree * factors.width
     factors.loaded_buckets = <uint32_t *>scratch.take_zeros(n * sizeof(uint32_t))
-    factors.loaded_values = scratch.take_zeros(n * value_size)
-    factors.repeated = scratch.take(2 * n_buckets * value_size) if convolved else NULL
+    factors.loaded_values = <char *>scratch.take_zeros(n * rows.value_size)
+    factors.repeated = NULL
+    if convolved:
+        factors.repeated = <char *>scratch.take(2 * n_buckets * rows.value_size)
     return 0
 
 
-cdef inline Py_ssize_t place_of(const factors_t *factors, const int64_t *indptr,
-                                Py_ssize_t row) noexcept nogil:
+cdef inline void put_value(void *to, double value, size_t size) noexcept nogil:
+    """Write a value of 4 or 8 bytes."""
+    cdef float narrow = <float>value
+    memcpy(to, <void *>&narrow if size == sizeof(float) else <void *>&value, size)
+
+
+cdef inline Py_ssize_t place_of(const factors_t *factors, Py_ssize_t row) noexcept nogil:
     """Where the entries of a loaded row begin, among those of a factor."""
-    return indptr[row] - indptr[factors.first] + (factors.extra != 0) * (row - factors.first)
+    cdef const int64_t *indptr = factors.rows.indptr
+    return indptr[row] - indptr[factors.first] + factors.has_extra * (row - factors.first)
 
 
-cdef void load_rows(factors_t *factors, const value_t *values, const index_t *columns,
-                    const int64_t *indptr, const int32_t *n_summed, Py_ssize_t first,
-                    Py_ssize_t n_rows) noexcept nogil:
+cdef void load_rows(factors_t *factors, Py_ssize_t first) noexcept nogil:
     """Buckets and signed values of the entries of row `first` and of some rows that follow it."""
     cdef Py_ssize_t row = first, stop = first + 1, step, place, limit = factors.width - TUPLE_STEP
-    cdef value_t extra = <value_t>factors.extra
-    cdef const hashing_loops *extra_hashing = hashing_at(level, sizeof(value_t), sizeof(int64_t))
+    cdef const csr_block *rows = factors.rows
+    cdef const int64_t *indptr = rows.indptr
+    cdef size_t size = rows.value_size
     cdef uint32_t *buckets = factors.loaded_buckets
-    cdef value_t *signed_values = <value_t *>factors.loaded_values
     factors.first = first
-    while stop < n_rows and n_summed[stop] and place_of(factors, indptr, stop + 1) <= limit:
+    while (stop < rows.n_rows and factors.n_summed[stop]
+           and place_of(factors, stop + 1) <= limit):
         stop += 1
     factors.stop = stop
     # Without extra entries between them, those of all rows are hashed as if they were one row's.
-    step = 1 if factors.extra != 0 else stop - first
+    step = 1 if factors.has_extra else stop - first
     while row < stop:
-        place = place_of(factors, indptr, row)
+        place = place_of(factors, row)
         factors.hashing.hash_entries(
-            factors.keys, factors.degree, values + indptr[row], factors.scale,
-            columns + indptr[row], indptr[row + step] - indptr[row], factors.n_buckets,
-            factors.width, buckets + place, signed_values + place)
+            factors.keys, factors.degree, values_from(rows, indptr[row]), factors.scale,
+            indices_from(rows, indptr[row]), indptr[row + step] - indptr[row], factors.n_buckets,
+            factors.width, buckets + place, factors.loaded_values + place * size)
         row += step
-        if factors.extra != 0:
-            place = place_of(factors, indptr, row) - 1
-            extra_hashing.hash_entries(
-                factors.keys, factors.degree, &extra, 1.0, &EXTRA_COLUMN, 1, factors.n_buckets,
-                factors.width, buckets + place, signed_values + place)
+        if factors.has_extra:
+            place = place_of(factors, row) - 1
+            factors.extra_hashing.hash_entries(
+                factors.keys, factors.degree, &factors.extra, 1.0, &EXTRA_COLUMN, 1,
+                factors.n_buckets, factors.width, buckets + place,
+                factors.loaded_values + place * size)
 
 
-cdef inline void take_row(factors_t *factors, const value_t *values, const index_t *columns,
-                          const int64_t *indptr, const int32_t *n_summed, Py_ssize_t row,
-                          Py_ssize_t n_rows) noexcept nogil:
+cdef inline void take_row(factors_t *factors, Py_ssize_t row) noexcept nogil:
     """Make `row`, which is to be summed, the present one. Rows come in ascending order."""
     cdef Py_ssize_t place
+    cdef const csr_block *rows = factors.rows
     if row >= factors.stop:
-        load_rows(factors, values, columns, indptr, n_summed, row, n_rows)
-    place = place_of(factors, indptr, row)
-    factors.n = indptr[row + 1] - indptr[row] + (factors.extra != 0)
+        load_rows(factors, row)
+    place = place_of(factors, row)
+    factors.n = rows.indptr[row + 1] - rows.indptr[row] + factors.has_extra
     factors.buckets = factors.loaded_buckets + place
-    factors.values = <const value_t *>factors.loaded_values + place
+    factors.values = factors.loaded_values + place * rows.value_size
 
 
 cdef void add_sketch(const factors_t *factors, int n_summed, void *sums) noexcept nogil:
     """The sketch of the loaded row into `sums`, which are zeros."""
     cdef int factor
-    cdef char *repeated = <char *>factors.repeated
-    cdef size_t size = factors.n_buckets * factors.value_size
+    cdef char *repeated = factors.repeated
+    cdef size_t value_size = factors.rows.value_size, size = factors.n_buckets * value_size
     factors.loops.add_tuples(factors.buckets, factors.values, factors.width, factors.n, n_summed,
                              factors.n_buckets, sums)
     for factor in range(n_summed, factors.degree):
@@ -151,8 +164,8 @@ cdef void add_sketch(const factors_t *factors, int n_summed, void *sums) noexcep
         memcpy(repeated + size, sums, size)
         factors.loops.convolve(
             factors.buckets + factor * factors.width,
-            <const char *>factors.values + factor * factors.width * factors.value_size, factors.n,
-            repeated, factors.n_buckets, sums)
+            factors.values + factor * factors.width * value_size, factors.n, repeated,
+            factors.n_buckets, sums)
 
 
 cdef Py_ssize_t n_tuples(Py_ssize_t n, int degree, Py_ssize_t limit) noexcept nogil:
@@ -166,105 +179,107 @@ cdef Py_ssize_t n_tuples(Py_ssize_t n, int degree, Py_ssize_t limit) noexcept no
     return min(total, limit)
 
 
-def count_sketches(const value_t[::1] values, const index_t[::1] indices,
-                   const int64_t[::1] indptr, const uint64_t[:, ::1] keys, double scale,
-                   double extra, const int64_t[::1] rows, value_t[:, :, ::1] out):
-    """Add the count sketches of `rows`, which may stand anywhere, under each key of `keys`:
-    out[key, i] is that of rows[i]."""
-    cdef Py_ssize_t i, first, n, n_keys = out.shape[0], n_buckets = out.shape[2]
-    cdef Py_ssize_t stride = out.shape[1] * n_buckets
-    cdef value_t extra_ = <value_t>extra
-    cdef const hashing_loops *loops = hashing_at(level, sizeof(value_t), sizeof(index_t))
-    cdef const hashing_loops *extra_loops = hashing_at(level, sizeof(value_t), sizeof(int64_t))
+def count_sketches(values, indices, indptr, const uint64_t[:, ::1] keys, double scale,
+                   double extra, const int64_t[::1] numbers, out):
+    """Add the count sketches of the rows of these numbers, under each key of `keys`: out[key, i] is
+    that of row numbers[i]."""
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    cdef array_t sums = array_of(out, FLOATS, rows.value_size, 3, True)
+    cdef Py_ssize_t i, first, n, n_keys = sums.shape[0], n_buckets = sums.shape[2]
+    cdef Py_ssize_t stride = sums.shape[1] * n_buckets
+    cdef double extra_value
+    cdef char *to
+    cdef const hashing_loops *loops = hashing_at(level, rows.value_size, rows.index_size)
+    cdef const hashing_loops *extra_loops = hashing_at(level, rows.value_size, sizeof(int64_t))
+    put_value(&extra_value, extra, rows.value_size)
     with nogil:
-        for i in range(rows.shape[0]):
-            first = indptr[rows[i]]
-            n = indptr[rows[i] + 1] - first
+        for i in range(numbers.shape[0]):
+            first = rows.indptr[numbers[i]]
+            n = rows.indptr[numbers[i] + 1] - first
+            to = sums.data + i * n_buckets * sums.size
             if n > 0:
-                loops.add_sketches(&keys[0, 0], n_keys, &values[first], scale, &indices[first], n,
-                                   n_buckets, &out[0, i, 0], stride)
+                loops.add_sketches(&keys[0, 0], n_keys, values_from(&rows, first), scale,
+                                   indices_from(&rows, first), n, n_buckets, to, stride)
             if extra != 0:
-                extra_loops.add_sketches(&keys[0, 0], n_keys, &extra_, 1.0, &EXTRA_COLUMN, 1,
-                                         n_buckets, &out[0, i, 0], stride)
+                extra_loops.add_sketches(&keys[0, 0], n_keys, &extra_value, 1.0, &EXTRA_COLUMN, 1,
+                                         n_buckets, to, stride)
 
 
-def sketch_dense(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                 const uint64_t[:, ::1] keys, double scale, double extra,
-                 const int32_t[::1] n_summed, value_t[:, ::1] out):
+def sketch_dense(values, indices, indptr, const uint64_t[:, ::1] keys, double scale, double extra,
+                 const int32_t[::1] n_summed, out):
     """Write the sketches of the rows that are summed to their rows of `out`, which are zeros."""
-    cdef Py_ssize_t row, n, n_buckets = out.shape[1]
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    cdef array_t sums = dense_output(out, &rows)
+    cdef Py_ssize_t row, n, n_buckets = sums.shape[1], n_bytes = n_buckets * sums.size
     cdef factors_t factors
     cdef Scratch scratch = borrow_scratch()
-    open_factors(&factors, scratch, keys, n_buckets, scale, extra, indptr, n_summed,
-                 sizeof(value_t), sizeof(index_t))
+    open_factors(&factors, scratch, keys, n_buckets, scale, extra, &rows, n_summed)
     with nogil:
-        for row in range(out.shape[0]):
-            n = indptr[row + 1] - indptr[row]
+        for row in range(rows.n_rows):
+            n = rows.indptr[row + 1] - rows.indptr[row]
             if n_summed[row] and n + (extra != 0) > 0:
-                take_row(&factors, &values[0], &indices[0], &indptr[0], &n_summed[0], row,
-                         out.shape[0])
-                if row + 1 < out.shape[0]:  # which has about as many tuples, if rows are alike
-                    fetch_zeros(&out[row + 1, 0], n_buckets,
+                take_row(&factors, row)
+                if row + 1 < rows.n_rows:  # which has about as many tuples, if rows are alike
+                    fetch_zeros(sums.data + (row + 1) * n_bytes, n_bytes,
                                 n_tuples(factors.n, n_summed[row], n_buckets))
-                begin_zeros(&out[row, 0], n_buckets)
-                add_sketch(&factors, n_summed[row], &out[row, 0])
+                begin_zeros(sums.data + row * n_bytes, n_bytes)
+                add_sketch(&factors, n_summed[row], sums.data + row * n_bytes)
     give_back_scratch(scratch)
 
 
-def sketch_csr(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-               const uint64_t[:, ::1] keys, double scale, double extra,
-               const int32_t[::1] n_summed, value_t[:, ::1] others, value_t[::1] out_values,
-               out_index_t[::1] out_columns, out_index_t[::1] out_lengths):
+def sketch_csr(values, indices, indptr, const uint64_t[:, ::1] keys, double scale, double extra,
+               const int32_t[::1] n_summed, others, out_values, out_columns, out_lengths):
     """Rows one behind the other, each in ascending order of columns and without zeros.
 
     Rows that are not summed come from `others`, in order; zeros stay behind there. A row has at
     most min(its tuples, n_buckets) values. Returns how many there are.
     """
-    cdef Py_ssize_t row, n, n_out = 0, next_other = 0, taken
-    cdef Py_ssize_t tuples, most = 0, n_buckets = others.shape[1]
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    cdef array_t other = array_of(others, FLOATS, rows.value_size, 2, True)
+    cdef csr_output_t out = csr_output(out_values, out_columns, out_lengths, &rows)
+    cdef Py_ssize_t row, n, next_other = 0, taken
+    cdef Py_ssize_t tuples, most = 0, n_buckets = other.shape[1]
     cdef bint summed = False
     # Up to here a row's tuples are faster to sort than n_buckets sums are to look through.
     cdef Py_ssize_t sortable = n_buckets // 32
-    cdef const emit_loops *emit = emit_at(level, sizeof(value_t), sizeof(out_index_t))
+    cdef const emit_loops *emit = emit_at(level, rows.value_size, out.columns.size)
     cdef factors_t factors
     cdef Scratch scratch = borrow_scratch()
     cdef void *sums = NULL
-    for row in range(out_lengths.shape[0]):
-        n = indptr[row + 1] - indptr[row] + (extra != 0)
+    for row in range(rows.n_rows):
+        n = rows.indptr[row + 1] - rows.indptr[row] + (extra != 0)
         tuples = n_tuples(n, <int>keys.shape[0], n_buckets)
         if n_summed[row] == keys.shape[0] and tuples <= sortable:
             most = max(most, tuples)
         elif n_summed[row]:
             summed = True
-    open_factors(&factors, scratch, keys, n_buckets, scale, extra, indptr, n_summed,
-                 sizeof(value_t), sizeof(index_t))
-    cdef void *tuple_values = scratch.take((most + TUPLE_STEP) * sizeof(value_t))
+    open_factors(&factors, scratch, keys, n_buckets, scale, extra, &rows, n_summed)
+    cdef void *tuple_values = scratch.take((most + TUPLE_STEP) * rows.value_size)
     cdef uint32_t *tuple_buckets = <uint32_t *>scratch.take((most + TUPLE_STEP) * sizeof(uint32_t))
     cdef pair_t *pairs = <pair_t *>scratch.take(2 * most * sizeof(pair_t))
     if summed:
-        sums = scratch.take_zeros(n_buckets * sizeof(value_t))
+        sums = scratch.take_zeros(n_buckets * rows.value_size)
     with nogil:
-        for row in range(out_lengths.shape[0]):
-            n = indptr[row + 1] - indptr[row]
+        for row in range(rows.n_rows):
+            n = rows.indptr[row + 1] - rows.indptr[row]
             tuples = n_tuples(n + (extra != 0), factors.degree, n_buckets)
             taken = 0
             if not n_summed[row]:
-                taken = emit.sums(&others[next_other, 0], n_buckets, &out_values[n_out],
-                                  &out_columns[n_out])
+                taken = emit.sums(other.data + next_other * n_buckets * other.size, n_buckets, 0,
+                                  next_values(&out), next_columns(&out))
                 next_other += 1
             elif tuples > 0:
-                take_row(&factors, &values[0], &indices[0], &indptr[0], &n_summed[0], row,
-                         out_lengths.shape[0])
+                take_row(&factors, row)
                 if n_summed[row] == factors.degree and tuples <= sortable:
                     factors.loops.list_tuples(
                         factors.buckets, factors.values, factors.width, factors.n, factors.degree,
                         factors.n_buckets, tuple_buckets, tuple_values)
                     taken = emit.entries(tuple_buckets, tuple_values, tuples, factors.n_buckets,
-                                         pairs, &out_values[n_out], &out_columns[n_out])
+                                         pairs, next_values(&out), next_columns(&out))
                 else:
                     add_sketch(&factors, n_summed[row], sums)
-                    taken = emit.sums(sums, n_buckets, &out_values[n_out], &out_columns[n_out])
-            out_lengths[row] = <out_index_t>taken
-            n_out += taken
+                    taken = emit.sums(sums, n_buckets, 0, next_values(&out), next_columns(&out))
+            out.n += taken
+            end_row(&out, row, out.n - taken)
     give_back_scratch(scratch)
-    return n_out
+    return out.n

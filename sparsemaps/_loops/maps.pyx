@@ -1,0 +1,19 @@
+# The drivers of the maps, one file each. Together they are one extension module, as Cython and the
+# C compiler take a second for any module, however short.
+from sparsemaps._loops.code_output cimport (code_output_at, code_output_loops, sample_codes_at,
+                                            sample_codes_loops)
+from sparsemaps._loops.levels cimport level
+
+cdef const code_output_loops *output_loops = code_output_at(level)
+cdef const sample_codes_loops *code_loops = sample_codes_at(level)
+
+include "count_sketch.pxi"
+include "dart_minhash.pxi"
+include "fastfood.pxi"
+include "fourier.pxi"
+include "minhash.pxi"
+include "projection.pxi"
+include "random_binning.pxi"
+include "random_maclaurin.pxi"
+include "tensor_sketch.pxi"
+include "weighted_sampling.pxi"
