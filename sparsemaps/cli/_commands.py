@@ -316,7 +316,7 @@ def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
 def dedup(options: argparse.Namespace) -> None:
     """``sparsemaps dedup``."""
     names = (
-        *("threshold", "recall", "exact", "rule", "texts", "keep", "removed", "dry_run"),
+        *("threshold", "recall", "exact", "rule", "texts", "keep", "removed", "report", "dry_run"),
         *("clusters", "against", "id_field", "zero_based", "token_pattern", "text_format"),
         "max_line_bytes",
     )

@@ -510,9 +510,14 @@ def _add_dedup(commands: Any) -> None:
             help="also write each removed record, the kept record that it is near, and their "
             "similarity",
         )  # fmt: skip
-        removals.complete = _FILE  # type: ignore[attr-defined]
+        report = parser.add_argument(
+            "--report", type=_name, metavar="REPORT.html",
+            help="also write a page that shows fifty removals side by side, figures and settings; "
+            "it contains texts of records",
+        )  # fmt: skip
+        removals.complete = report.complete = _FILE  # type: ignore[attr-defined]
         parser.add_argument(
-            "--dry-run", action="store_true", help="write tables, but no output",
+            "--dry-run", action="store_true", help="write tables and the report, but no output",
         )  # fmt: skip
         table = parser.add_argument(
             "--clusters", type=_name, metavar="CLUSTERS.tsv",

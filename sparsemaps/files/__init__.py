@@ -10,7 +10,8 @@
 - ``_coded_records`` makes the codes of the records of inputs, their pairs, and exact kernels.
 - ``_pairs`` has `similar_pairs_of_files`, the similar rows of files, for ``sparsemaps pairs``.
 - ``_dedup`` has `deduplicate_files`, records without near-duplicates. ``_removed_records``
-  finds which records are removed, and why. ``_kept_records`` writes the others.
+  finds which records are removed, and why. ``_kept_records`` writes the others. ``_reported`` has
+  the contents of the report, and ``_report`` makes a page of them.
 - ``_learning`` trains models of ``linear`` on files (`train_files`), labels records with them
   (`predict_files`), and writes those of a label (`filter_files`).
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.

@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -48,9 +49,12 @@ from sparsemaps.files._removed_records import (
     SIMILARITY,
     find_removals,
     leaders,
+    names_of,
     read_removals,
     write_removals,
 )
+from sparsemaps.files._report import render
+from sparsemaps.files._reported import report_of, texts_of
 from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._tasks import (
     Engine,
@@ -111,6 +115,7 @@ def deduplicate_files(
     field: str = "text",
     keep: Literal["first", "longest"] = "first",
     removed: Any = None,
+    report: Any = None,
     dry_run: bool = False,
     clusters: Any = None,
     against: Any = None,
@@ -172,8 +177,13 @@ def deduplicate_files(
         number or id, the kept record that it is near, and their similarity, with tabs between them.
         A record of an earlier delivery is ``DELIVERY:record``. Records are numbered from 1 through
         all inputs.
+    report : str, path-like or None, default=None
+        For rule "kept", a page of HTML to write, for people who decide whether to trust the
+        removals: counts, similarities, the witnesses of most records, and fifty removals side by
+        side, most of them near the threshold. It contains texts of records, and needs no network.
+        The inputs are read once more for it.
     dry_run : bool, default=False
-        Write tables, but no output.
+        Write tables and the report, but no output.
     clusters : str, path-like or None, default=None
         A table to write. Each line has the number of a record, or its id, a tab, and the number of
         its cluster. Clusters are numbered in the order of their first records. By rule "kept", a
@@ -263,9 +273,10 @@ def deduplicate_files(
     """
     plan = make_plan(
         map, inputs, output, threshold=threshold, recall=recall, exact=exact, texts=texts,
-        field=field, rule=rule, keep=keep, removed=removed, dry_run=dry_run, clusters=clusters,
-        against=against, id_field=id_field, zero_based=zero_based, token_pattern=token_pattern,
-        text_format=text_format, n_jobs=n_jobs, max_line_bytes=max_line_bytes,
+        field=field, rule=rule, keep=keep, removed=removed, report=report, dry_run=dry_run,
+        clusters=clusters, against=against, id_field=id_field, zero_based=zero_based,
+        token_pattern=token_pattern, text_format=text_format, n_jobs=n_jobs,
+        max_line_bytes=max_line_bytes,
     )  # fmt: skip
     share = check_share(task)
     if share is None:
@@ -291,6 +302,7 @@ class DedupPlan(NamedTuple):
     rule: str
     keep: str
     removed: Any
+    report: Any
     dry_run: bool
     clusters: Any
     against: tuple[Earlier, ...]
@@ -309,6 +321,7 @@ def make_plan(
     rule: str,
     keep: str,
     removed: Any,
+    report: Any,
     dry_run: bool,
     clusters: Any,
     against: Any,
@@ -327,8 +340,9 @@ def make_plan(
     check_choice("rule", rule, ("kept", "chain"))
     check_choice("keep", keep, ("first", "longest"))
     check_bool("dry_run", dry_run)
-    if removed is not None and rule == "chain":
-        raise ValueError("the table of removals is for rule 'kept': by chains, no record says why")
+    for table, what in ((removed, "the table of removals"), (report, "the report")):
+        if table is not None and rule == "chain":
+            raise ValueError(f"{what} is for rule 'kept': by chains, no record says why")
     job = _make_job(map, paths, texts, id_field, n_jobs, **options)
     _check_codes(job, search, earlier)
     is_many = is_directory(output)
@@ -344,7 +358,12 @@ def make_plan(
     names = [(name, f"the output of {paths[0]}" if is_many else _output_files.OUTPUT)
              for name, paths in outputs]  # fmt: skip
     is_standard_output = not hasattr(output, "write") and is_standard(output)
-    for table, what in ((clusters, "the table of clusters"), (removed, "the table of removals")):
+    tables = (
+        (clusters, "the table of clusters"),
+        (removed, "the table of removals"),
+        (report, "the report"),
+    )
+    for table, what in tables:
         if table is not None:
             if is_standard(table) and is_standard_output:
                 raise ValueError(f"the output and {what} are both standard output")
@@ -364,6 +383,7 @@ def make_plan(
         rule,
         keep,
         removed,
+        report,
         dry_run,
         clusters,
         earlier,
@@ -686,9 +706,8 @@ def run(
             not resume, progress,
         )  # fmt: skip
         n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0], 7)
-        if plan.removed is not None:
-            found = read_removals(results.path(REMOVED), n_records, plan.against)
-            write_removals(plan.removed, found, n_records, results.path(CODES), plan.against)
+        numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
+        _write_evidence(plan, inputs, results, numbers)
         if plan.clusters is not None:
             of_records = read_array(
                 results.path(CLUSTERS), ArrayKind(np.uint32, (n_records,)), mmap=True
@@ -697,12 +716,46 @@ def run(
     files = []
     outputs = [] if plan.dry_run else plan.outputs
     for (output, paths), result in zip(outputs, made.get("outputs", []), strict=True):
-        numbers = counts(result, 2 * len(paths))
+        sizes = counts(result, 2 * len(paths))
         files += [
             DeduplicatedFile(path, output, n, n_kept_here, not result.is_new)
-            for path, n, n_kept_here in zip(paths, numbers[::2], numbers[1::2], strict=True)
+            for path, n, n_kept_here in zip(paths, sizes[::2], sizes[1::2], strict=True)
         ]
-    return Deduplicated(n_records, n_kept, n_several, largest, files, *causes)
+    return numbers._replace(files=files)
+
+
+def _write_evidence(
+    plan: DedupPlan, inputs: list[Any], results: Results, numbers: Deduplicated
+) -> None:
+    """Write the table of removals and the report, where they are asked for."""
+    if plan.removed is None and plan.report is None:
+        return
+    found = read_removals(results.path(REMOVED), numbers.n_records, plan.against)
+    with names_of(numbers.n_records, results.path(CODES), plan.against) as name_of:
+        if plan.removed is not None:
+            write_removals(plan.removed, found, name_of)
+        if plan.report is None:
+            return
+        settings = {
+            "inputs": ", ".join(str(getattr(input, "path", input)) for input in inputs),
+            "map": plan.job.map.to_config(),
+            "n-grams": plan.job.options.texts or "rows of LIBSVM files",
+            **plan.search._asdict(),
+            "keep": plan.keep,
+            "against": [str(earlier.codes) for earlier in plan.against],
+        }
+        counted = {
+            "records": numbers.n_records,
+            "kept": numbers.n_kept,
+            "removed, equal to a kept one": numbers.n_equal,
+            "removed, near a kept one": numbers.n_near,
+            "removed, near an earlier delivery": numbers.n_earlier,
+        }
+        read = partial(texts_of, plan.job.source, inputs)
+        page = report_of(found, settings, counted, name_of, read)
+    with _output_files.atomic_output(plan.report) as file:
+        for piece in render(page):
+            file.write(piece.encode())
 
 
 def run_part(plan: DedupPlan, share: Share, progress: bool | None) -> int:

@@ -142,11 +142,27 @@ class _Names(NamedTuple):
     name: Callable[[int], str]
 
 
-def write_removals(
-    output: Any, found: Removals, n_records: int, codes: str, against: Sequence[Earlier]
-) -> None:
-    """Write lines of a removed record, the kept record that it is near, and their similarity. A
-    record of an earlier delivery is DELIVERY:record."""
+def write_removals(output: Any, found: Removals, name_of: Callable[[int], str]) -> None:
+    """Write lines of a removed record, the kept record that it is near, and their similarity."""
+    with _output_files.atomic_output(output) as file:
+        file.write(HEADER.encode())
+        for start in range(0, len(found.removed), _LINES):
+            some = slice(start, start + _LINES)
+            lines = [
+                f"{name_of(row)}\t{name_of(witness)}\t{similarity:.6f}\n"
+                for row, witness, similarity in zip(
+                    *(column[some].tolist() for column in found), strict=True
+                )
+            ]
+            file.write("".join(lines).encode("utf-8", "surrogateescape"))
+
+
+@contextmanager
+def names_of(
+    n_records: int, codes: str, against: Sequence[Earlier]
+) -> Iterator[Callable[[int], str]]:
+    """A function from a row to the name of its record. A record of an earlier delivery is
+    DELIVERY:record."""
     with ExitStack() as stack:
         names = [_Names(0, n_records, "", stack.enter_context(_ids(codes + IDS)))]
         first = n_records
@@ -156,17 +172,7 @@ def write_removals(
             name = stack.enter_context(_ids(path + IDS))
             names.append(_Names(first, n, f"{label}:", name))
             first += n
-        file = stack.enter_context(_output_files.atomic_output(output))
-        file.write(HEADER.encode())
-        for start in range(0, len(found.removed), _LINES):
-            some = slice(start, start + _LINES)
-            lines = [
-                f"{_name_of(row, names)}\t{_name_of(witness, names)}\t{similarity:.6f}\n"
-                for row, witness, similarity in zip(
-                    *(column[some].tolist() for column in found), strict=True
-                )
-            ]
-            file.write("".join(lines).encode("utf-8", "surrogateescape"))
+        yield lambda row: _name_of(row, names)
 
 
 def _name_of(row: int, names: list[_Names]) -> str:

@@ -97,6 +97,9 @@ class Source(Protocol):
     def records(self, piece: Any) -> list[bytes]:
         """The lines of a piece that are records, as they stand."""
 
+    def texts(self, piece: Any) -> Any:
+        """The texts of a piece's records."""
+
     def options(self) -> dict[str, Any]:
         """The options that decide the rows, for a record."""
 
@@ -233,6 +236,11 @@ class LibsvmRows(NamedTuple):
     def records(self, piece: bytes) -> list[bytes]:
         """The lines that are rows."""
         return [line for line in io.BytesIO(piece) if line.partition(b"#")[0].strip()]
+
+    def texts(self, piece: bytes) -> list[str]:
+        """The lines that are rows, as text."""
+        lines = self.records(piece)
+        return [line.rstrip(b"\r\n").decode("utf-8", "backslashreplace") for line in lines]
 
     def options(self) -> dict[str, Any]:
         return {"zero_based": self.zero_based}

@@ -78,6 +78,10 @@ class TextRows(NamedTuple):
         """Of lines only: rows of Parquet are taken by groups."""
         return _records.raw_lines(piece.text, piece.format, piece.is_first)
 
+    def texts(self, piece: Any) -> Any:
+        """The texts of the records, a list or an array of Arrow."""
+        return self._records(piece)[0].texts
+
     def options(self) -> dict[str, Any]:
         fields = {"field": self.field, "label_field": self.label_field, "id_field": self.id_field}
         return {**fields, "labels": self.classes and _digest(self.classes)}

@@ -1,0 +1,281 @@
+"""The report of a deduplication: one page of HTML that shows which records were removed, and why.
+
+The page needs no network and no script. Texts of records are shown as text, whatever is in them.
+"""
+
+import html
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools._typing import Array
+
+N_PAIRS = 50
+"""Removals that are shown side by side."""
+
+N_GROUPS = 10
+"""Groups of removals that are listed, the largest first."""
+
+
+class Pair(NamedTuple):
+    """A removed record, the kept record that is its witness, and their texts; the text is None
+    where only codes are known, as of an earlier delivery."""
+
+    removed: str
+    witness: str
+    similarity: float
+    removed_text: str | None
+    witness_text: str | None
+
+
+class Group(NamedTuple):
+    """A kept record, the number of removed records whose witness it is, the least similarity among
+    them, and the text of the kept record."""
+
+    witness: str
+    n_removed: int
+    least: float
+    text: str | None
+
+
+class Report(NamedTuple):
+    """The contents of a report."""
+
+    settings: Mapping[str, str]
+    counts: Mapping[str, int]
+    """The number of records, of kept ones and of those removed by each cause."""
+    threshold: float
+    similarities: Array
+    """Of each removed record to its witness."""
+    group_sizes: Array
+    """For each witness, the number of records that it is the witness of."""
+    groups: Sequence[Group]
+    pairs: Sequence[Pair]
+
+
+def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array:
+    """Positions of the removals to show, by ascending similarity: drawn without replacement, a
+    removal near the threshold up to 20 times as often as one of similarity 1.
+
+    Those that are just above the threshold are what a reader has to judge. The draw is the same for
+    the same similarities.
+    """
+    above = np.clip(similarities - threshold, 0, None) / max(1 - threshold, 1e-9)
+    weights = 1 / (above + 1 / 19)
+    # The n largest of u^(1 / weight): Efraimidis and Spirakis 2006, algorithm A.
+    keys = np.log(np.random.default_rng(0).random(len(weights))) / weights
+    chosen = np.argsort(keys, kind="stable")[::-1][:n]
+    return chosen[np.argsort(similarities[chosen], kind="stable")]
+
+
+def render(report: Report) -> Iterator[str]:
+    """The pieces of the page."""
+    yield _HEAD
+    yield "<h1>Removed records</h1>"
+    yield ('<p class="note">This page contains texts of the records. Each removed record has a '
+           "witness: a record that stays and is at least as similar to it as the threshold says. "
+           "Look at the pairs near the threshold first. If they are no duplicates to you, raise "
+           "the threshold.</p>")  # fmt: skip
+    yield _section(
+        "counts", "Counts", _facts((name, f"{n:,}") for name, n in report.counts.items())
+    )
+    yield _section("settings", "Settings", _facts(report.settings.items()))
+    yield _section(
+        "similarities",
+        "Similarity of removed records to their witnesses",
+        _bars(_similarity_bins(report.similarities, report.threshold)),
+    )
+    yield _section(
+        "sizes", "Removed records for each witness", _bars(_size_bins(report.group_sizes))
+    )
+    yield _section("groups", "The witnesses of most records", "".join(map(_group, report.groups)))
+    yield (f'<section id="pairs"><h2>{len(report.pairs)} removals side by side</h2><p>Drawn at '
+           "random, most of them near the threshold, the least similar first. Words that differ "
+           "are marked.</p>")  # fmt: skip
+    yield from map(_pair, report.pairs)
+    yield "</section></main></body></html>\n"
+
+
+# ---- parts of the page ---------------------------------------------------------------------------
+
+_HEAD = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Removed records</title>
+<style>
+:root { color-scheme: light dark; --text: #1a1a1a; --back: #fff; --faint: #595959; --line: #c8c8c8;
+  --bar: #08519c; --removed: #ffd7d5; --added: #cdeed5; }
+@media (prefers-color-scheme: dark) { :root { --text: #e8e8e8; --back: #161616; --faint: #a8a8a8;
+  --line: #4a4a4a; --bar: #6baed6; --removed: #6b2320; --added: #1d5230; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--back); color: var(--text);
+  font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 75rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
+.note, h3 { color: var(--faint); } h3 { font-size: .95rem; font-weight: 600; margin: 0 0 .3rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1.2rem; }
+dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
+.bars { width: 100%; max-width: 45rem; border-collapse: collapse;
+  font-variant-numeric: tabular-nums; }
+.bars th { text-align: right; font-weight: normal; white-space: nowrap; width: 1%;
+  padding-right: .6rem; }
+.bars td:last-child { text-align: right; width: 1%; padding-left: .6rem; }
+.bars span { display: block; height: .9rem; min-width: 1px; background: var(--bar); }
+article { border-top: 1px solid var(--line); padding: 1rem 0; }
+.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
+.sides > div { min-width: 0; }
+@media (max-width: 45rem) { .sides { grid-template-columns: 1fr; } }
+pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere;
+  font: 14px/1.45 ui-monospace, monospace; unicode-bidi: isolate; max-height: 24rem;
+  overflow-y: auto; }
+del, ins { text-decoration: none; border-radius: .15rem; } del { background: var(--removed); }
+ins { background: var(--added); } i { color: var(--faint); }
+</style></head><body><main>
+"""
+
+
+def _section(name: str, title: str, content: str) -> str:
+    return f'<section id="{name}"><h2>{title}</h2>{content or "<p>None.</p>"}</section>'
+
+
+def _facts(facts: Any) -> str:
+    rows = "".join(f"<dt>{visible(name)}</dt><dd>{visible(value)}</dd>" for name, value in facts)
+    return f"<dl>{rows}</dl>"
+
+
+def _bars(bins: Sequence[tuple[str, int]]) -> str:
+    """A table of counts with a bar each."""
+    if not bins:
+        return ""
+    most = max(n for _, n in bins) or 1
+    rows = "".join(
+        f'<tr><th scope="row">{name}</th><td><span style="width:{100 * n / most:.2f}%"></span></td>'
+        f"<td>{n:,}</td></tr>"
+        for name, n in bins
+    )
+    return f'<table class="bars">{rows}</table>'
+
+
+def _similarity_bins(similarities: Array, threshold: float) -> list[tuple[str, int]]:
+    """Ten bins from the threshold to 1; the last one has 1 in it."""
+    if not len(similarities):
+        return []
+    ends = np.linspace(min(threshold, similarities.min()), 1, 11)
+    counts, _ = np.histogram(np.minimum(similarities, 1), ends)
+    names = [f"{low:.3f} to {high:.3f}" for low, high in itertools.pairwise(ends)]
+    return list(zip(names, counts.tolist(), strict=True))
+
+
+def _size_bins(sizes: Array) -> list[tuple[str, int]]:
+    """1, 2, 3 to 4, 5 to 8, …: how many witnesses have as many records."""
+    if not len(sizes):
+        return []
+    powers = np.ceil(np.log2(sizes)).astype(int)
+    bins = []
+    for power, n in enumerate(np.bincount(powers).tolist()):
+        low, high = 2 ** (power - 1) + 1 if power else 1, 2**power
+        bins.append((f"{low:,}" if low >= high else f"{low:,} to {high:,}", n))
+    return bins
+
+
+def _group(group: Group) -> str:
+    text = "" if group.text is None else f'<pre dir="auto">{_excerpt(group.text, _BEFORE)}</pre>'
+    title = f"{visible(group.witness)}: {group.n_removed:,} removed"
+    return f"<article><h3>{title}, the least similar {group.least:.3f}</h3>{text}</article>"
+
+
+def _pair(pair: Pair) -> str:
+    removed, witness = _sides(pair.removed_text, pair.witness_text)
+    left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{removed}</div>"
+    right = f"<div><h3>Stays: {visible(pair.witness)}</h3>{witness}</div>"
+    title = f"<h3>Similarity {pair.similarity:.3f}</h3>"
+    return f'<article>{title}<div class="sides">{left}{right}</div></article>'
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+_WINDOW = 1500
+"""Characters of a text that are shown in a pair."""
+
+_BEFORE = 300
+"""Characters before the first difference of two texts that are shown."""
+
+# A word, or one character where words are not apart by blanks, or blanks, or another character.
+_TOKEN = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+    r"|[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{1,100}"
+    r"|\s+|.",
+    re.DOTALL,
+)
+
+
+def visible(text: str) -> str:
+    """A text for HTML. Control characters, and those that turn the direction of writing, are shown
+    by symbols or numbers."""
+    return html.escape("".join(map(_visible_character, text)))
+
+
+def _visible_character(character: str) -> str:
+    if character in "\n\t" or character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+        return f"[U+{code:04X}]"
+    return character
+
+
+def _excerpt(text: str, length: int) -> str:
+    return visible(text[:length]) + _after(text, length)
+
+
+def _after(text: str, end: int) -> str:
+    return f"<i>[{len(text) - end:,} more characters]</i>" if len(text) > end else ""
+
+
+def _sides(removed: str | None, witness: str | None) -> tuple[str, str]:
+    """The two texts of a pair with the words that differ marked, from a little before the first
+    difference."""
+    if removed is None or witness is None:
+        return _alone(removed), _alone(witness)
+    start = max(0, _n_equal(removed, witness) - _BEFORE)
+    one, other = (_TOKEN.findall(text[start : start + _WINDOW]) for text in (removed, witness))
+    left = right = f"<i>[{start:,} equal characters before]</i>" if start else ""
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    for kind, i, i_end, j, j_end in matcher.get_opcodes():
+        is_equal = kind == "equal"
+        left += _marked(one[i:i_end], "" if is_equal else "del")
+        right += _marked(other[j:j_end], "" if is_equal else "ins")
+    left += _after(removed, start + _WINDOW)
+    right += _after(witness, start + _WINDOW)
+    return f'<pre dir="auto">{left}</pre>', f'<pre dir="auto">{right}</pre>'
+
+
+def _alone(text: str | None) -> str:
+    if text is None:
+        return "<p>Its text is not at hand.</p>"
+    return f'<pre dir="auto">{_excerpt(text, _WINDOW)}</pre>'
+
+
+def _marked(tokens: list[str], tag: str) -> str:
+    text = visible("".join(tokens))
+    return f"<{tag}>{text}</{tag}>" if tag and text else text
+
+
+def _n_equal(one: str, other: str) -> int:
+    """The number of characters at the beginning of two texts that are equal, by bisection."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,224 @@
+"""The report of a deduplication: its parts, what a browser makes of it, and hostile texts."""
+
+import json
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from sparsemaps.files import deduplicate_files
+from sparsemaps.files._report import Group, Pair, Report, draw_pairs, render
+
+HOSTILE = [
+    "<script>document.title = 'run'</script>",
+    "</pre></article><img src=x onerror=alert(1)>",
+    "bell\x07 zero\x00 escape\x1b[31m",
+    "turned \u202etxet\u202c and \u2066isolated",
+    "&lt; & &amp; \"quoted\" 'too'",
+    "lone \ud800 surrogate",
+]
+
+
+class Parts(HTMLParser):
+    """The text of each section by its id, and the names of all elements."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.texts, self.elements, self.inside = {}, set(), None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.add(tag)
+        if tag == "section":
+            self.inside = dict(attributes)["id"]
+            self.texts[self.inside] = ""
+
+    def handle_endtag(self, tag):
+        if tag == "section":
+            self.inside = None
+
+    def handle_data(self, text):
+        if self.inside:
+            self.texts[self.inside] += text
+
+
+def report(pairs=(), **changes):
+    values = {
+        "settings": {"threshold": "0.8", "inputs": "<a>.jsonl"},
+        "counts": {"records": 12345, "kept": 12340, "removed as near": 5},
+        "threshold": 0.8,
+        "similarities": np.array([0.8, 0.81, 0.9, 1.0, 1.0]),
+        "group_sizes": np.array([1, 1, 3]),
+        "groups": [Group("7", 3, 0.81, "the text of seven")],
+        "pairs": list(pairs),
+    }
+    return Report(**(values | changes))
+
+
+def page(*pairs, **changes):
+    return "".join(render(report(pairs, **changes)))
+
+
+def test_every_part_is_there():
+    texts = Parts(page(Pair("9", "7", 0.81, "a cat sat here", "a dog sat here"))).texts
+    assert list(texts) == ["counts", "settings", "similarities", "sizes", "groups", "pairs"]
+    assert "12,345" in texts["counts"]
+    assert "<a>.jsonl" in texts["settings"]
+    assert "7: 3 removed, the least similar 0.810" in texts["groups"]
+    assert "the text of seven" in texts["groups"]
+    for part in ("1 removals", "Similarity 0.810", "Removed: 9", "Stays: 7"):
+        assert part in texts["pairs"]
+
+
+def test_histograms_count_every_removal_and_every_witness():
+    texts = Parts(page()).texts
+    assert texts["similarities"].endswith("0.800 to 0.82020.820 to 0.84000.840 to 0.86000.860 to "
+        "0.88000.880 to 0.90000.900 to 0.92010.920 to 0.94000.940 to 0.96000.960 to 0.98000.980 to "
+        "1.0002")  # fmt: skip
+    assert texts["sizes"].endswith("12203 to 41")
+
+
+def test_words_that_differ_are_marked_and_no_others():
+    found = page(Pair("2", "1", 0.9, "a cat sat on 懒狗 mats", "a dog sat on 懒猫 mats"))
+    assert ">a <del>cat</del> sat on 懒<del>狗</del> mats<" in found
+    assert ">a <ins>dog</ins> sat on 懒<ins>猫</ins> mats<" in found
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_are_texts(text):
+    plain = Parts(page(Pair("2", "1", 0.9, "a", "b")))
+    found = page(Pair(text, text, 0.9, text, text + " and more"), groups=[Group(text, 1, 1, text)])
+    parts = Parts(found)
+    # The texts add no element but the marks of words, and no character that acts on its own.
+    assert parts.elements <= plain.elements | {"del", "ins", "i"}
+    assert all(character.isprintable() or character == "\n" for character in found)
+    assert list(parts.texts) == list(plain.texts)
+
+
+def test_texts_of_ten_megabytes_take_little_room():
+    long = "word " * 2_000_000
+    found = page(*[Pair("2", "1", 0.9, long, long[:9_000_000] + "other " + long[9_000_000:])] * 50)
+    assert len(found) < 500_000
+    assert "8,999,700 equal characters before" in found
+
+
+def test_a_witness_without_a_text():
+    texts = Parts(page(Pair("2", "june:17", 0.9, "here it is", None))).texts
+    assert "here it is" in texts["pairs"]
+    assert "Its text is not at hand." in texts["pairs"]
+
+
+def test_nothing_was_removed():
+    texts = Parts(page(similarities=np.empty(0), group_sizes=np.empty(0, int), groups=[])).texts
+    assert texts["similarities"].endswith("None.")
+    assert texts["sizes"].endswith("None.")
+
+
+def test_pairs_near_the_threshold_are_drawn_most():
+    similarities = np.linspace(0.8, 1, 10_001)
+    drawn = similarities[draw_pairs(similarities, 0.8, 1000)]
+    assert len(np.unique(drawn)) == 1000
+    assert (np.diff(drawn) >= 0).all()
+    # A removal of similarity s is drawn in proportion to 1 / (5 (s - .8) + 1/19): ln 9.5 + ... of
+    # the weight lies below .9.
+    share = np.log(0.5 * 19 + 1) / np.log(19 + 1)
+    assert abs((drawn < 0.9).mean() - share) < 5 * np.sqrt(share * (1 - share) / 1000)
+
+
+@pytest.mark.parametrize("n", [0, 1, 49])
+def test_few_removals_are_all_drawn(n):
+    assert sorted(draw_pairs(np.full(n, 0.9), 0.8).tolist()) == list(range(n))
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_browser_shows_every_part(tmp_path, width):
+    path = tmp_path / "report.html"
+    pairs = [Pair(str(i), "1", 0.9, text, text + " more") for i, text in enumerate(HOSTILE)]
+    # `title` would change if a script ran; a part that is wider than the window would scroll.
+    path.write_text(page(*pairs), encoding="utf-8", errors="strict")
+    shown = subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900", "--dump-dom",
+         path.as_uri()],
+        capture_output=True, text=True, timeout=100, check=True,
+    ).stdout  # fmt: skip
+    parts = Parts(shown)
+    assert list(parts.texts) == ["counts", "settings", "similarities", "sizes", "groups", "pairs"]
+    assert "<title>Removed records</title>" in shown
+    assert not parts.elements & {"script", "img"}
+    for text in ("<script>document.title", "[U+202E]", "␇"):
+        assert text in parts.texts["pairs"]
+
+
+# ---- the report of a job -------------------------------------------------------------------------
+
+TEXTS = [
+    "the committee will meet on monday at ten in the large room",
+    "prices of grain rose again last week as the harvest was late",
+    "the committee will meet on monday at ten in the small room",
+    "too short",
+    "prices of grain rose again last week as the harvest was late",
+]
+
+
+def write_texts(folder, kind):
+    """The texts in two files, so that records are numbered through both."""
+    paths = [folder / f"one.{kind}", folder / f"two.{kind}"]
+    for path, texts in zip(paths, (TEXTS[:2], TEXTS[2:]), strict=True):
+        if kind == "txt":
+            path.write_text("\n".join(texts) + "\n")
+        elif kind == "jsonl":
+            path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        else:
+            pa = pytest.importorskip("pyarrow")
+            pq = pytest.importorskip("pyarrow.parquet")
+            pq.write_table(pa.table({"text": texts}), path)
+    return paths
+
+
+@pytest.mark.parametrize("kind", ["txt", "jsonl", "parquet"])
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_the_report_of_a_job_shows_texts_of_the_right_records(tmp_path, kind, dry_run):
+    paths = write_texts(tmp_path, kind)
+    result = deduplicate_files(
+        None, paths, tmp_path / f"out.{kind}", texts="word:2", threshold=0.5, dry_run=dry_run,
+        report=tmp_path / "report.html",
+    )  # fmt: skip
+    assert (result.n_records, result.n_kept) == (5, 3)
+    assert (tmp_path / f"out.{kind}").exists() == (not dry_run)
+    texts = Parts((tmp_path / "report.html").read_text()).texts
+    assert "records5kept3" in texts["counts"]
+    assert "threshold0.5" in texts["settings"]
+    first, second = texts["pairs"].split("Similarity")[1:]
+    assert "Removed: 3" in first
+    assert f"{TEXTS[2]}Stays: 1{TEXTS[0]}" in first
+    assert f" 1.000Removed: 5{TEXTS[4]}Stays: 2{TEXTS[1]}" in second
+    assert f"1: 1 removed, the least similar{first[:6]}{TEXTS[0]}" in texts["groups"]
+
+
+def test_rows_of_libsvm_files_and_of_an_earlier_delivery(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1 2:1 3:1\n# no row\n0 7:1 8:1\n1 1:1 2:1 3:1  # the copy\n")
+    deduplicate_files(None, path, tmp_path / "first.svm", report=tmp_path / "a.html")
+    pairs = Parts((tmp_path / "a.html").read_text()).texts["pairs"]
+    assert "Removed: 31 1:1 2:1 3:1  # the copyStays: 11 1:1 2:1 3:1" in pairs
+    earlier = tmp_path / "first.svm.stages"
+    deduplicate_files(
+        None, path, tmp_path / "second.svm", against=earlier, report=tmp_path / "b.html"
+    )
+    pairs = Parts((tmp_path / "b.html").read_text()).texts["pairs"]
+    assert f"Removed: 20 7:1 8:1Stays: {earlier}:2Its text is not at hand." in pairs
+
+
+def test_what_the_report_is_not_for(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("one\n")
+    with pytest.raises(ValueError, match="the report is for rule 'kept'"):
+        deduplicate_files(None, path, tmp_path / "o.txt", rule="chain", report=tmp_path / "r.html")
+    with pytest.raises(ValueError, match="the report"):
+        deduplicate_files(None, path, tmp_path / "o.txt", report=path)
+    assert path.read_text() == "one\n"
