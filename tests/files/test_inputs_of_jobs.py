@@ -229,7 +229,7 @@ def test_a_substituted_process(file, tmp_path):
         (["kernel", "minmax", "pipe", "pipe", "-o", "out"], "pipe is given twice"),
         (["kernel", "minmax", "-", "-", "-o", "out"], "standard input is given twice"),
         (["pairs", "minhash", "pipe", "--other", "pipe", "-o", "out"], "pipe is given twice"),
-        (["dedup", "in.svm", "--against", "pipe", "-o", "out"], "must be files of codes, got pipe"),
+        (["dedup", "in.svm", "--against", "pipe", "-o", "out"], "or folders of stages, got pipe"),
         (["dedup", "table.parquet", "-o", "out"], "Parquet is not read from pipes"),
         (["map", "minhash", "table.parquet", "--texts", "word:1", "-o", "out"], "Parquet is not"),
     ],

@@ -44,7 +44,7 @@ def test_bars_of_records(file, tmp_path, capsys):
     assert bars(capsys.readouterr().err) == named
     how = {"against": tmp_path / "first.svm.stages/codes.npy"}
     deduplicate_files(MINHASH, file, tmp_path / "second.svm", progress=True, **how)
-    assert bars(capsys.readouterr().err) == [*named[:2], *named[1:]]
+    assert bars(capsys.readouterr().err) == named
     deduplicate_files(MINHASH, file, io.BytesIO(), progress=False, **how)
     assert not capsys.readouterr().err
 
