@@ -3,6 +3,7 @@
 They are forked from a server that has done so once, as every new interpreter takes seconds for it.
 """
 
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -83,7 +84,8 @@ class Program:
         os.close(write_end)
 
     def signal(self, number):
-        os.kill(self.process.pid, number)
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            os.kill(self.process.pid, number)
 
     def wait(self):
         """Its exit status."""

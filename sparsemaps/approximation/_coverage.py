@@ -16,7 +16,8 @@ def coverage(moments: Moments, size: int, error: float | Array) -> Array:
 def _coverage(moments: Moments, size: int, error: float | Array) -> Array:
     if moments.law == "binomial":
         return _binomial_coverage(moments, size, error / moments.span)
-    variance = _largest_variance(moments, size)
+    # As a float, since NumPy 1 makes objects of integers beyond 64 bits.
+    variance = _largest_variance(moments, float(size))
     if moments.law == "normal":
         return _normal_coverage(variance, error - np.abs(moments.bias))
     if moments.law == "jumps":
@@ -37,7 +38,7 @@ def _coverage(moments: Moments, size: int, error: float | Array) -> Array:
     return np.asarray(above - below)
 
 
-def _largest_variance(moments: Moments, size: int) -> Array:
+def _largest_variance(moments: Moments, size: float) -> Array:
     """An upper bound of the variance that falls with the size: blocks count as whole ones, and
     components of negative covariance as independent."""
     if not moments.paired:

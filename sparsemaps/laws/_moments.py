@@ -96,7 +96,7 @@ class Moments:
     block: Array = field(default_factory=_NONE.copy)
     """If `common` is not 0, the number of components of a block; if `paired`, of cosines."""
 
-    def variance(self, size: int) -> Array:
+    def variance(self, size: float) -> Array:
         """The variance at a size."""
         if not self.paired:
             full, rest = np.divmod(size, np.maximum(self.block, 1))

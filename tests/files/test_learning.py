@@ -61,7 +61,7 @@ def trained(tmp_path_factory):
 def rows(n=70, seed=0):
     rng = np.random.default_rng(seed)
     X = sp.csr_array(rng.gamma(0.5, size=(n, 9)).round(3))
-    return X, X.argmax(axis=1) % 3
+    return X, np.asarray(X.argmax(axis=1)).ravel() % 3
 
 
 def write_rows(path, X, y):
