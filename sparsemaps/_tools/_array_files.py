@@ -28,7 +28,8 @@ class ArrayKind(NamedTuple):
 
     Attributes
     ----------
-    dtype : data-type
+    dtype : data-type or None
+        None is any type of integers or floats.
     shape : tuple of int or None
         None is any length.
     most : int, tuple of int, or None
@@ -49,13 +50,13 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
     Sizes are compared with the size of the file before memory is allocated. A mapped file may
     change afterwards, so that compiled code must bound what it reads there.
     """
-    dtype = np.dtype(kind.dtype)
     with open(path, "rb") as file:
         found = read_header(file)
         size = os.fstat(file.fileno()).st_size
-        if found is None or found[1] or found[2] != dtype or not _fits(found[0], kind.shape):
+        if found is None or not _is_of(found, kind):
             raise ValueError(f"{path} is damaged: expected {_words(kind)}; found {_found(found)}")
-        shape, offset = found[0], file.tell()
+        shape, _, dtype = found
+        offset = file.tell()
         n = math.prod(shape)
         if size != offset + n * dtype.itemsize:
             raise ValueError(
@@ -83,10 +84,13 @@ def read_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, Any] | None:
     return header
 
 
-def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
-    return len(shape) == len(wanted) and all(
-        most is None or n == most for n, most in zip(shape, wanted, strict=True)
+def _is_of(header: tuple[tuple[int, ...], bool, Any], kind: ArrayKind) -> bool:
+    shape, is_fortran, dtype = header
+    is_typed = dtype.kind in "iuf" if kind.dtype is None else dtype == kind.dtype
+    is_shaped = len(shape) == len(kind.shape) and all(
+        wanted is None or n == wanted for n, wanted in zip(shape, kind.shape, strict=True)
     )
+    return is_typed and is_shaped and not is_fortran
 
 
 def _check_range(path: str, array: Array, kind: ArrayKind) -> None:
@@ -106,7 +110,8 @@ def _check_range(path: str, array: Array, kind: ArrayKind) -> None:
 
 def _words(kind: ArrayKind) -> str:
     lengths = ", ".join("any" if n is None else str(n) for n in kind.shape)
-    return f"{np.dtype(kind.dtype)} of shape ({lengths})"
+    dtype = "numbers" if kind.dtype is None else np.dtype(kind.dtype)
+    return f"{dtype} of shape ({lengths})"
 
 
 def _found(header: tuple[tuple[int, ...], bool, Any] | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _text_input
+from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import (
@@ -143,10 +144,7 @@ def _coded_and_labelled(path: Any) -> LabelledRows:
     beside = os.fspath(path) + LABELS
     if not os.path.exists(beside):
         raise ValueError(f"{path}: its labels are not in {beside}")
-    with _text_input.arrays_of(beside), open(beside, "rb") as file:
-        labels = np.load(file, allow_pickle=False)
-    if labels.shape != (len(codes),) or labels.dtype.kind not in "iuf":
-        raise ValueError(f"{beside}: expected {len(codes)} labels, got shape {labels.shape}")
+    labels = read_array(beside, ArrayKind(None, (len(codes),)))
     if os.path.exists(os.fspath(path) + CLASSES):
         names = _names_in(os.fspath(path) + CLASSES)
         if not np.isin(labels, np.arange(len(names))).all():

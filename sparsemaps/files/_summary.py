@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools import _text_input
+from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_standard
 from sparsemaps._tools._typing import Array
@@ -72,11 +73,12 @@ def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = N
     """The lines of the summary of a file."""
     if is_standard(path):
         return list(_of_text(path, n_jobs, progress))
-    of_ending = {
-        LABELS: _of_numbers, QIDS: _of_numbers, CLASSES: _of_lines, IDS: _of_lines,
-        ".npy": _of_npy, ".npz": _of_npz, RECORD: _of_json,
-    }  # fmt: skip
-    for ending, summary in of_ending.items():
+    of_arrays = {LABELS: _of_numbers, QIDS: _of_numbers, ".npy": _of_npy}
+    for ending, summary in of_arrays.items():
+        if path.endswith(ending):
+            return list(summary(path))
+    of_others = {CLASSES: _of_lines, IDS: _of_lines, ".npz": _of_npz, RECORD: _of_json}
+    for ending, summary in of_others.items():
         if path.endswith(ending):
             with _text_input.arrays_of(path):
                 return list(summary(path))
@@ -103,15 +105,7 @@ def _of_npy(path: str) -> Iterator[str]:
     if _file.is_marked(path):
         yield from _of_codes(path)
         return
-    array = np.load(path, mmap_mode="r")
-    if array.ndim != 2 or array.dtype != np.uint8:
-        raise ValueError(
-            f"expected packed codes, two dimensions of uint8; found {array.ndim} of {array.dtype}"
-        )
-    if os.path.getsize(path) > array.offset + array.nbytes:
-        raise ValueError(
-            "expected packed codes; found other bytes behind them, which are cut short"
-        )
+    array = read_array(path, ArrayKind(np.uint8, (None, None)), mmap=True)
     yield f"rows     {len(array)}"
     yield f"codes    {array.shape[1]} bytes a row, of a map that the file does not name"
 
@@ -120,7 +114,7 @@ def _of_codes(path: str) -> Iterator[str]:
     codes, contents = PackedCodes._open(path, "r")
     summary = Summary()
     if os.path.exists(path + LABELS):
-        summary.add_labels(np.load(path + LABELS))
+        summary.add_labels(read_array(path + LABELS, ArrayKind(None, (len(codes),))))
     n_without = len(codes) - int(np.count_nonzero(codes.sampled))
     yield f"rows     {len(codes)}" + (f" ({n_without} without samples)" if n_without else "")
     yield f"codes    {codes.n_hashes} of {codes.bits} bits, {codes.shape[1]} bytes a row"
@@ -134,7 +128,7 @@ def _of_codes(path: str) -> Iterator[str]:
             yield f"tables   {n_bands} bands of {length} codes"
     yield from (line for line in summary.lines() if line.startswith("labels"))
     if os.path.exists(path + QIDS):
-        yield f"qids     {len(np.load(path + QIDS, mmap_mode='r'))}"
+        yield f"qids     {len(read_array(path + QIDS, ArrayKind(None, (len(codes),))))}"
 
 
 def _of_npz(path: str) -> Iterator[str]:
@@ -160,11 +154,7 @@ def _of_npz(path: str) -> Iterator[str]:
 
 def _of_numbers(path: str) -> Iterator[str]:
     """Of labels or query ids beside an output."""
-    numbers = np.load(path)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "if":
-        raise ValueError(
-            f"expected one dimension of numbers; found {numbers.ndim} of {numbers.dtype}"
-        )
+    numbers = read_array(path, ArrayKind(None))
     yield f"rows     {len(numbers)}"
     if path.endswith(QIDS):
         yield f"qids     {len(np.unique(numbers))} different ones"

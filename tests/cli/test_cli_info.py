@@ -139,7 +139,35 @@ def test_codes_of_products_and_plain_arrays(tmp_path):
     (tmp_path / "codes.npy").write_bytes(whole[:-1])
     done = command("info", tmp_path / "codes.npy")
     assert done.returncode == 2
-    assert b"codes.npy: expected packed codes; found other bytes behind them, which" in done.stderr
+    assert b"codes.npy is damaged: expected" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("plain.npy", np.zeros((2, 3), np.uint16)),
+        ("plain.npy", np.asfortranarray(np.zeros((2, 3), np.uint8))),
+        ("out.npy.labels.npy", np.zeros((2, 2))),
+        ("out.npy.qids.npy", np.array(["a"])),
+        ("out.npy.labels.npy", np.array([{}], object)),
+    ],
+)
+def test_arrays_of_other_kinds(tmp_path, name, array):
+    np.save(tmp_path / name, array)
+    done = command("info", tmp_path / name)
+    assert done.returncode == 2
+    start = f"sparsemaps: {tmp_path / name} is damaged: expected"
+    assert done.stderr.decode().startswith(start)
+
+
+@pytest.mark.parametrize("ending", [".labels.npy", ".qids.npy"])
+def test_another_number_of_labels_than_of_rows(tmp_path, ending):
+    codes = MinHash(random_state=3).fit_any_width().encode(families(10), packed=True)
+    codes.save(tmp_path / "codes.npy")
+    np.save(tmp_path / f"codes.npy{ending}", np.zeros(len(codes) - 1))
+    done = command("info", tmp_path / "codes.npy")
+    assert done.returncode == 2
+    assert f"codes.npy{ending} is damaged: expected numbers of shape".encode() in done.stderr
 
 
 def test_the_record_of_an_output(tmp_path):
