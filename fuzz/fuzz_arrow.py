@@ -9,7 +9,7 @@ from common import run, sparsemaps
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-import hostile_arrow
+from _data import hostile_arrow
 
 VECTORIZERS = [
     sparsemaps.text.ByteNgrams(ngram_range=(1, 2)),

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from common import atheris, run, sparsemaps
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
-from variants import MAPS as VARIANTS
+from _data.variants import MAPS as VARIANTS
 
 MAPS = [
     getattr(sparsemaps, name)(**parameters, random_state=0)

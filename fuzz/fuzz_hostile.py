@@ -10,7 +10,7 @@ from common import atheris, run
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-import hostile
+from _scripts import hostile
 
 FUNCTIONS = list(hostile.functions())
 OBJECTS = list(hostile.OBJECTS.values())

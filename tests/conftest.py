@@ -8,23 +8,15 @@ import signal
 # Matrices here are small: threads of linear algebra would only wait for one another.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
-from variants import MAPS
-
-import sparsemaps
-from sparsemaps.libsvm import dump_svmlight_file
-from sparsemaps.maps._sparse_map import SparseMap
+from _data.rows import random_csr
+from _data.svmlight import write
+from _data.variants import MAPS, make
 
 
 def pytest_configure():
     # A shell starts what it runs in the background with interrupts ignored; tests send some.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def make(name, random_state=0, **parameters):
-    return getattr(sparsemaps, name)(random_state=random_state, **parameters)
 
 
 def _maps():
@@ -50,49 +42,9 @@ def first_variant(request):
     return lambda **more: make(name, **{**parameters, **more})
 
 
-def map_classes():
-    """The maps that the package exports."""
-    exported = (getattr(sparsemaps, name) for name in sparsemaps.__all__)
-    return [obj for obj in exported if isinstance(obj, type) and issubclass(obj, SparseMap)]
-
-
-def random_csr(n_rows=40, n_columns=300, density=0.05, dtype=np.float64, seed=0):
-    """Random non-negative rows, some of them empty, in canonical CSR."""
-    rng = np.random.default_rng(seed)
-    dense = rng.gamma(2.0, size=(n_rows, n_columns)).astype(dtype)
-    dense[rng.random((n_rows, n_columns)) > density] = 0
-    dense[[0, n_rows // 2, n_rows - 1]] = 0
-    return sp.csr_array(dense)
-
-
-def families(n_rows=600, n_members=40, seed=0):
-    """Sets of which many are like another one, to every degree; some are empty."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for row in range(n_rows):
-        if row % 50 == 7:
-            rows.append(np.empty(0, int))
-        elif row == 0 or rng.random() < 0.3:
-            rows.append(rng.choice(5_000, n_members, replace=False))
-        else:
-            members = rows[rng.integers(max(0, row - 30), row)].copy()
-            changed = rng.random(len(members)) < rng.choice([0.0, 0.02, 0.05, 0.1, 0.3])
-            members[changed] = rng.choice(5_000, changed.sum())
-            rows.append(np.unique(members))
-    indptr = np.cumsum([0] + [len(row) for row in rows])
-    return sp.csr_array((np.ones(indptr[-1]), np.concatenate(rows), indptr), shape=(n_rows, 5_000))
-
-
 @pytest.fixture
 def X():
     return random_csr()
-
-
-def write(path, n_rows=60, seed=0):
-    """A LIBSVM file of random rows."""
-    X = random_csr(n_rows, seed=seed)
-    dump_svmlight_file(X, np.arange(n_rows) % 3, str(path), zero_based=False)
-    return path
 
 
 @pytest.fixture
@@ -122,18 +74,3 @@ def inputs(tmp_path_factory):
     (folder / "e.svm.bz2").write_bytes(bz2.compress(text))
     write(folder / "f.svm", 20, seed=2)
     return sorted(map(str, folder.iterdir()))
-
-
-def arrays_of(output):
-    """The arrays that make up a map's output, for comparing bit by bit."""
-    if sp.issparse(output):
-        return [output.data, output.indices, output.indptr]
-    return [output]
-
-
-def assert_same(one, other):
-    """Equal bit for bit, but for the width of sparse index arrays."""
-    assert sp.issparse(one) == sp.issparse(other)
-    assert one.shape == other.shape
-    for a, b in zip(arrays_of(one), arrays_of(other), strict=True):
-        np.testing.assert_array_equal(a, b, strict=a.dtype.kind == "f")

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import MAPS, arrays_of, make
-from digests import digest, inputs, of_kernels, of_maps
-from numpy_features import features
+from _data.variants import MAPS, make
+from _oracles.equal import arrays_of
+from _scripts.digests import digest, inputs, of_kernels, of_maps
+from _scripts.numpy_features import features
 
 from sparsemaps import kernels
 from sparsemaps._tools import _seeding

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).with_name("hostile.py")
+TESTS = Path(__file__).parent
 
 
 def run(*arguments):
     """What the script prints. In a process of its own, as what goes wrong here is a crash."""
     done = subprocess.run(
-        [sys.executable, SCRIPT, *arguments],
+        [sys.executable, "-m", "_scripts.hostile", *arguments],
+        cwd=TESTS,
         capture_output=True,
         text=True,
         timeout=600,

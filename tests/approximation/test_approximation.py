@@ -5,8 +5,8 @@ import functools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
-from close_rows import rows
+from _data.close_rows import rows
+from _oracles import theorems
 from sklearn.base import BaseEstimator, clone
 
 from sparsemaps import (

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
-from close_rows import rows
+from _data.close_rows import rows
+from _oracles import theorems
 from scipy import special
 from sklearn.base import clone
 from sklearn.preprocessing import normalize

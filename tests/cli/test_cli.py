@@ -9,8 +9,9 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from commands import command
-from conftest import map_classes, random_csr
+from _data.rows import random_csr
+from _data.variants import map_classes
+from _scripts.commands import command
 
 import sparsemaps
 from sparsemaps import ConsistentWeightedSampling, CountSketch

@@ -4,8 +4,8 @@ import gzip
 import os
 
 import pytest
-from commands import command
-from dedup_records import lines_of, make_texts, read_table, write_lines
+from _data.dedup_records import lines_of, make_texts, read_table, write_lines
+from _scripts.commands import command
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.files import deduplicate_files

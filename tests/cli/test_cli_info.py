@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from commands import command
-from conftest import families, write
+from _data.rows import families
+from _data.svmlight import write
+from _scripts.commands import command
 
 from sparsemaps import KernelProduct, MinHash
 from sparsemaps.neighbors import KernelNeighbors

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from commands import command
+from _scripts.commands import command
 
 from sparsemaps.cli._options import KERNELS, MAPS
 

@@ -9,8 +9,8 @@ import shutil
 import subprocess
 
 import pytest
-from commands import command
-from programs import Program
+from _scripts.commands import command
+from _scripts.programs import Program
 
 from sparsemaps import CountSketch, cli
 from sparsemaps.cli import _commands

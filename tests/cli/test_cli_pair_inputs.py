@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from code_pairs import sorted_pairs
-from commands import command
-from conftest import families
+from _data.code_pairs import sorted_pairs
+from _data.rows import families
+from _scripts.commands import command
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, neighbors
 from sparsemaps.libsvm import dump_svmlight_file

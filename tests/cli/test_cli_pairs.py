@@ -5,8 +5,8 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from code_pairs import sorted_pairs
-from conftest import families
+from _data.code_pairs import sorted_pairs
+from _data.rows import families
 
 from sparsemaps import MinHash, libsvm
 from sparsemaps._tools import _text_input

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 import scipy.sparse as sp
-from commands import command
-from programs import CLOSED, Program, posix
+from _scripts.commands import command
+from _scripts.programs import CLOSED, Program, posix
 
 import sparsemaps
 from sparsemaps import cli

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from commands import command
+from _data.text_files import LABELS, TEXTS, write_jsonl
+from _scripts.commands import command
 from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import HashingVectorizer
-from text_files import LABELS, TEXTS, write_jsonl
 
 from sparsemaps import MinHash, libsvm, neighbors
 from sparsemaps.codes import PackedCodes

@@ -5,8 +5,8 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-import theorems
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import theorems
 
 from sparsemaps import ConsistentWeightedSampling, SignProjection, codes, libsvm, neighbors
 from sparsemaps._loops import codes as _kernel

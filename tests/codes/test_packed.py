@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import theorems
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import sparsemaps

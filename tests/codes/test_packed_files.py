@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import random_csr
+from _data.rows import random_csr
 
 import sparsemaps
 from sparsemaps import MinHash, codes

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import assert_same, random_csr, write
-from dask_parts import CWS
+from _data.rows import random_csr
+from _data.svmlight import write
+from _oracles.equal import assert_same
+from _oracles.one_machine import CWS
 from sklearn.base import clone
 
 import sparsemaps.dask as sd

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import write
-from dask_parts import CWS, joined, on_one_machine
+from _data.svmlight import write
+from _oracles.one_machine import CWS, joined, on_one_machine
 from sklearn.base import clone
 
 import sparsemaps.dask as sd

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import command
-from dedup_records import lines_of, make_texts, write_lines
+from _data.dedup_records import lines_of, make_texts, write_lines
+from _scripts.commands import command
 
 from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import assert_same, write
-from dask_parts import CWS, joined, on_one_machine
+from _data.svmlight import write
+from _oracles.equal import assert_same
+from _oracles.one_machine import CWS, joined, on_one_machine
 
 import sparsemaps.dask as sd
 from sparsemaps import ConsistentWeightedSampling, CountSketch, cli

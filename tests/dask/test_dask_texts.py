@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import command
-from dask_parts import CWS, joined, on_one_machine
-from text_files import IDS, LABELS, TEXTS, write_jsonl
+from _data.text_files import IDS, LABELS, TEXTS, write_jsonl
+from _oracles.one_machine import CWS, joined, on_one_machine
+from _scripts.commands import command
 
 from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes

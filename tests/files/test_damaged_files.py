@@ -1,7 +1,7 @@
 """Damaged files of codes, of an index and of stages are read or refused, and nothing else."""
 
-import damaged_files
 import pytest
+from _scripts import damaged_files
 
 
 @pytest.mark.parametrize("kind", damaged_files.KINDS)

@@ -9,8 +9,7 @@ import os
 
 import numpy as np
 import pytest
-from conftest import families
-from dedup_records import (
+from _data.dedup_records import (
     clusters_of,
     first_rows,
     jaccard,
@@ -22,6 +21,7 @@ from dedup_records import (
     witnesses_of,
     write_lines,
 )
+from _data.rows import families
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, RandomFourier
 from sparsemaps._tools import _zstd

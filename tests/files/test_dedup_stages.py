@@ -8,8 +8,8 @@ import time
 
 import numpy as np
 import pytest
-from dedup_records import lines_of, make_texts, shingles, write_lines
-from programs import Program, posix
+from _data.dedup_records import lines_of, make_texts, shingles, write_lines
+from _scripts.programs import Program, posix
 
 from sparsemaps import MinHash
 from sparsemaps._tools._array_files import ArrayKind

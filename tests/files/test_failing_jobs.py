@@ -8,9 +8,9 @@ import signal
 import time
 
 import pytest
-from commands import command
-from dedup_records import make_texts, write_lines
-from programs import Program, posix
+from _data.dedup_records import make_texts, write_lines
+from _scripts.commands import command
+from _scripts.programs import Program, posix
 
 TEXTS = make_texts(240, seed=6)
 

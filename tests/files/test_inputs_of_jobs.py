@@ -10,8 +10,8 @@ import threading
 
 import numpy as np
 import pytest
-from commands import command
-from programs import Program, posix
+from _scripts.commands import command
+from _scripts.programs import Program, posix
 
 from sparsemaps import MinHash
 from sparsemaps._tools import _locks, _output_files, _sources

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from commands import command
+from _scripts.commands import command
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import random_csr
-from file_maps import cws, outputs
-from programs import Program, posix
+from _data.file_maps import cws, outputs
+from _data.rows import random_csr
+from _scripts.programs import Program, posix
 
 from sparsemaps import CountSketch
 from sparsemaps._tools import _output_files

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import random_csr
-from file_maps import cws, mapped
+from _data.file_maps import cws, mapped
+from _data.rows import random_csr
 
 from sparsemaps import CountSketch, KernelProduct, RandomMaclaurin, SignProjection
 from sparsemaps._tools import _text_input

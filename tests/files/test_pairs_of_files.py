@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from code_pairs import banded
-from conftest import families
+from _data.code_pairs import banded
+from _data.rows import families
 
 from sparsemaps import CountSketch, MinHash
 from sparsemaps._tools import _output_files

@@ -9,8 +9,8 @@ import os
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from file_maps import cws, outputs
-from text_files import IDS, LABELS, TEXTS, write_jsonl
+from _data.file_maps import cws, outputs
+from _data.text_files import IDS, LABELS, TEXTS, write_jsonl
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash
 from sparsemaps._tools import _zstd

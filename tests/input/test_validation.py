@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import assert_same, make, map_classes, random_csr
+from _data.matrices import as_csr, as_dict, csr_parts, damaged_csr, set_arrays
+from _data.rows import random_csr
+from _data.variants import make, map_classes
+from _oracles.equal import assert_same
 from hypothesis import given, settings
-from matrices import as_csr, as_dict, csr_parts, damaged_csr, set_arrays
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch, TensorSketch
 from sparsemaps._input import _row_reader, _sparse
@@ -163,9 +165,14 @@ def test_another_width(container):
 
 
 def test_unsound_matrices_are_refused_everywhere():
-    script = Path(__file__).parents[1] / "unsound.py"
+    tests = Path(__file__).parents[1]
     done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-m", "_scripts.unsound"],
+        cwd=tests,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, f"it ended with {done.returncode} at: {done.stderr[-300:]}"
     assert len(done.stdout.split()) == 3, done.stdout[-2000:]

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_kernels import close_pairs
+from _data.close_rows import close_pairs
 
 from sparsemaps.kernels import folded_rbf_kernel, normalized_rbf_kernel
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import random_csr
+from _data.rows import random_csr
 from scipy import special, stats
 
 from sparsemaps import RandomBinning, RandomFourier
@@ -160,8 +160,13 @@ def test_exact_kernel_of_pitch_densities(density, factor):
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
 def test_wide_matrices():
     """No exact kernel takes memory for each column."""
-    script = Path(__file__).parents[1] / "wide.py"
+    tests = Path(__file__).parents[1]
     done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-m", "_scripts.wide"],
+        cwd=tests,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr[-2000:]

@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import random_csr
+from _data.close_rows import close_pairs
+from _data.rows import random_csr
 from scipy import special
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
@@ -301,20 +302,6 @@ DISTANCES = {
     "matern_kernel": (2, 0.5, {"nu": 0.5}),  # e^-sqrt(2 gamma d)
     "laplacian_kernel": (1, 1, {}),
 }
-
-
-def close_pairs():
-    """Two rows each: a large part in common, differences of any size, columns of one row only."""
-    rng = np.random.default_rng(0)
-    for common in (0.0, 1.0, 1e8, 1e15, -1e150, 1e-160):
-        for difference in (1.0, 1e-3, 1e-9, 1e-20, 1e-170, 5e-324, 0.0):
-            for length in (1, 3, 200):
-                columns = np.sort(rng.choice(2 * length, length, replace=False))
-                x, y = np.zeros((2, 2 * length + 2))
-                x[columns] = common * (1 + rng.random(length))
-                y[columns] = x[columns] + difference * rng.choice([-1, 0, 1], length)
-                x[-1], y[-2] = rng.choice([0, difference], 2)
-                yield x, y
 
 
 @pytest.mark.parametrize("name", DISTANCES)

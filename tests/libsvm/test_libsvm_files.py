@@ -9,11 +9,11 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-import programs
 import pytest
 import scipy.sparse as sp
-from conftest import random_csr
-from svmlight import dumped, load
+from _data.rows import random_csr
+from _data.svmlight import dumped, load
+from _scripts import children, programs
 
 from sparsemaps._tools import _text_input
 from sparsemaps.files import _summary
@@ -22,7 +22,6 @@ from sparsemaps.libsvm import (
     dump_svmlight_file,
     iter_svmlight_file,
     load_svmlight_file,
-    load_svmlight_files,
 )
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -255,35 +254,11 @@ def test_summary_of_another_npz(tmp_path):
 # ---- scikit-learn's own tests --------------------------------------------------------------------
 
 
-class Substitute:
-    """Puts our functions in the place of scikit-learn's in its tests, and counts what passes."""
-
-    n_passed = 0
-
-    def pytest_collection_modifyitems(self, items):
-        import sklearn.datasets.tests.test_svmlight_format as theirs
-
-        for function in (dump_svmlight_file, load_svmlight_file, load_svmlight_files):
-            assert hasattr(theirs, function.__name__)
-            setattr(theirs, function.__name__, function)
-
-    def pytest_runtest_logreport(self, report):
-        self.n_passed += report.when == "call" and report.passed
-
-
-def run_theirs(configuration):
-    arguments = ["-q", "-p", "no:cacheprovider", "-c", configuration, "--pyargs"]
-    module = "sklearn.datasets.tests.test_svmlight_format"
-    substitute = Substitute()
-    status = pytest.main([*arguments, module], [substitute])
-    sys.exit(status if substitute.n_passed else "none has passed")
-
-
 def test_scikit_learns_own_tests_pass(tmp_path):
     pytest.importorskip("sklearn.datasets.tests.test_svmlight_format")
     configuration = tmp_path / "pytest.ini"
     configuration.write_text("[pytest]\n")
-    process = programs.context().Process(target=run_theirs, args=(str(configuration),))
+    process = programs.context().Process(target=children.run_theirs, args=(str(configuration),))
     process.start()
     process.join()
     assert process.exitcode == 0  # what it says is on the standard error of the tests

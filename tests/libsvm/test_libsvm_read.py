@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from _data.svmlight import dumped, fuzz, load
 from hypothesis import given
 from hypothesis import strategies as st
-from svmlight import dumped, fuzz, load
 
 from sparsemaps.libsvm import iter_svmlight_file, load_svmlight_file, load_svmlight_files
 

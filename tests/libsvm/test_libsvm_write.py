@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.svmlight import dumped, finite, fuzz, load
 from hypothesis import given
 from hypothesis import strategies as st
-from svmlight import dumped, finite, fuzz, load
 
 
 def test_lines():

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from dual_descent import (
+from _oracles.dual_descent import (
     hinge_by_definition,
     log_loss_by_definition,
     regression_by_definition,

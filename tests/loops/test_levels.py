@@ -6,17 +6,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-from digests import of_everything
+from _scripts.digests import of_everything
 
 from sparsemaps._loops import levels
 
-SCRIPT = Path(__file__).parents[1] / "digests.py"
+TESTS = Path(__file__).parents[1]
 
 
 def digests(**environment):
     """What the script prints in a process with these environment variables, by name of the case."""
     done = subprocess.run(
-        [sys.executable, str(SCRIPT)],
+        [sys.executable, "-m", "_scripts.digests"],
+        cwd=TESTS,
         env={**os.environ, **environment},
         capture_output=True,
         text=True,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
-from conftest import arrays_of, assert_same
+from _oracles.equal import arrays_of, assert_same
 from sklearn.base import clone
 
 import sparsemaps

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
-from conftest import MAPS, arrays_of, assert_same, make, map_classes, random_csr
+from _data.rows import random_csr
+from _data.variants import MAPS, make, map_classes
+from _oracles.equal import arrays_of, assert_same
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sparsemaps

@@ -4,10 +4,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
-import reference
 import scipy.sparse as sp
-import theorems
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import reference, theorems
 
 from sparsemaps import CountSketch
 from sparsemaps._tools import _seeding

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import reference
 import scipy.sparse as sp
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import reference
 from scipy import special
 
 from sparsemaps import (

@@ -7,18 +7,20 @@ import time
 from pathlib import Path
 
 import numpy as np
-import programs
 import pytest
+from _scripts import children, programs
 
 from sparsemaps import libsvm
+
+TESTS = Path(__file__).parents[1]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
 
 
 def test_extremes():
-    script = Path(__file__).parents[1] / "extremes.py"
     done = subprocess.run(
-        [sys.executable, script],
+        [sys.executable, "-m", "_scripts.extremes"],
+        cwd=TESTS,
         # Freed arrays are given back, and threads hold no memory of their own in reserve.
         env={**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"},
         capture_output=True,
@@ -33,19 +35,13 @@ def test_extremes():
     assert memory > 100
 
 
-def dump(number, path, start):
-    start.wait()
-    for _ in range(10):
-        libsvm.dump_svmlight_file(np.full((300, 5), number), np.zeros(300), path)
-
-
 def test_outputs_of_one_name(tmp_path):
     """Processes that write one file at the same time: it is always that of one of them, whole."""
     path = tmp_path / "out.svm"
     libsvm.dump_svmlight_file(np.full((300, 5), 1), np.zeros(300), path)
     context = programs.context()
     start = context.Barrier(3)
-    both = [context.Process(target=dump, args=(number, path, start)) for number in (1, 2)]
+    both = [context.Process(target=children.dump, args=(number, path, start)) for number in (1, 2)]
     for process in both:
         process.start()
     start.wait()

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import theorems
 from scipy import special, stats
 from scipy.linalg import hadamard
 from sklearn.metrics.pairwise import rbf_kernel

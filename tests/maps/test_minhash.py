@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import reference
 import scipy.sparse as sp
-import theorems
-from conftest import assert_same, random_csr
+from _data.rows import random_csr
+from _oracles import reference, theorems
+from _oracles.equal import assert_same
 from scipy import stats
 
 from sparsemaps import MinHash, codes

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-import reference
 import scipy.sparse as sp
-import theorems
+from _oracles import reference, theorems
 
 from sparsemaps import ConsistentWeightedSampling
 

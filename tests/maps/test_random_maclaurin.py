@@ -5,10 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import reference
 import scipy.sparse as sp
-import theorems
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import reference, theorems
 
 from sparsemaps import RandomMaclaurin
 from sparsemaps._tools import _portable_math, _seeding

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-import reference
 import scipy.sparse as sp
-import theorems
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import reference, theorems
 from scipy import stats
 
 from sparsemaps import (

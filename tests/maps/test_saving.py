@@ -6,7 +6,9 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from conftest import MAPS, assert_same, make, random_csr
+from _data.rows import random_csr
+from _data.variants import MAPS, make
+from _oracles.equal import assert_same
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 

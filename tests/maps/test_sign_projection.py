@@ -6,8 +6,8 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import theorems
 from sklearn.base import clone
 
 from sparsemaps import SignProjection

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
+from _oracles import theorems
 from scipy import stats
 from sklearn.base import clone
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import theorems
 from scipy import stats
 
 from sparsemaps import TensorSketch

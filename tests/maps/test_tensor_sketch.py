@@ -4,10 +4,9 @@ import functools
 
 import numpy as np
 import pytest
-import reference
 import scipy.sparse as sp
-import theorems
-from conftest import random_csr
+from _data.rows import random_csr
+from _oracles import reference, theorems
 from sklearn.metrics.pairwise import polynomial_kernel
 
 from sparsemaps import TensorSketch

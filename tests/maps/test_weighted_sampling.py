@@ -4,11 +4,10 @@ import functools
 
 import numpy as np
 import pytest
-import reference
 import scipy.sparse as sp
-import theorems
-from conftest import random_csr
-from min_max_pairs import assert_theorem, collisions, make_pairs
+from _data.min_max_pairs import assert_theorem, collisions, make_pairs
+from _data.rows import random_csr
+from _oracles import reference, theorems
 from scipy import stats
 
 from sparsemaps import ConsistentWeightedSampling

@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from code_pairs import sorted_pairs
-from conftest import families
+from _data.code_pairs import sorted_pairs
+from _data.rows import families
 from scipy.sparse import csgraph
 
 from sparsemaps import KernelProduct, MinHash, neighbors

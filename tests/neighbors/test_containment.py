@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
+from _oracles import theorems
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, codes, neighbors
 from sparsemaps.codes import PackedCodes

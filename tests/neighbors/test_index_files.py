@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from kept_rows import THRESHOLD, A, X, has_tables, new_index, pairs_of
+from _data.index_rows import THRESHOLD, A, X, has_tables, new_index, pairs_of
 
 from sparsemaps.codes import PackedCodes, _file
 from sparsemaps.neighbors import KernelNeighbors, _kept

@@ -5,8 +5,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import families
-from kept_rows import (
+from _data.index_rows import (
     N_HASHES,
     THRESHOLD,
     A,
@@ -17,6 +16,7 @@ from kept_rows import (
     pairs_of,
     sets,
 )
+from _data.rows import families
 
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps.neighbors import KernelNeighbors, _bands, _brute, _kept

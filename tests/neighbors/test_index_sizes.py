@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from kept_rows import THRESHOLD, A, X, new_index
+from _data.index_rows import THRESHOLD, A, X, new_index
 
 from sparsemaps import ConsistentWeightedSampling, neighbors
 from sparsemaps.codes import PackedCodes

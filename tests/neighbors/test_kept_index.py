@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kept_rows import (
+from _data.index_rows import (
     MAP,
     N_HASHES,
     THRESHOLD,

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
-from code_pairs import index_of, sorted_pairs
-from conftest import families
+from _data.code_pairs import index_of, sorted_pairs
+from _data.rows import families
+from _oracles import theorems
 from sklearn.cluster import DBSCAN
 from sklearn.manifold import Isomap
 from sklearn.neighbors import KNeighborsClassifier

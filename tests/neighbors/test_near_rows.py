@@ -4,8 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from code_pairs import assert_recall, pairs_at
-from conftest import families
+from _data.code_pairs import assert_recall, pairs_at
+from _data.rows import families
 
 from sparsemaps import KernelProduct, MinHash
 from sparsemaps.codes import PackedCodes, collisions

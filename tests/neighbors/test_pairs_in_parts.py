@@ -4,8 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from code_pairs import banded, random_codes
-from conftest import families
+from _data.code_pairs import banded, random_codes
+from _data.rows import families
 
 from sparsemaps import MinHash, neighbors
 from sparsemaps._loops import neighbors as _kernel

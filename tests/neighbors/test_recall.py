@@ -4,7 +4,7 @@ with the probability that is promised, and no other pair. A search for a lower r
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from code_pairs import assert_recall, pairs_at
+from _data.code_pairs import assert_recall, pairs_at
 
 from sparsemaps import MinHash
 from sparsemaps.neighbors import KernelNeighbors, _search, clusters, removals, similar_pairs

@@ -5,9 +5,9 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-import theorems
-from code_pairs import sorted_pairs
-from conftest import families
+from _data.code_pairs import sorted_pairs
+from _data.rows import families
+from _oracles import theorems
 
 from sparsemaps import KernelProduct, MinHash, SignProjection
 from sparsemaps.codes import PackedCodes

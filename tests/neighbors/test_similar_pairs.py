@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import theorems
-from code_pairs import banded, random_codes, sorted_pairs
-from conftest import families
+from _data.code_pairs import banded, random_codes, sorted_pairs
+from _data.rows import families
+from _oracles import theorems
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from code_pairs import index_of, random_codes
-from conftest import families, random_csr
+from _data.code_pairs import index_of, random_codes
+from _data.rows import families, random_csr
 
 from sparsemaps import MinHash, codes, neighbors
 from sparsemaps.codes import PackedCodes

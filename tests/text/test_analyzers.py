@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from _data.strange_texts import strange_texts
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
-from strange_texts import strange_texts
 
 from sparsemaps.text import ByteNgrams, HashingVectorizer
 from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of

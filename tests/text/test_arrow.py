@@ -3,9 +3,9 @@
 import collections
 import random
 
-import hostile_arrow
 import pytest
-from hostile_arrow import Lent
+from _data import hostile_arrow
+from _data.hostile_arrow import Lent
 
 from sparsemaps.text import ByteNgrams, HashingVectorizer, _inputs
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from strange_texts import strange_texts
+from _data.strange_texts import strange_texts
 
 from sparsemaps import MinHash
 from sparsemaps.neighbors import KernelNeighbors

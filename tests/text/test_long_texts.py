@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+from _data.strange_texts import strange_texts
+from _oracles.hashed_texts import assert_equal
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
-from strange_texts import strange_texts
-from test_text import assert_equal
 
 from sparsemaps.text import HashingVectorizer, _long_texts
 from sparsemaps.text._csr import make_rows

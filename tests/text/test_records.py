@@ -11,7 +11,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from strange_texts import strange_texts
+from _data.strange_texts import strange_texts
 
 from sparsemaps._tools import _zstd
 from sparsemaps.text import ByteNgrams, HashingVectorizer, iter_records

@@ -3,12 +3,13 @@
 import itertools
 import pickle
 import sys
-import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from _data.strange_texts import strange_texts
+from _oracles.hashed_texts import assert_equal, compare
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -17,7 +18,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import murmurhash3_32
-from strange_texts import strange_texts
 
 from sparsemaps import MinHash
 from sparsemaps._loops import text as kernel
@@ -26,24 +26,6 @@ from sparsemaps.text import HashingVectorizer, _inputs
 TEXTS = strange_texts(150)
 DEFAULT = r"(?u)\b\w\w+\b"
 SIZES = [(1, 1), (2, 2), (1, 2), (3, 3), (3, 5), (1, 10), (7, 9)]
-
-
-def assert_equal(found, expected):
-    assert type(found) is type(expected)
-    assert found.shape == expected.shape
-    for name in ("indptr", "indices", "data"):
-        array, other = getattr(found, name), getattr(expected, name)
-        assert array.dtype == other.dtype
-        np.testing.assert_array_equal(array, other)
-    assert found.has_canonical_format
-
-
-def compare(texts, n_jobs=None, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that stop words may be inconsistent
-        expected = Theirs(**parameters).transform(texts)
-        found = HashingVectorizer(n_jobs=n_jobs, **parameters).transform(texts)
-    assert_equal(found, expected)
 
 
 @pytest.mark.parametrize("ngram_range", SIZES, ids=str)

@@ -5,10 +5,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from _data.strange_texts import strange_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from strange_texts import strange_texts
 
 from sparsemaps import MinHash
 from sparsemaps.text import ByteNgrams, _inputs

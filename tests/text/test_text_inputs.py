@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from _data.strange_texts import strange_texts
+from _oracles.hashed_texts import assert_equal
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
-from strange_texts import strange_texts
-from test_text import assert_equal
 
 from sparsemaps import MinHash
 from sparsemaps.text import ByteNgrams, HashingVectorizer, _inputs

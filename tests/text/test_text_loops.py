@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
-from test_text import assert_equal, compare
+from _oracles.hashed_texts import assert_equal, compare
 
 from sparsemaps.text import ByteNgrams, HashingVectorizer
 from sparsemaps.text._csr import make_rows

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from _data.strange_texts import strange_texts
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 from sklearn.pipeline import make_pipeline
-from strange_texts import strange_texts
 
 import sparsemaps
 from sparsemaps import (

@@ -5,7 +5,7 @@ import stat
 import time
 
 import pytest
-from programs import posix
+from _scripts.programs import posix
 
 from sparsemaps._tools import _output_files
 

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from conftest import families
+from _data.rows import families
 
 from sparsemaps import MinHash
 from sparsemaps._tools._stages import Stages

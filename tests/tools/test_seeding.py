@@ -5,8 +5,8 @@ import json
 
 import numpy as np
 import pytest
-import theorems
-from conftest import make
+from _data.variants import make
+from _oracles import theorems
 from scipy import stats
 
 from sparsemaps import from_config

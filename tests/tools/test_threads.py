@@ -305,9 +305,11 @@ def test_an_interrupt_ends_the_work(n_jobs):
 @pytest.mark.parametrize("arguments", [("steps", "2"), ("signals", "200")])
 def test_one_interrupt_at_any_moment(arguments):
     """The call ends, and the next one gives what it always does. More of it: interrupts.py."""
-    program = str(Path(__file__).parents[1] / "interrupts.py")
-    command = [sys.executable, program, *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=300, text=True, check=False)
+    tests = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "_scripts.interrupts", *arguments]
+    done = subprocess.run(
+        command, cwd=tests, capture_output=True, timeout=300, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) >= 200
 

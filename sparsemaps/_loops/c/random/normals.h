@@ -3,7 +3,7 @@
  * Of 32 random bits the highest is the sign. The others, with the second lowest set, are a number r,
  * the rank: r / 2^31 of all normal numbers are larger in absolute value than this one. For r from
  * 2^e to 2^(e + 1) the quantile is a polynomial in r / 2^e - 3/2, by Chebyshev interpolation of
- * degree NORMAL_DEGREE, within 5e-6. tests/reference.py computes its coefficients once more.
+ * degree NORMAL_DEGREE, within 5e-6. tests/_oracles/reference.py computes its coefficients once more.
  *
  * Coefficients for ranks from 2^17 on are looked up in registers. Numbers of other ranks, 6 of
  * 100,000, are computed one by one. */

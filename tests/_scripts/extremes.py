@@ -14,7 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from conftest import MAPS, assert_same, make, random_csr
+from _data.rows import random_csr
+from _data.variants import MAPS, make
+from _oracles.equal import assert_same
 
 EXTREMES = (
     -(2**63),

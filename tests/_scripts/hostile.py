@@ -1,9 +1,9 @@
 """Objects whose attributes lie, or that hardly anybody meant to give, and what takes them.
 
-``python tests/hostile.py`` gives each object to each function, and prints what ended in anything
-but a result, a ValueError or a TypeError. ``python tests/hostile.py 2`` gives each object to every
-other function, and each function every other object. On standard error stands what it is at, so
-that a crash names the object. `fuzz/fuzz_hostile.py` makes more of them for ever.
+``python -m _scripts.hostile`` gives each object to each function, and prints what ended in
+anything but a result, a ValueError or a TypeError. ``python -m _scripts.hostile 2`` gives each
+object to every other function, and each function every other object. On standard error stands what
+it is at, so that a crash names the object. `fuzz/fuzz_hostile.py` makes more of them for ever.
 """
 
 import contextlib
@@ -15,8 +15,8 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from conftest import MAPS, make
-from matrices import set_arrays
+from _data.matrices import set_arrays
+from _data.variants import MAPS, make
 
 from sparsemaps import approximation, codes, kernels, libsvm, neighbors
 

@@ -8,9 +8,9 @@ import tempfile
 
 import numpy as np
 import scipy.sparse as sp
-from conftest import MAPS, make
-from extremes import _limit_memory
+from _data.variants import MAPS, make
 
+from _scripts.extremes import _limit_memory
 from sparsemaps import kernels, libsvm
 from sparsemaps.approximation import kernel_error
 from sparsemaps.files._kernel_matrix import write_kernel_file

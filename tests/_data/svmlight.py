@@ -2,9 +2,11 @@
 
 from io import BytesIO
 
+import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from _data.rows import random_csr
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 
 fuzz = settings(max_examples=100, deadline=None)
@@ -21,3 +23,10 @@ def dumped(X, y, **options):
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def write(path, n_rows=60, seed=0):
+    """A LIBSVM file of random rows."""
+    X = random_csr(n_rows, seed=seed)
+    dump_svmlight_file(X, np.arange(n_rows) % 3, str(path), zero_based=False)
+    return path

@@ -1,7 +1,7 @@
 """Pairs of rows on which samples of the min-max kernel are tested, by whichever method."""
 
 import numpy as np
-import theorems
+from _oracles import theorems
 
 from sparsemaps import ConsistentWeightedSampling
 

@@ -1,6 +1,6 @@
 """Files of codes, of an index and of stages that are damaged, and what reads them.
 
-``python tests/damaged_files.py codes 100000`` reads so many damaged files of codes; "index" and
+``python -m _scripts.damaged_files codes 100000`` reads so many damaged files of codes; "index" and
 "stages" likewise. Each is read and used, or is a ValueError; what was read is printed at the end.
 """
 

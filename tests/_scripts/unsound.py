@@ -11,8 +11,8 @@ import sys
 import warnings
 
 import numpy as np
-from conftest import MAPS, make
-from matrices import UNSOUND, VALUE_TYPES
+from _data.matrices import UNSOUND, VALUE_TYPES
+from _data.variants import MAPS, make
 
 from sparsemaps import kernels, libsvm
 

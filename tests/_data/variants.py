@@ -2,12 +2,14 @@
 
 import numpy as np
 
+import sparsemaps
 from sparsemaps import (
     ConsistentWeightedSampling,
     MinHash,
     RandomFourier,
     RandomProjection,
 )
+from sparsemaps.maps._sparse_map import SparseMap
 
 
 def _hats(pitch):
@@ -89,3 +91,13 @@ MAPS = {
         {"n_hashes": 9, "signed": True, "power": 0.3},
     ],
 }
+
+
+def make(name, random_state=0, **parameters):
+    return getattr(sparsemaps, name)(random_state=random_state, **parameters)
+
+
+def map_classes():
+    """The maps that the package exports."""
+    exported = (getattr(sparsemaps, name) for name in sparsemaps.__all__)
+    return [obj for obj in exported if isinstance(obj, type) and issubclass(obj, SparseMap)]

@@ -1,7 +1,7 @@
 """A digest of the output of every map, kernel and file function: one JSON line for each.
 
-``python tests/digests.py`` prints ``["name", "digest"]`` lines. Two runs that print the same gave
-the same bits; `test_levels.py` compares the instruction sets by them.
+``python -m _scripts.digests`` prints ``["name", "digest"]`` lines. Two runs that print the same
+gave the same bits; `test_levels.py` compares the instruction sets by them.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from io import BytesIO
 
 import numpy as np
 import scipy.sparse as sp
-from conftest import MAPS, make
+from _data.variants import MAPS, make
 
 from sparsemaps import codes, kernels, libsvm, neighbors, text
 from sparsemaps.codes import _packed

@@ -2,8 +2,8 @@
 
 import numpy as np
 import scipy.sparse as sp
-from code_pairs import sorted_pairs
 
+from _data.code_pairs import sorted_pairs
 from sparsemaps import MinHash
 from sparsemaps.neighbors import KernelNeighbors
 

@@ -1,8 +1,8 @@
 """Interrupts of calls with several threads, each of which must end, and the next one be right.
 
-    python tests/interrupts.py steps N_TASKS
+    python -m _scripts.interrupts steps N_TASKS
         raise an exception before each bytecode of `sparsemaps._tools._threads` that the caller runs
-    python tests/interrupts.py signals N
+    python -m _scripts.interrupts signals N
         send N single signals, each at a random moment of a call
 
 A call that hangs ends the program, which then prints where each thread stands.

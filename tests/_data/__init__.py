@@ -1,0 +1,1 @@
+"""What tests read: rows, codes, texts, files, and the list of maps."""
