@@ -1,0 +1,84 @@
+"""The tasks of those who work on this project, as commands of spin. ``spin --help`` lists them."""
+
+import sys
+
+import click
+from spin import util
+
+PASSED_ON = {"ignore_unknown_options": True}
+
+# Benchmarks of two threads have many rows, those of series many seeds, and all of memory are one
+# function: one of each is enough to see that they run.
+SMOKE = (
+    *("--bench", r"^(?!threads|.*Maclaurin.track|.*peakmem).*\(('W1'|'6 digits'|0|8|10)[,)]"),
+    *("--bench", "threads.*'W1', 'icws'"),
+    *("--bench", "Maclaurin.track.*equal_width.*'W1', 1.0"),
+    *("--bench", "count_sketch.*peakmem.*'W1'"),
+)
+
+
+@click.command(context_settings=PASSED_ON)
+@click.argument("arguments", nargs=-1)
+def build(arguments):
+    """Install the package into this environment, editable: an import compiles what has changed.
+
+    ARGUMENTS are passed on to pip: -Csetup-args=-Dboundscheck=true, for instance.
+    """
+    pip = [sys.executable, "-m", "pip", "install"]
+    util.run([*pip, "meson-python", "meson", "ninja", "cython"])
+    util.run([*pip, "--no-build-isolation", "--editable", ".[test]", *arguments])
+
+
+@click.command(context_settings=PASSED_ON)
+@click.argument("arguments", nargs=-1)
+def test(arguments):
+    """Run the tests, on all processors.
+
+    ARGUMENTS are passed on to pytest: tests/maps, for instance.
+    """
+    util.run(["pytest", "-n", "auto", *arguments])
+
+
+@click.command(context_settings=PASSED_ON)
+@click.argument("arguments", nargs=-1)
+def lint(arguments):
+    """Run all linters on all files, as CI does.
+
+    ARGUMENTS are passed on to pre-commit. The tools: pip install -r .ci/lint.txt
+    """
+    util.run(["pre-commit", "run", "--all-files", "--hook-stage", "manual", *arguments])
+
+
+@click.command()
+@click.argument("folder", default="build/site")
+def docs(folder):
+    """Write the documentation to FOLDER. A warning is an error.
+
+    Needs the package with its extra: pip install ".[docs]"
+    """
+    util.run(["sphinx-build", "-q", "-W", "docs", folder])
+
+
+@click.command(context_settings=PASSED_ON)
+@click.option("--smoke", is_flag=True, help="Run each benchmark once, on one workload.")
+@click.argument("arguments", nargs=-1)
+def bench(smoke, arguments):
+    """Run benchmarks with the Python that runs this command, where sparsemaps is installed.
+
+    ARGUMENTS are passed on to asv run: -b CountSketch, for instance.
+    Needs the package with its extra: pip install ".[bench]"
+    """
+    util.run(["asv", "machine", "--yes"], cwd="asv_bench", output=False)
+    options = ["--quick", "--show-stderr", *SMOKE] if smoke else []
+    util.run(["asv", "run", "--python=same", *options, *arguments])
+
+
+@click.command(context_settings=PASSED_ON)
+@click.argument("arguments", nargs=-1)
+def mutants(arguments):
+    """Put changes into the source, one after the other, and run the tests that must see them.
+
+    All of them take about an hour. ARGUMENTS are passed on to tests/mutants/run.py:
+    --only "hashing: short rows", for instance. Needs Cython, meson and ninja.
+    """
+    util.run([sys.executable, "tests/mutants/run.py", *arguments])
