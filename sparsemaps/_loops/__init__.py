@@ -11,7 +11,8 @@ the head of a file has Input, Output, Cost and Reference. Callers check all argu
 - ``codes``, ``code_output``: packed codes are compared, and written. ``neighbors``: search.
   ``band_tables``: hash tables that grow with the rows. ``linear``: models are trained on codes.
 - ``libsvm``: text of numbers is read and written. ``text``, ``text_tables``, ``text_bytes``,
-  ``arrow``: n-grams of raw text. ``functions``: elementary functions.
+  ``arrow``: n-grams of raw text. ``normalize``: normal forms of text. ``functions``: elementary
+  functions.
 - ``levels``: which instruction set is in use. ``scratch``: memory that a thread keeps.
 - ``*.pxd``: what several modules share: ``hashing``, ``bands``, ``groups``, ``emit``, ``sort``;
   ``arrays``: memory and types of a driver's arrays, which it hands to the loops.

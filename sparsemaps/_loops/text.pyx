@@ -11,8 +11,8 @@ from sparsemaps._loops.arrow cimport Chunk, name_text
 from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.text_tables cimport (
     TEXT_BY_PYTHON, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS, TEXT_INVALID, TEXT_L1, TEXT_L2,
-    TEXT_NO_NORM, TEXT_SLACK, TEXT_UNMET, TEXT_UTF8, TEXT_WORDS, Characters, StopWords, loops,
-    text_job,
+    TEXT_LETTERS, TEXT_NO_NORM, TEXT_NO_SPACES, TEXT_SCRIPTS, TEXT_SLACK, TEXT_UNMET, TEXT_UTF8,
+    TEXT_WORDS, Characters, StopWords, loops, text_job,
 )
 
 import numpy as np
@@ -31,11 +31,12 @@ cdef enum:
 
 NORMS = {None: TEXT_NO_NORM, "l1": TEXT_L1, "l2": TEXT_L2}
 ANALYZERS = {"word": TEXT_WORDS, "char": TEXT_CHARACTERS, "char_wb": TEXT_CHARACTERS_OF_WORDS}
+WORDS_OF = {"letters": TEXT_LETTERS, "no spaces": TEXT_NO_SPACES, "scripts": TEXT_SCRIPTS}
 
 
 cdef tuple of_class = (
-    (Characters(False, False), Characters(False, True)),
-    (Characters(True, False), Characters(True, True)),
+    tuple(Characters(False, of) for of in WORDS_OF.values()),
+    tuple(Characters(True, of) for of in WORDS_OF.values()),
 )
 
 
@@ -53,8 +54,8 @@ cdef class Vectorizer:
     Parameters
     ----------
     analyzer : "word", "char" or "char_wb"
-    by_spaces : bool
-        Whether words are runs of what is no space; else of letters, digits and underscores.
+    words_of : "letters", "no spaces" or "scripts"
+        What words consist of (c/text/text.h).
     least : 1 or 2
         Characters that a word has at least.
     ngram_range : (int, int)
@@ -73,6 +74,8 @@ cdef class Vectorizer:
     decode : callable
         Of what is no str, or of a file: makes the str, or raises the error. What it leaves as it is
         goes to `tokens`.
+    normalize : callable or None
+        Of a str: its normal form, whose tokens are taken.
     preprocess : callable or None
         Of a str that is not ASCII: the str whose tokens are taken, in small letters already.
     tokenize : callable or None
@@ -84,16 +87,17 @@ cdef class Vectorizer:
     cdef StopWords stop
     cdef bint lowercase, binary, reads, utf8, single
     cdef int norm
-    cdef object decode, preprocess, tokenize, tokens
+    cdef object decode, normalize, preprocess, tokenize, tokens
     cdef list outputs  # arrays for the output of a block, which are used again
 
-    def __cinit__(self, *, analyzer, bint by_spaces, int least, ngram_range, bint lowercase,
+    def __cinit__(self, *, analyzer, words_of, int least, ngram_range, bint lowercase,
                   uint32_t n_features, bint alternate_sign, bint binary, norm, dtype, stop_words,
-                  bint reads, bint utf8, decode, preprocess, tokenize, tokens):
+                  bint reads, bint utf8, decode, normalize, preprocess, tokenize,
+                  tokens):
         memset(&self.job, 0, sizeof(text_job))
         self.stop = StopWords(stop_words or ())
         self.job.analyzer = ANALYZERS[analyzer]
-        self.job.by_spaces, self.job.least = by_spaces, least
+        self.job.of, self.job.least = WORDS_OF[words_of], least
         self.job.shortest, self.job.longest = ngram_range
         self.job.n_features = n_features
         self.job.column_bits = max(1, int(n_features - 1).bit_length())
@@ -101,7 +105,8 @@ cdef class Vectorizer:
         self.job.stop = self.stop.table
         self.lowercase, self.binary, self.norm = lowercase, binary, NORMS[norm]
         self.single = np.dtype(dtype) == np.float32
-        self.reads, self.utf8, self.decode, self.preprocess = reads, utf8, decode, preprocess
+        self.reads, self.utf8, self.decode = reads, utf8, decode
+        self.normalize, self.preprocess = normalize, preprocess
         self.tokenize, self.tokens = tokenize, tokens
         self.outputs = []
 
@@ -122,7 +127,8 @@ cdef class Vectorizer:
 
     cdef bint needs_str(self):
         """Whether Python functions must prepare a text or divide it into tokens."""
-        return self.tokenize is not None or self.preprocess is not None
+        return (self.tokenize is not None or self.normalize is not None
+                or self.preprocess is not None)
 
     def values_of(self, int32_t[::1] counts):
         """The values of a row with these counts."""
@@ -146,9 +152,15 @@ cdef class Vectorizer:
     cdef int64_t most_items(self, int64_t n) noexcept nogil:
         """The most n-grams of a text of n characters."""
         cdef int64_t n_sizes = self.job.longest - self.job.shortest + 1
+        if self.job.analyzer == TEXT_WORDS and self.job.of == TEXT_SCRIPTS:
+            return n * min(n_sizes, n + 1)
         if self.job.analyzer == TEXT_WORDS:
             return (n // (self.job.least + 1) + 1) * min(n_sizes, n + 1)
         return (n + 2) * min(n_sizes + 1, n + 3)
+
+    cdef int64_t most_bytes(self, int64_t n) noexcept nogil:
+        """The most bytes of the tokens of a text of n characters, with blanks between them."""
+        return (5 if self.job.of == TEXT_SCRIPTS else 4) * n + 3
 
 
 cdef int check_size(int64_t n_bytes) except -1:
@@ -200,16 +212,16 @@ cdef class Block:
                     self.spans[row].form, self.spans[row].raw = BY_PYTHON, True
                 else:
                     self.take(row, self.texts[row], False)
-                check_size(4 * self.spans[row].n + 3)
+                check_size(of.most_bytes(self.spans[row].n))
             except Exception as error:
                 name_text(error, first + row)
                 raise
             total += of.most_items(self.spans[row].n)
             most = max(most, self.spans[row].n)
-        self.lower_pages = (<Characters>of_class[1][of.job.by_spaces]).pages
-        self.plain_pages = (<Characters>of_class[0][of.job.by_spaces]).pages
+        self.lower_pages = (<Characters>of_class[1][of.job.of]).pages
+        self.plain_pages = (<Characters>of_class[0][of.job.of]).pages
         self.make_room(total)
-        self.grow(most + 3, 4 * most + 3, of.most_items(most))
+        self.grow(most + 3, of.most_bytes(most), of.most_items(most))
         return 0
 
     def close(self):
@@ -225,6 +237,8 @@ cdef class Block:
         if PyUnicode_CheckExact(text):
             if self.of.tokenize is not None:
                 return 0
+            if self.of.normalize is not None and not plain:
+                self.held[row] = text = self.of.normalize(text)
             if self.of.preprocess is not None and not plain and not PyUnicode_IS_ASCII(text):
                 self.held[row] = text = self.of.preprocess(text)
                 span.plain = True
@@ -334,7 +348,7 @@ cdef class Block:
             self.job.flags = 0
             if (span.form == BY_PYTHON or self.end + n_items > self.room
                     or n_items > self.most_row or span.n + 3 > self.most_characters
-                    or 4 * span.n + 3 > self.most_bytes):
+                    or self.of.most_bytes(span.n) > self.most_bytes):
                 break
             self.job.lower = self.of.lowercase and not span.plain
             self.job.pages = self.lower_pages if self.job.lower else self.plain_pages
@@ -360,7 +374,7 @@ cdef class Block:
         cdef text_t *span = self.spans + row
         cdef int64_t n = span.n, rest = 0, i
         if self.job.flags & TEXT_UNMET:
-            (<Characters>of_class[self.job.lower][self.job.by_spaces]).fill(&self.job)
+            (<Characters>of_class[self.job.lower][self.job.of]).fill(&self.job)
             return 0
         if self.job.flags & TEXT_BY_PYTHON and not self.job.lower:
             return self.put_tokens(row, self.of.tokens(self.text_of(row)), 1, 1)
@@ -392,7 +406,7 @@ cdef class Block:
             rest += self.of.most_items(self.spans[i].n)
         if self.end + rest > self.room:
             self.make_room(rest)
-        self.grow(n + 3, 4 * n + 3, self.of.most_items(n))
+        self.grow(n + 3, self.of.most_bytes(n), self.of.most_items(n))
         return 0
 
     cdef tokens_of(self, text):

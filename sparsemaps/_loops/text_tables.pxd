@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 cdef extern from "c/text/text.h" nogil:
     enum:
         TEXT_UTF8, TEXT_LENGTH, TEXT_CLASS, TEXT_PAGE, TEXT_PAGES, TEXT_SLACK
+        TEXT_LETTERS, TEXT_NO_SPACES, TEXT_SCRIPTS, TEXT_OUTSIDE, TEXT_ALONE, TEXT_INSIDE
         TEXT_WORDS, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS
         TEXT_NO_NORM, TEXT_L1, TEXT_L2
     const uint64_t TEXT_BY_PYTHON
@@ -16,7 +17,7 @@ cdef extern from "c/text/text.h" nogil:
         uint32_t mask
     ctypedef struct text_job:
         const uint64_t *const *pages
-        int lower, by_spaces, analyzer, least
+        int lower, of, analyzer, least
         int64_t shortest, longest
         uint32_t n_features
         int column_bits, signs
@@ -51,7 +52,8 @@ cdef const text_loops *loops
 # met.
 cdef class Characters:
     cdef const uint64_t *pages[TEXT_PAGES]
-    cdef readonly bint lower, by_spaces
+    cdef readonly bint lower
+    cdef int of
     cdef object filled, lock
     cdef int publish(self, int page, const uint64_t[::1] entries) except -1
     # Fill the pages that the job has met.

@@ -19,6 +19,29 @@ cdef extern from *:
 
 loops = text_at(level)
 
+# Blocks of characters that are written without blanks between words. Blocks do not change from one
+# version of Unicode to the next.
+WITHOUT_BLANKS = (
+    (0x0e00, 0x0eff),    # Thai, Lao
+    (0x1000, 0x109f),    # Burmese
+    (0x1780, 0x17ff),    # Khmer
+    (0x19e0, 0x19ff),
+    (0x2e80, 0x2fff),    # Chinese radicals
+    (0x3001, 0x312f),    # Chinese and Japanese punctuation, Japanese, Bopomofo
+    (0x3190, 0x9fff),    # Chinese
+    (0xa9e0, 0xa9ff),    # Burmese
+    (0xaa60, 0xaa7f),
+    (0xf900, 0xfaff),    # Chinese
+    (0xfe30, 0xfe4f),
+    (0xff01, 0xff0f),    # punctuation of the width of a Chinese character, Japanese of half of it
+    (0xff1a, 0xff20),
+    (0xff3b, 0xff40),
+    (0xff5b, 0xff9f),
+    (0x1aff0, 0x1b16f),  # Japanese
+    (0x1f200, 0x1f2ff),
+    (0x20000, 0x3ffff),  # Chinese
+)
+
 
 cdef class Characters:
     """What each character becomes, as the running Python has it, by pages that are filled when they
@@ -26,9 +49,9 @@ cdef class Characters:
 
     A character that is no token's need not be right, so surrogates are harmless among words.
     """
-    def __cinit__(self, bint lower, bint by_spaces):
+    def __cinit__(self, bint lower, int of):
         cdef int page
-        self.lower, self.by_spaces = lower, by_spaces
+        self.lower, self.of = lower, of
         self.filled = [np.full(TEXT_PAGE, TEXT_UNMET | <uint64_t>1 << TEXT_LENGTH, np.uint64)]
         self.lock = threading.Lock()
         for page in range(TEXT_PAGES):
@@ -55,13 +78,21 @@ cdef class Characters:
         becomes = character.lower() if self.lower else character
         if self.lower and (len(becomes) != 1 or f"a{character}".lower() != f"a{becomes}"):
             return TEXT_BY_PYTHON | <uint64_t>1 << TEXT_LENGTH
-        in_class = (not becomes.isspace() if self.by_spaces
-                    else becomes.isalnum() or becomes == "_")
+        if self.of == TEXT_LETTERS:
+            in_class = becomes.isalnum() or becomes == "_"
+        else:
+            in_class = not becomes.isspace()
         if "\ud800" <= becomes <= "\udfff":  # it has no UTF-8
             return <uint64_t>1 << TEXT_LENGTH | (TEXT_BY_PYTHON if in_class else 0)
         utf8 = becomes.encode()
+        char_class = TEXT_INSIDE if in_class else TEXT_OUTSIDE
+        if self.of == TEXT_SCRIPTS and self.is_alone(becomes):
+            char_class = TEXT_ALONE
         return (int.from_bytes(utf8, "little") | len(utf8) << TEXT_LENGTH
-                | (0xff if in_class else 0) << TEXT_CLASS)
+                | char_class << TEXT_CLASS)
+
+    def is_alone(self, character):
+        return any(first <= ord(character) <= last for first, last in WITHOUT_BLANKS)
 
 
 cdef class StopWords:

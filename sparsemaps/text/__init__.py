@@ -6,17 +6,26 @@ These modules make rows for the maps from texts.
   size.
 - ``_csr`` has threads make rows of the blocks, and joins the rows to one CSR matrix.
 - ``_long_texts`` makes the rows of texts of millions of characters, a piece of the text at a time.
+- ``_normal_forms`` makes normal forms of texts.
 - ``_vectorizer`` has `HashingVectorizer`, scikit-learn's class with compiled loops.
 - ``_byte_ngrams`` has `ByteNgrams`, which counts byte n-grams at exact columns.
 - ``_analyzers`` makes vectorizers from descriptions such as "word:5", and describes vectorizers.
 - ``_records`` has `iter_records`, which reads texts from files: lines, JSON Lines, Parquet.
 
-The loops are ``_loops/text.pyx``, ``text_bytes.pyx`` and ``arrow.pyx``, with their inner loops in
-``_loops/c/text/text.h`` and ``text_bytes.h``. Users, ``maps`` and ``files`` call these modules.
+The loops are ``_loops/text.pyx``, ``text_bytes.pyx``, ``normalize.pyx`` and ``arrow.pyx``, with
+their inner loops in ``_loops/c/text``: ``text.h``, ``text_bytes.h`` and ``normalize.h``. Users,
+``maps`` and ``files`` call these modules.
 """
 
 from sparsemaps.text._byte_ngrams import ByteNgrams
+from sparsemaps.text._normal_forms import normalize
 from sparsemaps.text._records import iter_records
-from sparsemaps.text._vectorizer import HashingVectorizer
+from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
 
-__all__ = ["ByteNgrams", "HashingVectorizer", "iter_records"]
+__all__ = [
+    "WORDS_AND_CHARACTERS",
+    "ByteNgrams",
+    "HashingVectorizer",
+    "iter_records",
+    "normalize",
+]

@@ -8,26 +8,29 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools import _sklearn
+from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.text._byte_ngrams import LONGEST, ByteNgrams
-from sparsemaps.text._vectorizer import HashingVectorizer
+from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
 
 LARGEST_N_FEATURES = 2**31 - 2
 """The largest number of columns that scikit-learn's vectorizer takes."""
 
-_SPEC = re.compile("(word|char|char_wb|byte):([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_SPEC = re.compile("(word|auto|char|char_wb|byte):([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 def vectorizer_of(
     spec: str,
     *,
     token_pattern: str | None = None,
+    normalize: str | None = None,
     binary: bool = False,
     n_features: int = LARGEST_N_FEATURES,
     n_jobs: int | None = None,
 ) -> HashingVectorizer | ByteNgrams:
     r"""A vectorizer of n-grams, which are counted without signs and without a norm.
 
-    `spec` is the analyzer with the sizes of n-grams: "word:5", "char:3-5", "char_wb:3", "byte:3".
+    `spec` is the analyzer with the sizes of n-grams: "word:5", "auto:5", "char:3-5", "char_wb:3",
+    "byte:3". "auto" is words, and single characters in scripts without blanks between words.
     Letters are lowered, but for "byte", whose columns are exact. `token_pattern` is a regular
     expression for words; None is ``\S+``. The other parameters are those of the vectorizer.
     """
@@ -35,8 +38,8 @@ def vectorizer_of(
     low, high = (int(match[2]), int(match[3] or match[2])) if match else (0, 0)
     if match is None or not 1 <= low <= high:
         raise ValueError(
-            "the analyzer must be word, char, char_wb or byte with the size of n-grams, or the "
-            f"least and the greatest, such as word:5 or char:3-5; got {spec!r}"
+            "the analyzer must be word, auto, char, char_wb or byte with the size of n-grams, or "
+            f"the least and the greatest, such as word:5 or char:3-5; got {spec!r}"
         )
     analyzer = match[1]
     if token_pattern is not None and analyzer != "word":
@@ -44,15 +47,20 @@ def vectorizer_of(
     if analyzer == "byte":
         if high > LONGEST:
             raise ValueError(f"n-grams of bytes have at most {LONGEST}, got {spec!r}")
+        if normalize is not None:
+            raise ParameterError("normalize", repr(normalize), f"None for {spec!r}")
         return ByteNgrams(ngram_range=(low, high), binary=binary, n_jobs=n_jobs)
+    if token_pattern is None:
+        token_pattern = WORDS_AND_CHARACTERS if analyzer == "auto" else r"\S+"
     made = HashingVectorizer(
-        analyzer=analyzer,
+        analyzer="word" if analyzer == "auto" else analyzer,
         ngram_range=(low, high),
-        token_pattern=r"\S+" if token_pattern is None else token_pattern,
+        token_pattern=token_pattern,
         binary=binary,
         n_features=n_features,
         norm=None,
         alternate_sign=False,
+        normalize=normalize,
         n_jobs=n_jobs,
     )
     try:
@@ -82,6 +90,8 @@ def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]
     if isinstance(vectorizer, _sklearn.hashing_vectorizer()) and vectorizer.analyzer != "word":
         for name in ("token_pattern", "stop_words", "tokenizer"):  # of words only
             parameters.pop(name, None)
+    if parameters.get("normalize") is None:
+        parameters.pop("normalize", None)  # scikit-learn's class has no such parameter
     for name in (*_IGNORED, *(() if values else _VALUES)):
         parameters.pop(name, None)
     config = {

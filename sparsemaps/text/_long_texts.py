@@ -18,8 +18,8 @@ PIECE_CHARACTERS = 2**20
 OVERLAP_CHARACTERS = 2**12
 
 # A single blank between two tokens: a cut there changes no token, no lowered letter and no run of
-# blanks. Stripping accents turns some characters into blanks. So texts whose accents are stripped
-# are cut between ASCII letters and digits only.
+# blanks. Stripping accents and normal forms turn some characters into blanks. So such texts are cut
+# between ASCII letters and digits only.
 _BLANK = re.compile(r"\S\s\S")
 _PLAIN_BLANK = re.compile(r"[0-9A-Za-z]\s[0-9A-Za-z]")
 

@@ -9,26 +9,36 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sparsemaps._loops import text as _text
+from sparsemaps._loops import text_tables as _text_tables
 from sparsemaps._tools import _sklearn, _threads
+from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs
 from sparsemaps.text._csr import NO_TEXT, make_rows
 from sparsemaps.text._long_texts import PiecewiseVectorizer
+from sparsemaps.text._normal_forms import FORMS, normalize
 
 if TYPE_CHECKING:
     from sparsemaps._tools._sklearn import HashingVectorizer as _Base
 else:
     _Base = _sklearn.hashing_vectorizer()
 
+_BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text_tables.WITHOUT_BLANKS)
+
+WORDS_AND_CHARACTERS = rf"[{_BLOCKS}]|[^\s{_BLOCKS}]+"
+"""A token pattern for texts in any language: a token is a single character in scripts without
+blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and elsewhere a run of
+characters that are no spaces."""
+
 RUNS = {
-    r"\b\w\w+\b": (False, 2),
-    r"\w\w+": (False, 2),
-    r"\b\w+\b": (False, 1),
-    r"\w+": (False, 1),
-    r"\S+": (True, 1),
+    r"\b\w\w+\b": ("letters", 2),
+    r"\w\w+": ("letters", 2),
+    r"\b\w+\b": ("letters", 1),
+    r"\w+": ("letters", 1),
+    r"\S+": ("no spaces", 1),
+    WORDS_AND_CHARACTERS: ("scripts", 1),
 }
-"""Token patterns that match runs of characters: whether of all characters but spaces, and the least
-length of a run."""
+"""Token patterns that compiled loops match: what words consist of, and their least length."""
 
 
 class HashingVectorizer(_Base, auto_wrap_output_keys=None):
@@ -73,6 +83,9 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         Whether half of the n-grams, by a bit of their hashes, count as -1.
     dtype : data-type, default=float64
         Type of the values. float64, float32, int64 and int32 are compiled.
+    normalize : {"nfc", "nfkc", "plain"} or None, default=None
+        The normal form of each text whose n-grams are taken (`sparsemaps.text.normalize`). None
+        takes texts as they are, as scikit-learn's class does.
     n_jobs : int or None, default=None
         Number of threads: None is one, -1 all processors. The output is the same.
 
@@ -127,6 +140,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         norm: str | None = "l2",
         alternate_sign: bool = True,
         dtype: Any = np.float64,
+        normalize: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(
@@ -147,6 +161,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             alternate_sign=alternate_sign,
             dtype=dtype,
         )
+        self.normalize = normalize
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[Any], y: Any = None) -> Self:
@@ -167,7 +182,31 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             If a parameter is not allowed.
         """
         _threads.resolve_n_jobs(self.n_jobs)
+        self._check_normalize()
         return super().fit(X, y)
+
+    def build_preprocessor(self) -> Any:
+        """Return the function that prepares a text before its n-grams are taken.
+
+        Returns
+        -------
+        preprocess : callable
+        """
+        preprocess = super().build_preprocessor()
+        if self.normalize is None:
+            return preprocess
+        return partial(_normalize_first, self.normalize, preprocess)
+
+    def _check_normalize(self) -> None:
+        if self.normalize is None:
+            return
+        if not isinstance(self.normalize, str) or self.normalize not in FORMS:
+            allowed = f"None or {' or '.join(map(repr, FORMS))}"
+            raise ParameterError("normalize", repr(self.normalize), allowed)
+        if callable(self.analyzer):
+            raise ParameterError(
+                "normalize", repr(self.normalize), "None where the analyzer is a function"
+            )
 
     def transform(self, X: Iterable[Any]) -> CsrMatrix:
         """Make a row of each text.
@@ -202,6 +241,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
 
     def _transform_elsewhere(self, texts: Any) -> Matrix:
         """The rows by scikit-learn's code, which checks `n_features` in ``fit`` only."""
+        self._check_normalize()
         if isinstance(self.n_features, numbers.Integral) and self.n_features < 1:
             super().fit([])
         try:
@@ -228,7 +268,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     def _is_compiled(self) -> bool:
         """Whether the compiled loops handle all parameters."""
         own = type(self)
-        if any(getattr(own, name) is not getattr(_Base, name) for name in _HOOKS):
+        if any(getattr(own, name) is not getattr(HashingVectorizer, name) for name in _HOOKS):
             return False
         if not isinstance(self.analyzer, str) or self.analyzer not in _text.ANALYZERS:
             return False
@@ -255,12 +295,13 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
 
     def _vectorizer(self) -> Any:
         """The compiled object that makes CSR rows of a block of texts."""
+        self._check_normalize()
         analyzer = self.build_analyzer()
         pattern = (self.token_pattern or "").removeprefix("(?u)")
-        by_spaces, least = RUNS.get(pattern, (False, 1))
+        words_of, least = RUNS.get(pattern, ("letters", 1))
         stop_words, tokenize, preprocess = None, None, None
         if self.analyzer != "word":
-            by_spaces, least = True, 1
+            words_of, least = "no spaces", 1
         else:
             stop_words = self.get_stop_words()
             if pattern not in RUNS:
@@ -268,10 +309,10 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
                     _tokens, self.build_preprocessor(), self.build_tokenizer(), stop_words
                 )
         if self.strip_accents:
-            preprocess = self.build_preprocessor()
+            preprocess = super().build_preprocessor()
         parameters = {
             "analyzer": self.analyzer,
-            "by_spaces": by_spaces,
+            "words_of": words_of,
             "least": least,
             "ngram_range": self.ngram_range,
             "lowercase": self.lowercase,
@@ -284,6 +325,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             "reads": self.input != "content",
             "utf8": self.decode_error == "strict" and self.encoding.lower() in ("utf-8", "utf8"),
             "decode": self.decode,
+            "normalize": self.normalize and partial(normalize, form=self.normalize),
             "preprocess": preprocess,
             "tokenize": tokenize,
             "tokens": analyzer,
@@ -291,7 +333,8 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         make = partial(_text.Vectorizer, **parameters)
         if tokenize is not None or self.input != "content":
             return make()
-        return PiecewiseVectorizer(make, self.ngram_range[1], plain=preprocess is not None)
+        plain = preprocess is not None or self.normalize is not None
+        return PiecewiseVectorizer(make, self.ngram_range[1], plain=plain)
 
 
 _HOOKS = (
@@ -307,6 +350,10 @@ _HOOKS = (
 )
 """Methods that make scikit-learn's output. For a subclass that replaces one of them, scikit-learn's
 code is called. Some are private, as no public name tells whether a subclass has replaced them."""
+
+
+def _normalize_first(form: str, preprocess: Any, text: str) -> Any:
+    return preprocess(normalize(text, form))
 
 
 def _tokens(

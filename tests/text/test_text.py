@@ -243,7 +243,7 @@ def test_containers():
 def test_conventions_of_scikit_learn():
     ours = HashingVectorizer(n_features=2**10, n_jobs=2)
     assert clone(ours).get_params() == ours.get_params()
-    assert set(ours.get_params()) == {*Theirs().get_params(), "n_jobs"}
+    assert set(ours.get_params()) == {*Theirs().get_params(), "n_jobs", "normalize"}
     assert isinstance(ours, Theirs)
     texts, y = ["good and fine", "bad and poor"] * 6, [0, 1] * 6
     expected = ours.fit_transform(texts)

@@ -20,8 +20,8 @@
 enum { TEXT_UTF8 = 0 };
 
 /* An entry of a page of characters: the UTF-8 bytes that a character becomes in bits 0 to 31, the
- * first one lowest; how many there are in bits 32 to 39; bits 40 to 47 are all ones if it belongs to
- * the tokens' class; flags from bit 48 on. */
+ * first one lowest; how many there are in bits 32 to 39; its class in bits 40 to 47; flags from bit 48
+ * on. */
 #define TEXT_LENGTH 32
 #define TEXT_CLASS 40
 #define TEXT_BY_PYTHON (UINT64_C(1) << 48) /* what it becomes is known to Python only */
@@ -29,6 +29,13 @@ enum { TEXT_UTF8 = 0 };
 #define TEXT_INVALID (UINT64_C(1) << 50)   /* the bytes are not UTF-8 */
 
 enum { TEXT_PAGE = 256, TEXT_PAGES = 0x110000 / TEXT_PAGE };
+
+/* What tokens consist of: runs of letters, digits and underscores; runs of all but spaces; or the same,
+ * where each character of a script without blanks between words is a token by itself. */
+enum { TEXT_LETTERS, TEXT_NO_SPACES, TEXT_SCRIPTS };
+
+/* Classes: no part of a token; a token by itself; a part of a token with its neighbours. */
+enum { TEXT_OUTSIDE = 0, TEXT_ALONE = 0x80, TEXT_INSIDE = 0xff };
 
 enum { TEXT_WORDS, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS };
 enum { TEXT_NO_NORM, TEXT_L1, TEXT_L2 };
@@ -46,7 +53,7 @@ typedef struct {
 typedef struct {
     const uint64_t *const *pages; /* TEXT_PAGES of them */
     int lower;                    /* whether ASCII letters become small ones */
-    int by_spaces;                /* tokens are runs of what is no space, else of \w */
+    int of;                       /* what tokens consist of */
     int analyzer;
     int least;                 /* characters that a word has at least: 1 or 2 */
     int64_t shortest, longest; /* sizes of n-grams */

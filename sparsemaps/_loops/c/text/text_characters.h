@@ -9,18 +9,18 @@
 enum { QUIET = 4 };
 
 /* What Python says of ASCII: a test compares it. */
-INLINE register_u8 ascii_class(register_u8 bytes, int by_spaces)
+INLINE register_u8 ascii_class(register_u8 bytes, int of)
 {
     const register_u8 is_space =
         (register_u8)(bytes - '\t' < 5) | (register_u8)(bytes - 0x1c < 5); /* \t to \r, 1c to 20 */
     const register_u8 is_word = (register_u8)((bytes | 0x20) - 'a' < 26)
                                 | (register_u8)(bytes - '0' < 10) | (register_u8)(bytes == '_');
-    return by_spaces ? ~is_space : is_word;
+    return of == TEXT_LETTERS ? is_word : ~is_space;
 }
 
-INLINE void put_ascii(register_u8 bytes, int lower, int by_spaces, uint8_t *out, uint8_t *classes)
+INLINE void put_ascii(register_u8 bytes, int lower, int of, uint8_t *out, uint8_t *classes)
 {
-    const register_u8 in_class = ascii_class(bytes, by_spaces);
+    const register_u8 in_class = ascii_class(bytes, of);
     if (lower)
         bytes |= (register_u8)(bytes - 'A' < 26) & 0x20;
     memcpy(out, &bytes, sizeof bytes);

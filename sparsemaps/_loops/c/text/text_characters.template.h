@@ -21,7 +21,7 @@ static int64_t NAME(prepare)(text_job *job, const CHAR *text, int64_t n)
 {
     uint8_t *bytes = job->bytes, *classes = job->classes;
     const uint64_t *const *pages = job->pages;
-    const int lower = job->lower, by_spaces = job->by_spaces;
+    const int lower = job->lower, of = job->of;
     uint64_t flags = 0;
     int64_t i = 0, end = 0;
     while (i < n) {
@@ -30,7 +30,7 @@ static int64_t NAME(prepare)(text_job *job, const CHAR *text, int64_t n)
         int64_t n_ascii = n - i < BYTES_AT_ONCE ? n - i : BYTES_AT_ONCE;
         if (others)
             n_ascii = __builtin_ctzll(others);
-        put_ascii(narrowed, lower, by_spaces, bytes + end, classes + end);
+        put_ascii(narrowed, lower, of, bytes + end, classes + end);
         i += n_ascii;
         end += n_ascii;
         if (!others)

@@ -44,6 +44,32 @@ static int64_t find_runs(const uint8_t *bytes, const uint8_t *classes, int64_t n
     return n;
 }
 
+/* Starts and ends of the tokens of TEXT_SCRIPTS. */
+static int64_t find_tokens(const uint8_t *bytes, const uint8_t *classes, int64_t n_bytes,
+                           uint32_t *starts, uint32_t *ends)
+{
+    int64_t n_starts = 0, n_ends = 0;
+    uint64_t last_in = 0, last_joined = 0; /* the highest bits of the bits before */
+    for (int64_t first = 0; first <= n_bytes; first += 64) {
+        uint64_t in = 0, joined = 0, leads = 0;
+        for (int l = 0; l < 64; l += BYTES_AT_ONCE) {
+            const register_u8 here = load_bytes(classes + first + l);
+            in |= highest_bits(here) << l;
+            joined |= highest_bits(here << 1) << l; /* TEXT_INSIDE */
+            leads |= highest_bits((load_bytes(bytes + first + l) & 0xc0) != 0x80) << l;
+        }
+        uint64_t begin = in & leads & ~(joined & (joined << 1 | last_joined));
+        uint64_t end = (in << 1 | last_in) & (~in | begin);
+        for (; begin; begin &= begin - 1)
+            starts[n_starts++] = (uint32_t)(first + __builtin_ctzll(begin));
+        for (; end; end &= end - 1)
+            ends[n_ends++] = (uint32_t)(first + __builtin_ctzll(end));
+        last_in = in >> 63;
+        last_joined = joined >> 63;
+    }
+    return n_ends;
+}
+
 /* Copy bytes, 16 at a time: up to 15 more are read and written. */
 INLINE void copy_bytes(uint8_t *out, const uint8_t *bytes, int64_t n)
 {
@@ -266,7 +292,10 @@ static void hash_text(text_job *job, int64_t n_bytes)
         hash_character_ngrams(job, job->bytes, n_bytes);
         return;
     }
-    int64_t n = find_runs(job->bytes, job->classes, n_bytes, job->least, job->starts, job->ends);
+    int64_t n =
+        job->of == TEXT_SCRIPTS
+            ? find_tokens(job->bytes, job->classes, n_bytes, job->starts, job->ends)
+            : find_runs(job->bytes, job->classes, n_bytes, job->least, job->starts, job->ends);
     if (job->stop.mask)
         n = drop_stop_words(job, n);
     if (job->analyzer == TEXT_CHARACTERS_OF_WORDS) {
