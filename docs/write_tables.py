@@ -7,25 +7,41 @@ A test asserts that the lists are current.
 
 from pathlib import Path
 
-import sparsemaps
+from sparsemaps.cli._options import CLASSES
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def lists():
     """For each list: the file, the text before it, the text behind it, and its lines."""
-    rows = [(f"`{name}`", *getattr(sparsemaps, name)._summary) for name in sorted(sparsemaps._MAPS)]
+    classes = dict(sorted(CLASSES.items()))
+    rows = [(name, cls.about.kernel, cls.about.output) for name, cls in classes.items()]
     yield (
         "sparsemaps/__init__.py",
         "are a kernel's values on average.\n\n",
         "\n\nBeside the maps",
-        [f"- {name}: {kernel}; {output}." for name, kernel, output in rows],
+        [f"- `{name}`: {kernel}; {output}." for name, kernel, output in rows],
     )
     yield (
         "docs/api.md",
         "## Maps\n\n```{eval-rst}\n.. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n",
         "\n```",
-        [f"   {name.strip('`')}" for name, *_ in rows],
+        [f"   {name}" for name in classes],
+    )
+    yield (
+        "docs/api.md",
+        "is an error of `fit`.\n\n",
+        "\n\n",
+        [
+            "| Map | Parameter | Type | Default | Range |",
+            "|---|---|---|---|---|",
+            *(
+                f"| `{name}` | `{parameter}` | {allowed.type} | `{cls.defaults[parameter]!r}` | "
+                f"{allowed.range} |".replace("  |", " |")
+                for name, cls in classes.items()
+                for parameter, allowed in cls.allowed.items()
+            ),
+        ],
     )
 
 

@@ -1,7 +1,7 @@
 """Tools of all other folders: parameters, seeds, threads, files. None of them knows a map.
 
 - ``_checks`` checks parameters. ``_parameters`` has the errors, which carry the name of the
-  parameter, its value, and the rule.
+  parameter, its value, and the rule. ``_allowed`` has the types of tables of what is allowed.
 - ``_docstrings`` fills in parts that several docstrings share.
 - ``_seeding`` draws the seed of a map, and makes the keys of its random numbers.
 - ``_blocks`` cuts rows into ranges of nearly equal work.
@@ -10,7 +10,6 @@
 - ``_text_input`` reads files, pipes and compressed files in blocks of whole lines.
 - ``_zstd`` reads and writes Zstandard files. ``_extras`` imports libraries of the extras.
 - ``_output_files`` writes files that appear when they are complete, and refuses equal names.
-- ``_locks`` lets one process at a time write to a folder.
 - ``_locks`` lets one process at a time write to a folder.
 - ``_stages`` is what a search tells of its steps.
 - ``_array_files`` reads NumPy's files, whose types, shapes and numbers it checks.

@@ -8,8 +8,6 @@ import numbers
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from sparsemaps._tools._parameters import ParameterError
 
 LARGEST_INT32 = 2**31 - 1
@@ -52,6 +50,8 @@ def _shown(number: Any) -> str:
 
 def check_bool(name: str, value: Any) -> bool:
     """`value` as a bool."""
+    import numpy as np  # here, as the command shows its help without NumPy
+
     if not isinstance(value, (bool, np.bool_)):
         raise ParameterError(name, repr(value), "True or False")
     return bool(value)

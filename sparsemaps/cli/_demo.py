@@ -18,6 +18,7 @@ import sparsemaps
 from sparsemaps import neighbors
 from sparsemaps._tools import _output_files, _sklearn
 from sparsemaps.cli._demo_data import DemoSizes, DemoText, LearningTask, digits, texts
+from sparsemaps.cli._options import CLASSES
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import SparseMap
@@ -130,10 +131,10 @@ def other_steps(task: LearningTask) -> Iterator[Callable[[], Measured]]:
 def maps_by_kernel(n_components: int) -> dict[str, list[SparseMap]]:
     """The maps that are shown, with the parameters that their classes state."""
     maps: dict[str, list[SparseMap]] = {}
-    for cls in (getattr(sparsemaps, name) for name in sparsemaps._MAPS):
-        if cls.demo is not None:
-            kernel, parameters = cls.demo
-            features = cls(**parameters, random_state=0, n_jobs=-1)
+    for name, read in CLASSES.items():
+        if read.about.demo is not None:
+            kernel, parameters = read.about.demo
+            features = getattr(sparsemaps, name)(**parameters, random_state=0, n_jobs=-1)
             features.set_size(n_components)
             maps.setdefault(kernel, []).append(features)
     return maps

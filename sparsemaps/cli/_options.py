@@ -1,9 +1,9 @@
 """The maps and kernels of the ``sparsemaps`` command, and the options of each.
 
-The attribute ``_command`` of a class has the name of the map in the command, and one line of
-description. The options are the parameters of the class: ``__init__`` has their types and defaults,
-and the first sentence on a parameter in the docstring is its help. All of this is read from the
-source as text, as help would be slow if it imported the modules.
+What a class says in ``_about`` is its name in the command and one line of description. The options
+are the parameters of ``_allowed``, which has their types and ranges; ``__init__`` has their
+defaults, and the first sentence on a parameter in the docstring is its help. All of this is read
+from the source as text, as help would be slow if it imported the modules.
 """
 
 import ast
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import sparsemaps
+from sparsemaps._tools import _allowed
 
 
 class Option(NamedTuple):
@@ -118,84 +119,88 @@ KERNELS = {
     ),
 }
 
-_NO_OPTIONS = ("dense_output", "maps", "n_jobs", "pitch_density", "random_state", "spectrum")
-"""Parameters of maps that are no options of their commands."""
+
+class _Class(NamedTuple):
+    """What the source of a map says."""
+
+    about: _allowed.About
+    allowed: dict[str, _allowed.Allowed]
+    defaults: dict[str, Any]
+    docstring: str
+    is_sampled: bool
+    has_codes: bool
 
 
 def _maps() -> dict[str, Kind]:
     """The maps by their names in the command."""
-    classes = {name: _read(name) for name in sparsemaps._MAPS}
     kinds = {}
-    for name, body in classes.items():
-        if "_command" in body:
-            command, summary = body["_command"]
-            kinds[command] = Kind(
-                f"sparsemaps:{name}", summary, _options(body), has_codes="encode" in body
+    for name, cls in CLASSES.items():
+        if cls.about.command:
+            kinds[cls.about.command] = Kind(
+                f"sparsemaps:{name}", cls.about.help, _options(cls), cls.has_codes
             )
-    for name, body in classes.items():
-        for command, summary, *factors in body.get("_products", ()):
-            parts = [classes[factor] for factor in factors]
+    for name, cls in CLASSES.items():
+        for command, summary, *factors in cls.about.products:
+            parts = [CLASSES[factor] for factor in factors]
             first, second = map(_options, parts)
             known = {option.name for option in first} | {"n_components", "n_hashes"}
             options = first + tuple(option for option in second if option.name not in known)
             made = tuple(f"sparsemaps:{factor}" for factor in factors)
-            has_codes = all(part["is_sampled"] for part in parts)
+            has_codes = all(part.is_sampled for part in parts)
             kinds[command] = Kind(f"sparsemaps:{name}", summary, options, has_codes, made)
     return kinds
 
 
-def _read(name: str) -> dict[str, Any]:
-    """The literals, other attributes and the docstring of a class, by their names."""
+def _read(name: str) -> _Class:
+    """What the source of a class says: its tables are made of the types of ``_allowed`` alone."""
     module = sparsemaps._MAPS[name].rpartition(".")[2]
     path = Path(sparsemaps.__file__).parent / "maps" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    body: dict[str, Any] = {}
-    for cls in (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name):
-        for node in cls.body:
-            if isinstance(node, ast.FunctionDef):
-                body[node.name] = node
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                body[node.targets[0].id] = node
-                with contextlib.suppress(ValueError):  # a value that is not a literal
-                    body[node.targets[0].id] = ast.literal_eval(node.value)
-        body["__doc__"] = ast.get_docstring(cls) or ""
-        body["is_sampled"] = any(
-            ast.unparse(base).partition("[")[0] == "SampledMap" for base in cls.bases
-        )
-        if body["is_sampled"]:
-            body.setdefault("encode", None)  # inherited
-    return body
-
-
-def _options(body: dict[str, Any]) -> tuple[Option, ...]:
-    """A class's parameters as options."""
-    made = body["__init__"].args
-    return tuple(
-        Option(
-            parameter.arg,
-            _kind(parameter.annotation),
-            ast.literal_eval(default),
-            _first_sentence(body["__doc__"], parameter.arg),
-        )
-        for parameter, default in zip(made.kwonlyargs, made.kw_defaults, strict=True)
-        if parameter.arg not in _NO_OPTIONS
+    cls = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    tables: dict[str, Any] = {"_allowed": {}}
+    defaults: dict[str, Any] = {}
+    names = set()
+    for node in cls.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            names.add(target := node.targets[0].id)
+            if target in ("_about", "_allowed"):
+                code = compile(ast.Expression(node.value), str(path), "eval")
+                tables[target] = eval(code, dict(vars(_allowed)))
+        elif isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            made = node.args  # those of the definition behind the overloads
+            pairs = zip(made.kwonlyargs, made.kw_defaults, strict=True)
+            defaults = {key.arg: default for key, default in pairs}
+    is_sampled = any(ast.unparse(base).startswith("SampledMap") for base in cls.bases)
+    return _Class(
+        tables["_about"],
+        tables["_allowed"],
+        {key: ast.literal_eval(defaults[key]) for key in tables["_allowed"]},
+        _allowed.with_ranges(ast.get_docstring(cls) or "", tables["_allowed"]),
+        is_sampled,
+        has_codes=is_sampled or "encode" in names,
     )
 
 
-def _kind(annotation: ast.expr) -> Any:
-    """The function that reads an option, or its choices, from the type of the parameter."""
-    text = ast.unparse(annotation).removesuffix(" | None")
-    if text == "bool":
+def _options(cls: _Class) -> tuple[Option, ...]:
+    """A class's parameters as options."""
+    return tuple(
+        Option(name, _kind(allowed), cls.defaults[name], _first_sentence(cls.docstring, name))
+        for name, allowed in cls.allowed.items()
+        if not isinstance(allowed, _allowed.Function)
+        and not (isinstance(allowed, _allowed.Bool) and not allowed.is_option)
+    )
+
+
+def _kind(allowed: _allowed.Allowed) -> Any:
+    """The function that reads an option, or its choices."""
+    if isinstance(allowed, _allowed.Bool):
         return bool
-    if text == "int":
+    if isinstance(allowed, _allowed.Int):
         return integer
-    if "Sequence" in text:
+    if isinstance(allowed, _allowed.ChoiceOrSeries):
         return kernel_or_series
-    if isinstance(annotation, ast.BinOp):
-        annotation = annotation.left
-    if isinstance(annotation, ast.Subscript):  # Literal
-        choices = ast.literal_eval(annotation.slice)
-        return choices if isinstance(choices, tuple) else (choices,)
+    if isinstance(allowed, _allowed.Choice) and not isinstance(allowed, _allowed.NumberOr):
+        return allowed.choices
     return number
 
 
@@ -208,6 +213,9 @@ def _first_sentence(docstring: str, parameter: str) -> str:
     sentence = re.sub(r"`| \[\d\]_", "", sentence).replace("%", "%%").strip()
     return sentence[:1].lower() + sentence[1:]
 
+
+CLASSES = {name: _read(name) for name in sparsemaps._MAPS}
+"""What the source of each map says."""
 
 MAPS = _maps()
 

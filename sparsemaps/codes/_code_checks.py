@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparsemaps._tools import _checks
+from sparsemaps._tools._allowed import LARGEST_N_HASHES as LARGEST_N_HASHES
 from sparsemaps._tools._typing import Array
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ TEXTS = "texts"
 
 LARGEST_BITS = 24
 """The largest number of bits of a code."""
-
-LARGEST_N_HASHES = 2**24
-"""The largest number of codes of a row that a map makes and a search takes."""
 
 LARGEST_N_BITS = _checks.LARGEST_INT32
 """The largest number of bits of the codes of a row: the number that differ has 32 bits."""

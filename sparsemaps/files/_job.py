@@ -197,7 +197,7 @@ def source_of(
     # These are imported here because they import scikit-learn's text modules, slowly.
     from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
 
-    is_set = not map.values_matter
+    is_set = map.law.is_of_sets
     vectorizer = vectorizer_of(texts, token_pattern=token_pattern, binary=is_set)
     width = width_of(vectorizer)
     if map.n_columns not in (None, width):

@@ -221,7 +221,7 @@ def make_plan(
     coded = [path for path in read if holds_codes(path)]
     if exact and coded:
         raise ValueError(f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes")
-    if containment and fitted is not None and not fitted.law.knows_sizes:
+    if containment and fitted is not None and not fitted.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
     source, config = _source(fitted, read, texts, **options)
     kind = FormatOptions(False, True, "", config, options["id_field"] is not None)

@@ -12,6 +12,7 @@ estimates, their bias by named causes, and bounds. A product of maps has the pro
 - ``_product_law``: the law of a product of two maps.
 - ``_block_covariance``: the covariance of two components of a block, of Fastfood and of signs.
 - ``_spectrum``: the table of the parameter `spectrum` of `RandomFourier`, and its kernel.
+- ``_pitches``: the pitches of the parameter `pitch_density` of `RandomBinning`, and its kernel.
 
 ``maps`` make laws, ``approximation`` asks them.
 """

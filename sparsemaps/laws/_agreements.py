@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from sparsemaps import kernels
 from sparsemaps._tools import _sklearn
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.laws._block_covariance import covariance_of_signs
 from sparsemaps.laws._law import Law
@@ -40,6 +41,14 @@ class CodesLaw(Law):
     """Whether rows without entries have samples."""
 
     @property
+    def has_codes(self) -> bool:
+        return True
+
+    @property
+    def is_one_hot(self) -> bool:
+        return True
+
+    @property
     def chance(self) -> float:
         """The probability that codes of samples that differ agree."""
         return float(2.0**-self.bits)
@@ -59,7 +68,7 @@ class JaccardLaw(CodesLaw):
     """Of the members of sets of columns."""
 
     samples_empty_rows = False
-    knows_sizes = True
+    is_of_sets = True
 
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
         return kernels.min_max_kernel(
@@ -89,6 +98,15 @@ class MinMaxLaw(CodesLaw):
     samples_empty_rows = False
     measured = "zero bits"
 
+    @property
+    def nonnegative_rule(self) -> str | None:
+        if self.signed:
+            return None
+        rule = "the min-max kernel takes values >= 0"
+        if (signed := setting("signed", True)) is not None:
+            rule += f"; {signed} takes both signs, by the generalized min-max kernel"
+        return f"{rule}; HashingVectorizer gives no negative values with alternate_sign=False"
+
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
         kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
         return kernel(X, Y, power=self.power, n_jobs=n_jobs)
@@ -110,6 +128,19 @@ class SignsLaw(CodesLaw):
     dense_output: bool
     width: int | None
     """Of blocks of orthogonal vectors, where it is known."""
+
+    @property
+    def nonnegative_rule(self) -> str | None:
+        if self.kernel == "acos":
+            return None
+        rule = "the acos-chi-square kernel takes values >= 0"
+        if (acos := setting("kernel", "acos")) is not None:
+            rule += f" ({acos} takes both signs)"
+        return rule
+
+    @property
+    def is_one_hot(self) -> bool:
+        return not self.dense_output
 
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
         kernel = kernels.acos_kernel if self.kernel == "acos" else kernels.acos_chi2_kernel

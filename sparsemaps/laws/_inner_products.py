@@ -23,6 +23,13 @@ class CountSketchLaw(_InnerProductLaw):
 
     shares_buckets = True
 
+    @property
+    def second_rule(self) -> str:
+        return (
+            "not be a count sketch, as the error of the product would not fall with n_components "
+            "(RandomProjection has the same kernel)"
+        )
+
     def safe_peak(self, size: int) -> float:
         # Freksen, Kamma & Larsen 2018, theorem 2, with the constant 1, for a relative error of 0.1
         # and a probability of 0.05; `bits` is lg(1 / probability).
@@ -59,6 +66,11 @@ class ProjectionLaw(_InnerProductLaw):
     @property
     def least_kernel(self) -> float:
         return -1.0
+
+    @property
+    def second_rule(self) -> str | None:
+        no_mean = "have a mean, which Cauchy projections do not"
+        return no_mean if self.distribution == "cauchy" else None
 
     def moments(self, pairs: Pairs) -> Moments:
         if self.distribution == "cauchy":

@@ -10,6 +10,9 @@ import numpy as np
 from sparsemaps._tools._typing import Array
 from sparsemaps.laws._moments import N_GRID, Bias, Moments, Pairs, UnknownVarianceError
 
+ONE_NUMBER_RULE = "give codes or one number for each component"
+"""The rule of maps that give neither, which cannot be the second one of a product."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Law(ABC):
@@ -30,8 +33,33 @@ class Law(ABC):
         """Of the map, for errors."""
         return type(self).__name__.removesuffix("Law")
 
-    knows_sizes: ClassVar[bool] = False
-    """Whether samples are of sets, whose sizes packed codes keep."""
+    is_of_sets: ClassVar[bool] = False
+    """Whether a row is the set of columns that are not 0, whatever their values. Packed codes keep
+    the sizes of sets."""
+
+    @property
+    def nonnegative_rule(self) -> str | None:
+        """The rule in the error for negative values; None where the kernel takes them."""
+        return None
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether rows have codes of a few bits."""
+        return False
+
+    @property
+    def is_one_hot(self) -> bool:
+        """Whether the output is these codes as one-hot features."""
+        return False
+
+    @property
+    def second_rule(self) -> str | None:
+        """What the second map of a product must do and this one does not; None if it may be second.
+
+        The error says "must" before the rule. Dense output of a map that may be the second one has
+        one number for each component.
+        """
+        return None
 
     @abstractmethod
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:

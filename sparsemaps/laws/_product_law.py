@@ -10,7 +10,7 @@ import numpy as np
 from sparsemaps._tools._typing import Array
 from sparsemaps.laws._agreements import moments_of_agreements
 from sparsemaps.laws._inner_products import ProjectionLaw
-from sparsemaps.laws._law import Law
+from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 
 _N_GRID = 101
@@ -23,8 +23,22 @@ class ProductLaw(Law):
 
     sampled: Law
     other: Law
-    has_codes: bool
-    """Whether both maps have codes."""
+
+    @property
+    def nonnegative_rule(self) -> str | None:
+        return self.sampled.nonnegative_rule or self.other.nonnegative_rule
+
+    @property
+    def has_codes(self) -> bool:
+        return self.other.is_one_hot
+
+    @property
+    def is_one_hot(self) -> bool:
+        return self.has_codes
+
+    @property
+    def second_rule(self) -> str | None:
+        return None if self.has_codes else ONE_NUMBER_RULE
 
     @property
     def factors(self) -> tuple[Law, ...]:

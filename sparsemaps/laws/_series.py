@@ -8,7 +8,7 @@ import numpy as np
 from sparsemaps import kernels
 from sparsemaps._tools import _portable_math
 from sparsemaps._tools._typing import Array
-from sparsemaps.laws._law import Law
+from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs
 
 
@@ -36,6 +36,12 @@ class MaclaurinLaw(Law):
     """a_n gamma^n for n = 0, 1, ..."""
     degrees: tuple[Array, Array]
     """The degrees that features may have, and their probabilities."""
+    h01: bool
+    """Whether the terms of degree 0 and 1 are exact."""
+
+    @property
+    def second_rule(self) -> str | None:
+        return ONE_NUMBER_RULE if self.h01 else None
 
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
         if isinstance(self.kernel, str) and self.kernel == "poly":

@@ -1,5 +1,6 @@
 """Laws of features whose kernel is a function of the difference of two rows."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from sparsemaps import kernels
 from sparsemaps._tools._typing import Array
 from sparsemaps.kernels._column_products import product_kernel
 from sparsemaps.kernels._distance import squared_distances
-from sparsemaps.laws import _spectrum
+from sparsemaps.laws import _pitches, _spectrum
 from sparsemaps.laws._agreements import CodesLaw
 from sparsemaps.laws._block_covariance import covariance_in_block
 from sparsemaps.laws._law import Law
@@ -34,8 +35,13 @@ class FourierLaw(Law):
     """A number, or the name of what `fit` computes from the data."""
     nu: float
     form: str
-    quantiles: Array | None
-    """The table of a spectrum, which takes the kernel's place."""
+    spectrum: _spectrum.Quantile | None
+    """A spectrum that takes the kernel's place."""
+
+    @functools.cached_property
+    def quantiles(self) -> Array | None:
+        """The table of a spectrum."""
+        return None if self.spectrum is None else _spectrum.table(self.spectrum)
 
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
         gamma = _known(self.gamma)
@@ -66,10 +72,14 @@ class FourierLaw(Law):
     parts: ClassVar[tuple[tuple[int, float], ...]] = ()
 
     @property
+    def has_codes(self) -> bool:
+        return self.kernel != "folded_rbf"
+
+    @property
     def estimator(self) -> str:
         """The name of the formula for the kernel from the rate at which signs agree; "" if there is
         none."""
-        known = self.kernel in ("rbf", "laplacian") and self.quantiles is None
+        known = self.kernel in ("rbf", "laplacian") and self.spectrum is None
         return f"signs:{self.kernel}" if known else ""
 
     @property
@@ -78,10 +88,10 @@ class FourierLaw(Law):
 
     @property
     def least_kernel(self) -> float:
-        return 0.0 if self.quantiles is None else -1.0
+        return 0.0 if self.spectrum is None else -1.0
 
     def most_doubled(self, kernel: Array) -> Array:
-        if self.quantiles is not None:
+        if self.spectrum is not None:
             return np.ones_like(kernel)
         if self.kernel == "laplacian":
             return kernel**2
@@ -198,14 +208,19 @@ class BinningLaw(CodesLaw):
     """Of the boxes of random grids."""
 
     gamma: float | str
-    inverse_pitches: Array | None
-    """Of a density of pitches, the inverses of equally likely ones."""
+    pitch_density: _pitches.Density | None
+    """A density of pitches that takes the Laplacian's place."""
+
+    @functools.cached_property
+    def inverse_pitches(self) -> Array | None:
+        """Of a density of pitches, the inverses of equally likely ones."""
+        return None if self.pitch_density is None else _pitches.inverses(self.pitch_density)
 
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
         gamma = _known(self.gamma)
         if self.inverse_pitches is None:
             return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
-        return product_kernel(X, Y, _hat_mixture(self.inverse_pitches, gamma), n_jobs)
+        return product_kernel(X, Y, _pitches.hat_mixture(self.inverse_pitches, gamma), n_jobs)
 
     def log_uniform_failure(
         self, error: float, n_columns: int, diameter: float
@@ -225,20 +240,3 @@ class BinningLaw(CodesLaw):
         factor -= np.log(of_boxes / inverse_pitch) / (n_columns + 1)
         # The claim's P e^-cP, with c the rate, rises before it falls: this falls, and is no less.
         return lambda size: float(factor + np.log(max(size, 1 / rate)) - size * rate)
-
-
-def _hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Array]:
-    """One column's factor of the kernel, as a function of the difference.
-
-    It is the mean of ``max(0, 1 - gamma * difference / pitch)`` over the pitches.
-    """
-    pitches = np.sort(1 / inverse_pitches)
-    # For each pitch, the sum of 1 / pitch over it and all larger ones.
-    sums = np.append(np.cumsum((1 / pitches)[::-1])[::-1], 0.0)
-
-    def factor(difference: Array) -> Array:
-        first = np.searchsorted(pitches, gamma * difference, side="right")
-        total = (len(pitches) - first) - gamma * difference * sums[first]
-        return np.asarray(np.maximum(total / len(pitches), 0))
-
-    return factor

@@ -6,8 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input._row_reader import RowReader
-from sparsemaps._tools import _blocks, _checks
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools import _blocks
 from sparsemaps._tools._typing import Array
 
 Gamma = float | Literal["scale", "median"]
@@ -18,16 +17,6 @@ the sum of absolute differences."""
 
 _MAX_ROWS = 256
 """Largest number of rows in the sample whose median distance is taken."""
-
-
-def check(gamma: Any) -> None:
-    """Raise a ValueError where gamma is neither a number above 0 nor one of the names."""
-    if isinstance(gamma, str):
-        if gamma not in ("scale", "median"):
-            rule = "'scale', 'median' or a finite number above 0"
-            raise ParameterError("gamma", repr(gamma), rule)
-    else:
-        _checks.check_real("gamma", gamma, 0, open_low=True)
 
 
 def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:

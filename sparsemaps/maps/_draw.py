@@ -62,11 +62,10 @@ class Draw(ABC):
         n_columns: int | None,
         law: Any,
         size: int,
-        nonnegative_rule: str | None,
     ) -> None:
         vars(self).update(parameters)
         self.parameters, self.seed, self.n_columns = parameters, seed, n_columns
-        self.law, self.size, self.nonnegative_rule = law, size, nonnegative_rule
+        self.law, self.size, self.nonnegative_rule = law, size, law.nonnegative_rule
         self.prepare()
         vars(self)["is_complete"] = True
 
@@ -115,7 +114,7 @@ class CodesDraw(Draw):
         n_rows = work.rows.n_rows
         out = np.empty((n_rows, (self.size * self.law.bits + 7) // 8), np.uint8)
         sampled = np.ones(n_rows, bool)
-        sizes = np.empty(n_rows, np.uint32) if self.law.knows_sizes else None
+        sizes = np.empty(n_rows, np.uint32) if self.law.is_of_sets else None
 
         def write(block: Block, start: int, stop: int) -> None:
             self.write(block, PACKED, out[start:stop])

@@ -20,7 +20,6 @@ class HasCodes:
     _work: Any
     to_config: Any
     n_jobs: int | None
-    values_matter: bool
 
     @overload
     def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Bytes: ...
@@ -150,7 +149,7 @@ class HasCodes:
             return np.concatenate(out)
         all_sizes = None if sizes[0] is None else np.concatenate(sizes)
         codes = self._packed(np.concatenate(out), np.concatenate(sampled), all_sizes)
-        codes.config[TEXTS] = vectorizer_config(vectorizer, values=self.values_matter)
+        codes.config[TEXTS] = vectorizer_config(vectorizer, values=not draw.law.is_of_sets)
         return codes
 
 
@@ -161,11 +160,3 @@ class SampledMap(SparseMap[Output], HasCodes):
     n_hashes: int
 
     size_name = "n_hashes"
-
-    @property
-    def has_codes(self) -> bool:
-        return True
-
-    @property
-    def is_one_hot(self) -> bool:
-        return True

@@ -4,6 +4,7 @@ import copy
 import functools
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, cast
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._tools import _seeding, _sklearn
+from sparsemaps._tools._allowed import About, Allowed, Size, with_ranges
 from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array, MatrixLike, Output
 from sparsemaps.laws._law import Law
@@ -44,9 +46,6 @@ _MAP_DOC = {
 }
 """Parts of the docstrings of all maps."""
 
-ONE_NUMBER_RULE = "give codes or one number for each component"
-"""The `_product_rule` of maps that give neither."""
-
 
 class SparseMap(
     _sklearn.ClassNamePrefixFeaturesOutMixin,
@@ -61,16 +60,25 @@ class SparseMap(
     immutable value that maps rows. The methods of a fitted map use that, so that ``set_params``
     takes effect at the next ``fit``. A subclass has
 
-    - ``check_parameters()``, which raises where a parameter is not allowed;
+    - ``_about`` and ``_allowed``, what is said of the map, and what is allowed of its parameters:
+      checks, options of the command, their help and tables of the documents are made of these;
     - ``_law()``, what is known of its estimates, among it the kernel (`sparsemaps.laws`);
     - ``_draw_class()``, the class of its draw;
 
     and, where the definition here does not suit it,
 
-    - ``_learn(n_columns, rows)``, the parameters that ``fit`` computes from the data;
-    - ``_nonnegative_rule``, ``size_name``, ``has_codes``, ``is_one_hot``, ``_sparse_components``,
-      ``_product_rule``, ``values_matter``, the facts of the map.
+    - ``_check_together()``, for parameters that are not allowed together;
+    - ``_learn(n_columns, rows)``, the parameters that ``fit`` computes from the data.
+
+    A product also has ``factors`` and ``set_size``.
     """
+
+    _about: ClassVar[About]
+    _allowed: ClassVar[Mapping[str, Allowed]] = {}
+
+    size_name: ClassVar[str]
+    """The name of the parameter with the number of components: the one that `_allowed` has as a
+    `Size`."""
 
     n_jobs: int | None
     random_state: Any
@@ -78,47 +86,18 @@ class SparseMap(
     n_features_in_: int
 
     @property
-    def _nonnegative_rule(self) -> str | None:
-        """The rule in the error for negative values; None if they are allowed."""
-        return None
-
-    values_matter = True
-    """Whether the map depends on values; otherwise a row is the set of columns that are not 0."""
-
-    @property
     def has_codes(self) -> bool:
         """Whether the map has ``encode``."""
-        return False
+        return self._law_in_use.has_codes
 
     @property
     def is_one_hot(self) -> bool:
         """Whether ``transform`` gives the codes of the map as one-hot features."""
-        return False
-
-    _summary: ClassVar[tuple[str, str]]
-    """The kernel and the output, for the tables of maps in the documents."""
-
-    _command: ClassVar[tuple[str, str]]
-    """The name of the map in the command ``sparsemaps map``, and one line that describes it."""
-
-    demo: ClassVar[tuple[str, dict[str, Any]] | None] = None
-    """For ``sparsemaps demo``: the kernel's name, empty where the map is not shown beside the exact
-    kernel, and the parameters. None leaves the map out."""
-
-    _sparse_components: ClassVar[bool] = False
-    """Whether the output has a number for each component with ``dense_output=True`` only."""
+        return self._law_in_use.is_one_hot
 
     @property
-    def _product_rule(self) -> str | None:
-        """The rule that the map breaks as the second map of a product; None if it may be that map.
-
-        The error says "must" before the rule. Dense output of a map that may be the second one has
-        one number for each component.
-        """
-        return None
-
-    size_name: ClassVar[str] = "n_components"
-    """The name of the parameter with the number of components."""
+    def _law_in_use(self) -> Law:
+        return self._draw.law if "_draw" in vars(self) else self.law
 
     @property
     def size(self) -> int:
@@ -167,7 +146,10 @@ class SparseMap(
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.__doc__ = filled(cls.__doc__ or "", _MAP_DOC)
+        cls.__doc__ = with_ranges(filled(cls.__doc__ or "", _MAP_DOC), cls._allowed)
+        for name, allowed in cls._allowed.items():
+            if isinstance(allowed, Size):
+                cls.size_name = name
 
     # ---- for users -------------------------------------------------------------------------------
 
@@ -322,7 +304,7 @@ class SparseMap(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self._nonnegative_rule is not None
+        tags.input_tags.positive_only = self.law.nonnegative_rule is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -332,16 +314,15 @@ class SparseMap(
     # ---- methods of subclasses -------------------------------------------------------------------
 
     @abstractmethod
-    def check_parameters(self) -> None:
-        """Raise a ValueError that names the parameter which is not allowed."""
-
-    @abstractmethod
     def _law(self) -> Law:
         """What is known of the estimates, for the parameters as they are."""
 
     @abstractmethod
     def _draw_class(self) -> "type[Draw]":
         """The class of the draw."""
+
+    def _check_together(self) -> None:
+        """Raise a ValueError where parameters are not allowed together."""
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         """The parameters that ``fit`` computes from the data, with their values.
@@ -368,6 +349,12 @@ class SparseMap(
 
     # ---- fitting ---------------------------------------------------------------------------------
 
+    def check_parameters(self) -> None:
+        """Raise a ValueError that names the parameter which is not allowed."""
+        for name, allowed in self._allowed.items():
+            allowed.check(name, getattr(self, name))
+        self._check_together()
+
     def _finish_fit(self, n_columns: int | None, rows: RowReader | None) -> Self:
         """Draw the seed and what maps rows."""
         for name in ("_draw", "_learned"):
@@ -384,7 +371,7 @@ class SparseMap(
             if name not in _NOT_IN_CONFIG
         }
         given = parameters, self.seed_, n_columns, self.law, self.size
-        self._draw: Draw = self._draw_class()(*given, self._nonnegative_rule)
+        self._draw: Draw = self._draw_class()(*given)
         return self
 
     @property
@@ -404,7 +391,7 @@ class SparseMap(
     def _read_input(self, X: Any, *, reset: bool) -> RowReader:
         """`X`, with the checks of scikit-learn; its entries are checked when they are read."""
         # Rows that a fitted map reads must suit the map as it was at ``fit``.
-        rule = self._nonnegative_rule if reset else self._draw.nonnegative_rule
+        rule = self.law.nonnegative_rule if reset else self._draw.nonnegative_rule
         return read_input(self, X, rule, reset)
 
     def _work(self, X: Any) -> Work:

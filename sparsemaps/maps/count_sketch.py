@@ -5,7 +5,8 @@ from typing import Literal, overload
 import numpy as np
 
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _checks, _seeding
+from sparsemaps._tools import _seeding
+from sparsemaps._tools._allowed import LARGEST_INT32, About, Bool, Size
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.laws._inner_products import CountSketchLaw
 from sparsemaps.maps._csr_output import make_csr
@@ -28,7 +29,7 @@ class CountSketch(SparseMap[Output]):
     Parameters
     ----------
     n_components : int, default=1024
-        Width of the output, 1 to 2**31 - 1; it need not be a power of two. The error of an inner
+        Width of the output, [allowed]; it need not be a power of two. The error of an inner
         product of unit rows is about ``sqrt(2 / n_components)`` at most.
     dense_output : bool, default=False
         Return an ndarray. By default the output is CSR, which is never denser than the input and
@@ -68,9 +69,17 @@ class CountSketch(SparseMap[Output]):
     [4.0, 5.0]
     """
 
-    _summary = "linear", "CSR or dense"
-    _command = "count-sketch", "linear kernel, by a sketch of fewer columns"
-    demo = "", {"dense_output": True}
+    _about = About(
+        "linear",
+        "CSR or dense",
+        command="count-sketch",
+        help="linear kernel, by a sketch of fewer columns",
+        demo=("", {"dense_output": True}),
+    )
+    _allowed = {
+        "n_components": Size(1, LARGEST_INT32),
+        "dense_output": Bool(is_option=False),
+    }
 
     @overload
     def __init__(
@@ -114,17 +123,6 @@ class CountSketch(SparseMap[Output]):
         self.dense_output = dense_output
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def check_parameters(self) -> None:
-        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
-        _checks.check_bool("dense_output", self.dense_output)
-
-    @property
-    def _product_rule(self) -> str | None:
-        return (
-            "not be a count sketch, as the error of the product would not fall with n_components "
-            "(RandomProjection has the same kernel)"
-        )
 
     def _draw_class(self) -> "type[CountSketchDraw]":
         return CountSketchDraw

@@ -8,7 +8,8 @@ import scipy.fft
 
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
+from sparsemaps._tools import _blocks, _portable_math, _seeding
+from sparsemaps._tools._allowed import LARGEST_INT32, About, Choice, Int, NumberOr, Size
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Matrix, RandomState
 from sparsemaps.laws._shift_invariant import FastfoodLaw
@@ -20,9 +21,6 @@ MAX_DENSE_WIDTH = 2**17
 """Rows of more columns are not made dense, but count-sketched first."""
 
 DEFAULT_HASH_DIM = 2**14
-
-_LARGEST_DEGREE = 64
-"""Of the Matern kernel."""
 
 
 class Fastfood(SparseMap[Array]):
@@ -52,14 +50,14 @@ class Fastfood(SparseMap[Array]):
         t the `degree`. Near 0 it falls as :math:`e^{-\gamma t \|x - y\|^2 / (d' + 2)}`, so that
         `gamma` should be about ``(d' + 2) / degree`` times what it would be for "rbf".
     gamma : float, "scale" or "median", default=1.0
-        Factor of the squared distance, above 0, as of scikit-learn's ``rbf_kernel``. "scale" takes
-        ``1 / (n_features * X.var())`` of the matrix given to ``fit``; "median" makes the kernel
-        ``exp(-1/2)`` at the median distance of a sample of 256 rows; for "matern" both are
+        Factor of the squared distance, [allowed], as of scikit-learn's ``rbf_kernel``. "scale"
+        takes ``1 / (n_features * X.var())`` of the matrix given to ``fit``; "median" makes the
+        kernel ``exp(-1/2)`` at the median distance of a sample of 256 rows; for "matern" both are
         multiplied by ``(d' + 2) / degree``. Both are a first guess: search around it.
     degree : int, default=2
-        Degree of the Matern kernel, 1 to 64; for "matern" only.
+        Degree of the Matern kernel, [allowed]; for "matern" only.
     n_components : int, default=1024
-        Number of features, 1 to 2**31 - 1: cosines and sines in turn; the last one of an odd number
+        Number of features, [allowed]: cosines and sines in turn; the last one of an odd number
         is a cosine with a random phase. The error of a kernel value falls as
         ``1 / sqrt(n_components)``.
     transform_type : {"hadamard", "fft", "orthogonal"}, default="hadamard"
@@ -69,7 +67,7 @@ class Fastfood(SparseMap[Array]):
         both Hadamard transforms, and complex normal numbers between them. It costs more, and is
         meant for comparisons.
     hash_dim : int or None, default=None
-        Width that rows are count-sketched to first, 1 to 2**20. It keeps inner products on average,
+        Width that rows are count-sketched to first, [allowed]. It keeps inner products on average,
         with a variance of about ``|x|**2 |y|**2 / hash_dim``, and so adds noise to the kernel. None
         leaves rows as they are up to 131,072 columns; wider ones are sketched to 16,384, with a
         warning. `sparsemaps map`, which cannot know the width beforehand, needs a number.
@@ -153,9 +151,21 @@ class Fastfood(SparseMap[Array]):
     True
     """
 
-    _summary = "Gaussian, Matern, by fast transforms", "dense"
-    _command = "fastfood", "Gaussian or Matern kernel, by fast transforms"
-    demo = "Gaussian", {"gamma": 2.0}
+    _about = About(
+        "Gaussian, Matern, by fast transforms",
+        "dense",
+        command="fastfood",
+        help="Gaussian or Matern kernel, by fast transforms",
+        demo=("Gaussian", {"gamma": 2.0}),
+    )
+    _allowed = {
+        "kernel": Choice("rbf", "matern"),
+        "gamma": NumberOr("scale", "median"),
+        "degree": Int(1, 64),
+        "n_components": Size(1, LARGEST_INT32),
+        "transform_type": Choice("hadamard", "fft", "orthogonal"),
+        "hash_dim": Int(1, 2**20, none=True),
+    }
 
     gamma: _bandwidth.Gamma
 
@@ -180,19 +190,11 @@ class Fastfood(SparseMap[Array]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def check_parameters(self) -> None:
-        _checks.check_choice("kernel", self.kernel, ("rbf", "matern"))
-        _bandwidth.check(self.gamma)
-        _checks.check_int("degree", self.degree, 1, _LARGEST_DEGREE)
-        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
-        transforms = ("hadamard", "fft", "orthogonal")
-        _checks.check_choice("transform_type", self.transform_type, transforms)
+    def _check_together(self) -> None:
         if self.transform_type == "orthogonal" and self.kernel != "rbf":
             raise ValueError(
                 f"{setting('transform_type', 'orthogonal')} is for {setting('kernel', 'rbf')} only"
             )
-        if self.hash_dim is not None:
-            _checks.check_int("hash_dim", self.hash_dim, 1, 2**20)
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         hash_dim = self.hash_dim

@@ -9,6 +9,7 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import codes as _codes
 from sparsemaps._loops.code_output import NUMBERS
 from sparsemaps._tools import _blocks, _seeding, _sklearn
+from sparsemaps._tools._allowed import About
 from sparsemaps._tools._growing_array import keep_rows
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, RandomState
@@ -16,12 +17,9 @@ from sparsemaps.codes._code_checks import LARGEST_BITS
 from sparsemaps.laws._product_law import ProductLaw
 from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import HasCodes, SampledMap
-from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
+from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps.sign_projection import SignProjection
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
-
-_N_GRID = 101
-"""Kernel values of each factor, all pairs of which make the grid of `_any_pairs`."""
 
 _Maps: TypeAlias = (
     tuple[SampledMap, SparseMap] | Sequence[tuple[str, SparseMap]] | Sequence[SparseMap]
@@ -113,23 +111,25 @@ class KernelProduct(SampledMap[CsrMatrix]):
     ['a', 'a__bits', 'a__method', 'a__n_hashes']
     """
 
-    _summary = "a sampled map's kernel times another's", "CSR, packed codes"
-    _products = (
-        (
-            "minmax-signs",
-            "min-max times acos kernel",
-            "ConsistentWeightedSampling",
-            "SignProjection",
-        ),
-        (
-            "minmax-fourier",
-            "min-max times Gaussian kernel, or another of the map fourier",
-            "ConsistentWeightedSampling",
-            "RandomFourier",
+    _about = About(
+        "a sampled map's kernel times another's",
+        "CSR, packed codes",
+        demo=("min-max times acos", {}),
+        products=(
+            (
+                "minmax-signs",
+                "min-max times acos kernel",
+                "ConsistentWeightedSampling",
+                "SignProjection",
+            ),
+            (
+                "minmax-fourier",
+                "min-max times Gaussian kernel, or another of the map fourier",
+                "ConsistentWeightedSampling",
+                "RandomFourier",
+            ),
         ),
     )
-    """Products that are commands: the name, one line, and the classes of the two maps."""
-    demo = "min-max times acos", {}
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
             names = [f"{name}-{number}" for number, name in enumerate(names, start=1)]
         return list(zip(names, maps, strict=True))
 
-    def check_parameters(self) -> None:
+    def _check_together(self) -> None:
         if not _is_pair(self.maps):
             rule = "a sampled map and another map of sparsemaps, or None"
             raise ParameterError("maps", repr(self.maps), rule)
@@ -231,15 +231,16 @@ class KernelProduct(SampledMap[CsrMatrix]):
             raise ValueError(f"the names of maps must not be one of {sorted(reserved)}")
         for part in (sampled, other):
             part.check_parameters()
-        if not sampled.is_one_hot:
+        first, second = sampled.law, other.law
+        if not first.is_one_hot:
             raise ValueError("the first of maps must not have dense_output=True")
-        if other._product_rule is not None:
-            raise ValueError(f"the second of maps must {other._product_rule}, got {other!r}")
+        if second.second_rule is not None:
+            raise ValueError(f"the second of maps must {second.second_rule}, got {other!r}")
         if other.size != sampled.n_hashes:
             rule = "of the same number of components"
             raise ParameterError("maps", f"{sampled.n_hashes} and {other.size}", rule)
-        if other.is_one_hot:
-            bits = sampled.law.bits + other.law.bits
+        if second.is_one_hot:
+            bits = first.bits + second.bits
             if bits > LARGEST_BITS:
                 rule = f"of at most {LARGEST_BITS} bits together"
                 raise ParameterError("the codes of maps", str(bits), rule)
@@ -263,25 +264,6 @@ class KernelProduct(SampledMap[CsrMatrix]):
         """Number of samples."""
         return int(self.factors[0].n_hashes)
 
-    @property
-    def _nonnegative_rule(self) -> str | None:
-        if not _is_pair(self.maps):
-            return None  # check_parameters raises the error
-        rules = (part._nonnegative_rule for _, part in self._named_maps())
-        return next((rule for rule in rules if rule is not None), None)
-
-    @property
-    def has_codes(self) -> bool:
-        return _is_pair(self.maps) and bool(self.factors[1].is_one_hot)
-
-    @property
-    def _product_rule(self) -> str | None:
-        return None if self.has_codes else ONE_NUMBER_RULE
-
-    @property
-    def is_one_hot(self) -> bool:
-        return self.has_codes
-
     def set_size(self, size: int) -> None:
         for name, part in self._named_maps():
             self.set_params(**{f"{name}__{part.size_name}": size})
@@ -293,7 +275,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
         fitted = []
         for (_, part), key in zip(self._named_maps(), keys, strict=True):
             part = _sklearn.clone(part).set_params(random_state=int(key >> np.uint64(1)))
-            if part._sparse_components:
+            if not part.law.is_one_hot and "dense_output" in part.get_params(deep=False):
                 part.set_params(dense_output=True)
             if n_columns is not None:
                 part.n_features_in_ = n_columns
@@ -309,7 +291,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
 
     def _law(self) -> ProductLaw:
         first, second = self.factors
-        return ProductLaw(sampled=first.law, other=second.law, has_codes=self.has_codes)
+        return ProductLaw(sampled=first.law, other=second.law)
 
 
 class ProductDraw(CodesDraw):

@@ -6,9 +6,9 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _checks, _seeding
+from sparsemaps._tools import _seeding
+from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Int, Size
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
-from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.laws._agreements import JaccardLaw
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
@@ -29,11 +29,11 @@ class MinHash(SampledMap[CsrMatrix]):
     Parameters
     ----------
     n_hashes : int, default=256
-        Number of samples, 1 to 2**24. The standard error of the estimated similarity is at most
+        Number of samples, [allowed]. The standard error of the estimated similarity is at most
         ``sqrt(J * (1 - J) / n_hashes)``. With another `n_hashes` all samples change: more
         samples do not extend the first ones.
     bits : int, default=8
-        How many bits of a sample's hash are kept, 1 to 16 ("b-bit"). Samples that differ agree in
+        How many bits of a sample's hash are kept, [allowed] ("b-bit"). Samples that differ agree in
         them with probability ``2**-bits``, so that the output's inner product is
         ``J + (1 - J) / 2**bits`` on average; ``sparsemaps.codes.kernel_from_collisions`` corrects
         this, and gives the standard error.
@@ -82,10 +82,17 @@ class MinHash(SampledMap[CsrMatrix]):
     True
     """
 
-    _summary = "Jaccard of sets of columns", "one-hot CSR, packed codes, samples"
-    _command = "minhash", "Jaccard kernel of the sets of non-zero columns, by minhash"
-    demo = "", {}
-    values_matter = False
+    _about = About(
+        "Jaccard of sets of columns",
+        "one-hot CSR, packed codes, samples",
+        command="minhash",
+        help="Jaccard kernel of the sets of non-zero columns, by minhash",
+        demo=("", {}),
+    )
+    _allowed = {
+        "n_hashes": Size(1, LARGEST_N_HASHES),
+        "bits": Int(1, 16),
+    }
 
     def __init__(
         self,
@@ -128,10 +135,6 @@ class MinHash(SampledMap[CsrMatrix]):
             ),
         )
         return out
-
-    def check_parameters(self) -> None:
-        _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
-        _checks.check_int("bits", self.bits, 1, 16)
 
     def _draw_class(self) -> "type[MinHashDraw]":
         return MinHashDraw

@@ -3,14 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _checks, _portable_math, _seeding
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools import _seeding
+from sparsemaps._tools._allowed import (
+    LARGEST_N_HASHES,
+    About,
+    Function,
+    NumberOr,
+    PowerOfTwo,
+    Size,
+)
 from sparsemaps._tools._typing import Array, CsrMatrix, RandomState
-from sparsemaps.codes._code_checks import LARGEST_BITS, LARGEST_N_HASHES
 from sparsemaps.laws._shift_invariant import BinningLaw
 from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._draw import CodesDraw
@@ -31,15 +35,15 @@ class RandomBinning(SampledMap[CsrMatrix]):
     Parameters
     ----------
     gamma : float, "scale" or "median", default=1.0
-        Factor of the distance, above 0, as of scikit-learn's ``laplacian_kernel`` (whose default is
-        one over the number of columns). "scale" takes ``1 / (n_features * X.std())`` of the matrix
-        given to ``fit``; "median" makes the kernel ``exp(-1)`` at the median distance of a sample
-        of 256 rows. Both are a first guess: search around it.
+        Factor of the distance, [allowed], as of scikit-learn's ``laplacian_kernel`` (whose default
+        is one over the number of columns). "scale" takes ``1 / (n_features * X.std())`` of the
+        matrix given to ``fit``; "median" makes the kernel ``exp(-1)`` at the median distance of a
+        sample of 256 rows. Both are a first guess: search around it.
     n_grids : int, default=256
-        Number of grids, 1 to 2**24. The standard error of the estimated kernel is
+        Number of grids, [allowed]. The standard error of the estimated kernel is
         ``sqrt(k * (1 - k) / n_grids)``.
     n_bins : int, default=2**12
-        How many bins the boxes of a grid are hashed to: a power of two, 2 to 2**24. Different boxes
+        How many bins the boxes of a grid are hashed to: [allowed]. Different boxes
         meet in one with probability ``1 / n_bins``, so that the output's inner product is
         ``k + (1 - k) / n_bins``. 2**8 is as accurate for most learners, and 16 times narrower.
     pitch_density : callable or None, default=None
@@ -101,13 +105,21 @@ class RandomBinning(SampledMap[CsrMatrix]):
     True
     """
 
-    _summary = "Laplacian, other mixtures of hats", "one-hot CSR, packed codes"
-    _command = "binning", "Laplacian kernel, by random grids"
-    demo = "Laplacian", {"gamma": 0.3, "n_bins": 256}
+    _about = About(
+        "Laplacian, other mixtures of hats",
+        "one-hot CSR, packed codes",
+        command="binning",
+        help="Laplacian kernel, by random grids",
+        demo=("Laplacian", {"gamma": 0.3, "n_bins": 256}),
+    )
+    _allowed = {
+        "gamma": NumberOr("scale", "median"),
+        "n_grids": Size(1, LARGEST_N_HASHES),
+        "n_bins": PowerOfTwo(2, 2**24),
+        "pitch_density": Function(),
+    }
 
     gamma: _bandwidth.Gamma
-
-    size_name = "n_grids"
 
     def __init__(
         self,
@@ -126,15 +138,6 @@ class RandomBinning(SampledMap[CsrMatrix]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def check_parameters(self) -> None:
-        _bandwidth.check(self.gamma)
-        _checks.check_int("n_grids", self.n_grids, 1, LARGEST_N_HASHES)
-        _checks.check_int("n_bins", self.n_bins, 2, 2**LARGEST_BITS)
-        if self.n_bins & (self.n_bins - 1):
-            raise ParameterError("n_bins", str(self.n_bins), "a power of two")
-        if self.pitch_density is not None and not callable(self.pitch_density):
-            raise ParameterError("pitch_density", repr(self.pitch_density), "callable or None")
-
     @property
     def n_hashes(self) -> int:  # type: ignore[override]
         """Number of samples, which is the number of grids."""
@@ -143,48 +146,22 @@ class RandomBinning(SampledMap[CsrMatrix]):
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         return {"gamma": _bandwidth.choose(self.gamma, "absolute", rows)}
 
-    def _make_inverse_pitches(self) -> Array | None:
-        """Of a `pitch_density`, the inverses of equally likely pitches."""
-        if self.pitch_density is None:
-            return None
-        return 1 / _equally_likely(self.pitch_density, _kernel.N_PITCHES)
-
     def _draw_class(self) -> "type[BinningDraw]":
         return BinningDraw
 
     def _law(self) -> BinningLaw:
         bits = int(self.n_bins).bit_length() - 1
         gamma = self._parameters_in_use()["gamma"]
-        return BinningLaw(bits=bits, gamma=gamma, inverse_pitches=self._make_inverse_pitches())
+        return BinningLaw(bits=bits, gamma=gamma, pitch_density=self.pitch_density)
 
 
 class BinningDraw(CodesDraw):
     """Random grids."""
 
+    def prepare(self) -> None:
+        self.inverse_pitches = self.law.inverse_pitches
+
     def write(self, block: Block, layout: int, out: Array) -> None:
         key = _seeding.keys(self.seed, "random_binning", 1)[0]
-        grids = key, self.gamma, self.law.inverse_pitches, self.size, self.law.bits
+        grids = key, self.gamma, self.inverse_pitches, self.size, self.law.bits
         _kernel.bin_rows(*block, *grids, layout, out)
-
-
-def _equally_likely(density: Callable[[Array], Array], n: int) -> Array:
-    """The middles of n equally likely parts of a density on (0, inf), in order."""
-    # Steps are even in the logarithm, where d p = (density * pitch) d log(pitch).
-    logarithms = np.linspace(-50, 50, 2**20 + 1)
-    pitches = _portable_math.exp(logarithms)
-    values = np.asarray(density(pitches), float)
-    if values.shape != pitches.shape or not (values >= 0).all() or not np.isfinite(values).all():
-        raise ValueError("pitch_density must return a finite number of at least 0 for each pitch")
-    steps = values * pitches * (logarithms[1] - logarithms[0])
-    below = np.concatenate([[0], np.cumsum((steps[1:] + steps[:-1]) / 2)])
-    if abs(below[-1] - 1) > 1e-3:
-        raise ValueError(
-            "pitch_density must integrate to 1, the kernel's value at 0; its integral is "
-            f"{below[-1]:.4g}"
-        )
-    # Not np.interp, which compilers may round otherwise on other machines.
-    wanted = (np.arange(n) + 0.5) / n * below[-1]
-    step = np.searchsorted(below, wanted, side="right") - 1
-    fraction = (wanted - below[step]) / (below[step + 1] - below[step])
-    middles = logarithms[step] + fraction * (logarithms[step + 1] - logarithms[step])
-    return _portable_math.exp(middles)

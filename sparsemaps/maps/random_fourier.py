@@ -7,11 +7,18 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding, _sklearn
+from sparsemaps._tools import _blocks, _portable_math, _seeding, _sklearn
+from sparsemaps._tools._allowed import (
+    LARGEST_INT32,
+    About,
+    Choice,
+    Function,
+    NumberOr,
+    Real,
+    Size,
+)
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
-from sparsemaps.kernels._matern import check_nu
-from sparsemaps.laws import _spectrum
 from sparsemaps.laws._shift_invariant import FourierLaw
 from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._draw import CodesDraw, Work
@@ -65,16 +72,16 @@ class RandomFourier(SparseMap[Array], HasCodes):
         left out and `gamma` a number, and the map has no ``to_config``. See Notes for the error.
         Maps of two spectra and one seed share their random numbers: give them two seeds.
     gamma : float, "scale" or "median", default=1.0
-        Factor of the (squared) distance, above 0, as in scikit-learn's kernels. "scale" takes
+        Factor of the (squared) distance, [allowed], as in scikit-learn's kernels. "scale" takes
         ``1 / (n_features * X.var())`` of the matrix given to ``fit`` ("laplacian":
         ``1 / (n_features * X.std())``, "cauchy": its root).
         "median" makes the kernel ``exp(-1/2)`` (of squared distances) or ``exp(-1)`` at the median
         distance of a sample of 256 rows. Both are a first guess: search around it.
     nu : float, default=1.5
-        Smoothness of "matern", above 0 and at most 10,000: 0.5 is ``exp(-r / l)``, with the
+        Smoothness of "matern", [allowed]: 0.5 is ``exp(-r / l)``, with the
         distance r and the length scale l.
     n_components : int, default=1024
-        Width of the output, 1 to 2**31 - 1. The standard error of a kernel value k is
+        Width of the output, [allowed]. The standard error of a kernel value k is
         ``(1 - k**2) / sqrt(n_components)`` for "rbf" in the paired form; more components extend
         the first ones, up to the factor.
     form : {"paired", "offset"}, default="paired"
@@ -160,9 +167,21 @@ class RandomFourier(SparseMap[Array], HasCodes):
     True
     """
 
-    _summary = "Gaussian, Laplacian, Cauchy, Matern, folded RBF, spectra", "dense, packed bits"
-    _command = "fourier", "Gaussian, Laplacian, Cauchy, Matern or folded Gaussian kernel"
-    demo = "Gaussian", {"gamma": 2.0}
+    _about = About(
+        "Gaussian, Laplacian, Cauchy, Matern, folded RBF, spectra",
+        "dense, packed bits",
+        command="fourier",
+        help="Gaussian, Laplacian, Cauchy, Matern or folded Gaussian kernel",
+        demo=("Gaussian", {"gamma": 2.0}),
+    )
+    _allowed = {
+        "kernel": Choice("rbf", "laplacian", "cauchy", "matern", "folded_rbf"),
+        "spectrum": Function(),
+        "gamma": NumberOr("scale", "median"),
+        "nu": Real(above=0, most=10_000),
+        "n_components": Size(1, LARGEST_INT32),
+        "form": Choice("paired", "offset"),
+    }
 
     gamma: _bandwidth.Gamma
 
@@ -187,24 +206,13 @@ class RandomFourier(SparseMap[Array], HasCodes):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def check_parameters(self) -> None:
-        _checks.check_choice("kernel", self.kernel, tuple(_SPECTRA))
-        _bandwidth.check(self.gamma)
-        check_nu(self.nu)
-        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
-        _checks.check_choice("form", self.form, ("paired", "offset"))
+    def _check_together(self) -> None:
         if self.spectrum is None:
             return
-        if not callable(self.spectrum):
-            raise ParameterError("spectrum", repr(self.spectrum), "callable or None")
         if self.kernel != "rbf":
             raise ParameterError("kernel", repr(self.kernel), "left out where a spectrum is given")
         if isinstance(self.gamma, str):
             raise ParameterError("gamma", repr(self.gamma), "a number where a spectrum is given")
-
-    @property
-    def has_codes(self) -> bool:
-        return self.kernel != "folded_rbf"
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         return {"gamma": _bandwidth.choose(self.gamma, _DISTANCES[self.kernel], rows)}
@@ -218,7 +226,7 @@ class RandomFourier(SparseMap[Array], HasCodes):
             gamma=self._parameters_in_use()["gamma"],
             nu=self.nu,
             form=self.form,
-            quantiles=None if self.spectrum is None else _spectrum.table(self.spectrum),
+            spectrum=self.spectrum,
         )
 
     encode = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode)
@@ -228,6 +236,9 @@ class RandomFourier(SparseMap[Array], HasCodes):
 
 class FourierDraw(CodesDraw):
     """The random vectors, their lengths and phases."""
+
+    def prepare(self) -> None:
+        self.quantiles = self.law.quantiles
 
     @property
     def width(self) -> int:
@@ -260,8 +271,8 @@ class FourierDraw(CodesDraw):
 
     def _project(self, block: Block, key: np.uint64, n: int, out: Array) -> None:
         """Write the inner products of rows with n vectors, before their scales."""
-        kind = _SPECTRA[self.kernel] if self.law.quantiles is None else _kernel.QUANTILES
-        _kernel.project(*block, key, kind, n, out, quantiles=self.law.quantiles)
+        kind = _SPECTRA[self.kernel] if self.quantiles is None else _kernel.QUANTILES
+        _kernel.project(*block, key, kind, n, out, quantiles=self.quantiles)
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows

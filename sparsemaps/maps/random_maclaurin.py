@@ -1,26 +1,32 @@
 """Random Maclaurin features: kernels that are power series of the inner product."""
 
 import math
-import numbers
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._allowed import (
+    LARGEST_INT32,
+    About,
+    Bool,
+    ChoiceOrSeries,
+    Int,
+    Real,
+    Size,
+)
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
 from sparsemaps.laws._series import MaclaurinLaw
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._draw import Draw, Work
-from sparsemaps.maps._sparse_map import ONE_NUMBER_RULE, SparseMap
+from sparsemaps.maps._sparse_map import SparseMap
 
 _Features: TypeAlias = tuple[np.uint64, Array, Array]
 """Key of the projections; factor of each feature; where each feature's projections begin."""
-
-LARGEST_DEGREE = 1024  # its binomial coefficients are below the largest float64
 
 _TERMS_OF_EXP = 64
 """Degrees of the exponential kernel: higher ones would be drawn with probability 2^-64."""
@@ -45,13 +51,13 @@ class RandomMaclaurin(SparseMap[Array]):
         the coefficients ``a_0, a_1, ...`` of ``(gamma <x, y>) ** n``: none may be negative, and at
         least one must be positive.
     degree : int, default=2
-        Degree of "poly", 1 to 1024.
+        Degree of "poly", [allowed].
     gamma : float, default=1.0
-        Factor of the inner product, above 0.
+        Factor of the inner product, [allowed].
     coef0 : float, default=0.0
-        Constant of "poly", at least 0. At 0 all features have the degree of the polynomial.
+        Constant of "poly", [allowed]. At 0 all features have the degree of the polynomial.
     n_components : int, default=1024
-        Number of random features, 1 to 2**31 - 1. The error of a kernel value falls as
+        Number of random features, [allowed]. The error of a kernel value falls as
         ``1 / sqrt(n_components)``; more features extend the first ones, up to the factor.
     h01 : bool, default=False
         Keep the terms of degree 0 and 1 exactly ("H0/1"): the output is then CSR of width
@@ -100,15 +106,21 @@ class RandomMaclaurin(SparseMap[Array]):
     True
     """
 
-    _summary = (
+    _about = About(
         "polynomial, exponential, any power series",
         "dense; CSR with exact terms",
+        command="maclaurin",
+        help="polynomial or exponential kernel, or any power series of the inner product",
+        demo=("polynomial", {"degree": 3, "coef0": 1.0}),
     )
-    _command = (
-        "maclaurin",
-        "polynomial or exponential kernel, or any power series of the inner product",
-    )
-    demo = "polynomial", {"degree": 3, "coef0": 1.0}
+    _allowed = {
+        "kernel": ChoiceOrSeries("poly", "exp", degrees=1024),
+        "degree": Int(1, 1024),  # binomial coefficients are below the largest float64
+        "gamma": Real(above=0),
+        "coef0": Real(least=0),
+        "n_components": Size(1, LARGEST_INT32),
+        "h01": Bool(),
+    }
 
     def __init__(
         self,
@@ -131,25 +143,12 @@ class RandomMaclaurin(SparseMap[Array]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def check_parameters(self) -> None:
-        if isinstance(self.kernel, str):
-            _checks.check_choice("kernel", self.kernel, ("poly", "exp"))
-        else:
-            check_coefficients(self.kernel, "'poly', 'exp'", LARGEST_DEGREE)
-        _checks.check_int("degree", self.degree, 1, LARGEST_DEGREE)
-        _checks.check_real("gamma", self.gamma, 0, open_low=True)
-        _checks.check_real("coef0", self.coef0, 0)
-        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
-        _checks.check_bool("h01", self.h01)
+    def _check_together(self) -> None:
         if not np.isfinite(self._series()).all():
             raise ValueError(
                 f"the kernel's coefficients must be finite: {setting('gamma', self.gamma)} and "
                 f"{setting('coef0', self.coef0)} overflow at degree {self.degree}"
             )
-
-    @property
-    def _product_rule(self) -> str | None:
-        return ONE_NUMBER_RULE if self.h01 else None
 
     def _series(self) -> Array:
         """a_n gamma^n for n = 0, 1, ..."""
@@ -185,6 +184,7 @@ class RandomMaclaurin(SparseMap[Array]):
             coef0=self.coef0,
             series=series,
             degrees=self._degrees(series),
+            h01=self.h01,
         )
 
 
@@ -295,21 +295,3 @@ def _binomial_series(degree: int, coef0: float) -> list[float]:
     """Coefficients of t^n in (t + coef0)^degree, for n = 0 to degree."""
     powers = _portable_math.powers(coef0, degree + 1)[::-1]
     return [float(math.comb(degree, n)) * power for n, power in enumerate(powers)]
-
-
-def check_coefficients(kernel: Any, names: str, most: int) -> None:
-    """Raise a ValueError unless `kernel` is a sequence of coefficients, of degrees up to `most`."""
-    try:
-        coefficients = list(kernel)
-    except TypeError:
-        coefficients = []
-    if not coefficients or not all(
-        isinstance(a, numbers.Real) and math.isfinite(a) and float(a) >= 0 for a in coefficients
-    ):
-        rule = f"{names} or a sequence of coefficients, finite and none negative"
-        raise ParameterError("kernel", repr(kernel), rule)
-    if not any(coefficients):
-        raise ParameterError("kernel", repr(kernel), "a sequence with a positive coefficient")
-    if len(coefficients) > most + 1:
-        rule = f"of at most {most + 1} coefficients"
-        raise ParameterError("kernel", str(len(coefficients)), rule)

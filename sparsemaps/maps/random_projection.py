@@ -6,7 +6,8 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _checks, _seeding
+from sparsemaps._tools import _blocks, _seeding
+from sparsemaps._tools._allowed import LARGEST_INT32, About, Choice, Size
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.laws._inner_products import ProjectionLaw
@@ -37,7 +38,7 @@ class RandomProjection(SparseMap[Array]):
     Parameters
     ----------
     n_components : int, default=1024
-        Width of the output, 1 to 2**31 - 1. The error of an inner product of unit rows is about
+        Width of the output, [allowed]. The error of an inner product of unit rows is about
         ``sqrt(2 / n_components)`` at most; more components extend the first ones, up to the factor.
     distribution : {"gaussian", "rademacher", "cauchy"}, default="gaussian"
         Distribution of the random vectors' entries. "gaussian" components are normal, whatever the
@@ -85,9 +86,17 @@ class RandomProjection(SparseMap[Array]):
     True
     """
 
-    _summary = "linear; sums of absolute differences", "dense"
-    _command = "projection", "linear kernel, by random vectors; cauchy: sums of differences"
-    demo = "", {}
+    _about = About(
+        "linear; sums of absolute differences",
+        "dense",
+        command="projection",
+        help="linear kernel, by random vectors; cauchy: sums of differences",
+        demo=("", {}),
+    )
+    _allowed = {
+        "n_components": Size(1, LARGEST_INT32),
+        "distribution": Choice("gaussian", "rademacher", "cauchy"),
+    }
 
     def __init__(
         self,
@@ -101,16 +110,6 @@ class RandomProjection(SparseMap[Array]):
         self.distribution = distribution
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def check_parameters(self) -> None:
-        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
-        _checks.check_choice("distribution", self.distribution, tuple(_DISTRIBUTIONS))
-
-    @property
-    def _product_rule(self) -> str | None:
-        if self.distribution != "cauchy":
-            return None
-        return "have a mean, which Cauchy projections do not"
 
     def _draw_class(self) -> "type[ProjectionDraw]":
         return ProjectionDraw

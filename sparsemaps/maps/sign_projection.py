@@ -8,10 +8,10 @@ import numpy as np
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import codes as _codes
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _checks, _seeding
+from sparsemaps._tools import _blocks, _seeding
+from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Size
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
-from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.laws._agreements import SignsLaw
 from sparsemaps.maps import _orthogonal
 from sparsemaps.maps._draw import CodesDraw, Work
@@ -45,7 +45,7 @@ class SignProjection(SampledMap[Output]):
         Name of the kernel, "acos" for values of both signs, "acos_chi2" for values >= 0, such as
         histograms.
     n_hashes : int, default=256
-        Number of bits, 1 to 2**24. The standard error of an estimated kernel value K is
+        Number of bits, [allowed]. The standard error of an estimated kernel value K is
         ``sqrt(K * (1 - K) / n_hashes)``; more bits extend the first ones.
     distribution : {None, "rademacher", "orthogonal"}, default=None
         Distribution of the random vectors, for "acos". None takes that of the kernel. "rademacher"
@@ -130,9 +130,19 @@ class SignProjection(SampledMap[Output]):
     True
     """
 
-    _summary = "acos 1 - angle/pi, acos-chi-square", "one-hot CSR, dense, packed bits"
-    _command = "signs", "acos or acos-chi-square kernel, by signs of random projections"
-    demo = "acos", {}
+    _about = About(
+        "acos 1 - angle/pi, acos-chi-square",
+        "one-hot CSR, dense, packed bits",
+        command="signs",
+        help="acos or acos-chi-square kernel, by signs of random projections",
+        demo=("acos", {}),
+    )
+    _allowed = {
+        "kernel": Choice("acos", "acos_chi2"),
+        "n_hashes": Size(1, LARGEST_N_HASHES),
+        "distribution": Choice("rademacher", "orthogonal", none=True),
+        "dense_output": Bool(is_option=False),
+    }
 
     @overload
     def __init__(
@@ -187,31 +197,12 @@ class SignProjection(SampledMap[Output]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def check_parameters(self) -> None:
-        _checks.check_choice("kernel", self.kernel, ("acos", "acos_chi2"))
-        _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
-        if self.distribution is not None:
-            choices = ("rademacher", "orthogonal")
-            _checks.check_choice("distribution", self.distribution, choices)
-            if self.kernel != "acos":
-                raise ValueError(
-                    f"{setting('distribution', self.distribution)} is for "
-                    f"{setting('kernel', 'acos')} only"
-                )
-        _checks.check_bool("dense_output", self.dense_output)
-
-    @property
-    def _nonnegative_rule(self) -> str | None:
-        if self.kernel == "acos":
-            return None
-        rule = "the acos-chi-square kernel takes values >= 0"
-        if (acos := setting("kernel", "acos")) is not None:
-            rule += f" ({acos} takes both signs)"
-        return rule
-
-    @property
-    def is_one_hot(self) -> bool:
-        return not self.dense_output
+    def _check_together(self) -> None:
+        if self.distribution is not None and self.kernel != "acos":
+            raise ValueError(
+                f"{setting('distribution', self.distribution)} is for "
+                f"{setting('kernel', 'acos')} only"
+            )
 
     def _draw_class(self) -> "type[SignsDraw]":
         return SignsDraw

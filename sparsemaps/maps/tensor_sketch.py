@@ -12,6 +12,16 @@ import scipy.fft
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
+from sparsemaps._tools._allowed import (
+    LARGEST_INT32,
+    About,
+    Bool,
+    Choice,
+    ChoiceOrSeries,
+    Int,
+    Real,
+    Size,
+)
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, Matrix, Output, RandomState
 from sparsemaps.kernels._gram import sums_of_rows, values_of
@@ -25,7 +35,6 @@ from sparsemaps.maps._taylor_sketch import (
     TaylorSketch,
     degree_for,
 )
-from sparsemaps.maps.random_maclaurin import LARGEST_DEGREE, check_coefficients
 
 _Factors: TypeAlias = tuple[Keys, float, float]
 """The keys of the factors, the square roots of gamma and coef0."""
@@ -74,17 +83,17 @@ class TensorSketch(SparseMap[Output]):
         kernel ``exp(-gamma |x - y|**2)``, and a sequence holds the coefficients ``a_0, a_1, ...``
         of ``(gamma <x, y>) ** n``, at most 257, of which none is negative.
     degree : int or None, default=None
-        Highest degree of the polynomial or of the series, 1 to 1024 (256 for a series). None is 2
+        Highest degree of the polynomial or of the series, [allowed] (256 for a series). None is 2
         for "poly"; for "exp" and "rbf" it is the least degree that leaves an error of at most
         `tolerance` for rows of length `max_norm` or less. The length of a sequence decides its
         degree.
     gamma : float, default=1.0
-        Factor of the inner product or of the squared distance, above 0.
+        Factor of the inner product or of the squared distance, [allowed].
     coef0 : float, default=0.0
-        Constant of "poly", at least 0. It is one more coordinate, of value
+        Constant of "poly", [allowed]. It is one more coordinate, of value
         ``sqrt(coef0)``, beside the row's, which are multiplied by ``sqrt(gamma)``.
     n_components : int, default=1024
-        Width of the output, 1 to 2**31 - 1; it need not be a power of two, but a product of small
+        Width of the output, [allowed]; it need not be a power of two, but a product of small
         primes transforms faster. For rows of unit length, the error of a kernel value falls as
         ``1 / sqrt(n_components)``, and grows with the degree.
     method : {"auto", "fft", "direct"}, default="auto"
@@ -92,10 +101,11 @@ class TensorSketch(SparseMap[Output]):
         transforms; "direct" sums over tuples of entries or entry by entry. "auto" takes, for each
         row, the one that costs less (see Notes). All give the same sketch, up to rounding.
     max_norm : float, default=1.0
-        Length of the longest row, above 0, for which the degree of "exp" and "rbf" is chosen. A row
-        that is longer by more than a relative 1e-6 is then an error.
+        Length of the longest row, [allowed], for which the degree of "exp" and "rbf" is chosen. A
+        row that is longer by more than a relative 1e-6 is then an error.
     tolerance : float, default=0.001
-        Largest error of a kernel value that the degree chosen for "exp" and "rbf" leaves, above 0.
+        Largest error of a kernel value that the degree chosen for "exp" and "rbf" leaves,
+        [allowed].
     dense_output : bool, default=True
         Return an ndarray; otherwise CSR without zeros, which is smaller where rows are short and
         n_components is large: a row of m entries has at most ``m ** degree`` values.
@@ -182,11 +192,24 @@ class TensorSketch(SparseMap[Output]):
     True
     """
 
-    _summary = "polynomial, exponential, Gaussian, any power series", "dense or CSR"
-    _command = "tensor-sketch", "polynomial kernel or power series, by sketches of tensor products"
-    demo = "polynomial", {"degree": 3, "coef0": 1.0}
-
-    _sparse_components = True
+    _about = About(
+        "polynomial, exponential, Gaussian, any power series",
+        "dense or CSR",
+        command="tensor-sketch",
+        help="polynomial kernel or power series, by sketches of tensor products",
+        demo=("polynomial", {"degree": 3, "coef0": 1.0}),
+    )
+    _allowed = {
+        "kernel": ChoiceOrSeries("poly", "exp", "rbf", degrees=256),
+        "degree": Int(1, 1024, none=True),
+        "gamma": Real(above=0),
+        "coef0": Real(least=0),
+        "n_components": Size(1, LARGEST_INT32),
+        "method": Choice("auto", "fft", "direct"),
+        "max_norm": Real(above=0),
+        "tolerance": Real(above=0),
+        "dense_output": Bool(is_option=False),
+    }
 
     @overload
     def __init__(
@@ -239,35 +262,22 @@ class TensorSketch(SparseMap[Output]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def check_parameters(self) -> None:
-        if isinstance(self.kernel, str):
-            _checks.check_choice("kernel", self.kernel, ("poly", "exp", "rbf"))
-        else:
-            check_coefficients(self.kernel, "'poly', 'exp', 'rbf'", MOST_DEGREES)
-        if self.degree is not None:
-            most = LARGEST_DEGREE if self.kernel == "poly" else MOST_DEGREES
-            _checks.check_int("degree", self.degree, 1, most)
+    def _check_together(self) -> None:
+        if self.degree is not None and self.kernel != "poly":
             if not isinstance(self.kernel, str):
-                raise ParameterError(
-                    "degree", str(self.degree), "None for a sequence of coefficients"
-                )
-        _checks.check_real("gamma", self.gamma, 0, open_low=True)
-        _checks.check_real("coef0", self.coef0, 0)
+                rule = "None for a sequence of coefficients"
+                raise ParameterError("degree", str(self.degree), rule)
+            _checks.check_int("degree", self.degree, 1, MOST_DEGREES)
         if self.coef0 != 0 and self.kernel != "poly":
             raise ParameterError(
                 "coef0", str(self.coef0), f"0 where {setting('kernel', 'poly')} is not"
             )
-        _checks.check_real("max_norm", self.max_norm, 0, open_low=True)
-        _checks.check_real("tolerance", self.tolerance, 0, open_low=True)
         if self._degree is None:
             raise ValueError(
                 f"no degree up to {MOST_DEGREES} leaves at most "
                 f"{setting('tolerance', self.tolerance)} with {setting('gamma', self.gamma)} and "
                 f"{setting('max_norm', self.max_norm)}"
             )
-        _checks.check_int("n_components", self.n_components, 1, _checks.LARGEST_INT32)
-        _checks.check_choice("method", self.method, ("auto", "fft", "direct"))
-        _checks.check_bool("dense_output", self.dense_output)
 
     @property
     def _degree(self) -> int | None:

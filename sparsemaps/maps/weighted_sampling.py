@@ -6,16 +6,12 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _checks, _seeding
-from sparsemaps._tools._parameters import setting
+from sparsemaps._tools import _seeding
+from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Int, Real, Size
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
-from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.laws._agreements import MinMaxLaw
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
-
-_N_COMPARED = 2**20
-"""Samples of pairs of rows that are compared at once."""
 
 _LARGEST_LOGARITHM = 2000
 """The largest absolute logarithm of a value to the power: t* of "icws" are then below 2**31."""
@@ -39,13 +35,13 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     Parameters
     ----------
     n_hashes : int, default=256
-        Number of samples, 1 to 2**24. The standard error of the estimated kernel is
+        Number of samples, [allowed]. The standard error of the estimated kernel is
         ``sqrt(MM * (1 - MM) / n_hashes)``. With "icws", more samples extend the first ones.
     bits : int, default=8
-        How many bits of a hash of i* are kept, 1 to 16 ("b-bit"). Different columns agree in them
+        How many bits of a hash of i* are kept, [allowed] ("b-bit"). Different columns agree in them
         with probability ``2**-bits``, whatever the columns and the width of the rows.
     t_bits : int, default=0
-        How many bits of a hash of (i*, t*) are kept above them, 0 to 8. Without such bits
+        How many bits of a hash of (i*, t*) are kept above them, [allowed]. Without such bits
         ("0-bit"), the output is narrow, and estimates are a little too high where rows have many
         entries (see Notes). Keep a few bits where rows have few columns, and for `signed` data.
     method : {"icws", "dart"}, default="icws"
@@ -58,7 +54,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         Allow values of both signs, for the generalized min-max kernel [3]_: column i becomes column
         2 i for its positive values, and column 2 i + 1 for its negative ones.
     power : float, default=1.0
-        Power p that absolute values are raised to first, above 0. The kernel is then
+        Power p that absolute values are raised to first, [allowed]. The kernel is then
         :math:`\sum_i \min(u_i, v_i)^p / \sum_i \max(u_i, v_i)^p` [3]_. Below 1 it weighs large and
         small values more alike: try 0.25 and 0.5 on counts and frequencies. Only the logarithm of
         a value is multiplied by p, so that the powers may be beyond float64: from e**-2000 to
@@ -120,8 +116,20 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     True
     """
 
-    _summary = "min-max, generalized min-max", "one-hot CSR, packed codes, samples"
-    _command = "minmax", "min-max kernel, by consistent weighted sampling; values >= 0, or --signed"
+    _about = About(
+        "min-max, generalized min-max",
+        "one-hot CSR, packed codes, samples",
+        command="minmax",
+        help="min-max kernel, by consistent weighted sampling; values >= 0, or --signed",
+    )
+    _allowed = {
+        "n_hashes": Size(1, LARGEST_N_HASHES),
+        "bits": Int(1, 16),
+        "t_bits": Int(0, 8),
+        "method": Choice("icws", "dart"),
+        "signed": Bool(),
+        "power": Real(above=0),
+    }
 
     def __init__(
         self,
@@ -182,23 +190,6 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
             ),
         )
         return columns, t
-
-    def check_parameters(self) -> None:
-        _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_HASHES)
-        _checks.check_int("bits", self.bits, 1, 16)
-        _checks.check_int("t_bits", self.t_bits, 0, 8)
-        _checks.check_choice("method", self.method, tuple(_CODES))
-        _checks.check_bool("signed", self.signed)
-        _checks.check_real("power", self.power, 0, open_low=True)
-
-    @property
-    def _nonnegative_rule(self) -> str | None:
-        if self.signed:
-            return None
-        rule = "the min-max kernel takes values >= 0"
-        if (signed := setting("signed", True)) is not None:
-            rule += f"; {signed} takes both signs, by the generalized min-max kernel"
-        return f"{rule}; HashingVectorizer gives no negative values with alternate_sign=False"
 
     def _draw_class(self) -> "type[WeightedSamplingDraw]":
         return WeightedSamplingDraw

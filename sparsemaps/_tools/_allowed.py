@@ -1,0 +1,238 @@
+"""What is allowed of parameters: the types of the tables from which a map's checks, its options in
+the command, their help and the tables of the documents are made.
+
+Nothing here imports NumPy: the help of the command reads these tables from the source of the maps.
+"""
+
+import math
+import numbers
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sparsemaps._tools import _checks
+from sparsemaps._tools._checks import LARGEST_INT32 as LARGEST_INT32
+from sparsemaps._tools._parameters import ParameterError
+
+LARGEST_N_HASHES = 2**24
+"""The largest number of codes of a row that a map makes and a search takes."""
+
+
+class About(NamedTuple):
+    """What is said of a map: its kernel and its output, in the lists of maps; its name in the
+    command and one line of help; for ``sparsemaps demo``, the kernel's name (empty where the map is
+    not shown beside the exact kernel) and the parameters, or None; and for a class of products, the
+    name, the help and the classes of both maps of those that are commands."""
+
+    kernel: str
+    output: str
+    command: str = ""
+    help: str = ""
+    demo: tuple[str, dict[str, Any]] | None = None
+    products: Sequence[tuple[str, str, str, str]] = ()
+
+
+@dataclass(eq=False, kw_only=True)
+class Allowed:
+    """What is allowed of a parameter."""
+
+    none: bool = False
+    """Whether None is allowed."""
+
+    @property
+    def type(self) -> str:
+        """The type, in the words of docstrings."""
+        raise NotImplementedError
+
+    @property
+    def range(self) -> str:
+        """The range of numbers, in words; "" where the type says all."""
+        return ""
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise a ParameterError where `value` is not allowed."""
+        if not (self.none and value is None):
+            self._check(name, value)
+
+    def _check(self, name: str, value: Any) -> None:
+        raise NotImplementedError
+
+    def _or_none(self, words: str) -> str:
+        return f"{words} or None" if self.none else words
+
+
+@dataclass(eq=False)
+class Int(Allowed):
+    """A whole number from `low` to `high`."""
+
+    low: int
+    high: int
+
+    @property
+    def type(self) -> str:
+        return self._or_none("int")
+
+    @property
+    def range(self) -> str:
+        return f"{self.low} to {_in_words(self.high)}"
+
+    def _check(self, name: str, value: Any) -> None:
+        _checks.check_int(name, value, self.low, self.high)
+
+
+class Size(Int):
+    """The number of components of a map."""
+
+
+class PowerOfTwo(Int):
+    """A power of two from `low` to `high`."""
+
+    @property
+    def range(self) -> str:
+        return f"a power of two, {super().range}"
+
+    def _check(self, name: str, value: Any) -> None:
+        super()._check(name, value)
+        if value & (value - 1):
+            raise ParameterError(name, str(value), "a power of two")
+
+
+@dataclass(eq=False)
+class Real(Allowed):
+    """A finite number; above `above`, or at least `least`; and at most `most`."""
+
+    above: float | None = None
+    least: float | None = None
+    most: float = math.inf
+
+    @property
+    def type(self) -> str:
+        return self._or_none("float")
+
+    @property
+    def range(self) -> str:
+        low = f"at least {self.least}" if self.above is None else f"above {self.above}"
+        return low + (f" and at most {self.most:,}" if self.most < math.inf else "")
+
+    def _check(self, name: str, value: Any) -> None:
+        low = self.least if self.above is None else self.above
+        assert low is not None
+        if _checks.check_real(name, value, low, open_low=self.above is not None) > self.most:
+            raise ParameterError(name, f"{float(value):g}", self.range.replace(",", ""))
+
+
+@dataclass(eq=False)
+class Bool(Allowed):
+    """True or False."""
+
+    is_option: bool = True
+    """Whether the command has an option for it."""
+
+    @property
+    def type(self) -> str:
+        return "bool"
+
+    def _check(self, name: str, value: Any) -> None:
+        _checks.check_bool(name, value)
+
+
+class Choice(Allowed):
+    """One of some strings."""
+
+    def __init__(self, *choices: str, none: bool = False) -> None:
+        super().__init__(none=none)
+        self.choices = choices
+
+    @property
+    def type(self) -> str:
+        choices = [f'"{choice}"' for choice in self.choices]
+        return "{" + ", ".join(["None"] * self.none + choices) + "}"
+
+    def _check(self, name: str, value: Any) -> None:
+        _checks.check_choice(name, value, self.choices)
+
+
+class NumberOr(Choice):
+    """A number above 0, or one of some strings."""
+
+    @property
+    def type(self) -> str:
+        return "float, " + " or ".join(f'"{choice}"' for choice in self.choices)
+
+    @property
+    def range(self) -> str:
+        return "above 0"
+
+    def _check(self, name: str, value: Any) -> None:
+        if not isinstance(value, str):
+            _checks.check_real(name, value, 0, open_low=True)
+        elif value not in self.choices:
+            names = ", ".join(map(repr, self.choices))
+            raise ParameterError(name, repr(value), f"{names} or a finite number above 0")
+
+
+class ChoiceOrSeries(Choice):
+    """One of some strings, or the coefficients of a power series, of degrees up to `degrees`."""
+
+    def __init__(self, *choices: str, degrees: int) -> None:
+        super().__init__(*choices)
+        self.degrees = degrees
+
+    @property
+    def type(self) -> str:
+        return f"{super().type} or sequence of float"
+
+    def _check(self, name: str, value: Any) -> None:
+        if isinstance(value, str):
+            super()._check(name, value)
+            return
+        try:
+            coefficients = list(value)
+        except TypeError:
+            coefficients = []
+        if not coefficients or not all(
+            isinstance(a, numbers.Real) and math.isfinite(a) and float(a) >= 0 for a in coefficients
+        ):
+            names = ", ".join(map(repr, self.choices))
+            rule = f"{names} or a sequence of coefficients, finite and none negative"
+            raise ParameterError(name, repr(value), rule)
+        if not any(coefficients):
+            raise ParameterError(name, repr(value), "a sequence with a positive coefficient")
+        if len(coefficients) > self.degrees + 1:
+            rule = f"of at most {self.degrees + 1} coefficients"
+            raise ParameterError(name, str(len(coefficients)), rule)
+
+
+class Function(Allowed):
+    """A function, or None."""
+
+    @property
+    def type(self) -> str:
+        return "callable or None"
+
+    def _check(self, name: str, value: Any) -> None:
+        if value is not None and not callable(value):
+            raise ParameterError(name, repr(value), self.type)
+
+
+def with_ranges(docstring: str, allowed: Mapping[str, Allowed]) -> str:
+    """A docstring in which the range of each parameter stands in the place of its mark
+    ``[allowed]``."""
+    lines, name = [], ""
+    for line in docstring.split("\n"):
+        if match := re.match(r"\s*(\w+) : ", line):
+            name = match[1]
+        if "[allowed]" in line:
+            line = line.replace("[allowed]", allowed[name].range)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _in_words(number: int) -> str:
+    """A number; large ones as a power of two where they are one, or one less."""
+    for less in (0, 1):
+        exponent = (number + less).bit_length() - 1
+        if number >= 2**12 and number + less == 2**exponent:
+            return f"2**{exponent}" + " - 1" * less
+    return str(number)
