@@ -27,7 +27,7 @@ def run(*arguments):
 
 
 def test_hostile_objects():
-    """Each meets every other function; the script without an argument gives all to all."""
-    wrong, n_calls = run("2")
+    """Each meets every fourth function; the script without an argument gives all to all."""
+    wrong, n_calls = run("4")
     assert wrong == []
-    assert n_calls > 4000
+    assert n_calls > 2000

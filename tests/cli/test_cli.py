@@ -306,7 +306,7 @@ def test_info_of_unsound_arrays(file, tmp_path):
     assert command("map", "minmax", "--format", "npz", file, "-o", matrix).returncode == 0
     content = matrix.read_bytes()
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(30):
         damaged = bytearray(content)
         place = rng.integers(len(damaged) - 700, len(damaged)) if rng.random() < 0.5 else 0
         damaged[place or rng.integers(300)] ^= 1 << rng.integers(8)

@@ -253,17 +253,17 @@ def test_a_directory_with_parts_of_unknown_origin(inputs, tmp_path):
 # ---- bad input -----------------------------------------------------------------------------------
 
 
-def test_a_corrupt_line_in_one_of_50_files(tmp_path):
+def test_a_corrupt_line_in_one_of_many_files(tmp_path):
     text = write(tmp_path / "00").read_bytes()
-    for number in range(50):
+    for number in range(20):
         (tmp_path / f"{number:02d}").write_bytes(text)
     lines = text.split(b"\n")
     lines[41] = b"1 5:1 4:1".ljust(len(lines[41]))  # the other ranges stay as they are
-    (tmp_path / "33").write_bytes(b"\n".join(lines))
-    inputs = [tmp_path / f"{number:02d}" for number in range(50)]
-    with pytest.raises(ValueError, match=r"33: line 42, column 7: indices must be sorted"):
+    (tmp_path / "13").write_bytes(b"\n".join(lines))
+    inputs = [tmp_path / f"{number:02d}" for number in range(20)]
+    with pytest.raises(ValueError, match=r"13: line 42, column 7: indices must be sorted"):
         sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
-    with pytest.raises(ValueError, match=r"33: line 42, column 7: indices must be sorted"):
+    with pytest.raises(ValueError, match=r"13: line 42, column 7: indices must be sorted"):
         sd.read_svmlight(inputs, n_features=300, partition_bytes=1000)[0].compute()
     (tmp_path / "good").write_bytes(text)
     complete = {
@@ -273,7 +273,7 @@ def test_a_corrupt_line_in_one_of_50_files(tmp_path):
     there = list((tmp_path / "out").glob("part-*.svm"))
     assert all(part.read_bytes() in complete for part in there)
     assert not list((tmp_path / "out").glob(".*"))
-    (tmp_path / "33").write_bytes(text)
+    (tmp_path / "13").write_bytes(text)
     parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
     assert joined(parts) == on_one_machine(tmp_path / "expected", inputs)
 

@@ -68,7 +68,7 @@ CODED_MAPS = [
     min_max(),
     min_max(bits=1),
     min_max(n_hashes=5, bits=3, t_bits=2),
-    MinHash(n_hashes=30, bits=12, random_state=0),
+    MinHash(n_hashes=12, bits=12, random_state=0),
     SignProjection(n_hashes=70, random_state=0),
     SignProjection(n_hashes=70, kernel="acos_chi2", random_state=0),
     SignProjection(n_hashes=70, dense_output=True, random_state=0),
@@ -288,8 +288,9 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("parameters", "message"), MISTAKES, ids=str)
 def test_parameters_that_are_not_allowed(parameters, message, digits):
+    X, y = digits
     with pytest.raises(ValueError, match=message):
-        classifier().set_params(**parameters).fit(*digits)
+        classifier().set_params(**parameters).fit(X[:30], y[:30])
 
 
 def test_data_that_are_not_allowed(digits):
