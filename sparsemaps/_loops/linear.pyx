@@ -16,12 +16,12 @@ cdef extern from "c/linear/one_hot.h" nogil:
         Py_ssize_t n_codes
         int bits
         const uint8_t *sampled
-    Py_ssize_t padded_columns(Py_ssize_t n_codes)
 
 cdef extern from "c/linear/dual_descent.h" nogil:
     ctypedef struct dual_problem:
         coded_rows rows
         Py_ssize_t n_rows
+        Py_ssize_t n_models
         int loss
         double epsilon
         double bias
@@ -29,24 +29,30 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         double cost
         const double *weights
         const int32_t *labels
-        int32_t positive
+        int32_t first
         const double *targets
         uint64_t key
-    ctypedef struct dual_state:
-        double *v
+    ctypedef struct dual_model:
         double intercept
-        double *dual
-        uint32_t *order
-        uint32_t *columns
-        Py_ssize_t n_weighed
         int64_t n_passes
         double inner_tol
         double turn_violation
         double turn_highest
         double turn_lowest
+    ctypedef struct dual_state:
+        double *v
+        double *dual
+        uint32_t *order
+        uint8_t *active
+        uint32_t *columns
+        Py_ssize_t stride
+        unsigned going
+        dual_model models[8]
     ctypedef struct dual_descent_loops:
+        Py_ssize_t n_models
         void (*add_first)(const dual_problem *problem, dual_state *state) noexcept nogil
-        void (*begin)(const dual_problem *problem, dual_state *state) noexcept nogil
+        void (*begin)(const dual_problem *problem, dual_state *state,
+                      unsigned going) noexcept nogil
         int (*descend)(const dual_problem *problem, dual_state *state, int max_passes,
                        int64_t max_visits) noexcept nogil
     const dual_descent_loops *dual_descent_at(int level)
@@ -89,40 +95,53 @@ cdef coded_rows rows_of(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
 
 
 cdef class Descent:
-    """The solver of one model: its weights, and what decides them. `turn` takes the rows."""
+    """The solver of some models: their weights, and what decides them. `turn` takes the rows.
+
+    Model m is that of the label `first` + m; of regression there is one."""
     cdef dual_problem problem
     cdef dual_state state
-    cdef double[::1] v
+    cdef double[:, ::1] v
     cdef uint32_t[::1] columns
 
     def __init__(self, Py_ssize_t n_codes, int bits, int loss, double epsilon, double bias,
-                 double tol, double cost, uint64_t key, int32_t positive, double[::1] v,
-                 uint32_t[::1] columns):
-        """`v` has one number more than there are columns; all are 0. `columns` is scratch."""
-        if v.shape[0] != (n_codes << bits) + 1 or columns.shape[0] != padded_columns(n_codes):
+                 double tol, double cost, uint64_t key, Py_ssize_t n_models, int32_t first,
+                 double[:, ::1] v, uint32_t[::1] columns):
+        """`v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
+        of which `n_models` count; it is aligned to 64 bytes. `columns` is scratch, of 2 * n_codes.
+        """
+        cdef Py_ssize_t stride = stride_of(n_models), m
+        if (v.shape[0] != n_codes << bits or v.shape[1] != stride
+                or columns.shape[0] != 2 * n_codes or <size_t>&v[0, 0] % 64):
             raise ValueError("the arrays do not fit")
         self.v, self.columns = v, columns
+        self.problem.n_models, self.problem.first = n_models, first
         self.problem.loss, self.problem.epsilon = loss, epsilon
         self.problem.bias, self.problem.tol = bias, tol
         self.problem.cost = cost
-        self.problem.key, self.problem.positive = key, positive
+        self.problem.key = key
         self.problem.rows.n_codes, self.problem.rows.bits = n_codes, bits
-        self.state.v, self.state.columns = &v[0], &columns[0]
-        self.state.inner_tol = 1e-2
+        self.state.v, self.state.columns, self.state.stride = &v[0, 0], &columns[0], stride
+        for m in range(n_models):
+            self.state.models[m].inner_tol = 1e-2
 
     def turn(self, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
              const int32_t[::1] labels, const double[::1] targets, const double[::1] weights,
-             double[::1] dual, uint32_t[::1] order, int max_passes, int64_t max_visits,
-             bint is_first, bint goes_on):
+             double[:, ::1] dual, uint32_t[::1] order, uint8_t[::1] active, int max_passes,
+             int64_t max_visits, bint is_first, unsigned going):
         """Visit the rows, at least one, as `descend` of c/linear/dual_descent.h does.
 
         `labels` and `weights` may be None, of regression; `is_first` says that no turn had these
-        rows before, and `goes_on` that the turn before had them and was not complete."""
+        rows before. `going` has a bit for each model that the turn trains; it is 0 if the turn
+        before had these rows and was not complete. Returns whether it is to go on, and the bits of
+        the models that have not converged."""
         cdef Py_ssize_t n = codes.shape[0]
         cdef int result
         cdef dual_problem *p = &self.problem
         cdef dual_state *s = &self.state
-        if n == 0 or dual.shape[0] != n or order.shape[0] != n or n > 0xffffffff:
+        if (n == 0 or dual.shape[0] != n or order.shape[0] != n or n > 0xffffffff
+                or active.shape[0] != n or dual.shape[1] != p.n_models or going >> p.n_models):
+            raise ValueError("the arrays do not fit")
+        if not going and n != p.n_rows:
             raise ValueError("the arrays do not fit")
         p.rows = rows_of(codes, sampled, p.rows.n_codes, p.rows.bits)
         p.n_rows = n
@@ -132,46 +151,58 @@ cdef class Descent:
                 raise ValueError("the arrays do not fit")
             p.labels = &labels[0]
         else:
-            if targets.shape[0] != n:
+            if targets.shape[0] != n or p.n_models != 1:
                 raise ValueError("the arrays do not fit")
             p.targets = &targets[0]
+        if (p.labels == NULL) != (p.loss >= 3):
+            raise ValueError("the arrays do not fit")
         if weights is not None:
             if weights.shape[0] != n:
                 raise ValueError("the arrays do not fit")
             p.weights = &weights[0]
-        s.dual, s.order = &dual[0], &order[0]
+        s.dual, s.order, s.active = &dual[0, 0], &order[0], &active[0]
         with nogil:
-            if not goes_on:
+            if going:
                 if is_first:
                     loops.add_first(p, s)
-                loops.begin(p, s)
+                loops.begin(p, s, going)
             result = loops.descend(p, s, max_passes, max_visits)
-        return result
+        return result == 0, s.going
 
-    @property
-    def intercept(self):
-        """The weight of the last feature."""
-        return self.state.intercept
+    cdef dual_model model(self, Py_ssize_t m) except *:
+        if not 0 <= m < self.problem.n_models:
+            raise IndexError(m)
+        return self.state.models[m]
 
-    @property
-    def n_passes(self):
-        """Passes over rows, of all turns."""
-        return self.state.n_passes
+    def intercept(self, Py_ssize_t m):
+        """The weight of the last feature of a model."""
+        return self.model(m).intercept
 
-    @property
-    def violations(self):
-        """The sum of the violations, the highest and the lowest projected gradient, in the first
-        pass of the last turn."""
-        return self.state.turn_violation, self.state.turn_highest, self.state.turn_lowest
+    def n_passes(self, Py_ssize_t m):
+        """Passes over rows by a model, of all turns."""
+        return self.model(m).n_passes
+
+    def violations(self, Py_ssize_t m):
+        """Of a model, the sum of the violations, the highest and the lowest projected gradient, in
+        the first pass of the last turn."""
+        cdef dual_model model = self.model(m)
+        return model.turn_violation, model.turn_highest, model.turn_lowest
 
 
 cdef const dual_descent_loops *loops = dual_descent_at(level)
 cdef const one_hot_scores_loops *score_loops = one_hot_scores_at(level)
 
 
-def scratch_columns(Py_ssize_t n_codes):
-    """The length of the scratch `columns`."""
-    return padded_columns(n_codes)
+def most_models():
+    """How many models are best trained together."""
+    return loops.n_models
+
+
+def stride_of(Py_ssize_t n_models):
+    """The number of columns of the weights of some models that are trained together."""
+    if not 1 <= n_models <= loops.n_models:
+        raise ValueError(f"at most {loops.n_models} models are trained together, got {n_models}")
+    return 1 if n_models == 1 else loops.n_models
 
 
 def add_scores(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_codes,

@@ -72,11 +72,12 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     the weights of the row, and z_i has ``1 / sqrt(n_hashes)`` in the column of each of its codes.
     Rows without samples have no features. Of several classes, each is told from all others.
 
-    Training takes 12 bytes a row for each class that is being trained, and 8 bytes for each weight;
-    the codes may be mapped into memory. Mapped codes of more than 256 MB are read in blocks of that
-    size, one after the other, and all classes are trained on a block while it is in memory (Yu et
-    al. 2010). The optimum is the same, within `tol`. Then each row takes 8 bytes for each class,
-    and `n_iter_` and `max_iter` count how often the file is read.
+    Training takes 8 bytes for each row and each class that is being trained, 5 bytes more for each
+    row and thread, and 64 bytes for each column and thread; the codes may be mapped into memory.
+    A thread trains up to 8 classes together. Mapped codes of more than 256 MB are read in blocks of
+    that size, one after the other, and all classes are trained on a block while it is in memory (Yu
+    et al. 2010). The optimum is the same, within `tol`. `n_iter_` and `max_iter` then count how
+    often the file is read.
 
     "hinge" with a large C converges slowly; a ConvergenceWarning then names the duality gap, which
     is how far the objective is from its least value at most.

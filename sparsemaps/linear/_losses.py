@@ -55,11 +55,28 @@ def dual(objective: Objective, y: Array, variables: Array, costs: Array | None) 
     return float(value)
 
 
-def is_within(
-    loss: str, tol: float, highest: float, lowest: float, total: float, first: float
-) -> bool:
-    """Whether violations end the passes: the highest and the lowest, and their sum in this pass and
-    in the first; the solver has the same rule."""
-    if loss in REGRESSION:
-        return total <= tol * first
-    return (highest if loss == "log_loss" else highest - lowest) <= tol
+class Rounds:
+    """What ends the rounds over all blocks, for a model: violations as they are met first in each
+    round. The solver has the same rule for its passes over one block."""
+
+    def __init__(self, loss: str, tol: float) -> None:
+        self._loss, self._tol = loss, tol
+        self._first: float | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._total, self._highest, self._lowest = 0.0, -np.inf, np.inf
+
+    def add(self, total: float, highest: float, lowest: float) -> None:
+        """The sum of the violations of a block, the highest and the lowest of them."""
+        self._total += total
+        self._highest, self._lowest = max(self._highest, highest), min(self._lowest, lowest)
+
+    def end(self) -> bool:
+        """End a round; returns whether it was the last."""
+        total, highest, lowest = self._total, self._highest, self._lowest
+        self._first = total if self._first is None else self._first
+        self._begin()
+        if self._loss in REGRESSION:
+            return total <= self._tol * self._first
+        return (highest if self._loss == "log_loss" else highest - lowest) <= self._tol

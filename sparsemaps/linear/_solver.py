@@ -1,4 +1,4 @@
-"""Training: one problem for each model, solved by turns of compiled loops."""
+"""Training: a problem for each model; groups of them are solved by turns of compiled loops."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -66,41 +66,53 @@ def solve(
     `done` is called after each turn.
     """
     codes = rows.codes
-    keys = _seeding.keys(seed, "linear", n_models + 1)
+    key, key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
+    cuts = _cuts(n_models, _threads.resolve_n_jobs(n_jobs))
 
-    def begin(number: int) -> _Model:
-        positive = 1 if n_models == 1 else number
-        return _Model(rows, objective, positive, tol, int(keys[1 + number]))
+    def begin(number: int) -> _Group:
+        return _Group(rows, objective, range(cuts[number], cuts[number + 1]), n_models, tol, key)
 
+    n_groups = len(cuts) - 1
     if codes.array.nbytes > BLOCK_BYTES and is_mapped(codes.array):
-        models = [begin(number) for number in range(n_models)]
-        _solve_by_blocks(rows, models, tol, max_iter, keys[0], n_jobs, done)
-        yield from ((number, model.solution()) for number, model in enumerate(models))
+        groups = [begin(number) for number in range(n_groups)]
+        _solve_by_blocks(rows, groups, tol, max_iter, key_of_blocks, n_jobs, done)
+        for group in groups:
+            yield from group.solutions()
         return
     n_begun = 0
-    unfinished: deque[tuple[int, _Model]] = deque()
+    unfinished: deque[_Group] = deque()
 
-    def next_turns() -> Iterator[tuple[int, _Model]]:
+    def next_turns() -> Iterator[tuple[_Group]]:
         nonlocal n_begun
-        while unfinished or n_begun < n_models:
+        while unfinished or n_begun < n_groups:
             if unfinished:
-                yield unfinished.popleft()
+                yield (unfinished.popleft(),)
             else:
                 n_begun += 1
-                yield n_begun - 1, begin(n_begun - 1)
+                yield (begin(n_begun - 1),)
 
-    def turn(number: int, model: _Model) -> tuple[int, _Model]:
-        model.turn(0, codes.array, codes.sampled, max_iter)
-        return number, model
+    def turn(group: _Group) -> _Group:
+        not_within = group.turn(0, codes.array, codes.sampled, max_iter)
+        if not group.goes_on:
+            group.going = not_within
+        return group
 
-    while unfinished or n_begun < n_models:
-        for number, model in _threads.stream(turn, next_turns(), n_jobs):
+    while unfinished or n_begun < n_groups:
+        for group in _threads.stream(turn, next_turns(), n_jobs):
             if done is not None:
                 done()
-            if model.result == 0:
-                unfinished.append((number, model))
+            if group.goes_on:
+                unfinished.append(group)
             else:
-                yield number, model.solution()
+                yield from group.solutions()
+
+
+def _cuts(n_models: int, n_jobs: int) -> list[int]:
+    """Where groups of models that are trained together begin, and the end: as few groups as a
+    register allows, but as many for each thread."""
+    n_groups = -(-n_models // _kernel.most_models())
+    n_groups = min(-(-n_groups // n_jobs) * n_jobs, n_models)
+    return [number * n_models // n_groups for number in range(n_groups + 1)]
 
 
 def check_width(codes: PackedCodes) -> int:
@@ -114,75 +126,107 @@ def check_width(codes: PackedCodes) -> int:
     return width
 
 
-class _Model:
-    """A problem on its way to the solution."""
+class _Group:
+    """Problems that are solved together. None depends on which others they are.
+
+    Parameters
+    ----------
+    numbers : range
+        The models.
+    n_models : int
+        The number of all models. One that is alone has label 1 on its positive side.
+    """
 
     def __init__(
-        self, rows: Rows, objective: Objective, positive: int, tol: float, key: int
+        self,
+        rows: Rows,
+        objective: Objective,
+        numbers: range,
+        n_models: int,
+        tol: float,
+        key: int,
     ) -> None:
         codes = rows.codes
-        self._rows, self._objective, self._positive = rows, objective, positive
-        self._v = np.zeros(check_width(codes) + 1)
-        self._dual = np.zeros(len(codes))
+        self._rows, self._objective, self.numbers = rows, objective, numbers
+        self._first = 1 if n_models == 1 else numbers[0]
+        stride = _kernel.stride_of(len(numbers))
+        self._v = _aligned_zeros(check_width(codes), stride)
+        self._dual = np.zeros((len(codes), len(numbers)))
         self._descent = _kernel.Descent(
             codes.n_hashes, codes.bits, _kernel.LOSSES[objective.loss], objective.epsilon,
-            objective.bias, tol, objective.C, key, positive, self._v,
-            np.empty(_kernel.scratch_columns(codes.n_hashes), np.uint32),
+            objective.bias, tol, objective.C, key, len(numbers), self._first, self._v,
+            np.empty(2 * codes.n_hashes, np.uint32),
         )  # fmt: skip
-        self._order: Array | None = None
+        self._of_rows: tuple[Array, Array] | None = None
         self._begun: set[int] = set()
         """The first rows of the blocks that turns have begun with."""
-        self.result = 0
-        """1 if the last turn converged, -1 if it had all its passes, 0 if it is to go on."""
-        self.n_passes: int | None = None
-        """Passes that count; None is those of the turns."""
+        self.going = 2 ** len(numbers) - 1
+        """A bit for each model that has not converged."""
+        self.goes_on = False
+        """Whether the last turn is to go on."""
+        self.n_rounds: list[int | None] = [None] * len(numbers)
+        """Of each model, the passes that count; None is those of the turns."""
 
-    def turn(self, first: int, codes: Array, sampled: Array, max_passes: int) -> None:
-        """Visit rows, whose codes are given and which are rows `first` and so on of all."""
+    def turn(self, first: int, codes: Array, sampled: Array, max_passes: int) -> int:
+        """Visit rows, whose codes are given and which are rows `first` and so on of all; returns
+        bits of the models that have not converged on these rows."""
         some = slice(first, first + len(codes))
         labels, targets, weights = (
             None if array is None else array[some] for array in self._rows[1:]
         )
-        goes_on = self._order is not None
-        if self._order is None:
-            self._order = np.empty(len(codes), np.uint32)
-        self.result = self._descent.turn(
+        if self._of_rows is None:
+            self._of_rows = np.empty(len(codes), np.uint32), np.empty(len(codes), np.uint8)
+        visited = self._rows.codes.n_hashes * (1 + self._v.shape[1] // 4)
+        self.goes_on, not_within = self._descent.turn(
             codes, sampled.view(np.uint8), labels, targets, weights, self._dual[some],
-            self._order, max_passes, max(_TURN_CODES // self._rows.codes.n_hashes, 1),
-            first not in self._begun, goes_on,
+            *self._of_rows, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
+            0 if self.goes_on else self.going,
         )  # fmt: skip
         self._begun.add(first)
-        if self.result != 0:
-            self._order = None
+        if not self.goes_on:
+            self._of_rows = None
+        return int(not_within)
 
-    def violations(self) -> tuple[float, float, float]:
+    def violations(self, m: int) -> tuple[float, float, float]:
         """As `violations` of the compiled class says."""
-        found: tuple[float, float, float] = self._descent.violations
+        found: tuple[float, float, float] = self._descent.violations(m)
         return found
 
-    def solution(self) -> Solution:
-        """The model at the end of its turns."""
-        n_hashes = self._rows.codes.n_hashes
-        weights = self._v[:-1] / np.sqrt(n_hashes)
-        last = self._descent.intercept
+    def solutions(self) -> Iterator[tuple[int, Solution]]:
+        """The models at the end of their turns, with their numbers."""
+        for m, number in enumerate(self.numbers):
+            yield number, self._solution(m)
+
+    def _solution(self, m: int) -> Solution:
+        weights = self._v[:, m] / np.sqrt(self._rows.codes.n_hashes)
+        last = self._descent.intercept(m)
         dual = None
-        if self.result != 1:
+        if self.going >> m & 1:
             _, labels, targets, costs = self._rows
             y = np.asarray(targets)
             if labels is not None:
-                y = np.where(labels == self._positive, 1.0, -1.0)
+                y = np.where(labels == self._first + m, 1.0, -1.0)
             square = float(weights @ weights) + last**2
-            dual = _losses.dual(self._objective, y, self._dual, costs) - square / 2
-        n_passes = self._descent.n_passes if self.n_passes is None else self.n_passes
+            dual = _losses.dual(self._objective, y, self._dual[:, m], costs) - square / 2
+        n_passes = self.n_rounds[m]
+        if n_passes is None:
+            n_passes = self._descent.n_passes(m)
         return Solution(weights, last, n_passes, dual)
+
+
+def _aligned_zeros(n_rows: int, n_columns: int) -> Array:
+    """Zeros that begin at a multiple of 64 bytes."""
+    zeros = np.zeros(n_rows * n_columns + 8)
+    first = -zeros.ctypes.data % 64 // 8
+    return zeros[first : first + n_rows * n_columns].reshape(n_rows, n_columns)
 
 
 def _solve_by_blocks(
     rows: Rows,
-    models: list[_Model],
+    groups: list[_Group],
     tol: float,
     max_iter: int,
-    key: np.uint64,
+    key: int,
     n_jobs: int | None,
     done: Callable[[], Any] | None,
 ) -> None:
@@ -194,43 +238,36 @@ def _solve_by_blocks(
     codes = rows.codes
     step = max(1, BLOCK_BYTES // codes.array.shape[1])
     blocks = _blocks.ranges(0, len(codes), step)
-    numbers = _seeding.uniforms(key, max_iter * len(blocks)).reshape(max_iter, len(blocks))
-    first_violations = dict.fromkeys(range(len(models)), 0.0)
-    going = list(range(len(models)))
+    orders = _seeding.uniforms(np.uint64(key), max_iter * len(blocks)).reshape(max_iter, -1)
+    rounds = {
+        (group, m): _losses.Rounds(group._objective.loss, tol)
+        for group in groups
+        for m in range(len(group.numbers))
+    }
     for round_number in range(max_iter):
-        violations = {number: (0.0, -np.inf, np.inf) for number in going}
-        for start, stop in (blocks[block] for block in np.argsort(numbers[round_number])):
+        going = [group for group in groups if group.going]
+        if not going:
+            return
+        for start, stop in (blocks[block] for block in np.argsort(orders[round_number])):
             block, sampled = np.array(codes.array[start:stop]), codes.sampled[start:stop]
             turning = going
             while turning:
 
-                def turn(number: int, start: int = start) -> None:
-                    models[number].turn(start, block, sampled, _BLOCK_PASSES)  # noqa: B023
+                def turn(group: _Group, start: int = start) -> None:
+                    group.turn(start, block, sampled, _BLOCK_PASSES)  # noqa: B023
 
-                _threads.run(turn, [(number,) for number in turning], n_jobs)
+                _threads.run(turn, [(group,) for group in turning], n_jobs)
                 if done is not None:
                     done()
-                turning = [number for number in turning if models[number].result == 0]
-            for number in going:
-                total, highest, lowest = violations[number]
-                more, high, low = models[number].violations()
-                violations[number] = total + more, max(highest, high), min(lowest, low)
-        for number in list(going):
-            total, highest, lowest = violations[number]
-            if round_number == 0:
-                first_violations[number] = total
-            within = _losses.is_within(
-                models[number]._objective.loss,
-                tol,
-                highest,
-                lowest,
-                total,
-                first_violations[number],
-            )
-            models[number].result = 1 if within else -1
-            models[number].n_passes = round_number + 1
-            if within:
-                going.remove(number)
+                turning = [group for group in turning if group.goes_on]
+            for group, m in rounds:
+                if group.going >> m & 1:
+                    rounds[group, m].add(*group.violations(m))
+        for (group, m), test in rounds.items():
+            if group.going >> m & 1:
+                group.n_rounds[m] = round_number + 1
+                if test.end():
+                    group.going &= ~(1 << m)
 
 
 def is_mapped(array: Any) -> bool:

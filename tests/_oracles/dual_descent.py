@@ -11,12 +11,13 @@ def mix(x):
     return x ^ (x >> 31)
 
 
-def shuffled(order, key, number):
-    """The order of pass `number` from the one before: Fisher and Yates by words of a counter."""
-    start = mix(key ^ mix(number))
-    for i in range(len(order)):
+def shuffled(n, key, number, turn=1):
+    """The order of all rows in a pass of a turn: Fisher and Yates by words of a counter."""
+    order = list(range(n))
+    start = mix(key ^ mix(turn << 32 | number))
+    for i in range(n):
         word = mix((start + (i + 1) * 0x9E3779B97F4A7C15) & MASK)
-        j = i + ((word >> 32) * (len(order) - i) >> 32)
+        j = i + ((word >> 32) * (n - i) >> 32)
         order[i], order[j] = order[j], order[i]
     return order
 
@@ -25,13 +26,11 @@ def hinge_by_definition(Z, y, C, tol, key, squared):
     """Hsieh et al., Algorithm 3, with LIBLINEAR's shrinking; returns w, alpha, and the passes."""
     alpha, w = np.zeros(len(y)), np.zeros(Z.shape[1])
     most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
-    active, out = list(range(len(y))), []
+    out = set()
     above, below = np.inf, -np.inf
     for number in range(10**4):
-        active = shuffled(active, key, number)
-        highest, lowest, i = -np.inf, np.inf, 0
-        while i < len(active):
-            row = active[i]
+        highest, lowest = -np.inf, np.inf
+        for row in [row for row in shuffled(len(y), key, number) if row not in out]:
             gradient = y[row] * (Z[row] @ w) - 1 + alpha[row] * diagonal
             projected = gradient
             leaves = False
@@ -40,10 +39,7 @@ def hinge_by_definition(Z, y, C, tol, key, squared):
             elif alpha[row] >= most:
                 leaves, projected = gradient < below, max(gradient, 0)
             if leaves:
-                last = active.pop()
-                out.insert(0, row)
-                if i < len(active):
-                    active[i] = last
+                out.add(row)
                 continue
             highest, lowest = max(highest, projected), min(lowest, projected)
             if abs(projected) > 1e-12:
@@ -51,12 +47,11 @@ def hinge_by_definition(Z, y, C, tol, key, squared):
                 step = gradient / (Z[row] @ Z[row] + diagonal)
                 alpha[row] = min(max(old - step, 0), most)
                 w += (alpha[row] - old) * y[row] * Z[row]
-            i += 1
         above, below = highest if highest > 0 else np.inf, lowest if lowest < 0 else -np.inf
         if highest - lowest <= tol:
             if not out:
                 return w, alpha, number + 1
-            active, out, above, below = active + out, [], np.inf, -np.inf
+            out, above, below = set(), np.inf, -np.inf
     raise AssertionError
 
 
@@ -64,12 +59,10 @@ def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
     """Ho & Lin, Algorithm 4; returns w, beta, and the passes."""
     beta, w = np.zeros(len(y)), np.zeros(Z.shape[1])
     most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
-    active, out, bound, first = list(range(len(y))), [], np.inf, None
+    out, bound, first = set(), np.inf, None
     for number in range(10**4):
-        active = shuffled(active, key, number)
-        largest, total, i = 0.0, 0.0, 0
-        while i < len(active):
-            row = active[i]
+        largest, total = 0.0, 0.0
+        for row in [row for row in shuffled(len(y), key, number) if row not in out]:
             gradient = Z[row] @ w - y[row] + diagonal * beta[row]
             curvature = Z[row] @ Z[row] + diagonal
             up, down = gradient + epsilon, gradient - epsilon
@@ -83,10 +76,7 @@ def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
             else:
                 violation = abs(up if beta[row] > 0 else down)
             if leaves:
-                last = active.pop()
-                out.insert(0, row)
-                if i < len(active):
-                    active[i] = last
+                out.add(row)
                 continue
             largest, total = max(largest, violation), total + violation
             if up < curvature * beta[row]:
@@ -99,13 +89,12 @@ def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
                 old = beta[row]
                 beta[row] = min(max(old + step, -most), most)
                 w += (beta[row] - old) * Z[row]
-            i += 1
         first = total if first is None else first
         bound = largest
         if total <= tol * first:
             if not out:
                 return w, beta, number + 1
-            active, out, bound = active + out, [], np.inf
+            out, bound = set(), np.inf
     raise AssertionError
 
 
@@ -113,11 +102,10 @@ def log_loss_by_definition(Z, y, C, tol, key):
     """Yu, Huang & Lin, Algorithm 5; returns w, alpha, and the passes."""
     alpha = np.full(len(y), min(1e-3 * C, 1e-8))
     w = (alpha * y) @ Z
-    order, inner = list(range(len(y))), 1e-2
+    inner = 1e-2
     for number in range(10**4):
-        order = shuffled(order, key, number)
         largest, n_steps = 0.0, 0
-        for row in order:
+        for row in shuffled(len(y), key, number):
             square, slope = Z[row] @ Z[row], y[row] * (Z[row] @ w)
             at_top = 0.5 * square * (C - 2 * alpha[row]) + slope < 0
             sign, old = (-1, C - alpha[row]) if at_top else (1, alpha[row])

@@ -17,7 +17,6 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from sparsemaps import ConsistentWeightedSampling, SignProjection, codes
 from sparsemaps._loops import linear as kernel
-from sparsemaps._tools import _seeding
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _solver
 
 
@@ -151,23 +150,44 @@ def trained(
     packed, loss, C, tol, key, y, bias=0.5, epsilon=0.1, max_visits=10**9, max_passes=10**5
 ):
     """The weights, the dual variables and the number of passes of the compiled solver."""
-    n = len(packed)
-    v, dual = np.zeros((packed.n_hashes << packed.bits) + 1), np.zeros(n)
-    columns = np.empty(kernel.scratch_columns(packed.n_hashes), np.uint32)
-    descent = kernel.Descent(
-        packed.n_hashes, packed.bits, kernel.LOSSES[loss], epsilon, bias, tol, C, key, 1, v, columns
-    )
     regression = loss.endswith("epsilon_insensitive")
-    labels = None if regression else (y > 0).astype(np.int32)
-    order, goes_on, result = np.empty(n, np.uint32), False, 0
-    while result == 0:
-        result = descent.turn(
-            packed.array, packed.sampled.view(np.uint8), labels, y if regression else None, None,
-            dual, order, max_passes, max_visits, not goes_on, goes_on,
+    labels = y if regression else (y > 0).astype(np.int32)
+    return trained_together(
+        packed, loss, C, tol, key, labels, 1, 1, bias, epsilon, max_visits, max_passes
+    )[0]
+
+
+def trained_together(
+    packed, loss, C, tol, key, y, first, n_models, bias=0.5, epsilon=0.1, max_visits=10**9,
+    max_passes=10**5,
+):  # fmt: skip
+    """The same of each of the models of some labels."""
+    n = len(packed)
+    v = _solver._aligned_zeros(packed.n_hashes << packed.bits, kernel.stride_of(n_models))
+    dual, columns = np.zeros((n, n_models)), np.empty(2 * packed.n_hashes, np.uint32)
+    descent = kernel.Descent(
+        packed.n_hashes, packed.bits, kernel.LOSSES[loss], epsilon, bias, tol, C, key, n_models,
+        first, v, columns,
+    )  # fmt: skip
+    regression = loss.endswith("epsilon_insensitive")
+    order, active = np.empty(n, np.uint32), np.empty(n, np.uint8)
+    goes_on, going, is_first = True, 2**n_models - 1, True
+    while goes_on:
+        goes_on, _ = descent.turn(
+            packed.array, packed.sampled.view(np.uint8), None if regression else y,
+            y if regression else None, None, dual, order, active, max_passes, max_visits, is_first,
+            going,
         )  # fmt: skip
-        goes_on = True
-    assert v[-1] == 0
-    return np.append(v[:-1] / np.sqrt(packed.n_hashes), descent.intercept), dual, descent.n_passes
+        is_first, going = False, 0
+    assert (v[:, n_models:] == 0).all()
+    return [
+        (
+            np.append(v[:, m] / np.sqrt(packed.n_hashes), descent.intercept(m)),
+            dual[:, m],
+            descent.n_passes(m),
+        )
+        for m in range(n_models)
+    ]
 
 
 def coded(bits=4, n_hashes=50, n_rows=60):
@@ -311,53 +331,95 @@ def test_blocks_have_the_same_optimum(tmp_path, monkeypatch):
             assert values[0] == pytest.approx(values[1], rel=1e-4)
 
 
-def test_keys_are_of_the_class():
-    """Each class has its own order, whatever the number of classes."""
-    assert len(set(_seeding.keys(0, "linear", 50).tolist())) == 50
-    assert (_seeding.keys(0, "linear", 50)[:3] == _seeding.keys(0, "linear", 3)).all()
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "log_loss"])
+def test_models_do_not_depend_on_those_they_are_trained_with(loss, bits):
+    """Each alone, in the same order of rows, and in turns that end anywhere: the same bits."""
+    packed, _, _, _ = coded(bits, n_hashes=21)
+    y = np.random.default_rng(0).integers(0, kernel.most_models(), len(packed)).astype(np.int32)
+    for n_models in range(1, kernel.most_models() + 1):
+        together = trained_together(packed, loss, 1.0, 1e-3, 7, y, 0, n_models, max_visits=17)
+        for label, found in enumerate(together):
+            (alone,) = trained_together(packed, loss, 1.0, 1e-3, 7, y, label, 1)
+            assert (found[0] == alone[0]).all()
+            assert (found[1] == alone[1]).all()
+            assert found[2] == alone[2]
 
 
-@pytest.mark.parametrize("change", ["labels", "dual", "sampled", "v"])
+@pytest.mark.parametrize("n_models", [1, 2, 3, 8, 9, 20, 52])
+def test_groups_of_models(n_models):
+    for n_jobs in (1, 2, 3, 16, 100):
+        cuts = _solver._cuts(n_models, n_jobs)
+        sizes = np.diff(cuts)
+        assert cuts[0] == 0
+        assert cuts[-1] == n_models
+        assert 1 <= sizes.min() <= sizes.max() <= min(sizes.min() + 1, kernel.most_models())
+        assert len(sizes) % n_jobs == 0 or len(sizes) == n_models
+
+
+@pytest.mark.parametrize(
+    "change", ["labels", "dual", "sampled", "v", "active", "order", "columns", "misaligned"]
+)
 def test_arrays_that_do_not_fit_are_refused(change):
     packed, _, y, _ = coded()
-    n = len(packed)
+    n, width = len(packed), packed.n_hashes << packed.bits
     arrays = {
         "labels": (y > 0).astype(np.int32),
-        "dual": np.zeros(n),
+        "dual": np.zeros((n, 1)),
         "sampled": packed.sampled.view(np.uint8),
-        "v": np.zeros((packed.n_hashes << packed.bits) + 1),
+        "v": _solver._aligned_zeros(width, 1),
+        "active": np.empty(n, np.uint8),
+        "order": np.empty(n, np.uint32),
+        "columns": np.empty(2 * packed.n_hashes, np.uint32),
     }
-    arrays[change] = arrays[change][:-1].copy()
-    columns = np.empty(kernel.scratch_columns(packed.n_hashes), np.uint32)
+    if change == "misaligned":
+        arrays["v"] = _solver._aligned_zeros(width + 1, 1)[1:]
+    elif change == "v":
+        arrays[change] = _solver._aligned_zeros(width - 1, 1)
+    else:
+        arrays[change] = arrays[change][:-1].copy()
 
     def turn():
         descent = kernel.Descent(
-            packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, arrays["v"], columns
-        )
+            packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, 1, arrays["v"],
+            arrays["columns"],
+        )  # fmt: skip
         descent.turn(
             packed.array, arrays["sampled"], arrays["labels"], None, None, arrays["dual"],
-            np.empty(n, np.uint32), 5, 10**9, True, False,
+            arrays["order"], arrays["active"], 5, 10**9, True, 1,
         )  # fmt: skip
 
     with pytest.raises(ValueError, match="the arrays do not fit"):
         turn()
 
 
-def test_each_class_has_an_order_of_its_own():
-    """Two classes that mirror each other: the model of the second is that of the first times -1
-    at the optimum, but not on the way there."""
-    X, y, _ = data()
-    three = np.where(y == 2, 1, y)
-    three[0] = 2
-    map = MAPS["min-max"]
-    parameters = {"tol": 1e-12, "fit_intercept": False, "random_state": 0}
-    weights = np.where(three == 2, 0.0, 1.0)
-    weights[0] = 1e-300  # the third class is there, and does not count
-    found = KernelClassifier(map, max_iter=1, **parameters)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found.fit(X, three, sample_weight=weights)
-    assert np.abs(found.coef_[0] + found.coef_[1]).max() > 1e-6
+def test_turns_that_do_not_fit_are_refused():
+    """Rows of another number than those that a turn began with; models that are not there; models
+    of regression together; numbers of models."""
+    packed, _, y, _ = coded()
+    v = _solver._aligned_zeros(packed.n_hashes << packed.bits, 1)
+    columns = np.empty(2 * packed.n_hashes, np.uint32)
+    descent = kernel.Descent(
+        packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, 1, v, columns
+    )
+
+    def turn(n, going, labels=True):
+        labels = (y[:n] > 0).astype(np.int32) if labels else None
+        descent.turn(
+            packed.array[:n], packed.sampled[:n].view(np.uint8), labels, y[:n], None,
+            np.zeros((n, 1)), np.empty(n, np.uint32), np.empty(n, np.uint8), 1, 1, False, going,
+        )  # fmt: skip
+
+    turn(20, 1)
+    for n, going, labels in ((19, 0, True), (20, 2, True), (20, 1, False)):
+        with pytest.raises(ValueError, match="the arrays do not fit"):
+            turn(n, going, labels)
+    for number in (-1, 1):
+        with pytest.raises(IndexError):
+            descent.violations(number)
+    for number in (0, kernel.most_models() + 1):
+        with pytest.raises(ValueError, match="models are trained together"):
+            kernel.stride_of(number)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

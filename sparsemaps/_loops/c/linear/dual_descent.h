@@ -3,11 +3,16 @@
  * that are read from the codes.
  *
  * Row i has the features z_i: 1 / sqrt(k) in the columns of its k codes, and one more feature of the
- * value `bias`. The model minimises
+ * value `bias`. A model minimises
  *
  *     |w|^2 / 2 + sum_i C_i loss(y_i, <w, z_i>)
  *
- * over w = sum_i beta_i z_i. The solver keeps v = sqrt(k) w, that is, sums of beta. */
+ * over w = sum_i beta_i z_i. The solver keeps v = sqrt(k) w, that is, sums of beta.
+ *
+ * Several models, each of one class against the rest, are trained together: their numbers v of one
+ * column stand side by side, so that one line of the cache has those of all. They visit rows in the
+ * same order, and each skips the rows that have left it. So a model is the same, bit for bit,
+ * whatever other models are trained with it. */
 #ifndef SPARSEMAPS_DUAL_DESCENT_H
 #define SPARSEMAPS_DUAL_DESCENT_H
 
@@ -19,48 +24,62 @@
 
 enum { SQUARED_HINGE, HINGE, LOG_LOSS, SQUARED_EPSILON_INSENSITIVE, EPSILON_INSENSITIVE };
 
+enum { MOST_MODELS = 8 }; /* that are trained together: `active` has a bit for each */
+
 typedef struct {
     coded_rows rows;
     ptrdiff_t n_rows;
+    ptrdiff_t n_models;
     int loss;
     double epsilon; /* of the losses of regression */
     double bias;
     double tol;
     double cost;           /* C */
     const double *weights; /* of each row: C_i is C times that; NULL where all are 1 */
-    const int32_t *labels; /* classification: y is 1 where the label is `positive`, else -1 */
-    int32_t positive;
-    const double *targets; /* regression */
-    uint64_t key;          /* of the random order */
+    const int32_t
+        *labels; /* classification: y of model m is 1 for label first + m, -1 for others */
+    int32_t first;
+    const double *targets; /* regression, which has one model */
+    uint64_t key;          /* of the random orders */
 } dual_problem;
 
 typedef struct {
-    double *v;         /* n_codes << bits, and one more that is 0 */
-    double intercept;  /* the weight of the last feature */
-    double *dual;      /* of each row: alpha_i; of regression beta_i. Of LOG_LOSS the nearer of the
-                         * distances to 0 and to C_i, as a negative number for the latter. */
-    uint32_t *order;   /* of the rows; those that are active come first */
-    uint32_t *columns; /* scratch: padded_columns(n_codes) */
-    ptrdiff_t n_weighed; /* rows whose C_i is not 0 */
-    ptrdiff_t n_active;
-    ptrdiff_t position;                /* in the order, of the row that is next */
-    int64_t n_passes;                  /* over rows; with the key, they decide the order */
-    int n_here;                        /* passes over these rows in this turn */
+    double intercept;                  /* the weight of the last feature */
+    int64_t n_passes;                  /* over rows, in all turns */
+    ptrdiff_t n_active;                /* rows that have not left */
     double highest, lowest;            /* projected gradients of this pass */
     double bound_above, bound_below;   /* those beyond which rows at a bound leave */
     double violation, first_violation; /* sums of violations: of this pass, and of the first here */
     double turn_violation, turn_highest, turn_lowest; /* of the first pass of this turn */
     double inner_tol;                                 /* of Newton's steps, for LOG_LOSS */
     int64_t n_newton;
+} dual_model;
+
+typedef struct {
+    double *v;       /* of each column `stride` numbers, of which n_models count */
+    double *dual;    /* of each row and model: alpha_i; of regression beta_i. Of LOG_LOSS the nearer
+                      * of the distances to 0 and to C_i, as a negative number for the latter. */
+    uint32_t *order; /* of the rows that this pass visits */
+    uint8_t *active; /* of each row: the models which it has not left */
+    uint32_t *columns;   /* scratch: those of two rows */
+    ptrdiff_t stride;    /* 1, or the number of models of the table of loops */
+    unsigned going;      /* models that have not converged in this turn */
+    ptrdiff_t n_weighed; /* rows whose C_i is not 0 */
+    ptrdiff_t n_order;
+    ptrdiff_t position; /* in the order, of the row that is next */
+    int64_t n_turns;    /* with the key and n_here, they decide the order */
+    int n_here;         /* passes of this turn */
+    dual_model models[MOST_MODELS];
 } dual_state;
 
 typedef struct {
+    ptrdiff_t n_models; /* that are trained together at best: as many as a register holds numbers */
     /* The first values of the dual variables of these rows, which are 0 before. */
     void (*add_first)(const dual_problem *problem, dual_state *state);
-    /* Begin a turn with these rows: the order, and no row has left. */
-    void (*begin)(const dual_problem *problem, dual_state *state);
+    /* Begin a turn of the models `going` with these rows: no row has left. */
+    void (*begin)(const dual_problem *problem, dual_state *state, unsigned going);
     /* Visit rows until `max_passes` passes, convergence, or about `max_visits` visits. Returns 1 if
-     * the passes have converged, -1 if there were `max_passes`, 0 if it is to be called again. */
+     * all models have converged, -1 if there were `max_passes`, 0 if it is to be called again. */
     int (*descend)(const dual_problem *problem, dual_state *state, int max_passes,
                    int64_t max_visits);
 } dual_descent_loops;

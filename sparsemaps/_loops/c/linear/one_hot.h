@@ -18,20 +18,9 @@ typedef struct {
 } coded_rows;
 
 /* Sums have this number of lanes, at every level. */
-enum { SUM_LANES = 16 };
+enum { SUM_LANES = 8 };
 
-static inline ptrdiff_t one_hot_width(const coded_rows *rows)
-{
-    return rows->n_codes << rows->bits;
-}
-
-/* Columns of a row, up to a multiple of SUM_LANES; those behind the last code are the width. */
-static inline ptrdiff_t padded_columns(ptrdiff_t n_codes)
-{
-    return (n_codes + SUM_LANES - 1) / SUM_LANES * SUM_LANES;
-}
-
-/* The columns of codes first to stop, of which the first begins a byte; then those that pad. */
+/* The columns of codes first to stop, of which the first begins a byte. */
 INLINE void one_hot_columns(const coded_rows *rows, ptrdiff_t row, ptrdiff_t first, ptrdiff_t stop,
                             uint32_t *restrict columns)
 {
@@ -56,8 +45,6 @@ INLINE void one_hot_columns(const coded_rows *rows, ptrdiff_t row, ptrdiff_t fir
             columns[j - first] = (uint32_t)j << bits | ((uint32_t)(word >> bit % 8) & mask);
         }
     }
-    for (; j < padded_columns(stop); j++)
-        columns[j - first] = (uint32_t)one_hot_width(rows);
 }
 
 #endif

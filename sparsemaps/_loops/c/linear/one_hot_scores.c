@@ -38,7 +38,7 @@ INLINE double sum_of_model(const double *weights, const uint32_t *columns, ptrdi
 static void add(const coded_rows *rows, ptrdiff_t first_row, ptrdiff_t stop_row, ptrdiff_t first,
                 ptrdiff_t stop, const double *weights, ptrdiff_t n_models, double *sums)
 {
-    uint32_t columns[SCORE_CODES + SUM_LANES];
+    uint32_t columns[SCORE_CODES];
     const ptrdiff_t n = stop - first;
     for (ptrdiff_t row = first_row; row < stop_row; row++, sums += n_models) {
         if (!rows->sampled[row])
