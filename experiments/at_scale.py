@@ -252,7 +252,7 @@ def records(folder: Path, n_rows: int = 10_000_000, family: int = 16, n_jobs: in
     watch.start()
     start, cpu = time.perf_counter(), time.process_time()
     found = deduplicate_files(
-        None, folder / "in.txt", folder / "out.txt", texts="word:3", n_jobs=n_jobs, progress=False
+        None, folder / "in.txt", folder / "out.txt", source="word:3", n_jobs=n_jobs, progress=False
     )
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     watch.done.set()

@@ -65,7 +65,7 @@ def sparsemaps(work: Work) -> Pairs:
     out = work.folder / "pairs.tsv"
     files.similar_pairs_of_files(
         MinHash(n_hashes=N_HASHES, random_state=0), str(work.source), str(out),
-        texts=f"word:{work.n}", threshold=THRESHOLD, progress=False,
+        source=f"word:{work.n}", threshold=THRESHOLD, progress=False,
     )  # fmt: skip
     for line in out.read_text(encoding="utf-8").splitlines():
         i, j, _ = line.split("\t")
@@ -77,7 +77,7 @@ def sparsemaps_dedup(work: Work) -> Pairs:
     kept, table = str(work.folder / "kept.jsonl"), work.folder / "clusters.tsv"
     files.deduplicate_files(
         MinHash(n_hashes=N_HASHES, random_state=0), str(work.source), kept, clusters=str(table),
-        texts=f"word:{work.n}", threshold=THRESHOLD, progress=False,
+        source=f"word:{work.n}", threshold=THRESHOLD, progress=False,
     )  # fmt: skip
     first: dict[str, int] = {}
     for line in table.read_text(encoding="utf-8").splitlines():
@@ -275,7 +275,7 @@ def exact_pairs(work: Work) -> tuple[Any, Any]:
     work.folder.mkdir(parents=True, exist_ok=True)
     files.similar_pairs_of_files(
         MinHash(n_hashes=N_HASHES, random_state=1), str(work.source), str(out),
-        texts=f"word:{work.n}", threshold=THRESHOLD, recall=1.0, exact=True, progress=False,
+        source=f"word:{work.n}", threshold=THRESHOLD, recall=1.0, exact=True, progress=False,
     )  # fmt: skip
     pairs = np.loadtxt(out, ndmin=2).reshape(-1, 3)[:, :2].astype(np.int64) - 1
     return pairs[:, 0], pairs[:, 1]

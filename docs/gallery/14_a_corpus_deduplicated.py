@@ -46,7 +46,7 @@ thresholds = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 copies_kept, others_kept = [], []
 for threshold in thresholds:
     minhash = MinHash(n_hashes=256, random_state=0)
-    deduplicate_files(minhash, corpus, kept, threshold=threshold, texts="word:3")
+    deduplicate_files(minhash, corpus, kept, threshold=threshold, source="word:3")
     rows = np.array([json.loads(line)["row"] for line in kept.read_text().splitlines()])
     copies_kept.append(100 * np.sum(rows % 3 == 2) / 1000)
     others_kept.append(100 * np.sum(rows % 3 != 2) / 2000)

@@ -104,12 +104,13 @@ def _reason(error: BaseException, options: set[str]) -> str:
     return " ".join(str(error).split())
 
 
-_OPTION_OF = {"random_state": "seed"}
+_OPTION_OF = {"random_state": "seed", "source": "texts"}
 """Parameters whose options have other names."""
 
 
 def _setting(options: set[str], name: str, value: Any) -> str | None:
     """The option for a parameter with a value; None if the command has no such option."""
+    name = _OPTION_OF.get(name, name)
     if name not in options:
         return None
     if isinstance(value, bool):

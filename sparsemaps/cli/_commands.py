@@ -20,7 +20,17 @@ from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.files import _dedup, _kernel_matrix, _pairs, _summary
 from sparsemaps.files import _map as _files_of_map
 from sparsemaps.files._coded_records import holds_codes
-from sparsemaps.files._job import Job, Names, make_job, make_text_job, source_of
+from sparsemaps.files._dedup_plan import Outputs
+from sparsemaps.files._dedup_plan import make_plan as make_dedup_plan
+from sparsemaps.files._job import Job, Names, make_job, make_text_job, vectorizer_for
+from sparsemaps.files._job_options import (
+    Rule,
+    Search,
+    Svmlight,
+    Texts,
+    by_names,
+    rows_unless_said,
+)
 from sparsemaps.files._tasks import Share, described
 
 
@@ -100,13 +110,11 @@ def map(options: argparse.Namespace) -> None:
     if options.save_config is not None:
         with _output_files.atomic_output(options.save_config) as out:
             out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
-    what = {
-        name: getattr(options, name)
-        for name in ("zero_based", "ones", "format", "comments", "max_line_bytes")
-    }
-    what |= _text_options(options)
+    what = {name: getattr(options, name) for name in ("ones", "format", "comments", "n_jobs")}
     header = options.command if options.header else False
-    _map_inputs(options, make_job(made, header=header, n_jobs=options.n_jobs, **what))
+    paths = [] if options.dask is not None else expand(options.inputs)  # else they may be URLs
+    source = rows_unless_said(_source(options), paths)
+    _map_inputs(options, make_job(made, source, header=header, **what))
 
 
 def _map_inputs(options: argparse.Namespace, job: Job) -> None:
@@ -146,15 +154,51 @@ def _tell_of_nothing(mapped: list[files.MappedFile]) -> None:
             print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
 
 
-def _text_options(options: argparse.Namespace) -> dict[str, Any]:
-    """--texts and the options for texts, as parameters of `map_files`."""
-    names = ("texts", "label_field", "id_field", "token_pattern", "text_format")
-    values = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    if options.field is not None:
-        if options.texts is None:
-            raise ValueError("--field is for texts; give --texts")
-        values["field"] = options.field
-    return values
+_OF_TEXTS = {
+    "field": "field", "label_field": "label_field", "id_field": "id_field",
+    "text_format": "format", "token_pattern": "token_pattern", "normalize": "normalize",
+}  # fmt: skip
+"""Options for texts, and the parameters of `Texts` that they are."""
+
+
+def _source(
+    options: argparse.Namespace, of_rows: str = "is for texts; give --texts"
+) -> Texts | Svmlight | None:
+    """What the inputs are, by --texts and the options for texts; None where nothing says so.
+    `of_rows` is said of an option for texts where there are none."""
+    texts = getattr(options, "texts", None)
+    if texts is None:
+        for name in _OF_TEXTS:
+            if getattr(options, name, None) is not None:
+                raise ValueError(f"{flag(name)} {of_rows}")
+        return _rows(options)
+    if options.zero_based:
+        raise ValueError("--zero-based is for LIBSVM files, not for texts")
+    return _texts(options, texts)
+
+
+def _rows(options: argparse.Namespace) -> Svmlight | None:
+    """LIBSVM files, where an option says more of them."""
+    source = Svmlight(zero_based=options.zero_based, max_line_bytes=options.max_line_bytes)
+    return None if source == Svmlight() else source
+
+
+def _texts(options: argparse.Namespace, analyzer: str = Texts.analyzer) -> Texts:
+    given: dict[str, Any] = {}
+    for option, name in _OF_TEXTS.items():
+        if getattr(options, option, None) is not None:
+            given[name] = getattr(options, option)
+    return Texts(analyzer, max_line_bytes=options.max_line_bytes, **given)
+
+
+def _source_by_names(options: argparse.Namespace) -> Texts | Svmlight:
+    """What the inputs are; texts by their names, without --texts."""
+    is_texts = options.texts is not None or options.text_format is not None
+    if not is_texts:
+        is_texts = isinstance(by_names(None, expand(options.inputs)), Texts)
+    if is_texts and options.texts is None:
+        options.texts = Texts.analyzer
+    return _source(options) or Svmlight()
 
 
 def text(options: argparse.Namespace) -> None:
@@ -173,9 +217,8 @@ def text(options: argparse.Namespace) -> None:
             raise ValueError("--n-features is not for --analyzer byte, whose columns are exact")
     vectorizer = make(binary=options.binary, **parameters)
     vectorizer.fit(["any"])  # raises for bad parameters
-    what = {name: getattr(options, name) for name in ("label_field", "id_field", "text_format")}
-    what |= {"field": options.field or "text", "max_line_bytes": options.max_line_bytes}
-    _map_inputs(options, make_text_job(vectorizer, options.n_jobs, **what))
+    options.token_pattern = None  # which the vectorizer has
+    _map_inputs(options, make_text_job(vectorizer, _texts(options), options.n_jobs))
 
 
 def _check_names(options: argparse.Namespace) -> None:
@@ -228,10 +271,9 @@ def kernel(options: argparse.Namespace) -> None:
         options.train,
         options.test,
         options.output,
-        zero_based=options.zero_based,
+        source=_rows(options) or Svmlight(),
         n_jobs=options.n_jobs,
         progress=options.progress,
-        max_line_bytes=options.max_line_bytes,
     )
     if not n_rows:
         print(f"sparsemaps: {options.test or options.train}: there are no rows", file=sys.stderr)
@@ -243,20 +285,15 @@ def pairs(options: argparse.Namespace) -> None:
     coded = [path for path in read if holds_codes(path)]
     if coded:
         _refuse_other_options(options, coded[0])
+    similarity = "containment" if getattr(options, "containment", False) else "jaccard"
     plan = _pairs.make_plan(
         None if coded else make_map(options),
         options.inputs,
         options.output,
-        threshold=options.threshold,
-        other=options.other,
-        exact=options.exact,
-        containment=getattr(options, "containment", False),
-        recall=options.recall,
-        zero_based=options.zero_based,
-        n_jobs=options.n_jobs,
-        max_bytes=options.max_bytes,
-        max_line_bytes=options.max_line_bytes,
-        **{"texts": None, "field": "text", **_text_options(options)},
+        options.other,
+        _source(options),
+        _search(options, similarity, options.max_bytes),
+        options.n_jobs,
     )
     answer = _run_plan(options, _pairs, plan)
     if answer is None:
@@ -265,6 +302,10 @@ def pairs(options: argparse.Namespace) -> None:
     for inputs, n_rows in sides:
         if inputs and not n_rows:
             print(f"sparsemaps: {', '.join(inputs)}: there are no rows", file=sys.stderr)
+
+
+def _search(options: argparse.Namespace, *others: Any) -> Search:
+    return Search(options.threshold, options.recall, options.exact, *others)
 
 
 def _run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
@@ -315,33 +356,27 @@ def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
 
 def dedup(options: argparse.Namespace) -> None:
     """``sparsemaps dedup``."""
-    names = (
-        *("threshold", "recall", "exact", "rule", "texts", "keep", "removed", "report", "dry_run"),
-        *("clusters", "against", "id_field", "zero_based", "token_pattern", "text_format"),
-        "max_line_bytes",
+    outputs = Outputs(
+        options.output, options.removed, options.report, options.clusters, options.dry_run
     )
-    what = {name: getattr(options, name) for name in names}
-    what |= {"field": options.field or "text"}
-    what |= {"n_jobs": options.n_jobs}
-    plan = _dedup.make_plan(make_map(options), options.inputs, options.output, **what)
+    rule = Rule(options.rule, options.keep, options.against)
+    source, search = _source_by_names(options), _search(options)
+    plan = make_dedup_plan(
+        make_map(options), options.inputs, outputs, source, search, rule, options.n_jobs
+    )
     result = _run_plan(options, _dedup, plan)
     if result is None:
         return
+    said = result.named_counts()
+    figures = ", ".join(f"{n} {words}" for words, n in said.items() if n or words in _ALWAYS)
     print(
-        f"{result.n_records} records, {result.n_kept} kept{_causes(result)}; {result.n_clusters} "
-        f"clusters of several, largest {result.largest}",
+        f"{figures}; {result.n_clusters} clusters of several, largest {result.largest}",
         file=sys.stderr,
     )
 
 
-def _causes(result: Any) -> str:
-    """Why records were removed, in words."""
-    causes = (
-        (result.n_equal, "equal to a kept one"),
-        (result.n_near, "near a kept one"),
-        (result.n_earlier, "near an earlier delivery"),
-    )
-    return "".join(f", {n} {words}" for n, words in causes if n)
+_ALWAYS = "records", "kept"
+"""Numbers that are printed even if they are 0."""
 
 
 def train(options: argparse.Namespace) -> None:
@@ -362,14 +397,7 @@ def train(options: argparse.Namespace) -> None:
     else:
         class_weight = "balanced" if options.balanced else None
         model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
-    names = ("zero_based", "label_field", "text_format", "max_line_bytes", "n_jobs", "progress")
-    how = {name: getattr(options, name) for name in names}
-    how["field"] = options.field or "text"
-    if options.texts is None:
-        _text_options(options)  # raises where an option is for texts
-        for name in ("label_field", "id_field", "token_pattern", "text_format"):
-            if getattr(options, name) is not None:
-                raise ValueError(f"{flag(name)} is for texts; give --texts")
+    how = {"source": _source(options), "n_jobs": options.n_jobs, "progress": options.progress}
     trained = files.train_files(model, options.inputs, options.output, **how)
     print(f"{trained.n_records} records, {trained.model.n_iter_} passes", file=sys.stderr)
     if options.validation is not None:
@@ -390,8 +418,7 @@ def _vectorizer(options: argparse.Namespace, fitted: Any) -> Any:
     """The vectorizer of --texts, with the rows that other commands make of texts for this map."""
     if options.texts is None:
         return None
-    source, _ = source_of(fitted, options.texts, token_pattern=options.token_pattern)
-    return source.vectorizer  # type: ignore[attr-defined]
+    return vectorizer_for(fitted, _texts(options, options.texts))
 
 
 def _load_model(path: str) -> Any:
@@ -408,25 +435,28 @@ def _load_model(path: str) -> Any:
 
 def predict(options: argparse.Namespace) -> None:
     """``sparsemaps predict``."""
-    names = ("id_field", "explain", *_MODEL_OPTIONS)
-    what = {name: getattr(options, name) for name in names} | {"field": options.field or "text"}
     model = _load_model(options.model)
-    answer = files.predict_files(model, options.inputs, options.output, **what)
+    answer = files.predict_files(
+        model, options.inputs, options.output, explain=options.explain, **_how(options, model)
+    )
     if not answer.n_records:
         print(f"sparsemaps: {', '.join(options.inputs)}: there are no records", file=sys.stderr)
 
 
 def filter(options: argparse.Namespace) -> None:
     """``sparsemaps filter``."""
-    names = ("label", "min_score", *_MODEL_OPTIONS)
-    what = {name: getattr(options, name) for name in names} | {"field": options.field or "text"}
     model = _load_model(options.model)
+    what = {"label": options.label, "min_score": options.min_score, **_how(options, model)}
     answer = files.filter_files(model, options.inputs, options.output, **what)
     print(f"{answer.n_records} records, {answer.n_kept} kept", file=sys.stderr)
 
 
-_MODEL_OPTIONS = ("zero_based", "text_format", "max_line_bytes", "n_jobs", "progress")
-"""Options of commands that read records for a model."""
+def _how(options: argparse.Namespace, model: Any) -> dict[str, Any]:
+    """How records are read for a model."""
+    if getattr(model, "vectorizer_", None) is not None:
+        options.texts = Texts.analyzer  # whose place the vectorizer takes
+    how = {"n_jobs": options.n_jobs, "progress": options.progress}
+    return {"source": _source(options, "is for models of texts"), **how}
 
 
 def info(options: argparse.Namespace) -> None:

@@ -291,9 +291,14 @@ def _add_texts(
     group = parser.add_argument_group("raw texts: .txt, .jsonl, .parquet (.gz, .bz2, .xz, .zst)")
     group.add_argument(
         "--texts", metavar="ANALYZER:N[-M]",
-        help="the inputs are raw texts, and rows are their n-grams: word:5, char:3-5, char_wb:3, "
-        "byte:3; as sets for minhash, counts otherwise; lower case, but not for byte"
+        help="the inputs are raw texts, and rows are their n-grams: word:5, auto:5, char:3-5, "
+        "char_wb:3, byte:3; as sets for minhash, counts otherwise; lower case, but not for byte"
         + ("" if default is None else f" (default: {default})"),
+    )  # fmt: skip
+    group.add_argument(
+        "--normalize", choices=("nfc", "nfkc", "plain"),
+        help="the normal form of Unicode of texts; plain is NFKC in lower case, with punctuation "
+        "and runs of blanks as one blank",
     )  # fmt: skip
     _add_fields(group, has_labels)
 

@@ -9,7 +9,6 @@ from typing import Any
 import distributed
 
 from sparsemaps._tools import _threads
-from sparsemaps._tools._sources import InputFile
 from sparsemaps.dask._engine import Workers
 from sparsemaps.dask._map_files import run_job
 from sparsemaps.files._job import Job
@@ -50,13 +49,9 @@ def run(
 def reachable(plan: Any) -> Any:
     """A plan of ``pairs`` or ``dedup`` whose inputs and results workers reach; a ValueError if they
     cannot."""
-    inputs = {name: getattr(plan, name) for name in ("inputs", "others", "against")
-              if getattr(plan, name, None) is not None}  # fmt: skip
-    known = [one for some in inputs.values() for one in some]
-    if plan.folder is None or not all(isinstance(one, InputFile) for one in known):
+    if not plan.is_shared:
         raise ValueError("on a cluster, inputs and outputs are files")
-    absolute = {name: type(some)(one.absolute() for one in some) for name, some in inputs.items()}
-    return plan._replace(**absolute)
+    return plan.absolute()
 
 
 @contextlib.contextmanager

@@ -13,14 +13,10 @@ from sparsemaps.dask._graphs import compute_each
 from sparsemaps.dask._ranges import ByteRange, cut, find_inputs
 from sparsemaps.dask._url_results import UrlResults
 from sparsemaps.files._job import Job, make_job
+from sparsemaps.files._job_options import Svmlight, Texts, as_source
 from sparsemaps.files._rows import read_pieces
 from sparsemaps.files._tasks import How, Stage, Task, run_stages
 from sparsemaps.files._text_rows import TextRows, with_classes
-
-_OPTIONS = (
-    *("zero_based", "ones", "comments", "max_line_bytes"),
-    *("texts", "field", "label_field", "id_field", "token_pattern", "text_format"),
-)
 
 
 def map_files(
@@ -29,12 +25,14 @@ def map_files(
     directory: str | os.PathLike[str],
     *,
     partition_bytes: int = 2**26,
+    source: Texts | Svmlight | str | None = None,
     format: str = "svmlight",
+    ones: bool = False,
+    comments: bool = False,
     client: Any = None,
     resume: bool = True,
     progress: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
-    **options: Any,
 ) -> list[str]:
     """Map the rows of LIBSVM files on a Dask cluster.
 
@@ -58,7 +56,10 @@ def map_files(
     partition_bytes : int, default=2**26
         Largest length of a range. A task costs the scheduler a millisecond, and parts that a lost
         worker was writing are written again. So choose ranges that take seconds to minutes.
-    format : {"svmlight", "npy", "npz"}, default="svmlight"
+    source : Texts, Svmlight, str or None, default=None
+        As in `sparsemaps.files.map_files`. A Parquet file is one part. Labels that are strings have
+        the same numbers in all parts: tasks read the labels of all inputs first.
+    format, ones, comments
         As in `sparsemaps.files.map_files`.
     client : distributed.Client or None, default=None
         Where tasks run. None takes the client that is current; without one, the scheduler that
@@ -73,11 +74,6 @@ def map_files(
         input; None shows it if standard error is a terminal.
     storage_options : mapping or None, default=None
         Options of fsspec for `inputs` and `directory`, such as keys.
-    **options
-        `zero_based`, `ones`, `comments`, `max_line_bytes`, and `texts`, `field`, `label_field`,
-        `id_field`, `token_pattern` and `text_format`, as in `sparsemaps.files.map_files`. A Parquet
-        file is one part. Labels that are strings have the same numbers in all parts: tasks read
-        the labels of all inputs first.
 
     Returns
     -------
@@ -115,10 +111,8 @@ def map_files(
     part-000000.svm ['1', '1:1', '8:1', '12:1']
     part-000001.svm ['-1', '4:1', '5:1', '11:1']
     """
-    for name in options:
-        if name not in _OPTIONS:
-            raise TypeError(f"map_files() got an unexpected keyword argument {name!r}")
-    job = make_job(map, format=format, **options)
+    given = as_source(source) or Svmlight()
+    job = make_job(map, given, format=format, ones=ones, comments=comments)
     return run_job(
         job, inputs, directory, partition_bytes, client=client, resume=resume, progress=progress,
         storage_options=storage_options,

@@ -1,5 +1,6 @@
 """Jobs over files: sources, blocks of rows, a map, sinks.
 
+- ``_job_options`` has options as values: what inputs are (`Texts`, `Svmlight`), and searches.
 - ``_rows`` reads blocks of rows of a source, by threads and in order; errors name file and line.
 - ``_text_rows`` makes rows of raw texts, and numbers labels that are strings.
 - ``_results`` keeps results of a job in a folder, with their recipes (``_recipes``). ``_tasks`` has
@@ -9,9 +10,10 @@
 - ``_map`` has `map_files`: all inputs to one output, or one output for each input.
 - ``_coded_records`` makes the codes of the records of inputs, their pairs, and exact kernels.
 - ``_pairs`` has `similar_pairs_of_files`, the similar rows of files, for ``sparsemaps pairs``.
-- ``_dedup`` has `deduplicate_files`, records without near-duplicates. ``_removed_records``
-  finds which records are removed, and why. ``_kept_records`` writes the others. ``_reported`` has
-  the contents of the report, and ``_report`` makes a page of them.
+- ``_dedup`` has `deduplicate_files`, records without near-duplicates: ``_dedup_plan`` checks the
+  options, ``_dedup_stages`` has the stages, ``_removed_records`` finds which records are removed,
+  ``_kept_records`` writes the others, and ``_evidence`` says why. ``_reported`` has the contents of
+  the report, and ``_report`` makes a page of them.
 - ``_learning`` trains models of ``linear`` on files (`train_files`), labels records with them
   (`predict_files`), and writes those of a label (`filter_files`).
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
@@ -23,6 +25,7 @@ writes the text.
 
 from sparsemaps.files._dedup import Deduplicated, DeduplicatedFile, deduplicate_files
 from sparsemaps.files._job import MappedFile
+from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._learning import (
     FilteredFile,
     LabelledFile,
@@ -41,6 +44,8 @@ __all__ = [
     "FoundPairs",
     "LabelledFile",
     "MappedFile",
+    "Svmlight",
+    "Texts",
     "TrainedModel",
     "deduplicate_files",
     "filter_files",

@@ -29,6 +29,7 @@ from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, join_files
 from sparsemaps.files._job import Job
+from sparsemaps.files._job_options import Search
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, counts, save_array
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
@@ -66,6 +67,14 @@ class Codes(NamedTuple):
         return _digests(self.path, sum(self.n_records))
 
 
+class CodedInputs(NamedTuple):
+    """Inputs with the codes of their records, and how rows are made of them, to read them again."""
+
+    job: Job
+    inputs: list[Any]
+    codes: Codes
+
+
 def _digests(path: str, n_records: int) -> Array:
     array = read_array(path + DIGESTS, ArrayKind(np.uint64))
     if len(array) % 3:
@@ -89,6 +98,10 @@ class Earlier(NamedTuple):
             return codes
         kept = read_array(self.kept.path, ArrayKind(np.bool_, (len(codes),)))
         return codes._with_rows(codes.array, codes.sampled & kept)
+
+    def absolute(self) -> "Earlier":
+        """The same for processes whose current directory is another one."""
+        return Earlier(self.codes.absolute(), self.kept and self.kept.absolute())
 
     @property
     def files(self) -> list[InputFile]:
@@ -206,29 +219,21 @@ def read_comments(path: str) -> list[tuple[int, str]]:
 # ---- pairs ---------------------------------------------------------------------------------------
 
 
-class Search(NamedTuple):
-    """The parameters that decide which records are near."""
-
-    threshold: float
-    recall: float
-    exact: bool
-
-
 def joining_pairs(
-    job: Job, search: Search, inputs: list[Any], codes: Codes, folder: str, how: How, steps: Stages
+    coded: CodedInputs, search: Search, folder: str, how: How, steps: Stages
 ) -> tuple[Array, Array]:
     """Pairs that join the records of each cluster, by the estimates or by the exact kernel; and
     pairs of each record without samples and the first of its copies."""
-    threshold, recall, is_exact = search
-    own = codes.load()
-    if is_exact:
+    threshold, recall = search.threshold, search.recall
+    own = coded.codes.load()
+    if search.exact:
         i, j = _search.candidates(own, None, threshold, recall, how.n_jobs, stages=steps)
-        value = exact_values(job, (inputs, None), (own, None), (i, j), folder, how)
+        value = exact_values(coded.job, (coded.inputs, None), (own, None), (i, j), folder, how)
         kept = _search.reaches(value, threshold)
         i, j = i[kept], j[kept]
     else:
         i, j = _search.joined(own, threshold, recall, _search.MAX_BUCKET, how.n_jobs, steps)
-    i_copies, j_copies = copies(codes.digests())
+    i_copies, j_copies = copies(coded.codes.digests())
     return np.concatenate([i, i_copies]), np.concatenate([j, j_copies])
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from sparsemaps._tools import _output_files, _text_input, _threads
-from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, check_int
+from sparsemaps._tools import _output_files, _threads
+from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import CLASSES, refuse_changes
@@ -17,9 +17,10 @@ from sparsemaps.files._formats import (
     OutputFormat,
     rows_at_once,
 )
+from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._recipes import make_recipe
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
-from sparsemaps.files._text_rows import TextRows, number_labels, text_rows, width_of
+from sparsemaps.files._text_rows import TextRows, number_labels, width_of
 from sparsemaps.maps._sparse_map import as_fitted
 
 
@@ -126,25 +127,18 @@ class Job(NamedTuple):
 
 def make_job(
     map: Any,
+    source: Texts | Svmlight,
     *,
-    zero_based: bool = False,
     ones: bool = False,
     format: str = "svmlight",
     header: bool | str = False,
-    texts: str | None = None,
-    field: str = "text",
-    label_field: str | None = None,
-    id_field: str | None = None,
-    token_pattern: str | None = None,
-    text_format: str | None = None,
-    n_jobs: int | None = None,
     comments: bool = False,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+    n_jobs: int | None = None,
 ) -> Job:
     """A job of the options of `map_files`, which are checked."""
     check_choice("format", format, PUBLIC)
     _threads.resolve_n_jobs(n_jobs)
-    for name, value in (("comments", comments), ("zero_based", zero_based), ("ones", ones)):
+    for name, value in (("comments", comments), ("ones", ones)):
         check_bool(name, value)
     fitted = as_fitted(map)
     if ones and not fitted.is_one_hot:
@@ -159,65 +153,59 @@ def make_job(
     if comments and format != "svmlight":
         raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
     title = " ".join(repr(map).split()) if header is True else header or ""
-    source, config = source_of(
-        fitted, texts, zero_based=zero_based, field=field, label_field=label_field,
-        id_field=id_field, token_pattern=token_pattern, text_format=text_format,
-        max_line_bytes=max_line_bytes,
-    )  # fmt: skip
-    if comments and texts is not None:
+    if comments and isinstance(source, Texts):
         raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
-    options = FormatOptions(bool(ones), bool(comments), title, config, id_field is not None)
-    return Job(fitted, source, options, format, n_jobs)
+    rows, config = rows_for(fitted, source)
+    options = FormatOptions(bool(ones), bool(comments), title, config, has_ids(source))
+    return Job(fitted, rows, options, format, n_jobs)
 
 
-def source_of(
-    map: Any,
-    texts: str | None,
-    *,
-    zero_based: bool = False,
-    field: str = "text",
-    label_field: str | None = None,
-    id_field: str | None = None,
-    token_pattern: str | None = None,
-    text_format: str | None = None,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
-) -> tuple[Source, dict[str, Any] | None]:
-    """The source of rows for a fitted map, and the description of the vectorizer of texts."""
-    check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT)
-    if texts is None:
-        for name, value in (
-            ("label_field", label_field), ("id_field", id_field),
-            ("token_pattern", token_pattern), ("text_format", text_format),
-        ):  # fmt: skip
-            if value is not None:
-                raise ValueError(f"{setting(name, value)} is for texts")
-        return LibsvmRows(bool(zero_based), int(max_line_bytes)), None
-    if zero_based:
-        raise ValueError(f"{setting('zero_based', True)} is for LIBSVM files, not for texts")
+def coding_job(
+    map: Any, source: Texts | Svmlight, n_jobs: int | None, *, comments: bool = False
+) -> Job:
+    """A job that makes codes of records, and what stands beside them."""
+    rows, config = rows_for(map, source)
+    options = FormatOptions(False, comments, "", config, has_ids(source))
+    return Job(map, rows, options, "records", n_jobs)
+
+
+def has_ids(source: Texts | Svmlight) -> bool:
+    return isinstance(source, Texts) and source.id_field is not None
+
+
+def rows_for(map: Any, source: Texts | Svmlight) -> tuple[Source, dict[str, Any] | None]:
+    """The rows of inputs for a fitted map, and the description of the vectorizer of texts."""
+    if isinstance(source, Svmlight):
+        return LibsvmRows(source), None
     # These are imported here because they import scikit-learn's text modules, slowly.
-    from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
+    from sparsemaps.text._analyzers import vectorizer_config
 
-    is_set = map.law.is_of_sets
-    vectorizer = vectorizer_of(texts, token_pattern=token_pattern, binary=is_set)
+    vectorizer = vectorizer_for(map, source)
     width = width_of(vectorizer)
     if map.n_columns not in (None, width):
         raise ValueError(
-            f"the map was fitted to {map.n_columns} columns, and rows of texts by {texts} have "
-            f"{width}"
+            f"the map was fitted to {map.n_columns} columns, and rows of texts by "
+            f"{source.analyzer} have {width}"
         )
-    source = text_rows(
-        vectorizer, field=field, label_field=label_field, id_field=id_field,
-        text_format=text_format, max_line_bytes=max_line_bytes,
+    config = vectorizer_config(vectorizer, values=not map.law.is_of_sets)
+    return TextRows(vectorizer, source), config
+
+
+def vectorizer_for(map: Any, texts: Texts) -> Any:
+    """The vectorizer of texts for a fitted map."""
+    from sparsemaps.text._analyzers import vectorizer_of
+
+    return vectorizer_of(
+        texts.analyzer, token_pattern=texts.token_pattern, normalize=texts.normalize,
+        binary=map.law.is_of_sets,
     )  # fmt: skip
-    return source, vectorizer_config(vectorizer, values=not is_set)
 
 
-def make_text_job(vectorizer: Any, n_jobs: int | None = None, **options: Any) -> Job:
+def make_text_job(vectorizer: Any, texts: Texts, n_jobs: int | None = None) -> Job:
     """A job that writes the rows that a vectorizer makes of texts."""
     from sparsemaps.text._analyzers import vectorizer_config
 
     _threads.resolve_n_jobs(n_jobs)
-    source = text_rows(vectorizer, **options)
     config = vectorizer_config(vectorizer)
-    output_options = FormatOptions(False, False, "", config, source.has_ids)
-    return Job(None, source, output_options, "svmlight", n_jobs)
+    options = FormatOptions(False, False, "", config, has_ids(texts))
+    return Job(None, TextRows(vectorizer, texts), options, "svmlight", n_jobs)

@@ -7,10 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from sparsemaps._tools import _blocks, _output_files, _text_input, _threads
+from sparsemaps._tools import _blocks, _output_files, _threads
 from sparsemaps._tools._sources import known_inputs, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._formats import rows_at_once
+from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._rows import InputBlock, LibsvmRows, of_rows, read_rows, stacked, with_width
 from sparsemaps.libsvm._write import format_rows, one_label_each
 
@@ -21,10 +22,9 @@ def write_kernel_file(
     test: str | None,
     output: str,
     *,
-    zero_based: bool = False,
+    source: Svmlight,
     n_jobs: int | None = None,
     progress: bool | None = None,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> int:
     """Write ``function(X, X_train)`` of the rows X of `test`, or of `train`; returns their number.
 
@@ -33,10 +33,10 @@ def write_kernel_file(
     paths = [train] if test is None else [train, test]
     _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
     function(sp.csr_array((0, 1)), sp.csr_array((0, 1)))  # raises for bad parameters
-    source = LibsvmRows(zero_based, max_line_bytes, multilabel=False)
+    read = LibsvmRows(source, multilabel=False)
     inputs = known_inputs(paths)
-    loaded = [_load(function, source, input, n_jobs) for input in inputs]
-    width = max(int(zero_based), *(X.shape[1] for X, _ in loaded))
+    loaded = [_load(function, read, input, n_jobs) for input in inputs]
+    width = max(int(source.zero_based), *(X.shape[1] for X, _ in loaded))
     (X_train, _), (X, y) = loaded[0], loaded[-1]
     X_train, X = with_width(X_train, width), with_width(X, width)
     n_train = X_train.shape[0]

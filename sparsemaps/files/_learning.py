@@ -1,6 +1,7 @@
 """Models over files: `train_files`, `predict_files` and `filter_files`."""
 
 import contextlib
+import dataclasses
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _checks, _output_files, _text_input
+from sparsemaps._tools import _checks, _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
@@ -26,9 +27,10 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
 from sparsemaps.files._coded_records import holds_codes
+from sparsemaps.files._job_options import Svmlight, Texts, as_source
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, apply, read_rows
-from sparsemaps.files._text_rows import TextRows, text_rows
+from sparsemaps.files._text_rows import TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 
 _Model = KernelClassifier | KernelRegressor
@@ -73,11 +75,7 @@ def read_labelled(
     inputs: Any,
     *,
     vectorizer: Any = None,
-    zero_based: bool = False,
-    field: str = "text",
-    label_field: str | None = None,
-    text_format: str | None = None,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+    source: Texts | Svmlight | str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> LabelledRows:
@@ -97,32 +95,27 @@ def read_labelled(
         if len(parts) > 1:
             codes = PackedCodes.concatenate([part.codes for part in parts])
         return LabelledRows(codes, np.concatenate([part.labels for part in parts]))
-    source: Source = LibsvmRows(zero_based, max_line_bytes, multilabel=False)
-    if vectorizer is not None:
-        source = text_rows(
-            vectorizer, field=field, label_field=label_field, text_format=text_format,
-            max_line_bytes=max_line_bytes,
-        )  # fmt: skip
-        if label_field is None:
-            raise ValueError(f"texts need a label_field, got {setting('label_field', None)}")
+    rows = _rows(vectorizer, source, multilabel=False)
+    if isinstance(rows, TextRows) and rows.label_field is None:
+        raise ValueError(f"texts need a label_field, got {setting('label_field', None)}")
     blocks: list[PackedCodes] = []
     labels: list[Array] = []
     with contextlib.ExitStack() as stack:
         known: list[Any] = known_inputs(paths)
-        if isinstance(source, TextRows):
-            source, known = _text_rows.number_labels(source, known, n_jobs, stack)
+        if isinstance(rows, TextRows):
+            rows, known = _text_rows.number_labels(rows, known, n_jobs, stack)
         convert = partial(_labelled, map)
         with FileProgress(known, progress, "codes") as bar:
             for input in known:
-                for part in read_rows(source, input, convert, n_jobs=n_jobs, bar=bar):
+                for part in read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar):
                     blocks.append(part.codes)
                     labels.append(part.labels)
         refuse_changes(known)
     if not any(len(block) for block in blocks):
         raise ValueError(f"{', '.join(str(path) for path in paths)}: there are no records")
     codes, numbers = PackedCodes.concatenate(blocks), np.concatenate(labels)
-    if isinstance(source, TextRows) and source.classes is not None:
-        return LabelledRows(codes, np.array(list(source.classes))[numbers.astype(np.intp)])
+    if isinstance(rows, TextRows) and rows.classes is not None:
+        return LabelledRows(codes, np.array(list(rows.classes))[numbers.astype(np.intp)])
     return LabelledRows(codes, numbers)
 
 
@@ -183,11 +176,7 @@ def train_files(
     inputs: Any,
     output: Any,
     *,
-    zero_based: bool = False,
-    field: str = "text",
-    label_field: str | None = None,
-    text_format: str | None = None,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+    source: Texts | Svmlight | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> TrainedModel:
@@ -205,8 +194,11 @@ def train_files(
         codes of all records are kept in memory; one file of codes alone is mapped into it.
     output : str or path-like
         The file of the model, which `KernelClassifier.load` reads.
-    zero_based, field, label_field, text_format, max_line_bytes, progress
-        As for `map_files`; texts need a `label_field`.
+    source : Texts, Svmlight or None, default=None
+        What the inputs are; of texts, the model's vectorizer is the analyzer, and a `label_field`
+        is needed.
+    progress
+        As for `map_files`.
     n_jobs : int or None, default=None
         Threads that read; None is 1, -1 all processors. The model has its own for training.
 
@@ -244,10 +236,8 @@ def train_files(
     known = [path for path in paths if holds_codes(path)]
     fitted = model._map_of(PackedCodes.load(known[0])) if known else model.map.fit_any_width()
     rows = read_labelled(
-        fitted, paths, vectorizer=model.vectorizer, zero_based=zero_based, field=field,
-        label_field=label_field, text_format=text_format, max_line_bytes=max_line_bytes,
-        n_jobs=n_jobs, progress=progress,
-    )  # fmt: skip
+        fitted, paths, vectorizer=model.vectorizer, source=source, n_jobs=n_jobs, progress=progress
+    )
     if isinstance(model, KernelRegressor) and rows.labels.dtype.kind == "U":
         raise ValueError("a regressor needs labels that are numbers, got strings")
     model.fit(rows.codes, rows.labels)
@@ -314,28 +304,27 @@ def _ids_beside(path: Any) -> Iterator[str] | None:
     return lines()
 
 
-def _source_of(
-    model: _Model,
-    *,
-    zero_based: bool,
-    field: str,
-    id_field: str | None,
-    text_format: str | None,
-    max_line_bytes: int,
-) -> Source:
-    """What the inputs of a fitted model are."""
-    vectorizer = getattr(model, "vectorizer_", None)
-    if vectorizer is not None:
-        if zero_based:
-            raise ValueError(f"{setting('zero_based', True)} is for LIBSVM files, not for texts")
-        return text_rows(
-            vectorizer, field=field, id_field=id_field, text_format=text_format,
-            max_line_bytes=max_line_bytes,
-        )  # fmt: skip
-    for name, value in (("id_field", id_field), ("text_format", text_format)):
-        if value is not None:
-            raise ValueError(f"{setting(name, value)} is for models of texts")
-    return LibsvmRows(_checks.check_bool("zero_based", zero_based), max_line_bytes)
+def _rows(vectorizer: Any, source: Any, *, multilabel: bool = True) -> LibsvmRows | TextRows:
+    """The rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM files."""
+    given = as_source(source)
+    if vectorizer is None:
+        if isinstance(given, Texts):
+            raise ValueError("the model has no vectorizer: its inputs are no texts")
+        return LibsvmRows(given or Svmlight(), multilabel)
+    if isinstance(given, Svmlight):
+        raise ValueError("the model has a vectorizer: its inputs are texts, not LIBSVM files")
+    given = given or Texts()
+    plain: dict[str, Any] = {"analyzer": Texts.analyzer, "token_pattern": None, "normalize": None}
+    if given != dataclasses.replace(given, **plain):
+        from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
+
+        said = vectorizer_of(
+            given.analyzer, token_pattern=given.token_pattern, normalize=given.normalize
+        )
+        one, other = (vectorizer_config(each, values=False) for each in (said, vectorizer))
+        if one != other:
+            raise ValueError(f"the model has another vectorizer than that of {given.analyzer}")
+    return TextRows(vectorizer, given)
 
 
 def predict_files(
@@ -343,12 +332,8 @@ def predict_files(
     inputs: Any,
     output: Any,
     *,
-    zero_based: bool = False,
-    field: str = "text",
-    id_field: str | None = None,
-    text_format: str | None = None,
+    source: Texts | Svmlight | None = None,
     explain: int = 0,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> LabelledFile:
@@ -367,7 +352,9 @@ def predict_files(
         As for `train_files`; labels are not read. They are read once, a block at a time.
     output : str, path-like or file-like
         The file to write (.gz, .bz2, .xz, .zst); "-" is standard output.
-    zero_based, field, id_field, text_format, max_line_bytes, n_jobs, progress
+    source : Texts, Svmlight or None, default=None
+        What the inputs are; of texts, the model's vectorizer is the analyzer.
+    n_jobs, progress
         As for `map_files`.
     explain : int, default=0
         For models of texts, how many n-grams to write in further columns, with what they add to the
@@ -399,13 +386,10 @@ def predict_files(
     >>> [line.split(b"\t")[1] for line in out.getvalue().splitlines()]
     [b'b', b'a']
     """
-    source = _source_of(
-        model, zero_based=zero_based, field=field, id_field=id_field, text_format=text_format,
-        max_line_bytes=max_line_bytes,
-    )  # fmt: skip
+    rows = _rows(getattr(model, "vectorizer_", None), source)
     paths = expand(inputs)
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
-    if explain and (not isinstance(source, TextRows) or any(map(holds_codes, paths))):
+    if explain and (not isinstance(rows, TextRows) or any(map(holds_codes, paths))):
         raise ValueError(f"{setting('explain', explain)} is for texts")
     if not hasattr(output, "write"):
         _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
@@ -417,7 +401,7 @@ def predict_files(
         if not hasattr(output, "write"):
             file = stack.enter_context(_output_files.atomic_output(output))
         bar = stack.enter_context(FileProgress(known, progress, "labels"))
-        for _, part in _scored(model, source, known, n_jobs, bar, explain):
+        for _, part in _scored(model, rows, known, n_jobs, bar, explain):
             ids = part.ids or range(n_records + 1, n_records + 1 + len(part.scores))
             file.write(_lines(names, part, ids))
             n_records += len(part.scores)
@@ -461,10 +445,7 @@ def filter_files(
     *,
     label: Any,
     min_score: float | None = None,
-    zero_based: bool = False,
-    field: str = "text",
-    text_format: str | None = None,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+    source: Texts | Svmlight | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> FilteredFile:
@@ -489,8 +470,8 @@ def filter_files(
     min_score : float or None, default=None
         The least score of that class; None takes the records whose score is highest for it. Of two
         classes, the score of the first is that of the second times -1.
-    zero_based, field, text_format, max_line_bytes, n_jobs, progress
-        As for `map_files`.
+    source, n_jobs, progress
+        As for `predict_files`.
 
     Returns
     -------
@@ -522,10 +503,7 @@ def filter_files(
     if not isinstance(model, KernelClassifier):
         raise ParameterError("model", repr(model), "a KernelClassifier")
     is_wanted = _rule(model, label, min_score)
-    source = _source_of(
-        model, zero_based=zero_based, field=field, id_field=None, text_format=text_format,
-        max_line_bytes=max_line_bytes,
-    )  # fmt: skip
+    rows = _rows(getattr(model, "vectorizer_", None), source)
     paths = expand(inputs)
     coded = [path for path in paths if holds_codes(path)]
     if coded:
@@ -536,10 +514,10 @@ def filter_files(
         _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
     with contextlib.ExitStack() as stack:
         known: list[Any] = spooled(known_inputs(paths), stack)
-        check_outputs(source, [(output, known)])
+        check_outputs(rows, [(output, known)])
         kept: list[list[Array]] = [[] for _ in known]
         with FileProgress(known, progress, "scores") as bar:
-            for number, part in _scored(model, source, known, n_jobs, bar):
+            for number, part in _scored(model, rows, known, n_jobs, bar):
                 kept[number].append(is_wanted(part.scores))
         selections = [
             Selection(input, np.concatenate([np.zeros(0, bool), *some]))
@@ -549,7 +527,7 @@ def filter_files(
         if not hasattr(output, "write"):
             file = stack.enter_context(_output_files.atomic_output(output))
         with FileProgress(known, progress, "records") as bar:
-            write_kept(source, selections, file, n_jobs, bar)
+            write_kept(rows, selections, file, n_jobs, bar)
         refuse_changes(known)
     n_kept = sum(int(one.kept.sum()) for one in selections)
     return FilteredFile(sum(len(one.kept) for one in selections), n_kept)

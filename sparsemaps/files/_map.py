@@ -20,6 +20,7 @@ from sparsemaps._tools._sources import (
     known_inputs,
 )
 from sparsemaps.files._job import Job, MappedFile, Names, make_job
+from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
 from sparsemaps.files._results import Result, Results, counts
 from sparsemaps.files._tasks import (
     Engine,
@@ -45,18 +46,12 @@ def map_files(
     ones: bool = False,
     format: str = "svmlight",
     header: bool | str = False,
-    texts: str | None = None,
-    field: str = "text",
-    label_field: str | None = None,
-    id_field: str | None = None,
-    token_pattern: str | None = None,
-    text_format: str | None = None,
+    source: Texts | Svmlight | str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
     comments: bool = False,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> list[MappedFile]:
     r"""Map the rows of LIBSVM files, in bounded memory.
 
@@ -79,7 +74,8 @@ def map_files(
         input: of the input's name, without its ending of compression, and with ".npy" or ".npz"
         in those formats, or ".svm" for texts.
     zero_based : bool, default=False
-        Whether the indices of the inputs count from 0. Those written count from 1.
+        Short for ``source=Svmlight(zero_based=True)``: the indices of the inputs count from 0.
+        Those written count from 1.
     ones : bool, default=False
         Write one-hot features as 1, not as ``1 / sqrt(n_hashes)``. For maps with one-hot output
         only.
@@ -92,27 +88,12 @@ def map_files(
     header : bool or str, default=False
         A comment at the beginning of text; True writes the map and its parameters. LIBSVM's own
         programs do not read comments.
-    texts : str or None, default=None
-        Not None says that the inputs are raw texts, whose rows are their n-grams. It is the
-        analyzer with the sizes of n-grams, such as "word:5", "char:3-5", "char_wb:3" or "byte:3".
-        Columns are hashes of n-grams, below ``2**31 - 2``; for "byte" they are exact. Letters are
-        lowered, but not for "byte". Rows are sets of n-grams for `MinHash`, and counts without a
-        norm for other maps.
-    field : str, default="text"
-        For texts, the field of a record of .jsonl, or the column of .parquet. In .txt, each line is
-        a text.
-    label_field : str or None, default=None
-        For texts, the field of labels; without it labels are 0. Labels that are strings are
-        numbered from 0 in sorted order, and OUTPUT.classes.tsv has the numbers and the labels. The
-        inputs are then read twice, and those from a pipe are kept in a temporary file.
-    id_field : str or None, default=None
-        For texts, the field of ids. Format "svmlight" has them as comments; the other formats have
-        them in OUTPUT.ids.txt, one a line.
-    token_pattern : str or None, default=None
-        For texts, a regular expression for words; None is ``\S+``.
-    text_format : {"txt", "jsonl", "parquet"} or None, default=None
-        For texts, the format of all inputs; None takes it from their names. Pipes and file objects
-        need it.
+    source : Texts, Svmlight, str or None, default=None
+        What the inputs are. A string is the analyzer of raw texts: "word:5" is ``Texts("word:5")``.
+        None is ``Svmlight()``. Of texts, ids are comments in format "svmlight", and stand in
+        OUTPUT.ids.txt in the other formats, one a line. Labels that are strings are numbered, and
+        OUTPUT.classes.tsv has the numbers and the labels; the inputs are then read twice, and those
+        from a pipe are kept in a temporary file.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it. The threads divide
         each file. Of files below 8 MB that have an output each, every thread takes another file.
@@ -128,8 +109,6 @@ def map_files(
     task : tuple (stage, i, n) or None, default=None
         For an output that is a directory: ("map", i, n) makes only those outputs whose numbers are
         i modulo n. So n processes, on machines that share the directory, make all of them.
-    max_line_bytes : int, default=2**30
-        A longer line is an error: a small compressed file can hold one that fills the memory.
 
     Returns
     -------
@@ -163,12 +142,16 @@ def map_files(
     b'1 1:1 8:1 12:1\n-1 4:1 5:1 11:1\n'
     """
     check_bool("resume", resume)
+    if check_bool("zero_based", zero_based):
+        if source is not None:
+            raise ValueError(f"{setting('zero_based', True)} is for LIBSVM files without a source")
+        source = Svmlight(zero_based=True)
+    paths = expand(inputs)
     job = make_job(
-        map, zero_based=zero_based, ones=ones, format=format, header=header, texts=texts,
-        field=field, label_field=label_field, id_field=id_field, token_pattern=token_pattern,
-        text_format=text_format, n_jobs=n_jobs, comments=comments, max_line_bytes=max_line_bytes,
+        map, rows_unless_said(source, paths), ones=ones, format=format, header=header,
+        comments=comments, n_jobs=n_jobs,
     )  # fmt: skip
-    return run(job, inputs, output, bool(resume), check_share(task), progress)
+    return run(job, paths, output, bool(resume), check_share(task), progress)
 
 
 def run(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _checks, _output_files, _text_input, _threads
+from sparsemaps._tools import _checks, _output_files, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
@@ -30,7 +30,6 @@ from sparsemaps.files._coded_records import (
     BESIDE,
     RANGE_BYTES,
     Codes,
-    Search,
     encode,
     exact_values,
     holds_codes,
@@ -38,7 +37,8 @@ from sparsemaps.files._coded_records import (
     read_comments,
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
-from sparsemaps.files._job import Job, source_of
+from sparsemaps.files._job import Job, coding_job
+from sparsemaps.files._job_options import Search, Svmlight, Texts, rows_unless_said
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._rows import LibsvmRows
@@ -54,7 +54,6 @@ from sparsemaps.files._tasks import (
     run_share,
     run_stages,
 )
-from sparsemaps.files._text_rows import TextRows
 from sparsemaps.maps._config import from_config
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.neighbors import _containment, _hashing, _search
@@ -86,18 +85,12 @@ def similar_pairs_of_files(
     recall: float = 0.95,
     exact: bool = False,
     containment: bool = False,
-    zero_based: bool = False,
-    texts: str | None = None,
-    field: str = "text",
-    id_field: str | None = None,
-    token_pattern: str | None = None,
-    text_format: str | None = None,
+    source: Texts | Svmlight | str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
     max_bytes: int = _hashing.MAX_BYTES,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> FoundPairs:
     r"""Write the pairs of similar rows of files.
 
@@ -111,7 +104,7 @@ def similar_pairs_of_files(
     map : sampled map or None
         As for `map_files`. None takes the map of the first file of codes.
     inputs : str, path-like, file-like, or a sequence of these
-        LIBSVM files, or with `texts` raw texts; files of packed codes (.npy), as `map_files` and
+        LIBSVM files, or raw texts; files of packed codes (.npy), as `map_files` and
         `sparsemaps.codes.PackedCodes.save` write them; directories and patterns. Each input is read
         once, and once more with `exact`. Codes are written to OUTPUT.stages, and mapped into
         memory; a single file of codes is taken as it is.
@@ -132,7 +125,7 @@ def similar_pairs_of_files(
         For `MinHash`, whether to write pairs of which the first set is contained in the second, up
         to `threshold`, as `sparsemaps.neighbors.contained_pairs` returns them. With `exact` fewer
         hashes are enough.
-    zero_based, texts, field, id_field, token_pattern, text_format, n_jobs, progress, max_line_bytes
+    source, n_jobs, progress
         As for `map_files`.
     resume : bool, default=True
         Take the results of earlier runs in the folder OUTPUT.stages, codes and pairs, as far as
@@ -172,12 +165,10 @@ def similar_pairs_of_files(
     >>> out.getvalue()
     b'1\t3\t1.000000\ta\tb\n'
     """
-    plan = make_plan(
-        map, inputs, output, other=other, threshold=threshold, recall=recall, exact=exact,
-        containment=containment, n_jobs=n_jobs, max_bytes=max_bytes, texts=texts,
-        zero_based=zero_based, field=field, id_field=id_field, token_pattern=token_pattern,
-        text_format=text_format, max_line_bytes=max_line_bytes,
-    )  # fmt: skip
+    _checks.check_bool("containment", containment)
+    similarity = "containment" if containment else "jaccard"
+    search = Search(threshold, recall, exact, similarity, max_bytes)
+    plan = make_plan(map, inputs, output, other, source, search, n_jobs)
     share = check_share(task)
     if share is None:
         return run(plan, progress, resume)
@@ -189,43 +180,50 @@ def similar_pairs_of_files(
 
 
 class PairsPlan(NamedTuple):
-    """The job of encoding, the search, the inputs and the output, after a check of all options."""
+    """A search of pairs, after a check of all options."""
 
     job: Job
+    """How codes are made."""
     search: Search
-    containment: bool
-    max_bytes: int
     inputs: list[Any]
     others: list[Any] | None
     output: Any
     folder: str | None
-    """The folder of the stages; None if they are not kept."""
+    """The folder of the stages; None if they are in a temporary one."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes can do tasks of it."""
+        read = [*self.inputs, *(self.others or [])]
+        return self.folder is not None and all(isinstance(one, InputFile) for one in read)
+
+    def absolute(self) -> "PairsPlan":
+        """The same for processes whose current directory is another one."""
+        inputs = [one.absolute() for one in self.inputs]
+        others = None if self.others is None else [one.absolute() for one in self.others]
+        return self._replace(inputs=inputs, others=others)
 
 
 def make_plan(
-    map: Any, inputs: Any, output: Any, *, other: Any, threshold: float, recall: float, exact: bool,
-    containment: bool, n_jobs: int | None, max_bytes: int, texts: str | None, **options: Any,
-) -> PairsPlan:  # fmt: skip
-    """A plan of the options of `similar_pairs_of_files`, after a check of these, of the names of
-    all files, and of the codes."""
+    map: Any,
+    inputs: Any,
+    output: Any,
+    other: Any,
+    source: Any,
+    search: Search,
+    n_jobs: int | None,
+) -> PairsPlan:
+    """A plan, after a check of the options, of the names of all files, and of the codes."""
     paths, others = expand(inputs), [] if other is None else expand(other)
     read = [*paths, *others]
-    for name, value in (("exact", exact), ("containment", containment)):
-        _checks.check_bool(name, value)
-    search = Search(
-        _search.check_share("threshold", threshold), _search.check_share("recall", recall), exact
-    )
-    _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT)
     _threads.resolve_n_jobs(n_jobs)
     fitted = _map_of(map, read)
     coded = [path for path in read if holds_codes(path)]
-    if exact and coded:
+    if search.exact and coded:
         raise ValueError(f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes")
-    if containment and fitted is not None and not fitted.law.is_of_sets:
+    if search.is_containment and fitted is not None and not fitted.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
-    source, config = _source(fitted, read, texts, **options)
-    kind = FormatOptions(False, True, "", config, options["id_field"] is not None)
-    job = Job(fitted, source, kind, "records", n_jobs)
+    job = _job(fitted, read, source, n_jobs)
     is_file = not hasattr(output, "write") and is_regular(output)
     folder = os.path.abspath(output) + STAGES if is_file else None
     names = [] if hasattr(output, "write") else [(output, _output_files.OUTPUT)]
@@ -236,7 +234,7 @@ def make_plan(
     _refuse_different(job, coded)
     known = known_inputs(read)
     sides = known[: len(paths)], known[len(paths) :] if others else None
-    return PairsPlan(job, search, containment, max_bytes, *sides, output, folder)
+    return PairsPlan(job, search, *sides, output, folder)
 
 
 def _refuse_different(job: Job, coded: list[str]) -> None:
@@ -271,17 +269,19 @@ def _map_of(map: Any, read: list[Any]) -> Any:
         raise ValueError(f"{coded[0]}: the map of its codes is not known: {error}") from None
 
 
-def _source(map: Any, read: list[Any], texts: str | None, **options: Any) -> Any:
-    """What inputs are that are no files of codes, and the vectorizer of texts."""
+def _job(map: Any, read: list[Any], source: Any, n_jobs: int | None) -> Job:
+    """How codes are made of the inputs that are no files of codes."""
+    rows = [path for path in read if not holds_codes(path)]
+    given = rows_unless_said(source, rows)
     if map is None:
-        if texts is not None:
-            raise ValueError(f"{setting('texts', texts)} is for texts; all inputs are codes")
-        return LibsvmRows(), None
-    source, config = source_of(map, texts, **options)
-    for path in read:
-        if isinstance(source, TextRows) and not holds_codes(path):
-            source.format_of(path)
-    return source, config
+        if isinstance(given, Texts):
+            said = setting("source", given.analyzer)
+            raise ValueError(f"{said} is for texts; all inputs are codes")
+        options = FormatOptions(False, True, "", None)
+        return Job(None, LibsvmRows(given), options, "records", n_jobs)
+    job = coding_job(map, given, n_jobs, comments=True)
+    job.check_formats(rows)
+    return job
 
 
 # ---- the stages ----------------------------------------------------------------------------------
@@ -308,8 +308,7 @@ def stages(plan: PairsPlan, inputs: Any, others: Any, results: Results) -> Itera
         second = yield from _encode(plan.job, others, results, OTHER)
     of = plan, (inputs, others), (codes, second)
     recipe = {
-        "codes": codes.digest, "other": second and second.digest, "containment": plan.containment,
-        **plan.search._asdict(),
+        "codes": codes.digest, "other": second and second.digest, **plan.search.recipe,
     }  # fmt: skip
     pairs = Task(PAIRS, recipe, of)
     yield Stage("pairs", "pairs of similar rows", [pairs], _find_pairs, ("", SIMILARITY))
@@ -353,8 +352,7 @@ def _find_pairs(of: Any, path: str, how: How) -> list[int]:
     plan, inputs, sides = of
     codes, other = sides[0].load(), None if sides[1] is None else sides[1].load()
     folder = os.path.dirname(path)
-    recipe = {"sides": [side and side.digest for side in sides], "containment": plan.containment,
-              **plan.search._asdict()}  # fmt: skip
+    recipe = {"sides": [side and side.digest for side in sides], **plan.search.recipe}  # fmt: skip
     steps = Steps(Results(folder), _STEPS, recipe, how.progress)
     i, j, value = _similar(plan, inputs, (codes, other), folder, how, steps)
     save_array(path, np.stack([i, j]).astype(np.uint32))
@@ -367,21 +365,21 @@ def _similar(
 ) -> tuple[Array, Array, Array]:
     """Pairs and their similarities, or containments; by the estimate or by the exact kernel."""
     codes, other = sides
-    threshold, recall, is_exact = plan.search
-    sizes = _hashing.Sizes(keys=plan.max_bytes // 8)
-    given = codes, other, threshold, recall
-    if not is_exact:
-        if plan.containment:
+    search = plan.search
+    sizes = _hashing.Sizes(keys=search.max_bytes // 8)
+    given = codes, other, search.threshold, search.recall
+    if not search.exact:
+        if search.is_containment:
             return _containment.contained(*given, how.n_jobs, sizes, steps)[:3]
         return _search.similar(*given, _search.MAX_BUCKET, how.n_jobs, sizes, steps)
-    if plan.containment:
+    if search.is_containment:
         i, j = _containment.candidates(*given, how.n_jobs, sizes, steps)
     else:
         i, j = _search.candidates(*given, how.n_jobs, sizes=sizes, stages=steps)
     value = exact_values(plan.job, inputs, sides, (i, j), folder, how)
-    if plan.containment:
+    if search.is_containment:
         value = _containment.of_similarity(value, codes, other, i, j)
-    kept = _search.reaches(value, threshold)
+    kept = _search.reaches(value, search.threshold)
     return i[kept], j[kept], value[kept]
 
 
@@ -422,8 +420,7 @@ def run(
 def run_part(plan: PairsPlan, share: Share, progress: bool | None) -> int:
     """Run some tasks of a stage; returns how many results were made."""
     check_stage(share, listing(plan))
-    inputs = [*plan.inputs, *(plan.others or [])]
-    if plan.folder is None or not all(isinstance(one, InputFile) for one in inputs):
+    if not plan.is_shared:
         raise ValueError("tasks are for inputs and outputs that are files")
     with contextlib.ExitStack() as stack:
         read, others, results = _begun(plan, stack, shared=True)

@@ -1,21 +1,18 @@
-"""Which records are removed by rule "kept", and why: a result of a job, and a table."""
+"""Which records are removed by rule "kept", and of which kept records they are near copies."""
 
-import mmap
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 
-from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._sources import IDS
 from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
-from sparsemaps.files._coded_records import Codes, Earlier, Search, copies, rows_of
-from sparsemaps.files._job import Job
+from sparsemaps.files._coded_records import CodedInputs, Earlier, copies, rows_of
+from sparsemaps.files._job_options import Rule, Search
 from sparsemaps.files._results import save_array
 from sparsemaps.files._tasks import How
 from sparsemaps.neighbors import _removals, _search
@@ -29,20 +26,19 @@ _EARLIER = "-earlier.npy"
 
 
 def find_removals(
-    job: Job, search: Search, keep: str, inputs: list[Any], codes: Codes,
-    against: Sequence[Earlier], path: str, how: How, steps: Stages,
-) -> int:  # fmt: skip
+    coded: CodedInputs, search: Search, rule: Rule, path: str, how: How, steps: Stages
+) -> int:
     """Write removed records with their witnesses, and how similar they are; returns their
     number."""
-    own = codes.load()
+    own = coded.codes.load()
     with ExitStack() as stack:
-        earlier = _earlier_codes(against, path + _EARLIER, stack)
-        near = _near(job, search, inputs, own, earlier, os.path.dirname(path), how, stack)
-        key = None if keep == "first" else -codes.lengths().astype(np.int64)
+        earlier = _earlier_codes(rule.against, path + _EARLIER, stack)
+        near = _near(coded, search, earlier, os.path.dirname(path), how, stack)
+        key = None if rule.keep == "first" else -coded.codes.lengths().astype(np.int64)
         found = _removals.removed_rows(
             own, earlier, near, key, _search.MAX_BUCKET, how.n_jobs, stages=steps
         )
-    found = _with_copies(found, *copies(codes.digests()))
+    found = _with_copies(found, *copies(coded.codes.digests()))
     save_array(path, np.stack(found[:2]).astype(np.uint32))
     save_array(path + SIMILARITY, found.similarity)
     return len(found.removed)
@@ -68,10 +64,8 @@ def _earlier_codes(against: Sequence[Earlier], path: str, stack: ExitStack) -> P
 
 
 def _near(
-    job: Job,
+    coded: CodedInputs,
     search: Search,
-    inputs: list[Any],
-    codes: PackedCodes,
     earlier: PackedCodes | None,
     folder: str,
     how: How,
@@ -79,6 +73,7 @@ def _near(
 ) -> Near:
     """Which pairs are near: by the estimates, or by the exact kernel, for which the rows that may
     be in a pair are read once more. Of earlier deliveries only the codes are known."""
+    codes = coded.codes.load()
     near = _removals.by_estimate(codes, earlier, search.threshold, search.recall)
     if not search.exact:
         return near
@@ -88,7 +83,7 @@ def _near(
     def prepare(wanted: Array) -> None:
         is_wanted = np.zeros(len(codes), bool)
         is_wanted[wanted] = True
-        X = rows_of(job, inputs, is_wanted, folder, how, stack)
+        X = rows_of(coded.job, coded.inputs, is_wanted, folder, how, stack)
         rows[:] = [np.cumsum(is_wanted, dtype=np.int32) - 1, X]
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
@@ -99,7 +94,7 @@ def _near(
         own = np.flatnonzero(~is_given)
         own = own[np.argsort(i[own], kind="stable")]
         one, other = place[i[own] - n_given], place[j[own] - n_given]
-        values[own] = exact_pairs(job.map, X, X, one, other)
+        values[own] = exact_pairs(coded.job.map, X, X, one, other)
         return values
 
     least, recall = _search.for_candidates(codes, search.threshold, search.recall)
@@ -123,82 +118,3 @@ def leaders(found: Removals, n_records: int) -> Array:
     _, first, which = np.unique(found.witness[is_earlier], return_index=True, return_inverse=True)
     leader[is_earlier] = found.removed[is_earlier][first][which]
     return leader
-
-
-# ---- the table of removals -----------------------------------------------------------------------
-
-_LINES = 2**14
-"""Lines that are written at a time."""
-
-HEADER = "removed\tkept\tsimilarity\n"
-
-
-class _Names(NamedTuple):
-    """What the records of a delivery are called: by their ids, or else by numbers from 1."""
-
-    first: int
-    n: int
-    prefix: str
-    name: Callable[[int], str]
-
-
-def write_removals(output: Any, found: Removals, name_of: Callable[[int], str]) -> None:
-    """Write lines of a removed record, the kept record that it is near, and their similarity."""
-    with _output_files.atomic_output(output) as file:
-        file.write(HEADER.encode())
-        for start in range(0, len(found.removed), _LINES):
-            some = slice(start, start + _LINES)
-            lines = [
-                f"{name_of(row)}\t{name_of(witness)}\t{similarity:.6f}\n"
-                for row, witness, similarity in zip(
-                    *(column[some].tolist() for column in found), strict=True
-                )
-            ]
-            file.write("".join(lines).encode("utf-8", "surrogateescape"))
-
-
-@contextmanager
-def names_of(
-    n_records: int, codes: str, against: Sequence[Earlier]
-) -> Iterator[Callable[[int], str]]:
-    """A function from a row to the name of its record. A record of an earlier delivery is
-    DELIVERY:record."""
-    with ExitStack() as stack:
-        names = [_Names(0, n_records, "", stack.enter_context(_ids(codes + IDS)))]
-        first = n_records
-        for earlier in against:
-            path, n = earlier.codes.path, len(PackedCodes.load(earlier.codes))
-            label = os.path.dirname(path) if earlier.kept is not None else path
-            name = stack.enter_context(_ids(path + IDS))
-            names.append(_Names(first, n, f"{label}:", name))
-            first += n
-        yield lambda row: _name_of(row, names)
-
-
-def _name_of(row: int, names: list[_Names]) -> str:
-    for one in names:
-        if row < one.first + one.n:
-            return one.prefix + one.name(row - one.first)
-    raise AssertionError(row)
-
-
-@contextmanager
-def _ids(path: str) -> Iterator[Callable[[int], str]]:
-    """A function from the number of a record to its id, which is a line of the file; from 1 on if
-    there is no file."""
-    if not os.path.exists(path) or not os.path.getsize(path):
-        yield lambda row: str(row + 1)
-        return
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
-        ends = _ends_of_lines(lines)
-        yield lambda row: lines[int(ends[row]) : int(ends[row + 1]) - 1].decode(
-            "utf-8", "surrogateescape"
-        )
-
-
-def _ends_of_lines(lines: mmap.mmap) -> Array:
-    parts = [np.zeros(1, np.int64)]
-    for start in range(0, len(lines), 2**24):
-        block = np.frombuffer(lines[start : start + 2**24], np.uint8)
-        parts.append(np.flatnonzero(block == ord("\n")) + (start + 1))
-    return np.concatenate(parts)

@@ -14,6 +14,7 @@ from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
+from sparsemaps.files._job_options import Svmlight
 from sparsemaps.libsvm._parse import (
     Part,
     RowsRead,
@@ -201,9 +202,12 @@ def stacked(matrices: list[Any], width: int) -> Any:
 class LibsvmRows(NamedTuple):
     """The rows of LIBSVM files."""
 
-    zero_based: bool = False
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES
+    given: Svmlight = Svmlight()
     multilabel: bool = True
+
+    @property
+    def max_line_bytes(self) -> int:
+        return self.given.max_line_bytes
 
     def pieces(
         self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
@@ -216,7 +220,7 @@ class LibsvmRows(NamedTuple):
 
     def block(self, piece: bytes) -> InputBlock:
         """Some lines, with one label a row, or several if that is allowed."""
-        one_based = not self.zero_based
+        one_based = not self.given.zero_based
         try:
             part = parse(piece, one_based=one_based)
         except LineError:
@@ -243,7 +247,7 @@ class LibsvmRows(NamedTuple):
         return [line.rstrip(b"\r\n").decode("utf-8", "backslashreplace") for line in lines]
 
     def options(self) -> dict[str, Any]:
-        return {"zero_based": self.zero_based}
+        return {"zero_based": self.given.zero_based}
 
     def classes_table(self) -> None:
         """There is no table, as labels are numbers."""

@@ -17,6 +17,7 @@ from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._formats import CONFIG
+from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._recipes import read_record
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.neighbors._index_file import ROWS
@@ -88,7 +89,7 @@ def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = N
 def _of_text(path: Any, n_jobs: int | None, progress: bool | None) -> Iterator[str]:
     summary, header = Summary(), b""
     with FileProgress([path], progress) as bar:
-        source = LibsvmRows(zero_based=True)
+        source = LibsvmRows(Svmlight(zero_based=True))
         for block in read_rows(source, path, lambda block: block, n_jobs=n_jobs, bar=bar):
             if not summary.n_rows and block.text.startswith(b"#"):
                 header = block.text[:_LONGEST_HEADER].partition(b"\n")[0].strip(b"# \r")

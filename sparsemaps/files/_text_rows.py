@@ -10,11 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._tools import _text_input
-from sparsemaps._tools._checks import LARGEST_INT, check_choice, check_int
-from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._sources import is_standard, spooled
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
+from sparsemaps.files._job_options import Texts
 from sparsemaps.files._rows import InputBlock, read_pieces
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
 from sparsemaps.libsvm._write import one_label_each
@@ -25,26 +24,30 @@ _BATCH_BYTES = 2**20  # of rows of Parquet that are vectorized at a time
 
 
 class TextRows(NamedTuple):
-    """The rows that a vectorizer makes of texts.
+    """The rows that a vectorizer makes of texts; it takes the place of their analyzer.
 
     Labels that are strings have their numbers by `classes`, the sorted labels of all inputs.
     """
 
     vectorizer: Any
-    field: str = "text"
-    label_field: str | None = None
-    id_field: str | None = None
-    format: str | None = None
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES
+    given: Texts = Texts()
     classes: dict[str, int] | None = None
 
     @property
+    def max_line_bytes(self) -> int:
+        return self.given.max_line_bytes
+
+    @property
+    def label_field(self) -> str | None:
+        return self.given.label_field
+
+    @property
     def has_ids(self) -> bool:
-        return self.id_field is not None
+        return self.given.id_field is not None
 
     def format_of(self, input: Any) -> str:
         """The format of an input. It is an error if neither the name nor an option tells it."""
-        return _records.format_of(getattr(input, "path", input), self.format, self._taken())
+        return _records.format_of(getattr(input, "path", input), self.given.format, self._taken())
 
     def pieces(
         self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
@@ -83,7 +86,7 @@ class TextRows(NamedTuple):
         return self._records(piece)[0].texts
 
     def options(self) -> dict[str, Any]:
-        fields = {"field": self.field, "label_field": self.label_field, "id_field": self.id_field}
+        fields = {name: getattr(self.given, name) for name in ("field", "label_field", "id_field")}
         return {**fields, "labels": self.classes and _digest(self.classes)}
 
     def classes_table(self) -> bytes | None:
@@ -95,7 +98,8 @@ class TextRows(NamedTuple):
         return "".join(lines).encode("utf-8", "surrogatepass")
 
     def _taken(self) -> Fields:
-        return Fields(self.field, self.label_field, self.id_field, records=False)
+        given = self.given
+        return Fields(given.field, given.label_field, given.id_field, records=False)
 
     def _records(self, piece: Any) -> tuple[Records, int]:
         if isinstance(piece, Records):
@@ -122,25 +126,6 @@ class TextRows(NamedTuple):
     def distinct_labels(self, piece: Any) -> tuple[set[Any], int]:
         batch, n_lines = self._records(piece)
         return set(batch.labels or ()), n_lines
-
-
-def text_rows(
-    vectorizer: Any,
-    *,
-    field: str = "text",
-    label_field: str | None = None,
-    id_field: str | None = None,
-    text_format: str | None = None,
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES,
-) -> TextRows:
-    """A source of rows, after a check of the options."""
-    for name, value in (("field", field), ("label_field", label_field), ("id_field", id_field)):
-        if not isinstance(value, str) and (value is not None or name == "field"):
-            raise ParameterError(name, repr(value), "a string")
-    if text_format is not None:
-        check_choice("text_format", text_format, _records.TEXT_FORMATS)
-    check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT)
-    return TextRows(vectorizer, field, label_field, id_field, text_format, int(max_line_bytes))
 
 
 class _Lines(NamedTuple):

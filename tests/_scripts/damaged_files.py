@@ -146,14 +146,14 @@ TEXTS = [" ".join(f"w{column}" for column in np.flatnonzero(row)) for row in X]
 
 def write_stages(folder):
     (folder / "in.txt").write_text("\n".join(TEXTS))
-    deduplicate_files(WIDE, folder / "in.txt", folder / "out.txt", texts="word:1")
+    deduplicate_files(WIDE, folder / "in.txt", folder / "out.txt", source="word:1")
     return [os.path.join("out.txt.stages", name) for name in os.listdir(folder / "out.txt.stages")]
 
 
 def read_stages(folder, draw, _):
     options = {"threshold": draw.choice([0.8, 0.8, 0.7]), "keep": draw.choice(["first", "longest"])}
     output = folder / "out.txt"
-    deduplicate_files(WIDE, folder / "in.txt", output, texts="word:1", **options)
+    deduplicate_files(WIDE, folder / "in.txt", output, source="word:1", **options)
 
 
 def try_to(*uses):

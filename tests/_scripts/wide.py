@@ -13,6 +13,7 @@ from _data.variants import MAPS, make
 from _scripts.extremes import _limit_memory
 from sparsemaps import kernels, libsvm
 from sparsemaps.approximation import kernel_error
+from sparsemaps.files import Svmlight
 from sparsemaps.files._kernel_matrix import write_kernel_file
 
 BYTES = 128 * 2**20
@@ -40,7 +41,7 @@ def kernel_file(X):
     with tempfile.TemporaryDirectory() as folder:
         rows, out = f"{folder}/rows", f"{folder}/out"
         libsvm.dump_svmlight_file(X, np.zeros(3), rows)
-        write_kernel_file(kernels.min_max_kernel, rows, None, out, zero_based=True)
+        write_kernel_file(kernels.min_max_kernel, rows, None, out, source=Svmlight(zero_based=True))
         return libsvm.load_svmlight_file(out)[0].toarray()
 
 

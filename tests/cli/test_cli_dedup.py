@@ -48,7 +48,7 @@ def test_its_options(folder):
     assert done.returncode == 0, done.stderr
     deduplicate_files(
         ConsistentWeightedSampling(n_hashes=64, random_state=3), "in", "expected/",
-        texts="word:2", threshold=0.5, recall=1, exact=True, keep="longest",
+        source="word:2", threshold=0.5, recall=1, exact=True, keep="longest",
     )  # fmt: skip
     for name in ("a.jsonl", "b.jsonl.gz"):
         found = (folder / "out" / name).read_bytes()
@@ -78,10 +78,10 @@ def test_one_delivery_after_the_other(folder):
     assert done.returncode == 0, done.stderr
     map = MinHash(n_hashes=64, random_state=0)
     expected = deduplicate_files(
-        map, "in/b.jsonl.gz", "expected", texts="word:3", against="a.out.stages/codes.npy"
+        map, "in/b.jsonl.gz", "expected", source="word:3", against="a.out.stages/codes.npy"
     )
     assert (folder / "b.out").read_bytes() == (folder / "expected").read_bytes()
-    alone = deduplicate_files(map, "in/b.jsonl.gz", "alone", texts="word:3")
+    alone = deduplicate_files(map, "in/b.jsonl.gz", "alone", source="word:3")
     assert expected.n_kept < alone.n_kept
     again = command("dedup", "in/b.jsonl.gz", "-o", "b.out", *against, *options)
     assert again.stderr == done.stderr
@@ -99,7 +99,7 @@ def test_one_delivery_after_the_other(folder):
         (["in.jsonl", "--bits", "30"], "--bits must be from 1 to 16, got 30"),
         (["none.jsonl"], "none.jsonl: No such file or directory"),
         (["in.jsonl", "--field", "x"], "in.jsonl: line 1: expected the field 'x'; found 'id'"),
-        (["in.svm", "--field", "x"], "--field x is for texts"),
+        (["in.svm", "--field", "x"], "--field is for texts; give --texts"),
         (["in.jsonl", "--task", "0/1"], "--stage and --task go together"),
         (["in.jsonl", "--stage", "codes"], "--stage and --task go together"),
         (["in.jsonl", "--stage", "codes", "--task", "0/1", "--fresh"], "--task is not for --dask"),
@@ -128,3 +128,12 @@ def test_the_map_may_be_left_out(folder):
     assert b"minhash" in command("dedup", "--help").stdout
     assert b"--against" in command("dedup", "minmax", "--help").stdout
     assert command("dedup").returncode == 2
+
+
+def test_normal_forms_of_texts(tmp_path):
+    """Those without case and punctuation are copies."""
+    lines = b"the cat sat on the MAT, today\nthe cat  sat on the mat today\n"
+    (tmp_path / "in.txt").write_bytes(lines)
+    arguments = "dedup", tmp_path / "in.txt", "--texts", "word:2", "-o"
+    assert b"2 kept" in command(*arguments, tmp_path / "out").stderr
+    assert b"1 kept" in command(*arguments, tmp_path / "out", "--normalize", "plain").stderr

@@ -105,7 +105,7 @@ def test_pairs(tmp_path, exact):
         (["map", "minhash", "--texts", "words", "a.jsonl", "-o", "out"], "the analyzer must be"),
         (["map", "minhash", "--texts", "word:1", "-", "-o", "out"], "format must be given"),
         (["map", "minhash", "--field", "x", "a.jsonl", "-o", "out"], "--field is for texts"),
-        (["map", "minhash", "--id-field", "x", "a.jsonl", "-o", "o"], "--id-field x is for texts"),
+        (["map", "minhash", "--id-field", "x", "a.jsonl", "-o", "o"], "--id-field is for texts"),
         (["map", "minhash", "--texts", "word:1", "a.jsonl", "-o", "a.jsonl"], "is the input"),
         (["map", "minhash", "--texts", "word:1", "--label-field", "label", "a.jsonl", "-o", "-"],
          "whose numbers go to a table beside the output; write to a file"),

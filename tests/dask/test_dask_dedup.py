@@ -13,7 +13,9 @@ from _scripts.commands import command
 
 from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import _coded_records, _dedup, deduplicate_files
+from sparsemaps.files import Texts, _coded_records, _dedup, _dedup_plan, deduplicate_files
+from sparsemaps.files._dedup_plan import Outputs
+from sparsemaps.files._job_options import Rule, Search
 
 pytest.importorskip("sparsemaps.dask")
 distributed = pytest.importorskip("distributed")
@@ -22,7 +24,8 @@ from sparsemaps.dask._engine import Workers  # noqa: E402
 
 TEXTS = make_texts(400, seed=3)
 MINHASH = MinHash(n_hashes=128, random_state=0)
-WORDS = {"texts": "word:3", "threshold": 0.6}
+WORDS = {"source": "word:3", "threshold": 0.6}
+WITH_IDS = Texts("word:3", id_field="id")
 
 
 @pytest.fixture
@@ -43,11 +46,10 @@ def outputs(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def make_plan(inputs, output, **options):
-    given = dict(deduplicate_files.__kwdefaults__)
-    for name in ("progress", "resume", "task"):
-        del given[name]
-    return _dedup.make_plan(MINHASH, inputs, output, **{**given, **WORDS, **options})
+def make_plan(inputs, output, source="word:3", clusters=None, keep="first", against=None, **search):
+    search = Search(**{"threshold": WORDS["threshold"], **search})
+    outputs, rule = Outputs(output, clusters=clusters), Rule("kept", keep, against)
+    return _dedup_plan.make_plan(MINHASH, inputs, outputs, source, search, rule, None)
 
 
 def deduplicate(plan, resume=True, client=None):
@@ -59,12 +61,10 @@ def deduplicate(plan, resume=True, client=None):
 def test_the_same_as_one_machine(folder, tmp_path, monkeypatch, options, partition_bytes):
     monkeypatch.setattr(_coded_records, "RANGE_BYTES", partition_bytes)
     expected = deduplicate_files(
-        MINHASH, folder, f"{tmp_path}/one/", clusters=tmp_path / "one.tsv", id_field="id",
-        **{**WORDS, **options},
+        MINHASH, folder, f"{tmp_path}/one/", clusters=tmp_path / "one.tsv",
+        **{**WORDS, **options, "source": WITH_IDS},
     )  # fmt: skip
-    plan = make_plan(
-        folder, f"{tmp_path}/out/", clusters=tmp_path / "out.tsv", id_field="id", **options
-    )
+    plan = make_plan(folder, f"{tmp_path}/out/", WITH_IDS, clusters=tmp_path / "out.tsv", **options)
     done = deduplicate(plan)
     assert done[:4] == expected[:4]
     assert [one[2:] for one in done.files] == [one[2:] for one in expected.files]
@@ -76,12 +76,12 @@ def test_the_same_as_one_machine(folder, tmp_path, monkeypatch, options, partiti
     assert one.array.tobytes() == other.array.tobytes()
     assert not list((tmp_path / "out.stages").glob("*-part-*"))
     codes = (tmp_path / "out.stages/codes.npy").stat()
-    plan = make_plan(folder, f"{tmp_path}/out/", id_field="id", **{**options, "threshold": 0.9})
+    plan = make_plan(folder, f"{tmp_path}/out/", WITH_IDS, **{**options, "threshold": 0.9})
     deduplicate(plan)
     assert (tmp_path / "out.stages/codes.npy").stat() == codes
     deduplicate_files(
-        MINHASH, folder, f"{tmp_path}/one/", id_field="id",
-        **{**WORDS, **options, "threshold": 0.9},
+        MINHASH, folder, f"{tmp_path}/one/",
+        **{**WORDS, **options, "threshold": 0.9, "source": WITH_IDS},
     )  # fmt: skip
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
 
@@ -90,7 +90,7 @@ def test_rows_of_libsvm_files(tmp_path, monkeypatch):
     monkeypatch.setattr(_coded_records, "RANGE_BYTES", 50)
     (tmp_path / "in").write_bytes(b"0 1:1 2:1\n# a comment\n1\n0 1:1 2:1\n1\n0 3:1\n" * 20)
     for name, run in (("one", None), ("out", deduplicate)):
-        given = {"threshold": 0.9, "texts": None}
+        given = {"threshold": 0.9, "source": None}
         if run is None:
             deduplicate_files(MINHASH, tmp_path / "in", tmp_path / name, **given)
         else:

@@ -18,6 +18,7 @@ from _oracles.one_machine import CWS, joined, on_one_machine
 
 import sparsemaps.dask as sd
 from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
+from sparsemaps.files import Svmlight
 
 dask = pytest.importorskip("dask")
 fsspec = pytest.importorskip("fsspec")
@@ -59,7 +60,8 @@ def test_any_cut_of_short_lines(tmp_path, partition_bytes):
 
 def test_options_and_query_ids(tmp_path):
     (tmp_path / "in").write_bytes(b"1,2 qid:3 0:1 4:2 # kept\n3 qid:3 2:1\n" * 9)
-    for options in ({"zero_based": True, "ones": True}, {"zero_based": True, "comments": True}):
+    zero_based = Svmlight(zero_based=True)
+    for options in ({"source": zero_based, "ones": True}, {"source": zero_based, "comments": True}):
         expected = on_one_machine(tmp_path / "expected", tmp_path / "in", **options)
         out = tmp_path / "-".join(options)
         parts = sd.map_files(CWS, tmp_path / "in", out, partition_bytes=50, **options)

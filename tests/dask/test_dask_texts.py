@@ -11,9 +11,10 @@ from _scripts.commands import command
 
 from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes
+from sparsemaps.files import Texts
 
 sd = pytest.importorskip("sparsemaps.dask")
-OPTIONS = {"texts": "char:2", "label_field": "label", "id_field": "id"}
+OPTIONS = {"source": Texts("char:2", label_field="label", id_field="id")}
 
 
 @pytest.fixture
@@ -45,13 +46,13 @@ def test_parts_are_what_one_machine_writes(inputs, tmp_path, partition_bytes):
     table = Path(f"{tmp_path}/one.classes.tsv").read_bytes()
     assert all(Path(f"{part}.classes.tsv").read_bytes() == table for part in parts)
     assert sd.map_files(CWS, inputs, out, partition_bytes=partition_bytes, **OPTIONS) == parts
-    sd.map_files(CWS, inputs, out, partition_bytes=partition_bytes, texts="char:2")
+    sd.map_files(CWS, inputs, out, partition_bytes=partition_bytes, source="char:2")
     assert not list(out.glob("*.classes.tsv"))
 
 
 def test_codes(inputs, tmp_path):
     minhash = MinHash(n_hashes=16, random_state=0)
-    options = {"texts": "word:1", "format": "npy"}
+    options = {"source": "word:1", "format": "npy"}
     on_one_machine(tmp_path / "one", inputs, minhash, **options)
     parts = sd.map_files(minhash, inputs, tmp_path / "out", partition_bytes=500, **options)
     codes = PackedCodes.concatenate([PackedCodes.load(part) for part in parts])
@@ -64,7 +65,7 @@ def test_a_bad_line_is_counted_from_that_of_the_file(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"some text\n" * 300 + b"\xff\n")
     with pytest.raises(ValueError, match=r"a\.txt: line 301: expected UTF-8"):
-        sd.map_files(CWS, path, tmp_path / "out", partition_bytes=500, texts="word:1")
+        sd.map_files(CWS, path, tmp_path / "out", partition_bytes=500, source="word:1")
 
 
 def test_the_command_text(inputs, tmp_path):
@@ -72,10 +73,10 @@ def test_the_command_text(inputs, tmp_path):
     from sparsemaps.files._job import make_text_job
     from sparsemaps.text import HashingVectorizer
 
-    options = {"label_field": "label", "id_field": "id"}
+    options = {"source": Texts(label_field="label", id_field="id")}
     expected = tmp_path / "one"
     assert command("text", *inputs, "-o", expected, "--label-field", "label", "--id-field", "id")
-    job = make_text_job(HashingVectorizer(), **options)
+    job = make_text_job(HashingVectorizer(), options["source"])
     parts = run_job(job, inputs, tmp_path / "out", 1000)
     assert joined(parts) == expected.read_bytes()
     refused = command("text", *inputs, "-o", tmp_path / "x", "--dask", "--n-jobs", 1)

@@ -25,13 +25,13 @@ from _data.rows import families
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, RandomFourier
 from sparsemaps._tools import _zstd
-from sparsemaps.files import _dedup, deduplicate_files
+from sparsemaps.files import Texts, _dedup_stages, deduplicate_files
 from sparsemaps.libsvm import dump_svmlight_file
 
 TEXTS = make_texts()
 SETS = [shingles(text) for text in TEXTS]
 MINHASH = MinHash(n_hashes=128, random_state=0)
-EXACT = {"exact": True, "recall": 1, "texts": "word:3"}
+EXACT = {"exact": True, "recall": 1, "source": "word:3"}
 
 
 def numbers_by(rule, sets, contents, threshold):
@@ -89,7 +89,7 @@ def test_exact_with_files_of_which_no_record_is_a_candidate(tmp_path):
         "abcd", ["one two three", "four five six", "one two three", ""], strict=True
     ):
         (tmp_path / "in" / f"{name}.txt").write_text(f"{text}\n", encoding="utf-8")
-    how = {"texts": "word:1", "threshold": 0.5, "exact": True}
+    how = {"source": "word:1", "threshold": 0.5, "exact": True}
     done = deduplicate_files(MINHASH, tmp_path / "in", f"{tmp_path}/out/", **how)
     assert done[:4] == (4, 3, 1, 2)
     assert (tmp_path / "out" / "b.txt").read_bytes() == b"four five six\n"
@@ -130,12 +130,12 @@ def test_the_default_for_texts_is_five_words_in_minhash(tmp_path):
     lines = write_lines(tmp_path / "in.txt", TEXTS, "txt")
     deduplicate_files(None, tmp_path / "in.txt", tmp_path / "one")
     map = MinHash(random_state=0)
-    deduplicate_files(map, tmp_path / "in.txt", tmp_path / "two", texts="word:5", recall=0.95)
+    deduplicate_files(map, tmp_path / "in.txt", tmp_path / "two", source="word:5", recall=0.95)
     found = (tmp_path / "one").read_bytes()
     assert found == (tmp_path / "two").read_bytes()
     assert 0 < found.count(b"\n") < len(lines)
     file = io.BytesIO()
-    done = deduplicate_files(None, io.BytesIO(b"".join(lines)), file, text_format="txt")
+    done = deduplicate_files(None, io.BytesIO(b"".join(lines)), file, source=Texts(format="txt"))
     assert file.getvalue() == found
     assert done.files[0].output is file
 
@@ -143,7 +143,7 @@ def test_the_default_for_texts_is_five_words_in_minhash(tmp_path):
 def test_the_longest_is_kept(tmp_path):
     texts = ["a b c d é", "a b c d ef", "b", "A  B c d é", "a b c d e", "x y z u v w", "b"]
     lines = write_lines(tmp_path / "in.jsonl", texts)
-    how = {"texts": "word:1", "threshold": 0.5, "exact": True, "recall": 1}
+    how = {"source": "word:1", "threshold": 0.5, "exact": True, "recall": 1}
     for keep, kept in (("first", [0, 2, 5]), ("longest", [1, 2, 5])):
         deduplicate_files(MINHASH, tmp_path / "in.jsonl", tmp_path / "out", keep=keep, **how)
         assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
@@ -185,7 +185,8 @@ def test_each_removed_record_has_a_kept_one(tmp_path, keep, threshold):
     for options in (EXACT, {**EXACT, "recall": 0.95}):
         done = deduplicate_files(
             MINHASH, tmp_path / "in.jsonl", tmp_path / "out", threshold=threshold, keep=keep,
-            removed=tmp_path / "removed", id_field="id", dry_run=options is not EXACT, **options,
+            removed=tmp_path / "removed", dry_run=options is not EXACT,
+            **{**options, "source": Texts("word:3", id_field="id")},
         )  # fmt: skip
         header, *table = (tmp_path / "removed").read_text().splitlines()
         assert header == "removed\tkept\tsimilarity"
@@ -214,12 +215,12 @@ def test_causes(tmp_path):
     words = [f"w{n}" for n in range(40)]
     near = " ".join(["other", *words[1:]])
     (tmp_path / "old.txt").write_text("an earlier text of some words\n")
-    old = deduplicate_files(None, tmp_path / "old.txt", tmp_path / "old", texts="word:1")
+    old = deduplicate_files(None, tmp_path / "old.txt", tmp_path / "old", source="word:1")
     assert old[-3:] == (0, 0, 0)
     texts = [" ".join(words), "x", near, " ".join(words), "x", "an earlier text of some words"]
     (tmp_path / "new.txt").write_text("\n".join(texts))
     done = deduplicate_files(
-        None, tmp_path / "new.txt", tmp_path / "new", texts="word:1", removed=tmp_path / "table",
+        None, tmp_path / "new.txt", tmp_path / "new", source="word:1", removed=tmp_path / "table",
         against=tmp_path / "old.stages",
     )  # fmt: skip
     assert (done.n_equal, done.n_near, done.n_earlier) == (2, 1, 1)
@@ -339,7 +340,8 @@ def test_parquet(tmp_path, is_many):
             some, tmp_path / f"in/{part}.parquet", row_group_size=40, compression=codecs
         )
     output = tmp_path / "out.parquet"
-    how = {"threshold": 0.6, "clusters": tmp_path / "table", "id_field": "id", **EXACT}
+    how = {"threshold": 0.6, "clusters": tmp_path / "table", **EXACT}
+    how["source"] = Texts("word:3", id_field="id")
     done = deduplicate_files(
         MINHASH, tmp_path / "in", f"{tmp_path}/out/" if is_many else output, **how
     )
@@ -363,7 +365,9 @@ def test_ids(tmp_path):
     write_lines(tmp_path / "b.jsonl", TEXTS[30:50])
     inputs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     table = tmp_path / "table.gz"
-    deduplicate_files(MINHASH, inputs, tmp_path / "out", id_field="id", clusters=table)
+    deduplicate_files(
+        MINHASH, inputs, tmp_path / "out", source=Texts(id_field="id"), clusters=table
+    )
     text = gzip.decompress(table.read_bytes()).decode()
     ids = [line.split("\t")[0] for line in text.splitlines()]
     assert ids == [f"id {row}" for row in [*range(30), *range(20)]]
@@ -389,8 +393,11 @@ def test_ids(tmp_path):
         ({"output": "-", "removed": "-"}, "are both standard output"),
         ({"exact": 2}, "exact must be"),
         ({"resume": "yes"}, "resume must be"),
-        ({"texts": "words"}, "the analyzer must be"),
-        ({"field": "title"}, r"in\.jsonl: line 1: expected the field 'title'; found 'id', 'text'"),
+        ({"source": "words"}, "the analyzer must be"),
+        (
+            {"source": Texts(field="title")},
+            r"in\.jsonl: line 1: expected the field 'title'; found 'id', 'text'",
+        ),
         ({"output": "in.jsonl"}, "is the input"),
         ({"clusters": "in.jsonl"}, "is the input"),
         ({"clusters": "out"}, "would be the table of clusters and the output"),
@@ -405,8 +412,7 @@ def test_ids(tmp_path):
         ({"inputs": ["in.jsonl", "in.svm"]}, r"in\.jsonl is a file of texts, and in\.svm is none"),
         ({"inputs": ["in.jsonl", "in.txt"]}, "are of different formats; write to a directory"),
         ({"inputs": ["in.jsonl", "f/in.jsonl"], "output": "d/"}, "have the same output"),
-        ({"inputs": "in.svm", "field": "x"}, "field='x' is for texts"),
-        ({"inputs": "in.svm", "id_field": "x"}, "id_field='x' is for texts"),
+        ({"inputs": "in.svm", "source": 3}, "source must be Texts, Svmlight, an analyzer"),
         ({"inputs": "in.parquet"}, "let its name end in .parquet"),
         ({"inputs": "bad.jsonl"}, r"bad\.jsonl: line 2: expected the field 'text'"),
         ({"inputs": "bad.svm"}, r"bad\.svm: line 2, column 3"),
@@ -431,4 +437,6 @@ def test_numbers_of_clusters_that_no_record_has():
     """As a damaged file may have them."""
     none = np.empty(0, np.int64)
     with pytest.raises(ValueError, match="clusters are damaged: no record has 1"):
-        _dedup.kept_rows(np.array([0, 2, 2], np.uint32), np.ones(3, np.uint32), none, "first")
+        _dedup_stages.kept_rows(
+            np.array([0, 2, 2], np.uint32), np.ones(3, np.uint32), none, "first"
+        )

@@ -14,13 +14,13 @@ from _scripts.programs import Program, posix
 from sparsemaps import MinHash
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import _dedup, deduplicate_files
+from sparsemaps.files import Texts, _dedup_stages, deduplicate_files
 from sparsemaps.files._results import Results, Steps
 
 TEXTS = make_texts()
 SETS = [shingles(text) for text in TEXTS]
 MINHASH = MinHash(n_hashes=128, random_state=0)
-WORDS = {"texts": "word:3"}
+WORDS = {"source": "word:3"}
 
 
 def outputs(folder):
@@ -89,7 +89,7 @@ def test_what_is_the_same_is_not_made_again(folder, tmp_path, rule):
     for options, expected in (
         ({}, set()),
         ({"clusters": table}, set()),
-        ({"clusters": table, "n_jobs": 2, "max_line_bytes": 2**20}, set()),
+        ({"clusters": table, "n_jobs": 2, "source": Texts("word:3", max_line_bytes=2**20)}, set()),
         ({"keep": "longest"}, KEPT),
         ({"keep": "longest", "threshold": 0.4}, PAIRS | NEAR),
         ({"threshold": 0.4}, KEPT),
@@ -103,13 +103,16 @@ def test_what_is_the_same_is_not_made_again(folder, tmp_path, rule):
         ({"against": older}, NEAR),
         ({"against": [older, old]}, NEAR),
         ({}, NEAR),
-        ({"texts": "word:2"}, everything),
-        ({"texts": "word:2", "token_pattern": r"\w+"}, everything),
+        ({"source": "word:2"}, everything),
+        ({"source": Texts("word:2", token_pattern=r"\w+")}, everything),
         ({"map": others}, everything),
         ({"map": MinHash(n_hashes=64, random_state=1)}, everything),
         ({"map": MinHash(n_hashes=64, bits=4, random_state=1)}, everything),
-        ({"id_field": "id"}, everything | {"codes.npy.ids.txt"}),
-        ({"id_field": "id", "field": "id", "texts": "char:2"}, everything | {"codes.npy.ids.txt"}),
+        ({"source": Texts("word:3", id_field="id")}, everything | {"codes.npy.ids.txt"}),
+        (
+            {"source": Texts("char:2", id_field="id", field="id")},
+            everything | {"codes.npy.ids.txt"},
+        ),
         ({}, everything),
         ({"resume": False}, everything),
         ({}, set()),
@@ -176,7 +179,7 @@ def test_codes_are_those_of_all_inputs(folder, tmp_path):
 
 def test_more_records_than_are_numbered(folder, tmp_path, monkeypatch):
     """They are refused before they are searched; codes stay."""
-    monkeypatch.setattr(_dedup, "LARGEST_INT32", 299)
+    monkeypatch.setattr(_dedup_stages, "LARGEST_INT32", 299)
     with pytest.raises(ValueError, match="the number of records must be from 0 to 299, got 300"):
         deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
     assert not (tmp_path / "out").exists()
@@ -329,7 +332,7 @@ def test_a_cluster_near_an_earlier_record_is_left_out(tmp_path, exact):
     (tmp_path / "old.txt").write_text(" ".join(words) + "\n\n")
     new = [" ".join([*words[n:], *(f"x{m}" for m in range(n))]) for n in (24, 4, 12)]
     (tmp_path / "new.txt").write_text("\n".join(["other words", "", *new]))
-    how = {"texts": "word:1", "threshold": 0.3, "recall": 1, "rule": "chain"}
+    how = {"source": "word:1", "threshold": 0.3, "recall": 1, "rule": "chain"}
     deduplicate_files(MINHASH, tmp_path / "old.txt", tmp_path / "old", **how)
     codes = tmp_path / "old.stages/codes.npy"
     deduplicate_files(
@@ -344,7 +347,7 @@ def test_a_cluster_near_an_earlier_record_is_left_out(tmp_path, exact):
     [
         ({"map": MinHash(n_hashes=128, random_state=1)}, "their seed are 0 and 1"),
         ({"map": MinHash(n_hashes=64, random_state=0)}, "their parameters are .*128.* and .*64"),
-        ({"texts": "word:2"}, r"vectorized alike: their ngram_range are \[3, 3\] and \[2, 2\]"),
+        ({"source": "word:2"}, r"vectorized alike: their ngram_range are \[3, 3\] and \[2, 2\]"),
         ({"output": "old"}, r"a stage, is the input .*codes\.npy; write to another file"),
         ({"clusters": "old.stages/codes.npy"}, r"is the input .*codes\.npy"),
         ({"against": "old.stages/none.npy"}, None),

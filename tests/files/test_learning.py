@@ -12,7 +12,7 @@ from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import _learning
+from sparsemaps.files import Svmlight, Texts, _learning
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.text._analyzers import vectorizer_of
@@ -54,7 +54,9 @@ def trained(tmp_path_factory):
     """A model of texts, in a file."""
     folder = tmp_path_factory.mktemp("model")
     write_jsonl(folder / "train.jsonl", records())
-    files.train_files(text_model(), folder / "train.jsonl", folder / "model", label_field="label")
+    files.train_files(
+        text_model(), folder / "train.jsonl", folder / "model", source=Texts(label_field="label")
+    )
     return folder / "model"
 
 
@@ -101,7 +103,7 @@ def test_training_on_codes_is_training_on_their_texts(trained, tmp_path):
         write_jsonl(tmp_path / f"{number}.jsonl", part)
         files.map_files(
             MinHash(n_hashes=64, random_state=0), tmp_path / f"{number}.jsonl",
-            tmp_path / f"{number}.npy", format="npy", texts="word:1", label_field="label",
+            tmp_path / f"{number}.npy", format="npy", source=Texts("word:1", label_field="label"),
         )  # fmt: skip
     answer = files.train_files(
         text_model(), [tmp_path / "0.npy", tmp_path / "1.npy"], tmp_path / "model"
@@ -139,7 +141,7 @@ def test_labels_and_scores_of_texts(trained, n_jobs, tmp_path):
     parts = [records(40, seed=1), records(25, seed=2)]
     paths = [write_jsonl(tmp_path / f"{n}.jsonl", part) for n, part in enumerate(parts)]
     answer = files.predict_files(
-        model, paths, tmp_path / "out.tsv.gz", id_field="id", n_jobs=n_jobs
+        model, paths, tmp_path / "out.tsv.gz", source=Texts(id_field="id"), n_jobs=n_jobs
     )
     assert answer.n_records == 65
     lines = gzip.decompress((tmp_path / "out.tsv.gz").read_bytes()).decode().splitlines()
@@ -267,7 +269,7 @@ def test_mistakes(trained, tmp_path):
         (lambda: files.train_files(of_rows, tmp_path / "many.svm", out), "line 1"),
         (
             lambda: files.train_files(
-                text_model(), tmp_path / "bad.jsonl", out, label_field="label"
+                text_model(), tmp_path / "bad.jsonl", out, source=Texts(label_field="label")
             ),
             "bad.jsonl: line 10",
         ),
@@ -279,7 +281,7 @@ def test_mistakes(trained, tmp_path):
         (lambda: files.filter_files(model, [], out, label="pets"), "there are no inputs"),
         (lambda: files.predict_files(model, tmp_path / "bad.jsonl", out), "bad.jsonl: line 10"),
         (lambda: files.predict_files(model, path, out, explain=-1), "explain must be"),
-        (lambda: files.predict_files(model, path, out, zero_based=True), "zero_based"),
+        (lambda: files.predict_files(model, path, out, source=Svmlight()), "not LIBSVM files"),
     ]
     for call, message in calls:
         with pytest.raises(ValueError, match=message):

@@ -15,7 +15,7 @@ from _scripts.programs import Program, posix
 
 from sparsemaps import CountSketch
 from sparsemaps._tools import _output_files
-from sparsemaps.files import _tasks, map_files
+from sparsemaps.files import Texts, _tasks, map_files
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 
 # ---- inputs and outputs --------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_labels_decide_their_numbers(tmp_path):
     """Another label in one input changes the numbers in all outputs."""
     for name, label in (("a", "x"), ("b", "z")):
         (tmp_path / f"{name}.jsonl").write_text(f'{{"text": "some words", "label": "{label}"}}\n')
-    how = {"texts": "word:1", "label_field": "label"}
+    how = {"source": Texts("word:1", label_field="label")}
     inputs, out = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"], f"{tmp_path}/out/"
     map_files(cws(), inputs, out, **how)
     (tmp_path / "a.jsonl").write_text('{"text": "some words", "label": "zz"}\n')

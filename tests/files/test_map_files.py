@@ -15,7 +15,7 @@ from _data.rows import random_csr
 
 from sparsemaps import CountSketch, KernelProduct, RandomMaclaurin, SignProjection
 from sparsemaps._tools import _text_input
-from sparsemaps.files import _summary, map_files
+from sparsemaps.files import Svmlight, _summary, map_files
 from sparsemaps.libsvm import iter_svmlight_file, load_svmlight_file
 
 # ---- text ----------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def test_a_bomb(tmp_path):
     with pytest.raises(ValueError, match=r"bomb.svm.gz: line 2 is longer than max_line_bytes="):
         load_svmlight_file(path, max_line_bytes=2**20)
     with pytest.raises(ValueError, match=r"line 2 is longer than max_line_bytes="):
-        map_files(cws(), path, tmp_path / "out", max_line_bytes=2**20)
+        map_files(cws(), path, tmp_path / "out", source=Svmlight(max_line_bytes=2**20))
     assert os.listdir(tmp_path) == [path.name]
 
 
@@ -106,7 +106,6 @@ def test_parameters(tmp_path):
         ({"format": "npy"}, "format='npy' needs a file"),
         ({"task": ("map", 1, 2)}, "a directory"),
         ({"n_jobs": 0}, "n_jobs must be"),
-        ({"max_line_bytes": 0}, "max_line_bytes must be"),
         ({"zero_based": "no"}, "zero_based must be True or False"),
         ({"ones": True, "new_map": CountSketch()}, "ones=True is for maps with one-hot"),
         ({"ones": True, "format": "npy"}, "ones=True is not for format='npy'"),

@@ -15,7 +15,7 @@ from _data.rows import families
 from sparsemaps import CountSketch, MinHash
 from sparsemaps._tools import _output_files
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import similar_pairs_of_files
+from sparsemaps.files import Svmlight, Texts, similar_pairs_of_files
 from sparsemaps.files._results import Results, Steps
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.neighbors import _hashing, _search
@@ -58,7 +58,7 @@ def test_what_is_returned(file, tmp_path):
         (MINHASH, {"max_bytes": 1000}, "max_bytes must be"),
         (MINHASH, {"exact": 1}, "exact must be"),
         (MINHASH, {"resume": "yes"}, "resume must be"),
-        (MINHASH, {"field": 3, "texts": "word:3"}, "field must be a string"),
+        (MINHASH, {"source": 3}, "source must be Texts, Svmlight, an analyzer"),
     ],
 )
 def test_bad_parameters(file, tmp_path, new_map, more, message):
@@ -226,15 +226,15 @@ def test_each_option_decides_some_results(file, tmp_path):
 
     run(out)
     assert set(os.listdir(stages)) == CODES | PAIRS
-    texts = {"inputs": tmp_path / "in.txt", "texts": "word:1"}
+    texts = {"inputs": tmp_path / "in.txt", "source": "word:1"}
     for options, expected in (
         ({}, set()),
-        ({"n_jobs": 2, "max_bytes": 2**20, "max_line_bytes": 2**20}, set()),
+        ({"n_jobs": 2, "max_bytes": 2**20, "source": Svmlight(max_line_bytes=2**20)}, set()),
         ({"threshold": 0.7}, PAIRS),
         ({"threshold": 0.7, "recall": 0.5}, PAIRS),
         ({"threshold": 0.7, "exact": True}, PAIRS),
         ({"threshold": 0.95, "containment": True, "exact": True}, PAIRS),
-        ({"zero_based": True}, CODES | PAIRS),
+        ({"source": Svmlight(zero_based=True)}, CODES | PAIRS),
         ({"map": MinHash(n_hashes=128, random_state=1)}, CODES | PAIRS),
         ({}, CODES | PAIRS),
         ({"other": file}, OTHER | PAIRS),
@@ -242,10 +242,10 @@ def test_each_option_decides_some_results(file, tmp_path):
         ({}, PAIRS),
         ({"inputs": [file, file]}, CODES | PAIRS),
         (texts, CODES | PAIRS),
-        ({**texts, "texts": "word:2"}, CODES | PAIRS),
-        ({**texts, "texts": "word:2", "token_pattern": r"\w+"}, CODES | PAIRS),
-        ({**texts, "texts": "word:2", "resume": False}, CODES | PAIRS),
-        ({**texts, "texts": "word:2"}, set()),
+        ({**texts, "source": "word:2"}, CODES | PAIRS),
+        ({**texts, "source": Texts("word:2", token_pattern=r"\w+")}, CODES | PAIRS),
+        ({**texts, "source": "word:2", "resume": False}, CODES | PAIRS),
+        ({**texts, "source": "word:2"}, set()),
     ):
         before = state(stages)
         done = run(out, **options)

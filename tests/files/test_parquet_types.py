@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps.files import deduplicate_files
+from sparsemaps.files import Texts, deduplicate_files
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._text_rows import TextRows
 
@@ -208,7 +208,7 @@ def test_times_of_96_bits_are_kept(tmp_path):
     path, output = str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet")
     times = [-(2**63) + 10**6, -1, 0, 1, 2**63 - 10**6, None]
     write_int96(path, pa.array(times, pa.timestamp("ns")))
-    deduplicate_files(None, path, output, texts="char:1", threshold=1.0)
+    deduplicate_files(None, path, output, source="char:1", threshold=1.0)
     assert kinds(parquet.ParquetFile(output)) == kinds(parquet.ParquetFile(path))
     assert parquet.read_table(output)["t"].cast(pa.int64()).to_pylist() == times
 
@@ -225,7 +225,7 @@ def test_times_that_nanoseconds_do_not_reach_are_refused(tmp_path, year, is_list
     write_int96(path, pa.array(times, kind))
     for resume in (False, True):
         with pytest.raises(ValueError, match=r"in.parquet: .* out of bounds timestamp"):
-            deduplicate_files(None, path, output, texts="word:1", resume=resume)
+            deduplicate_files(None, path, output, source="word:1", resume=resume)
     assert [file.name for file in tmp_path.iterdir()] == ["in.parquet"]
 
 
@@ -233,7 +233,7 @@ def test_a_file_object_stays_where_it_is(tmp_path):
     path, output = str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet")
     write_int96(path, pa.array([1, 2], pa.timestamp("ns")))
     with open(path, "rb") as file:
-        deduplicate_files(None, file, output, texts="char:1", text_format="parquet", threshold=1)
+        deduplicate_files(None, file, output, source=Texts("char:1", format="parquet"), threshold=1)
     assert parquet.read_table(output).num_rows == 2
 
 
@@ -268,7 +268,7 @@ def test_views_are_filtered(tmp_path):
     texts = [f"{i % 70} is the number of this text, more or less" for i in range(100)]
     table = pa.table({"text": pa.array(texts, pa.string_view())})
     parquet.write_table(table, path, row_group_size=30)
-    result = deduplicate_files(None, path, output, texts="word:1", threshold=1.0)
+    result = deduplicate_files(None, path, output, source="word:1", threshold=1.0)
     assert result.n_kept == 70
     written = parquet.read_table(output)
     assert written.schema.equals(parquet.read_schema(path))
@@ -294,5 +294,5 @@ def test_a_type_that_would_become_another_is_refused(tmp_path):
     parquet.write_table(table, path, write_time_adjusted_to_utc=True)
     wrong = r"in.parquet: .*'t' of type INT32 Time\(isAdjustedToUTC=true.* would be of type INT32"
     with pytest.raises(ValueError, match=wrong):
-        deduplicate_files(None, path, output, texts="word:1")
+        deduplicate_files(None, path, output, source="word:1")
     assert [file.name for file in tmp_path.iterdir()] == ["in.parquet"]

@@ -185,7 +185,7 @@ def write_texts(folder, kind):
 def test_the_report_of_a_job_shows_texts_of_the_right_records(tmp_path, kind, dry_run):
     paths = write_texts(tmp_path, kind)
     result = deduplicate_files(
-        None, paths, tmp_path / f"out.{kind}", texts="word:2", threshold=0.5, dry_run=dry_run,
+        None, paths, tmp_path / f"out.{kind}", source="word:2", threshold=0.5, dry_run=dry_run,
         report=tmp_path / "report.html",
     )  # fmt: skip
     assert (result.n_records, result.n_kept) == (5, 3)

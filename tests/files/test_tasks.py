@@ -21,7 +21,7 @@ from sparsemaps.files import (
 
 TEXTS = make_texts(240, seed=5)
 MINHASH = MinHash(n_hashes=64, random_state=0)
-WORDS = {"texts": "word:3", "threshold": 0.6}
+WORDS = {"source": "word:3", "threshold": 0.6}
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_numbers_of_tasks(folder, tmp_path):
 def test_tasks_of_other_options_do_not_count(folder, tmp_path):
     dedup(folder, tmp_path / "out", task=("codes", 0, 1))
     with pytest.raises(ValueError, match=r"of the stage codes, .* results are missing"):
-        dedup(folder, tmp_path / "out", task=("codes-join", 0, 1), texts="word:2")
+        dedup(folder, tmp_path / "out", task=("codes-join", 0, 1), source="word:2")
     dedup(folder, tmp_path / "out", task=("codes-join", 0, 1))
     with open(folder / "1.jsonl", "ab") as file:
         file.write(b'{"text": "one more"}\n')
@@ -166,7 +166,7 @@ def test_processes_that_are_killed(folder, tmp_path):
 
 
 def test_tasks_of_map(folder, tmp_path):
-    how = {"texts": "word:1", "format": "npy"}
+    how = {"source": "word:1", "format": "npy"}
     map_files(MINHASH, folder, f"{tmp_path}/one/", **how)
     for i in (1, 0, 1):
         assert map_files(MINHASH, folder, f"{tmp_path}/out/", task=("map", i, 2), **how) == []

@@ -1,6 +1,7 @@
 """Raw texts through maps to files."""
 
 import bz2
+import dataclasses
 import gzip
 import io
 import lzma
@@ -15,7 +16,7 @@ from _data.text_files import IDS, LABELS, TEXTS, write_jsonl
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash
 from sparsemaps._tools import _zstd
 from sparsemaps.codes import PackedCodes, collisions
-from sparsemaps.files import map_files
+from sparsemaps.files import Texts, map_files
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.text import ByteNgrams
 from sparsemaps.text._analyzers import vectorizer_of
@@ -32,7 +33,8 @@ def file(tmp_path):
 def test_codes_are_those_of_python(file, tmp_path):
     words = vectorizer_of("word:2", binary=True)
     expected = MINHASH.fit_any_width().encode_texts(words, TEXTS, packed=True)
-    map_files(MINHASH, file, tmp_path / "out.npy", texts="word:2", format="npy", id_field="id")
+    texts = Texts("word:2", id_field="id")
+    map_files(MINHASH, file, tmp_path / "out.npy", source=texts, format="npy")
     codes = PackedCodes.load(tmp_path / "out.npy")
     np.testing.assert_array_equal(codes.array, expected.array)
     np.testing.assert_array_equal(codes.sampled, expected.sampled)
@@ -45,7 +47,7 @@ def test_codes_are_those_of_python(file, tmp_path):
 
 def test_codes_of_other_analyzers_do_not_compare(file, tmp_path):
     for spec in ("word:3", "word:5"):
-        map_files(MINHASH, file, tmp_path / spec, texts=spec, format="npy")
+        map_files(MINHASH, file, tmp_path / spec, source=spec, format="npy")
     codes = [PackedCodes.load(tmp_path / spec) for spec in ("word:3", "word:5")]
     with pytest.raises(ValueError, match="vectorized alike: their ngram_range"):
         collisions(*codes)
@@ -67,12 +69,13 @@ def test_codes_of_matrices_open_too(tmp_path):
 def test_rows_are_counts_or_sets(file, tmp_path, spec, map):
     vectorizer = vectorizer_of(spec, binary=isinstance(map, MinHash))
     expected = map.fit_any_width().transform(vectorizer.transform(TEXTS))
-    map_files(map, file, tmp_path / "out.npz", texts=spec, format="npz")
+    map_files(map, file, tmp_path / "out.npz", source=spec, format="npz")
     assert (sp.load_npz(tmp_path / "out.npz") != sp.csr_array(expected)).nnz == 0
 
 
 def test_labels_that_are_strings(file, tmp_path):
-    map_files(cws(), file, tmp_path / "out", texts="word:1", label_field="label", id_field="id")
+    source = Texts("word:1", label_field="label", id_field="id")
+    map_files(cws(), file, tmp_path / "out", source=source)
     _, y = load_svmlight_file(tmp_path / "out")
     assert [SORTED[int(number)] for number in y] == LABELS
     table = (tmp_path / "out.classes.tsv").read_text(encoding="utf-8").splitlines()
@@ -84,7 +87,8 @@ def test_labels_that_are_strings(file, tmp_path):
 def test_labels_and_ids_that_no_line_can_hold(tmp_path):
     labels, ids = ["a\tb", "c\\d", "e\nf", "g\rh"], [" 1\n2", "3\t 4", "5  6", "7"]
     file = write_jsonl(tmp_path / "a.jsonl", ["x"] * 4, labels, ids)
-    map_files(cws(), file, tmp_path / "out", texts="word:1", label_field="label", id_field="id")
+    source = Texts("word:1", label_field="label", id_field="id")
+    map_files(cws(), file, tmp_path / "out", source=source)
     table = (tmp_path / "out.classes.tsv").read_bytes()
     assert table == b"0\ta\\tb\n1\tc\\\\d\n2\te\\nf\n3\tg\\rh\n"
     lines = (tmp_path / "out").read_text().splitlines()
@@ -96,8 +100,8 @@ def test_labels_of_another_kind_in_another_file(tmp_path):
     (tmp_path / "b.jsonl").write_bytes(b'\n \n{"text": "a", "label": "x"}\n')
     with pytest.raises(ValueError, match=r"b\.jsonl: line 3: expected a number as label"):
         map_files(
-            cws(), [tmp_path / "a.jsonl", tmp_path / "b.jsonl"], tmp_path / "out", texts="word:1",
-            label_field="label",
+            cws(), [tmp_path / "a.jsonl", tmp_path / "b.jsonl"], tmp_path / "out",
+            source=Texts("word:1", label_field="label"),
         )  # fmt: skip
 
 
@@ -105,7 +109,7 @@ def test_a_mark_of_byte_order_counts_at_the_beginning_only(tmp_path):
     texts = ["\ufeffa b"] * 200  # in several pieces, as rows of this map are long
     (tmp_path / "a.txt").write_text("".join(text + "\n" for text in texts), encoding="utf-8")
     sketch = CountSketch(n_components=2**14, dense_output=True, random_state=0)
-    map_files(sketch, tmp_path / "a.txt", tmp_path / "out.npz", texts="word:1", format="npz")
+    map_files(sketch, tmp_path / "a.txt", tmp_path / "out.npz", source="word:1", format="npz")
     X = vectorizer_of("word:1").transform(["a b", *texts[1:]])
     expected = sketch.fit(X).transform(X)
     assert (sp.load_npz(tmp_path / "out.npz") != sp.csr_array(expected)).nnz == 0
@@ -113,7 +117,7 @@ def test_a_mark_of_byte_order_counts_at_the_beginning_only(tmp_path):
 
 def test_labels_that_are_numbers(tmp_path):
     file = write_jsonl(tmp_path / "a.jsonl", labels=[3, -1.5, 0, 7, 2**40, 1])
-    map_files(cws(), file, tmp_path / "out", texts="word:1", label_field="label")
+    map_files(cws(), file, tmp_path / "out", source=Texts("word:1", label_field="label"))
     assert load_svmlight_file(tmp_path / "out")[1].tolist() == [3, -1.5, 0, 7, 2**40, 1]
     assert os.listdir(tmp_path) == ["a.jsonl", "out"] or not (tmp_path / "out.classes.tsv").exists()
 
@@ -123,7 +127,7 @@ def test_numbers_of_labels_agree_between_tasks_and_outputs(tmp_path):
     folder.mkdir()
     for i in range(6):  # each has one of the labels
         write_jsonl(folder / f"{i}.jsonl", TEXTS[i : i + 1], LABELS[i : i + 1], IDS[i : i + 1])
-    options = {"texts": "word:1", "label_field": "label"}
+    options = {"source": Texts("word:1", label_field="label")}
     for i in (1, 0):
         map_files(cws(), folder, f"{tmp_path}/out/", task=("map", i, 2), **options)
     map_files(cws(), folder, tmp_path / "one", **options)
@@ -133,8 +137,9 @@ def test_numbers_of_labels_agree_between_tasks_and_outputs(tmp_path):
     assert all(found[f"{i}.jsonl.svm.classes.tsv"] == table for i in range(6))
     done = map_files(cws(), folder, f"{tmp_path}/out/", **options)
     assert all(file.skipped for file in done)
-    for other in ({"texts": "word:2"}, {"label_field": None}, {"id_field": "id"}):
-        done = map_files(cws(), folder, f"{tmp_path}/out/", **{**options, **other})
+    for other in ({"analyzer": "word:2"}, {"label_field": None}, {"id_field": "id"}):
+        source = dataclasses.replace(options["source"], **other)
+        done = map_files(cws(), folder, f"{tmp_path}/out/", source=source)
         assert not any(file.skipped for file in done)
     map_files(cws(), folder, f"{tmp_path}/out/", **options)
     write_jsonl(folder / "7.jsonl", ["new"], ["A"], ["f"])
@@ -156,7 +161,7 @@ def test_all_formats_and_compressions_are_alike(tmp_path, n_jobs):
         ("zst", zstd.compress),
     ):  # fmt: skip
         (tmp_path / f"a.jsonl.{ending}").write_bytes(compress(content))
-    options = {"texts": "char:2", "label_field": "label", "id_field": "id"}
+    options = {"source": Texts("char:2", label_field="label", id_field="id")}
     inputs = sorted(tmp_path.iterdir())
     assert len(inputs) == 6
     map_files(cws(), inputs[0], tmp_path / "expected", **options)
@@ -167,13 +172,14 @@ def test_all_formats_and_compressions_are_alike(tmp_path, n_jobs):
         assert (tmp_path / "out").read_bytes() == expected
     map_files(cws(), inputs, tmp_path / "all", **options)
     assert (tmp_path / "all").read_bytes() == expected * 6
-    map_files(cws(), io.BytesIO(content), tmp_path / "out", text_format="jsonl", **options)
+    source = dataclasses.replace(options["source"], format="jsonl")
+    map_files(cws(), io.BytesIO(content), tmp_path / "out", source=source)
     assert (tmp_path / "out").read_bytes() == expected
 
 
 def test_lines_of_text(tmp_path):
     (tmp_path / "a.txt").write_bytes("\ufeffone two\r\n\nthree\ufeff".encode())
-    map_files(cws(), tmp_path / "a.txt", tmp_path / "out", texts="char:1")
+    map_files(cws(), tmp_path / "a.txt", tmp_path / "out", source="char:1")
     rows = vectorizer_of("char:1").transform(["one two", "", "three\ufeff"])
     codes = cws().fit_any_width()
     dump_svmlight_file(codes.transform(rows), np.zeros(3), tmp_path / "expected", zero_based=False)
@@ -201,8 +207,8 @@ def test_a_bad_line_is_one_error(tmp_path, content, message):
     for format in ("svmlight", "npy", "npz"):
         with pytest.raises(ValueError, match=rf"a\.jsonl: line {number}{message[6:]}"):
             map_files(
-                MINHASH, tmp_path / "a.jsonl", tmp_path / "out", texts="word:1", n_jobs=2,
-                label_field="label", format=format,
+                MINHASH, tmp_path / "a.jsonl", tmp_path / "out", n_jobs=2, format=format,
+                source=Texts("word:1", label_field="label"),
             )  # fmt: skip
     assert os.listdir(tmp_path) == ["a.jsonl"]
 
@@ -210,31 +216,38 @@ def test_a_bad_line_is_one_error(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"texts": "words"}, "the analyzer must be word, char, char_wb or byte"),
-        ({"texts": "word:0"}, "the analyzer must be word"),
-        ({"texts": "byte:9"}, "at most 7"),
-        ({"texts": "word:1", "token_pattern": "("}, "the token pattern must be"),
-        ({"texts": "word:1", "zero_based": True}, "zero_based=True is for LIBSVM files"),
-        ({"texts": "word:1", "comments": True}, "comments=True is for LIBSVM files"),
-        ({"texts": "word:1", "text_format": "csv"}, "format must be"),
-        ({"texts": "word:1", "field": 3}, "field must be"),
-        ({"label_field": "label"}, "label_field='label' is for texts"),
-        ({"token_pattern": "x"}, "token_pattern='x' is for texts"),
+        ({"source": "words"}, "the analyzer must be word, auto, char, char_wb or byte"),
+        ({"source": "word:0"}, "the analyzer must be word"),
+        ({"source": "byte:9"}, "at most 7"),
+        ({"source": ("word:1", {"token_pattern": "("})}, "the token pattern must be"),
+        ({"source": "word:1", "zero_based": True}, "zero_based=True is for LIBSVM files"),
+        ({"source": "word:1", "comments": True}, "comments=True is for LIBSVM files"),
+        ({"source": ("word:1", {"format": "csv"})}, "format must be"),
+        ({"source": ("word:1", {"field": 3})}, "field must be a string"),
+        ({"source": (3, {})}, "analyzer must be a string"),
+        ({"source": ("word:1", {"max_line_bytes": 0})}, "max_line_bytes must be"),
+        ({"source": 3}, "source must be Texts, Svmlight, an analyzer"),
+        ({}, r"a\.jsonl is a file of texts: say so by source='word:5'"),
     ],
 )
 def test_bad_options(file, tmp_path, options, message):
+    def texts(given):
+        return Texts(given[0], **given[1]) if isinstance(given, tuple) else given
+
     with pytest.raises(ValueError, match=message):
-        map_files(MINHASH, file, tmp_path / "out", **options)
+        map_files(
+            MINHASH, file, tmp_path / "out", **{**options, "source": texts(options.get("source"))}
+        )
     with pytest.raises(ValueError, match="format must be given"):
-        map_files(MINHASH, io.BytesIO(b"x\n"), tmp_path / "out", texts="word:1")
+        map_files(MINHASH, io.BytesIO(b"x\n"), tmp_path / "out", source="word:1")
     with pytest.raises(ValueError, match="lines of text have no fields"):
-        map_files(MINHASH, "a.txt", tmp_path / "out", texts="word:1", label_field="label")
+        map_files(MINHASH, "a.txt", tmp_path / "out", source=Texts("word:1", label_field="label"))
     assert os.listdir(tmp_path) == ["a.jsonl"]
 
 
 def test_a_map_of_another_width(file, tmp_path):
     narrow = ConsistentWeightedSampling(n_hashes=4, random_state=0).fit(np.ones((2, 10)))
     with pytest.raises(ValueError, match=r"fitted to 10 columns, and rows of texts by byte:1"):
-        map_files(narrow, file, tmp_path / "out", texts="byte:1")
+        map_files(narrow, file, tmp_path / "out", source="byte:1")
     exact = MINHASH.fit(ByteNgrams(ngram_range=(1, 1)).transform(["any"]))
-    map_files(exact, file, tmp_path / "out", texts="byte:1")
+    map_files(exact, file, tmp_path / "out", source="byte:1")

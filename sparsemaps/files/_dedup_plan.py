@@ -1,0 +1,191 @@
+"""What a deduplication reads and writes, and what decides which records are removed."""
+
+import os
+from typing import Any, NamedTuple
+
+from sparsemaps._tools import _output_files, _threads
+from sparsemaps._tools._checks import check_bool, check_choice
+from sparsemaps._tools._sources import (
+    InputFile,
+    expand,
+    is_directory,
+    is_regular,
+    is_standard,
+    known_inputs,
+    refuse_inside,
+)
+from sparsemaps.codes._code_checks import refuse_different
+from sparsemaps.files._coded_records import BESIDE, Earlier
+from sparsemaps.files._formats import empty_codes
+from sparsemaps.files._job import Job, coding_job
+from sparsemaps.files._job_options import Rule, Search, by_names
+from sparsemaps.files._kept_records import check_outputs
+from sparsemaps.files._map import one_each
+from sparsemaps.files._removed_records import SIMILARITY
+from sparsemaps.maps._sparse_map import as_fitted
+from sparsemaps.maps.minhash import MinHash
+from sparsemaps.neighbors import _search
+
+STAGES = ".stages"
+"""The ending of the name of the folder of stages, after the name of the output."""
+
+CODES = "codes.npy"
+
+CLUSTERS, KEPT, REMOVED = "clusters.npy", "kept.npy", "removed.npy"
+PAIRS, NEAR = "pairs.npy", "near.npy"
+"""Files of stages: numbers of clusters; which records are kept; by rule "kept", removed records and
+the kept record that each is near; by rule "chain", pairs of rows, and rows near those of an earlier
+delivery."""
+
+STAGE_FILES = (
+    *(CODES, *(CODES + ending for ending in BESIDE), CLUSTERS, KEPT),
+    *(REMOVED, REMOVED + SIMILARITY, PAIRS, NEAR),
+)
+
+
+class Outputs(NamedTuple):
+    """What is written."""
+
+    records: Any
+    """The records that are kept: a file, or a directory."""
+    removed: Any = None
+    report: Any = None
+    clusters: Any = None
+    dry_run: bool = False
+
+    @property
+    def tables(self) -> list[tuple[Any, str]]:
+        """The files beside the records, with words for them."""
+        tables = (
+            (self.clusters, "the table of clusters"),
+            (self.removed, "the table of removals"),
+            (self.report, "the report"),
+        )
+        return [(table, what) for table, what in tables if table is not None]
+
+
+class DedupPlan(NamedTuple):
+    """A deduplication, after a check of all options."""
+
+    job: Job
+    """How codes are made."""
+    search: Search
+    rule: Rule
+    inputs: list[Any]
+    outputs: Outputs
+    files: list[tuple[Any, list[Any]]]
+    """Each file of records that is written, with its inputs, in the order of all inputs."""
+    is_many: bool
+    """Whether each input has a file of its own."""
+    folder: str | None
+    """The folder of the stages; None if they are in a temporary one."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes can do tasks of it."""
+        return self.folder is not None and all(isinstance(one, InputFile) for one in self.inputs)
+
+    def absolute(self) -> "DedupPlan":
+        """The same for processes whose current directory is another one."""
+        against = tuple(earlier.absolute() for earlier in self.rule.against)
+        inputs = [one.absolute() for one in self.inputs]
+        return self._replace(inputs=inputs, rule=self.rule._replace(against=against))
+
+
+def make_plan(
+    map: Any,
+    inputs: Any,
+    outputs: Outputs,
+    source: Any,
+    search: Search,
+    rule: Rule,
+    n_jobs: int | None,
+) -> DedupPlan:
+    """A plan, after a check of the options, of the names of all files, and of the codes of earlier
+    deliveries."""
+    paths = expand(inputs)
+    check_choice("rule", rule.name, ("kept", "chain"))
+    check_choice("keep", rule.keep, ("first", "longest"))
+    check_bool("dry_run", outputs.dry_run)
+    for table, what in outputs.tables:
+        if rule.name == "chain" and table is not outputs.clusters:
+            raise ValueError(f"{what} is for rule 'kept': by chains, no record says why")
+    rule = rule._replace(against=_earlier_deliveries(rule.against))
+    _threads.resolve_n_jobs(n_jobs)
+    fitted = as_fitted(MinHash(random_state=0) if map is None else map)
+    if not fitted.has_codes:
+        raise ValueError(f"map must be a map with codes, got {type(fitted).__name__}")
+    job = coding_job(fitted, by_names(source, paths), n_jobs)
+    _check_codes(job, search, rule.against)
+    files = [(outputs.records, paths)]
+    is_many = is_directory(outputs.records)
+    if is_many:
+        pairs = one_each(paths, os.fspath(outputs.records), lambda name: name)
+        files = [(name, [path]) for name, path in pairs]
+    check_outputs(job.source, files)
+    folder = _folder_of(outputs.records)
+    _refuse_clashes(paths, rule, outputs, files, folder)
+    return DedupPlan(job, search, rule, known_inputs(paths), outputs, files, is_many, folder)
+
+
+def _folder_of(output: Any) -> str | None:
+    """The folder of stages; None where the output is a pipe or a device."""
+    if hasattr(output, "write") or is_standard(output):
+        return None
+    is_kept = is_directory(output) or os.path.isfile(output) or not os.path.exists(output)
+    return os.path.abspath(output) + STAGES if is_kept else None
+
+
+def _refuse_clashes(
+    paths: list[Any],
+    rule: Rule,
+    outputs: Outputs,
+    files: list[tuple[Any, list[Any]]],
+    folder: str | None,
+) -> None:
+    """Raise a ValueError where a file that is written is another one, or an input."""
+    is_many = is_directory(outputs.records)
+    names = [(name, f"the output of {own[0]}" if is_many else _output_files.OUTPUT)
+             for name, own in files]  # fmt: skip
+    is_pipe = not hasattr(outputs.records, "write") and is_standard(outputs.records)
+    for table, what in outputs.tables:
+        if is_pipe and is_standard(table):
+            raise ValueError(f"the output and {what} are both standard output")
+        names.append((table, what))
+    if folder is not None:
+        refuse_inside(folder, paths)
+        names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
+    _output_files.refuse_clashes([*paths, *files_of(rule.against)], names)
+
+
+def _earlier_deliveries(against: Any) -> tuple[Earlier, ...]:
+    """The codes of earlier deliveries, and which of their records were kept."""
+    paths: list[Any] = []
+    if against is not None:
+        paths = list(against) if isinstance(against, (list, tuple)) else [against]
+    return tuple(earlier for path in paths for earlier in _earlier(path))
+
+
+def _earlier(path: Any) -> list[Earlier]:
+    codes, kept = (os.path.join(path, name) for name in (CODES, KEPT))
+    if os.path.isdir(path) and os.path.exists(codes):
+        if not os.path.exists(kept):
+            raise ValueError(f"{path} is of a run that is not complete: {KEPT} is missing")
+        return [Earlier(InputFile(codes), InputFile(kept))]
+    paths = expand(path)
+    for one in paths:
+        if not is_regular(one):
+            raise ValueError(f"against must be files of codes, or folders of stages, got {one}")
+    return [Earlier(InputFile(one), None) for one in paths]
+
+
+def files_of(against: tuple[Earlier, ...]) -> list[InputFile]:
+    return [file for earlier in against for file in earlier.files]
+
+
+def _check_codes(job: Job, search: Search, against: tuple[Earlier, ...]) -> None:
+    """Raise a ValueError where codes cannot be compared, before they are made."""
+    own = empty_codes(job.map, job.options.texts)
+    _search.least_agreeing(own, search.threshold)
+    for earlier in against:
+        refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own)

@@ -1,0 +1,282 @@
+"""The stages of a deduplication: codes, the search, clusters, and the records that are kept."""
+
+import os
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._tools import _output_files
+from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._tools._checks import LARGEST_INT32, check_int
+from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._sources import refuse_changes
+from sparsemaps._tools._typing import Array
+from sparsemaps.files._coded_records import (
+    RANGE_BYTES,
+    CodedInputs,
+    Codes,
+    Earlier,
+    encode,
+    joining_pairs,
+    near_rows,
+    ranges_of,
+)
+from sparsemaps.files._dedup_plan import (
+    CLUSTERS,
+    KEPT,
+    NEAR,
+    PAIRS,
+    REMOVED,
+    DedupPlan,
+    files_of,
+)
+from sparsemaps.files._kept_records import Selection, write_kept
+from sparsemaps.files._recipes import digest
+from sparsemaps.files._removed_records import SIMILARITY, find_removals, leaders, read_removals
+from sparsemaps.files._results import Results, Steps, save_array
+from sparsemaps.files._tasks import How, Stage, Task
+from sparsemaps.neighbors._clusters import numbered_components
+
+
+def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
+    """The stages of a plan. Those of pairs and of what is kept need nothing but codes."""
+    codes = yield from encode(plan.job, inputs, results)
+    check_int("the number of records", sum(codes.n_records), 0, LARGEST_INT32)
+    decide = _removal_stages if plan.rule.name == "kept" else _chain_stages
+    coded = CodedInputs(plan.job, inputs, codes)
+    kept = yield from decide(plan, coded, results)
+    if plan.outputs.dry_run:
+        return
+    outputs = output_tasks(plan, coded, kept, results)
+    endings = () if plan.folder is None else ("",)
+    yield Stage("outputs", "the records that are kept", outputs, _write_output, endings)
+
+
+def _removal_stages(
+    plan: DedupPlan, coded: CodedInputs, results: Results
+) -> Generator[Stage, None, Task]:
+    """The stages of rule "kept"; the task whose result says which records are kept."""
+    of = plan, coded
+    recipe = {
+        "codes": coded.codes.digest, **plan.search.recipe, "against": _recipe_of(plan.rule.against),
+        "keep": plan.rule.keep,
+    }  # fmt: skip
+    removals = Task(REMOVED, recipe, of)
+    endings = "", SIMILARITY
+    yield Stage("removals", "records near a kept one", [removals], _find_removals, endings)
+    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    recipe = {"removals": digest(removals.recipe)}
+    clusters = Task(CLUSTERS, recipe, of)
+    yield Stage("clusters", "the cluster of each record", [clusters], _find_stars)
+    kept = Task(KEPT, {**recipe, "clusters": digest(clusters.recipe)}, of)
+    yield Stage("kept", "which records are kept", [kept], _leave_removed)
+    return kept
+
+
+def _chain_stages(
+    plan: DedupPlan, coded: CodedInputs, results: Results
+) -> Generator[Stage, None, Task]:
+    """The stages of rule "chain"; the task whose result says which records are kept."""
+    of = plan, coded
+    recipe = {"codes": coded.codes.digest, **plan.search.recipe}
+    pairs = Task(PAIRS, recipe, of)
+    yield Stage("pairs", "pairs of near records", [pairs], _find_pairs)
+    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    recipe = {**recipe, "exact": None, "against": _recipe_of(plan.rule.against)}
+    near = Task(NEAR, recipe, of)  # of an earlier delivery only codes are known
+    yield Stage("near", "records near those of earlier deliveries", [near], _find_near)
+    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    clusters = Task(CLUSTERS, {"pairs": digest(pairs.recipe)}, coded.codes)
+    yield Stage("clusters", "the cluster of each record", [clusters], _find_clusters)
+    recipe = {
+        "clusters": digest(clusters.recipe),
+        "near": digest(near.recipe),
+        "keep": plan.rule.keep,
+    }
+    kept = Task(KEPT, recipe, of)
+    yield Stage("kept", "which records are kept", [kept], _choose)
+    return kept
+
+
+def _recipe_of(against: tuple[Earlier, ...]) -> list[Any]:
+    return [[file.recipe for file in earlier.files] for earlier in against]
+
+
+def listing(plan: DedupPlan) -> list[tuple[str, int, str]]:
+    """Name, number of tasks, and meaning of each stage."""
+    n_ranges = sum(len(ranges_of(plan.job, input)) for input in plan.inputs)
+    outputs = "outputs", len(plan.files), "the records that are kept"
+    return [
+        ("codes", n_ranges, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"),
+        ("codes-join", 1, "the codes of all inputs in one file"),
+        *_SEARCHES[plan.rule.name],
+        ("clusters", 1, "the cluster of each record"),
+        ("kept", 1, "which records are kept"),
+        *([] if plan.outputs.dry_run else [outputs]),
+    ]
+
+
+_SEARCHES = {
+    "kept": [("removals", 1, "records near a kept one")],
+    "chain": [
+        ("pairs", 1, "pairs of near records"),
+        ("near", 1, "records near those of earlier deliveries"),
+    ],
+}
+
+
+_STEPS = "search-"
+"""What names of results of a search that is not complete begin with."""
+
+
+def _find_pairs(of: Any, path: str, how: How) -> int:
+    """Write pairs that join the records of each cluster; returns their number."""
+    plan, coded = of
+    folder = os.path.dirname(path)
+    recipe = {"codes": coded.codes.digest, **plan.search.recipe}
+    steps = Steps(Results(folder), _STEPS, recipe, how.progress)
+    i, j = joining_pairs(coded, plan.search, folder, how, steps)
+    save_array(path, np.stack([i, j]).astype(np.uint32))
+    return len(i)
+
+
+def _find_near(of: Any, path: str, how: How) -> int:
+    """Write the rows that are near those of earlier deliveries; returns their number."""
+    plan, coded = of
+    codes = coded.codes
+    recipe = {"codes": codes.digest, "against": _recipe_of(plan.rule.against),
+              **plan.search.recipe}  # fmt: skip
+    steps = Steps(Results(os.path.dirname(path)), _STEPS, recipe, how.progress)
+    near = near_rows(plan.search, codes, plan.rule.against, how, steps)
+    save_array(path, near)
+    return len(near)
+
+
+def _find_clusters(codes: Codes, path: str, how: How) -> int:
+    """Write the number of each record's cluster; returns the number of clusters."""
+    n = sum(codes.n_records)
+    i, j = read_array(_beside(path, PAIRS), ArrayKind(np.uint32, (2, None), most=n - 1), mmap=True)
+    numbers = numbered_components(i, j, n).astype(np.uint32)
+    save_array(path, numbers)
+    return int(numbers.max()) + 1 if n else 0
+
+
+def _choose(of: Any, path: str, how: How) -> list[int]:
+    """Write which records are kept; returns the numbers that `Deduplicated` begins with."""
+    plan, coded = of
+    codes = coded.codes
+    n = sum(codes.n_records)
+    numbers = read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1))
+    near = read_array(_beside(path, NEAR), ArrayKind(np.int64, most=n - 1))
+    kept = kept_rows(numbers, codes.lengths(), near, plan.rule.keep)
+    save_array(path, kept)
+    sizes = np.bincount(numbers)
+    return [n, int(kept.sum()), int((sizes > 1).sum()), int(sizes.max(initial=0)), 0, 0, 0]
+
+
+def _find_removals(of: Any, path: str, how: How) -> int:
+    """Write the removed records; returns their number."""
+    plan, coded = of
+    recipe = {"codes": coded.codes.digest, "against": _recipe_of(plan.rule.against), "rule": "kept",
+              **plan.search.recipe}  # fmt: skip
+    steps = Steps(Results(os.path.dirname(path)), _STEPS, recipe, how.progress)
+    return find_removals(coded, plan.search, plan.rule, path, how, steps)
+
+
+def _find_stars(of: Any, path: str, how: How) -> int:
+    """Write the number of each record's cluster: a kept record and those that are near it; returns
+    the number of clusters."""
+    plan, coded = of
+    codes = coded.codes
+    n = sum(codes.n_records)
+    found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
+    numbers = numbered_components(leaders(found, n), found.removed, n).astype(np.uint32)
+    save_array(path, numbers)
+    return int(numbers.max()) + 1 if n else 0
+
+
+def _leave_removed(of: Any, path: str, how: How) -> list[int]:
+    """Write which records are kept; returns the numbers of `Deduplicated`."""
+    plan, coded = of
+    codes = coded.codes
+    n = sum(codes.n_records)
+    found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
+    kept = np.ones(n, bool)
+    kept[found.removed] = False
+    save_array(path, kept)
+    sizes = np.bincount(read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1)))
+    is_earlier = found.witness >= n
+    n_earlier, n_equal = int(is_earlier.sum()), int((found.similarity[~is_earlier] == 1).sum())
+    return [
+        n, int(kept.sum()), int((sizes > 1).sum()), int(sizes.max(initial=0)), n_equal,
+        len(found.removed) - n_equal - n_earlier, n_earlier,
+    ]  # fmt: skip
+
+
+def kept_rows(numbers: Array, lengths: Array, near: Array, keep: str) -> Array:
+    """Whether each record is kept: one of each cluster, but none of a cluster that is near an
+    earlier delivery."""
+    n_clusters = int(numbers.max()) + 1 if len(numbers) else 0
+    rows = np.arange(len(numbers))
+    if keep == "longest":
+        longest = np.zeros(n_clusters, lengths.dtype)
+        np.maximum.at(longest, numbers, lengths)
+        rows = np.flatnonzero(lengths == longest[numbers])
+    chosen = np.full(n_clusters, -1)
+    chosen[numbers[rows[::-1]]] = rows[::-1]  # of rows of one cluster, the first is written last
+    if chosen.min(initial=0) < 0:
+        missing = int(np.argmin(chosen))
+        raise ValueError(f"the numbers of clusters are damaged: no record has {missing}")
+    is_new = np.ones(n_clusters, bool)
+    is_new[numbers[near]] = False
+    kept = np.zeros(len(numbers), bool)
+    kept[chosen[is_new]] = True
+    return kept
+
+
+def _beside(path: str, name: str) -> str:
+    return os.path.join(os.path.dirname(path), name)
+
+
+def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Results) -> list[Task]:
+    """A task for each output, which takes the records of its inputs."""
+    codes = coded.codes
+    tasks, rest = [], list(zip(coded.inputs, codes.n_records, strict=True))
+    row = 0
+    for number, (output, paths) in enumerate(plan.files):
+        own, rest = rest[: len(paths)], rest[len(paths) :]
+        recipe = {"kept": digest(kept.recipe), "output": str(output), "codes": codes.digest}
+        path = os.path.abspath(output) if plan.folder is not None else None
+        of = (
+            plan.job.source,
+            results.path(KEPT),
+            own,
+            row,
+            path or output,
+            files_of(plan.rule.against),
+        )
+        size = sum(getattr(input, "n_bytes", 0) for input, _ in own)
+        tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))
+        row += sum(n for _, n in own)
+    return tasks
+
+
+def _write_output(of: Any, path: str, how: How) -> list[int]:
+    """Write the records that are kept of some inputs; returns for each input the numbers of its
+    records and of those that are kept."""
+    source, file_of_kept, own, row, output, against = of
+    kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
+    selections = []
+    for input, n in own:
+        selections.append(Selection(input, np.array(kept[row : row + n])))
+        row += n
+    with ExitStack() as stack:
+        file = output
+        if not hasattr(output, "write"):
+            file = stack.enter_context(_output_files.atomic_output(output))
+        bar = how.bar or FileProgress([], False)
+        write_kept(source, selections, file, how.n_jobs, bar)
+        refuse_changes([*(input for input, _ in own), *against])
+    return [n for one in selections for n in (len(one.kept), int(one.kept.sum()))]

@@ -1,0 +1,152 @@
+"""Why records were removed: a table of removals, a table of clusters, and a report."""
+
+import itertools
+import mmap
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools import _output_files
+from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._tools._sources import IDS
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files._coded_records import Earlier
+from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
+from sparsemaps.files._removed_records import read_removals
+from sparsemaps.files._report import render
+from sparsemaps.files._reported import report_of, texts_of
+from sparsemaps.files._results import Results
+from sparsemaps.neighbors._removals import Removals
+
+
+def write_evidence(
+    plan: DedupPlan, inputs: list[Any], results: Results, counts: Mapping[str, int]
+) -> None:
+    """Write the tables and the report that are asked for."""
+    n_records, outputs, against = counts["records"], plan.outputs, plan.rule.against
+    ids = results.path(CODES + IDS)
+    if outputs.clusters is not None:
+        kind = ArrayKind(np.uint32, (n_records,))
+        numbers = read_array(results.path(CLUSTERS), kind, mmap=True)
+        write_clusters(outputs.clusters, numbers, ids)
+    if outputs.removed is None and outputs.report is None:
+        return
+    found = read_removals(results.path(REMOVED), n_records, against)
+    with names_of(n_records, ids, against) as name_of:
+        if outputs.removed is not None:
+            write_removals(outputs.removed, found, name_of)
+        if outputs.report is not None:
+            read = partial(texts_of, plan.job.source, inputs)
+            page = report_of(found, _settings(plan), counts, name_of, read)
+            with _output_files.atomic_output(outputs.report) as file:
+                file.writelines(piece.encode() for piece in render(page))
+
+
+def _settings(plan: DedupPlan) -> dict[str, Any]:
+    """The settings that a report shows."""
+    return {
+        "inputs": ", ".join(str(getattr(input, "path", input)) for input in plan.inputs),
+        "map": plan.job.map.to_config(),
+        "n-grams": plan.job.options.texts or "rows of LIBSVM files",
+        **plan.search.recipe,
+        "keep": plan.rule.keep,
+        "against": [str(earlier.codes) for earlier in plan.rule.against],
+    }
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+_LINES = 2**14
+"""Lines that are written at a time."""
+
+HEADER = "removed\tkept\tsimilarity\n"
+
+
+class _Names(NamedTuple):
+    """What the records of a delivery are called: by their ids, or else by numbers from 1."""
+
+    first: int
+    n: int
+    prefix: str
+    name: Callable[[int], str]
+
+
+def write_removals(output: Any, found: Removals, name_of: Callable[[int], str]) -> None:
+    """Write lines of a removed record, the kept record that it is near, and their similarity."""
+    with _output_files.atomic_output(output) as file:
+        file.write(HEADER.encode())
+        for start in range(0, len(found.removed), _LINES):
+            some = slice(start, start + _LINES)
+            lines = [
+                f"{name_of(row)}\t{name_of(witness)}\t{similarity:.6f}\n"
+                for row, witness, similarity in zip(
+                    *(column[some].tolist() for column in found), strict=True
+                )
+            ]
+            file.write("".join(lines).encode("utf-8", "surrogateescape"))
+
+
+@contextmanager
+def names_of(
+    n_records: int, ids: str, against: Sequence[Earlier]
+) -> Iterator[Callable[[int], str]]:
+    """A function from a row to the name of its record. A record of an earlier delivery is
+    DELIVERY:record."""
+    with ExitStack() as stack:
+        names = [_Names(0, n_records, "", stack.enter_context(_ids(ids)))]
+        first = n_records
+        for earlier in against:
+            path, n = earlier.codes.path, len(PackedCodes.load(earlier.codes))
+            label = os.path.dirname(path) if earlier.kept is not None else path
+            name = stack.enter_context(_ids(path + IDS))
+            names.append(_Names(first, n, f"{label}:", name))
+            first += n
+        yield lambda row: _name_of(row, names)
+
+
+def _name_of(row: int, names: list[_Names]) -> str:
+    for one in names:
+        if row < one.first + one.n:
+            return one.prefix + one.name(row - one.first)
+    raise AssertionError(row)
+
+
+@contextmanager
+def _ids(path: str) -> Iterator[Callable[[int], str]]:
+    """A function from the number of a record to its id, which is a line of the file; from 1 on if
+    there is no file."""
+    if not os.path.exists(path) or not os.path.getsize(path):
+        yield lambda row: str(row + 1)
+        return
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
+        ends = _ends_of_lines(lines)
+        yield lambda row: lines[int(ends[row]) : int(ends[row + 1]) - 1].decode(
+            "utf-8", "surrogateescape"
+        )
+
+
+def _ends_of_lines(lines: mmap.mmap) -> Array:
+    parts = [np.zeros(1, np.int64)]
+    for start in range(0, len(lines), 2**24):
+        block = np.frombuffer(lines[start : start + 2**24], np.uint8)
+        parts.append(np.flatnonzero(block == ord("\n")) + (start + 1))
+    return np.concatenate(parts)
+
+
+def write_clusters(output: Any, numbers: Array, ids: str) -> None:
+    """Write lines of a record's number, or its id, and the number of its cluster, both from 1."""
+    with ExitStack() as stack:
+        file = stack.enter_context(_output_files.atomic_output(output))
+        names: Iterator[Any] = itertools.count(1)
+        if os.path.exists(ids):
+            lines = stack.enter_context(open(ids, encoding="utf-8", newline="\n"))
+            names = (line[:-1] for line in lines)
+        for start in range(0, len(numbers), _LINES):
+            some = (numbers[start : start + _LINES].astype(np.int64) + 1).tolist()
+            text = "".join(f"{next(names)}\t{number}\n" for number in some)
+            file.write(text.encode())
