@@ -85,6 +85,15 @@ def test_settings_of_wheels_hold_no_shell():
     assert [value for value in values if not re.fullmatch(r"[\w.-]+", value)] == []
 
 
+def test_each_python_that_is_named_has_wheels_and_the_newest_is_tested():
+    pyproject = tomllib.loads(read("pyproject.toml"))
+    named = re.findall(r":: Python :: 3\.(\d+)", " ".join(pyproject["project"]["classifiers"]))
+    built = re.findall(r"cp3(\d+)-", pyproject["tool"]["cibuildwheel"]["build"])
+    assert built == named == sorted(named)
+    assert f'python: ["3.{named[0]}", "3.{named[-1]}"]' in read(".github/workflows/test.yml")
+    assert pyproject["project"]["requires-python"] == f">=3.{named[0]}"
+
+
 def test_free_threaded_python_gets_the_test_packages_that_have_wheels():
     """All of the extra "test" but two, for the wheels and in the workflow; Zstandard's is part of
     the standard library there."""
@@ -96,7 +105,7 @@ def test_free_threaded_python_gets_the_test_packages_that_have_wheels():
     (override,) = (
         part
         for part in pyproject["tool"]["cibuildwheel"]["overrides"]
-        if part["select"].startswith("cp314t")
+        if part["select"] == "cp31?t-*"
     )
     brought = set(override["test-requires"]).union(*(extras[e] for e in override["test-extras"]))
     assert brought == extras["test"] - {"orjson", "backports.zstd"}
