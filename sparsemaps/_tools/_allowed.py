@@ -15,6 +15,9 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._checks import LARGEST_INT32 as LARGEST_INT32
 from sparsemaps._tools._parameters import ParameterError
 
+LARGEST_BITS = 24
+"""The largest number of bits of a code."""
+
 LARGEST_N_HASHES = 2**24
 """The largest number of codes of a row that a map makes and a search takes."""
 

@@ -8,9 +8,9 @@ rows, and answers of `sparsemaps.neighbors` never have them.
 - this file has the public functions on packed codes.
 - ``_packed`` has `PackedCodes`, and `as_packed`, by which every public function takes codes.
 - ``_code_checks`` checks arrays, sizes, and whether codes are of one map.
-- ``_estimates`` computes the kernel and standard errors from the number of codes that agree.
 - ``_file`` reads and writes the format of a file of codes.
 
+``laws`` have the estimates of the kernel.
 ``maps`` make codes; ``neighbors``, ``files`` and ``dask`` use them.
 
 The three nearest neighbours of each digit by the share of codes that agree; the first is the digit
@@ -39,13 +39,19 @@ from sparsemaps._input import _sparse
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
 from sparsemaps._tools._typing import Array, Counts, CsrMatrix, Floats
-from sparsemaps.codes import _estimates, _packed
+from sparsemaps.codes import _packed
 from sparsemaps.codes._code_checks import LARGEST_BITS
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.laws._code_laws import ByChance, ByProduct, BySigns, ProductCounts
 from sparsemaps.libsvm import _write
 
 __all__ = [
+    "ByChance",
+    "ByProduct",
+    "BySigns",
     "PackedCodes",
+    "ProductCounts",
+    "agreements",
     "collisions",
     "dump_svmlight_file",
     "hamming",
@@ -150,37 +156,74 @@ def collisions(
     return _count(A.array, B.array, A.bits, A.n_hashes, True, n_jobs)
 
 
+def agreements(
+    A: PackedCodes, B: PackedCodes, *, n_jobs: int | None = None
+) -> Counts | ProductCounts:
+    """Count what the estimate of the kernel takes, for all pairs of rows.
+
+    Parameters
+    ----------
+    A, B : PackedCodes
+        Packed codes of one map.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors.
+
+    Returns
+    -------
+    counts : ndarray of int32, shape (n_A, n_B), or ProductCounts
+        The `collisions`; of a `KernelProduct` of two maps of which one's codes agree by chance,
+        those of joint codes, of codes of the first map, and of codes of the second map.
+
+    Raises
+    ------
+    ValueError
+        If `A` and `B` are no `PackedCodes`, or of maps that differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import KernelProduct, codes
+    >>> X = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 2.0]])
+    >>> A = KernelProduct(random_state=0).fit(X).encode(X, packed=True)
+    >>> counts = codes.agreements(A, A)
+    >>> counts.both.shape, A.kernel(counts).shape
+    ((2, 2), (2, 2))
+    """
+    for name, codes in (("A", A), ("B", B)):
+        if not isinstance(codes, PackedCodes):
+            raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
+    both = collisions(A, B, n_jobs=n_jobs)
+    if not A.law.takes_parts:
+        return both
+    parts = (collisions(A.part(which), B.part(which), n_jobs=n_jobs) for which in (0, 1))
+    return ProductCounts(both, *parts)
+
+
 @overload
 def kernel_from_collisions(
-    counts: npt.ArrayLike,
+    counts: npt.ArrayLike | ProductCounts,
     n_hashes: int | PackedCodes,
     bits: int | None = ...,
     *,
-    first: npt.ArrayLike | None = ...,
-    second: npt.ArrayLike | None = ...,
     return_std: Literal[False] = ...,
 ) -> Floats: ...
 
 
 @overload
 def kernel_from_collisions(
-    counts: npt.ArrayLike,
+    counts: npt.ArrayLike | ProductCounts,
     n_hashes: int | PackedCodes,
     bits: int | None = ...,
     *,
-    first: npt.ArrayLike | None = ...,
-    second: npt.ArrayLike | None = ...,
     return_std: Literal[True],
 ) -> tuple[Floats, Floats]: ...
 
 
 def kernel_from_collisions(
-    counts: npt.ArrayLike,
+    counts: npt.ArrayLike | ProductCounts,
     n_hashes: int | PackedCodes,
     bits: int | None = None,
     *,
-    first: npt.ArrayLike | None = None,
-    second: npt.ArrayLike | None = None,
     return_std: bool = False,
 ) -> Floats | tuple[Floats, Floats]:
     """Estimate the kernel from the number of codes that agree.
@@ -190,8 +233,8 @@ def kernel_from_collisions(
 
     Parameters
     ----------
-    counts : array-like of int
-        Collisions, of `n_hashes` codes.
+    counts : array-like of int, or ProductCounts
+        Collisions, of `n_hashes` codes; for codes of a `KernelProduct`, what `agreements` counts.
     n_hashes : int or PackedCodes
         Number of codes of a row; or the codes themselves, which also say how the kernel follows
         from the rate of agreement. Then `bits` is not needed.
@@ -199,8 +242,6 @@ def kernel_from_collisions(
         Bits of a code, 1 to 24, `t_bits` of `ConsistentWeightedSampling` included. For codes of
         `SignProjection`, `RandomFourier` and `KernelProduct`, pass the codes themselves: their
         codes agree by other laws.
-    first, second : array-like of int or None, default=None
-        For codes of a `KernelProduct`: see ``PackedCodes.kernel``.
     return_std : bool, default=False
         Whether to return the standard errors too.
 
@@ -234,10 +275,10 @@ def kernel_from_collisions(
     [1.0, 0.498, 0.0]
     """
     if isinstance(n_hashes, PackedCodes):
-        return n_hashes.kernel(counts, first=first, second=second, return_std=return_std)
+        return n_hashes.kernel(counts, return_std=return_std)
     n_hashes = _checks.check_int("n_hashes", n_hashes, 1, _checks.LARGEST_INT32)
     bits = _checks.check_int("bits", bits, 1, LARGEST_BITS)
-    estimate = _estimates.of_counts(counts, n_hashes, 2.0**-bits)
+    estimate = ByChance(bits).estimate(counts, n_hashes)
     return estimate if return_std else estimate[0]
 
 

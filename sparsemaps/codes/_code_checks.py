@@ -1,11 +1,11 @@
 """What packed codes must be: sound arrays, sizes that fit, and codes of one map."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparsemaps._tools import _checks
+from sparsemaps._tools._allowed import LARGEST_BITS as LARGEST_BITS
 from sparsemaps._tools._allowed import LARGEST_N_HASHES as LARGEST_N_HASHES
 from sparsemaps._tools._typing import Array
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 TEXTS = "texts"
 """Key of a config under which codes of texts have the vectorizer that made their rows."""
-
-LARGEST_BITS = 24
-"""The largest number of bits of a code."""
 
 LARGEST_N_BITS = _checks.LARGEST_INT32
 """The largest number of bits of the codes of a row: the number that differ has 32 bits."""
@@ -37,31 +34,6 @@ def check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
             f"sizes must be from 0 to {LARGEST_SET}, got {sizes.min()} to {sizes.max()}"
         )
     return np.ascontiguousarray(sizes, np.uint32)
-
-
-def check_chance(name: str, value: Any) -> float:
-    """`value` as a probability below 1."""
-    chance = _checks.check_real(name, value, 0)
-    if chance >= 1:
-        raise ValueError(f"{name} must be at least 0 and below 1, got {value}")
-    return chance
-
-
-def check_parts(parts: Any, bits: int, is_product: bool) -> tuple[tuple[int, float], ...]:
-    """`parts` as pairs of bits and chance, which have `bits` together; () if not of a product."""
-    if not isinstance(parts, Sequence) or any(
-        not isinstance(part, Sequence) or len(part) != 2 for part in parts
-    ):
-        raise ValueError(f"parts must be pairs of bits and chance, got {parts!r}")
-    checked = tuple(
-        (_checks.check_int("bits of parts", n, 1, bits), check_chance("chance of parts", p))
-        for n, p in parts
-    )
-    if is_product != bool(checked) or (is_product and sum(n for n, _ in checked) != bits):
-        raise ValueError(
-            f"parts must have {bits if is_product else 0} bits together, got {list(checked)}"
-        )
-    return checked
 
 
 def check_codes(name: str, codes: Array) -> Array:

@@ -1,6 +1,5 @@
 """Packed codes with facts of the map that made them, and which rows have samples."""
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -13,17 +12,16 @@ from sparsemaps._loops import codes as _kernel
 from sparsemaps._loops.code_output import PACKED
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Bytes, Floats
-from sparsemaps.codes import _estimates, _file
+from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import (
     TEXTS,
-    check_chance,
     check_codes,
-    check_parts,
     check_sizes,
     check_sizes_of_sets,
     refuse_different,
     rows_with_bits,
 )
+from sparsemaps.laws._code_laws import ByChance, CodeLaw, ProductCounts, law_described_by
 
 _CALL_BITS = 2**36
 """Bits that a call of a kernel compares in a tenth of a second. Signals are handled between
@@ -34,7 +32,7 @@ _PART_CODES = 2**20
 
 
 class PackedCodes:
-    """Packed codes, with the map that made them and the formula for its kernel.
+    """Packed codes, with the map that made them and the law of its codes.
 
     ``encode(X, packed=True)`` of a map returns them. All functions of `sparsemaps.codes` and
     `sparsemaps.neighbors` take them, and need no further parameters for them. They refuse to
@@ -57,25 +55,16 @@ class PackedCodes:
     sampled : array-like of bool, shape (n_rows,), or None, default=None
         Which rows have samples. None takes all rows of which not all bits are 0. Answers of
         `sparsemaps.neighbors` never have the other rows.
-    chance : float or None, default=None
-        The probability that codes of samples that differ agree: at least 0 and below 1. None is
-        ``2 ** -bits``. It is 0 for `SignProjection`. For "product" it follows from `parts`.
-    estimator : {"chance", "signs:rbf", "signs:laplacian", "product", ""}, default="chance"
-        How the kernel follows from the number of codes that agree: "chance" for samples that agree
-        at the rate of the kernel; "signs:rbf" and "signs:laplacian" for the bits of
-        `RandomFourier`; "product" for `KernelProduct`; "" where there is no estimate.
-    parts : sequence of (bits, chance), default=()
-        For "product", the bits and the chance of each part of a code. The part with the highest
-        bits comes first.
+    law : ByChance, BySigns, ByProduct or None, default=None
+        How the kernel follows from the number of codes that agree. None is ``ByChance(bits)``.
     sizes : array-like of int, shape (n_rows,), or None, default=None
         For codes of `MinHash`, the number of members of each set, at most 2**32 - 1, which
         `sparsemaps.neighbors.contained_pairs` needs. None where it is not known.
 
     Attributes
     ----------
-    array, bits, config, n_hashes, sampled, chance, estimator, parts, sizes
-        As above; `sampled` is an array, `sizes` an array of uint32 or None, `parts` a tuple of
-        tuples.
+    array, bits, config, n_hashes, sampled, law, sizes
+        As above; `sampled` is an array, `sizes` an array of uint32 or None.
     shape : tuple of int
         That of `array`.
 
@@ -87,8 +76,9 @@ class PackedCodes:
     Notes
     -----
     A file of `save` is a NumPy file (``numpy.load`` reads its array) with more data at its
-    end: one bit a row for `sampled`, and the rest as JSON. `load` maps the array into memory, so
-    that an index of many gigabytes opens at once, and only the parts in use are read.
+    end: one bit a row for `sampled`, and the rest as JSON, the law by its name. `load` maps the
+    array into memory, so that an index of many gigabytes opens at once, and only the parts in use
+    are read.
 
     Examples
     --------
@@ -96,8 +86,8 @@ class PackedCodes:
     >>> from sparsemaps import MinHash
     >>> X = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
     >>> A = MinHash(n_hashes=512, bits=4, random_state=0).fit(X).encode(X, packed=True)
-    >>> len(A), A.bits, A.chance, A.sampled.tolist()
-    (3, 4, 0.0625, [True, True, False])
+    >>> len(A), A.law, A.sampled.tolist()
+    (3, ByChance(bits=4, chance=0.0625), [True, True, False])
     >>> from sparsemaps import codes
     >>> counts = codes.collisions(A[:1], A[1:2])
     >>> bool(abs(codes.kernel_from_collisions(counts, A)[0, 0] - 2 / 3) < 0.1)
@@ -112,9 +102,7 @@ class PackedCodes:
         *,
         n_hashes: int | None = None,
         sampled: Array | None = None,
-        chance: float | None = None,
-        estimator: str = _estimates.CHANCE,
-        parts: Sequence[Sequence[Any]] = (),
+        law: CodeLaw | None = None,
         sizes: Array | None = None,
     ) -> None:
         self.array: Bytes = check_codes("array", array)
@@ -122,12 +110,9 @@ class PackedCodes:
         if not isinstance(config, Mapping):
             raise ValueError(f"config must be a dictionary, got {config!r}")
         self.config = dict(config)
-        self.estimator = _checks.check_choice("estimator", estimator, _estimates.ESTIMATORS)
-        self.parts = check_parts(parts, self.bits, estimator == _estimates.PRODUCT)
-        if self.parts:
-            self.chance = math.prod(chance for _, chance in self.parts)
-        else:
-            self.chance = 2.0**-self.bits if chance is None else check_chance("chance", chance)
+        self.law = ByChance(self.bits) if law is None else law
+        if not isinstance(self.law, CodeLaw) or self.law.bits != self.bits:
+            raise ValueError(f"law must be a law of codes of {self.bits} bits, got {law!r}")
         if sampled is not None:
             self.sampled = np.ascontiguousarray(sampled, dtype=bool)
             if self.sampled.shape != (len(self.array),):
@@ -165,8 +150,7 @@ class PackedCodes:
 
     def _facts(self) -> dict[str, Any]:
         """The parameters of the constructor beside `bits` and `config` that all rows share."""
-        names = ("n_hashes", "chance", "estimator", "parts")
-        return {name: getattr(self, name) for name in names}
+        return {"n_hashes": self.n_hashes, "law": self.law}
 
     @classmethod
     def concatenate(cls, blocks: "Sequence[PackedCodes]") -> "PackedCodes":
@@ -241,16 +225,14 @@ class PackedCodes:
         >>> A = KernelProduct(random_state=0).fit(X).encode(X, packed=True)
         >>> A.bits, A.part(0).bits, A.part(1).bits
         (9, 8, 1)
-        >>> both = codes.collisions(A, A)
-        >>> first, second = (codes.collisions(A.part(k), A.part(k)) for k in (0, 1))
-        >>> codes.kernel_from_collisions(both, A, first=first, second=second).shape
-        (2, 2)
         """
-        which = _checks.check_int("which", which, 0, max(len(self.parts) - 1, 0))
-        if not self.parts:
+        parts = self.law.parts
+        which = _checks.check_int("which", which, 0, max(len(parts) - 1, 0))
+        if not parts:
             raise ValueError("codes of one map have no parts")
-        bits, chance = self.parts[which]
-        below = sum(other for other, _ in self.parts[which + 1 :])
+        law = parts[which]
+        bits = law.bits
+        below = sum(other.bits for other in parts[which + 1 :])
         array = np.empty((len(self), (self.n_hashes * bits + 7) // 8), np.uint8)
         step = max(1, _PART_CODES // self.n_hashes)
         for start in range(0, len(self), step):
@@ -261,7 +243,7 @@ class PackedCodes:
             numbers &= 2**bits - 1
             _kernel.write(numbers, bits, PACKED, array[start : start + step])
         return PackedCodes(
-            array, bits, self.config, n_hashes=self.n_hashes, sampled=self.sampled, chance=chance
+            array, bits, self.config, n_hashes=self.n_hashes, sampled=self.sampled, law=law
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -288,7 +270,7 @@ class PackedCodes:
 
     def _description(self) -> dict[str, Any]:
         """The entries of a file that describe the codes."""
-        return {"bits": self.bits, "config": self.config, **self._facts()}
+        return {"config": self.config, "n_hashes": self.n_hashes, "law": self.law.described()}
 
     @classmethod
     def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> "PackedCodes":
@@ -319,12 +301,15 @@ class PackedCodes:
         contents = _file.read(path, mmap_mode)
         array, sampled, description, _ = contents
         try:
-            names = ("bits", "config", "n_hashes", "chance", "estimator", "parts")
-            own = {name: description[name] for name in names}
-            if own["n_hashes"] is None or own["chance"] is None:
-                raise ValueError("n_hashes and chance must be numbers")
-            sizes = contents.further.get("sizes")
-            return cls(array, sampled=sampled, sizes=sizes, **own), contents
+            law = law_described_by(description["law"])
+            config, n_hashes = description["config"], description["n_hashes"]
+            if n_hashes is None:
+                raise ValueError("n_hashes must be a number")
+            codes = cls(
+                array, law.bits, config, n_hashes=n_hashes, sampled=sampled, law=law,
+                sizes=contents.further.get("sizes"),
+            )  # fmt: skip
+            return codes, contents
         except KeyError as error:
             raise ValueError(f"{path} is damaged: its description has no {error}") from None
         except ValueError as error:
@@ -332,53 +317,30 @@ class PackedCodes:
 
     @overload
     def kernel(
-        self,
-        counts: npt.ArrayLike,
-        *,
-        first: npt.ArrayLike | None = ...,
-        second: npt.ArrayLike | None = ...,
-        return_std: Literal[False] = ...,
+        self, counts: npt.ArrayLike | ProductCounts, *, return_std: Literal[False] = ...
     ) -> Floats: ...
 
     @overload
     def kernel(
-        self,
-        counts: npt.ArrayLike,
-        *,
-        first: npt.ArrayLike | None = ...,
-        second: npt.ArrayLike | None = ...,
-        return_std: Literal[True],
+        self, counts: npt.ArrayLike | ProductCounts, *, return_std: Literal[True]
     ) -> tuple[Floats, Floats]: ...
 
     @overload
     def kernel(
-        self,
-        counts: npt.ArrayLike,
-        *,
-        first: npt.ArrayLike | None = ...,
-        second: npt.ArrayLike | None = ...,
-        return_std: bool,
+        self, counts: npt.ArrayLike | ProductCounts, *, return_std: bool
     ) -> Floats | tuple[Floats, Floats]: ...
 
     def kernel(
-        self,
-        counts: npt.ArrayLike,
-        *,
-        first: npt.ArrayLike | None = None,
-        second: npt.ArrayLike | None = None,
-        return_std: bool = False,
+        self, counts: npt.ArrayLike | ProductCounts, *, return_std: bool = False
     ) -> Floats | tuple[Floats, Floats]:
         """Estimate the kernel from the number of codes that agree.
 
         Parameters
         ----------
-        counts : array-like of int
-            The number of codes of a row that agree.
-        first, second : array-like of int or None, default=None
-            For codes of a `KernelProduct` of which a map's codes agree by chance: the number of
-            codes of the first and of the second map that agree, as
-            ``collisions(A.part(0), B.part(0))`` and ``collisions(A.part(1), B.part(1))`` count
-            them. Other codes do not need them.
+        counts : array-like of int, or ProductCounts
+            What ``agreements(A, B)`` counts: the number of codes of a row that agree; for codes of
+            a `KernelProduct` of which a map's codes agree by chance, those of joint codes and of
+            the codes of each map.
         return_std : bool, default=False
             Whether to return the standard errors too.
 
@@ -392,55 +354,15 @@ class PackedCodes:
         ------
         ValueError
             If the codes have no estimate: those of `RandomFourier` with another kernel, and those
-            of a product of more than two maps whose codes agree by chance; if `first` or `second`
-            is missing; or if a count is not from 0 to `n_hashes`.
+            of a product of more than two maps whose codes agree by chance; if the counts of each
+            map are missing; or if a count is not from 0 to `n_hashes`.
         """
-        self._refuse_none()
         if isinstance(counts, PackedCodes):
             raise ValueError(
                 "counts must be numbers of codes that agree, got PackedCodes: give collisions(A, B)"
             )
-        if self.estimator in _estimates.SIGNS:
-            estimate = _estimates.of_signs(counts, self.n_hashes, _estimates.SIGNS[self.estimator])
-        elif self._takes_parts:
-            if first is None or second is None:
-                raise ValueError(
-                    "the estimate of a product takes first and second, the numbers of codes of "
-                    "each map that agree: collisions(A.part(0), B.part(0)) and of part(1)"
-                )
-            (_, p), (_, q) = self.parts
-            estimate = _estimates.of_products(counts, first, second, self.n_hashes, (p, q))
-        else:
-            estimate = _estimates.of_counts(counts, self.n_hashes, self.chance)
+        estimate = self.law.estimate(counts, self.n_hashes)
         return estimate if return_std else estimate[0]
-
-    def _least_rate(self, kernel: Any) -> Array:
-        """The rate at which codes agree where the kernel has this value. A product has several such
-        rates; the result is at most the least of them."""
-        self._refuse_none()
-        kernel = np.clip(kernel, 0, 1)
-        if self.estimator in _estimates.SIGNS:
-            rates, values = _estimates.signs_table(_estimates.SIGNS[self.estimator])
-            return np.asarray(np.interp(kernel, values, rates))
-        chance = 0.0 if self.parts else self.chance
-        return np.asarray(kernel + (1 - kernel) * chance)
-
-    def _refuse_none(self) -> None:
-        if self.estimator == _estimates.NONE:
-            raise ValueError(
-                "these codes have no estimate: the rate at which they agree is no function of the "
-                "kernel alone; of RandomFourier, kernel='rbf' and 'laplacian' have an estimate"
-            )
-
-    @property
-    def _takes_parts(self) -> bool:
-        """Whether the estimate depends on which parts of a code agree."""
-        chances = [chance for _, chance in self.parts]
-        if len(chances) > 2 and any(chances):
-            raise ValueError(
-                "products of more than two maps whose codes agree by chance have no estimate"
-            )
-        return any(chances)
 
 
 def save_blocks(

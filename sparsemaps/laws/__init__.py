@@ -9,10 +9,11 @@ estimates, their bias by named causes, and bounds. A product of maps has the pro
 - ``_series``: tensor sketches and random Maclaurin features, of power series.
 - ``_shift_invariant``: Fourier features, Fastfood and random grids.
 - ``_agreements``: samples and signs that agree at the rate of the kernel.
+- ``_code_laws``: what codes agree by chance, and estimates from the number that agree.
 - ``_product_law``: the law of a product of two maps.
 - ``_block_covariance``: the covariance of two components of a block, of Fastfood and of signs.
 - ``_spectrum``: the table of the parameter `spectrum` of `RandomFourier`, and its kernel.
 - ``_pitches``: the pitches of the parameter `pitch_density` of `RandomBinning`, and its kernel.
 
-``maps`` make laws, ``approximation`` asks them.
+``maps`` make laws, ``approximation`` asks them, packed codes keep the law of their codes.
 """

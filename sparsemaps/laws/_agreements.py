@@ -1,5 +1,6 @@
 """Laws of samples and signs that agree at the rate of the kernel."""
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from sparsemaps._tools import _sklearn
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.laws._block_covariance import covariance_of_signs
+from sparsemaps.laws._code_laws import ByChance
 from sparsemaps.laws._law import Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 
@@ -31,18 +33,12 @@ class CodesLaw(Law):
     bits: int
     """Bits of a code."""
 
-    estimator: ClassVar[str] = "chance"
-    """The name of the formula for the kernel from the rate at which codes agree."""
-
-    parts: ClassVar[tuple[tuple[int, float], ...]] = ()
-    """For codes of several maps side by side, the bits and the chance of each map's codes."""
-
     samples_empty_rows: ClassVar[bool] = True
     """Whether rows without entries have samples."""
 
-    @property
-    def has_codes(self) -> bool:
-        return True
+    @functools.cached_property
+    def codes(self) -> ByChance:
+        return ByChance(self.bits, self.chance)
 
     @property
     def is_one_hot(self) -> bool:
@@ -64,6 +60,7 @@ class CodesLaw(Law):
         return moments_of_agreements(self, pairs)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JaccardLaw(CodesLaw):
     """Of the members of sets of columns."""
 

@@ -11,6 +11,7 @@ from sparsemaps.laws._law import Law
 from sparsemaps.laws._moments import Moments, Pairs, UnknownVarianceError
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _InnerProductLaw(Law):
     is_of_inner_products = True
 
@@ -18,6 +19,7 @@ class _InnerProductLaw(Law):
         return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=n_jobs)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CountSketchLaw(_InnerProductLaw):
     """Of a count sketch."""
 

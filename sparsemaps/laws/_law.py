@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparsemaps._tools._typing import Array
+from sparsemaps.laws._code_laws import CodeLaw
 from sparsemaps.laws._moments import N_GRID, Bias, Moments, Pairs, UnknownVarianceError
 
 ONE_NUMBER_RULE = "give codes or one number for each component"
@@ -43,9 +44,9 @@ class Law(ABC):
         return None
 
     @property
-    def has_codes(self) -> bool:
-        """Whether rows have codes of a few bits."""
-        return False
+    def codes(self) -> CodeLaw | None:
+        """The law of codes, which `PackedCodes` keep; None where rows have no codes."""
+        return None
 
     @property
     def is_one_hot(self) -> bool:

@@ -1,14 +1,15 @@
 """The law of a product of a sampled map and another map."""
 
+import functools
 import itertools
-import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from sparsemaps._tools._typing import Array
 from sparsemaps.laws._agreements import moments_of_agreements
+from sparsemaps.laws._code_laws import ByChance, ByProduct
 from sparsemaps.laws._inner_products import ProjectionLaw
 from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
@@ -28,42 +29,31 @@ class ProductLaw(Law):
     def nonnegative_rule(self) -> str | None:
         return self.sampled.nonnegative_rule or self.other.nonnegative_rule
 
-    @property
-    def has_codes(self) -> bool:
-        return self.other.is_one_hot
+    @functools.cached_property
+    def codes(self) -> ByProduct | None:
+        if not self.is_one_hot:
+            return None
+        laws = [leaf.codes for leaf in self.leaves()]
+        return ByProduct(tuple(law for law in laws if isinstance(law, ByChance)))
 
     @property
     def is_one_hot(self) -> bool:
-        return self.has_codes
+        return self.other.is_one_hot
 
     @property
     def second_rule(self) -> str | None:
-        return None if self.has_codes else ONE_NUMBER_RULE
+        return None if self.is_one_hot else ONE_NUMBER_RULE
 
     @property
     def factors(self) -> tuple[Law, ...]:
         return self.sampled, self.other
-
-    estimator: ClassVar[str] = "product"
 
     @property
     def bits(self) -> int:
         """Bits of a code; where the other map has none, of the sampled map's."""
         sampled: Any = self.sampled
         other: Any = self.other
-        return int(sampled.bits + (other.bits if self.has_codes else 0))
-
-    @property
-    def parts(self) -> tuple[tuple[int, float], ...]:
-        """Where the maps have codes, the bits and the chance of each one's; the highest bits are
-        those of the first."""
-        leaves: list[Any] = self.leaves()
-        return tuple((leaf.bits, leaf.chance) for leaf in leaves)
-
-    @property
-    def chance(self) -> float:
-        """The probability that codes agree where samples of all maps differ."""
-        return math.prod(chance for _, chance in self.parts)
+        return int(sampled.bits + (other.bits if self.is_one_hot else 0))
 
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
         product = self.sampled.exact_kernel(X, Y, n_jobs)
@@ -79,7 +69,7 @@ class ProductLaw(Law):
         return Bias(*(after - before for before, after in itertools.pairwise(means)))
 
     def moments(self, pairs: Pairs) -> Moments:
-        if self.has_codes:
+        if self.is_one_hot:
             return moments_of_agreements(self, pairs)
         if not isinstance(self.other, ProjectionLaw):
             raise UnknownVarianceError(

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ from sparsemaps.kernels._distance import squared_distances
 from sparsemaps.laws import _pitches, _spectrum
 from sparsemaps.laws._agreements import CodesLaw
 from sparsemaps.laws._block_covariance import covariance_in_block
+from sparsemaps.laws._code_laws import BySigns
 from sparsemaps.laws._law import Law
 from sparsemaps.laws._moments import N_GRID, Moments, Pairs, UnknownVarianceError
 
@@ -67,20 +68,14 @@ class FourierLaw(Law):
     bits: ClassVar[int] = 1
     """Bits of a code, which is a sign."""
 
-    chance: ClassVar[float] = 0.5
-
-    parts: ClassVar[tuple[tuple[int, float], ...]] = ()
-
-    @property
-    def has_codes(self) -> bool:
-        return self.kernel != "folded_rbf"
-
-    @property
-    def estimator(self) -> str:
-        """The name of the formula for the kernel from the rate at which signs agree; "" if there is
-        none."""
-        known = self.kernel in ("rbf", "laplacian") and self.spectrum is None
-        return f"signs:{self.kernel}" if known else ""
+    @functools.cached_property
+    def codes(self) -> BySigns | None:
+        if self.kernel == "folded_rbf":
+            return None
+        if self.spectrum is not None:
+            return BySigns(None)
+        known: dict[str, Literal["rbf", "laplacian"]] = {"rbf": "rbf", "laplacian": "laplacian"}
+        return BySigns(known.get(self.kernel))
 
     @property
     def depends_on_doubled(self) -> bool:

@@ -65,9 +65,7 @@ class HasCodes:
             self.to_config(),
             n_hashes=draw.size,
             sampled=sampled,
-            chance=law.chance,
-            estimator=law.estimator,
-            parts=law.parts,
+            law=law.codes,
             sizes=sizes,
         )
 

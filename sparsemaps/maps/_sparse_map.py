@@ -88,7 +88,7 @@ class SparseMap(
     @property
     def has_codes(self) -> bool:
         """Whether the map has ``encode``."""
-        return self._law_in_use.has_codes
+        return self._law_in_use.codes is not None
 
     @property
     def is_one_hot(self) -> bool:

@@ -318,7 +318,7 @@ class ProductDraw(CodesDraw):
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows
-        if self.law.has_codes:
+        if self.law.is_one_hot:
             return super().transform(work)
         sampled, other = self.draws
         columns, indptr, filled = sampled.one_hot(work)

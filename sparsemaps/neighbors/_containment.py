@@ -266,8 +266,8 @@ def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> No
     a, b, similarity = _extremes(codes, other, threshold)
     if similarity > 1:
         return
-    rate = similarity + (1 - similarity) * codes.chance
-    std = math.sqrt(rate * (1 - rate) / codes.n_hashes) / (1 - codes.chance)
+    rate = similarity + (1 - similarity) * codes.law.chance
+    std = math.sqrt(rate * (1 - rate) / codes.n_hashes) / (1 - codes.law.chance)
     error = std * (a + b) / (a * (1 + similarity) ** 2)
     if error > _LARGEST_ERROR:
         needed = math.ceil(codes.n_hashes * (error / _LARGEST_ERROR) ** 2)
@@ -285,7 +285,7 @@ def _check_candidates(
     a, b, similarity = _extremes(codes, other, threshold)
     if similarity > 1:
         return
-    chance = codes.chance
+    chance = codes.law.chance
     rate = similarity + (1 - similarity) * chance
     miss = max((1 - recall) / 2, _search.LEAST_MISS)
     spread = -special.ndtri(miss) * math.sqrt(rate * (1 - rate))

@@ -76,7 +76,7 @@ class IndexSearch(NamedTuple):
         if not self.rerank:
             return 1.0 if bands is None else _bands.recall_of(bands, n_hashes, wanted.least)
         counts = np.arange(target.least, n_hashes + 1)
-        rate = float(self.kept.like._least_rate(similarity))
+        rate = float(self.kept.like.law.least_rate(similarity))
         shares = stats.binom.pmf(counts, n_hashes, rate)
         if bands is None:
             return float(shares.sum())
@@ -98,7 +98,7 @@ class IndexSearch(NamedTuple):
         self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
     ) -> Array:
         """The estimates of pairs of a query and a row, of which so many codes differ."""
-        if not queries._takes_parts:
+        if not queries.law.takes_parts:
             return _search.estimates(queries, queries, i, j, differing)
         numbers, place = np.unique(j, return_inverse=True)
         return _search.estimates(queries, self.kept.gathered(state, numbers), i, place, differing)

@@ -11,6 +11,7 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.laws._code_laws import ProductCounts
 from sparsemaps.neighbors import _bands, _brute, _clusters, _hashing
 from sparsemaps.neighbors._hashing import SIZES, Sizes
 
@@ -63,7 +64,7 @@ def joined(
         for i, j, differing in _brute.pairs_by_tile(different, None, max_differing, n_jobs, stages):
             i, j, _ = estimated(codes, None, threshold, i, j, differing)
             components.join(_hashing.pairs_of_rows(i, j))
-    elif codes._takes_parts:
+    elif codes.law.takes_parts:
 
         def make_filter() -> _hashing.Filter:
             own = _clusters.Components(len(codes))
@@ -130,7 +131,7 @@ def _estimated_pairs(
     codes: PackedCodes, other: PackedCodes | None, threshold: float, pairs: Array
 ) -> Array:
     """The pairs, one number each, whose estimate is at least `threshold`."""
-    if not codes._takes_parts:
+    if not codes.law.takes_parts:
         return pairs
     first_other = 0 if other is None else len(codes)
     i, j = _hashing.rows_of_pairs(pairs, first_other)
@@ -165,7 +166,7 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
     by the rule of `candidates`."""
     check_share("threshold", threshold)
     miss = (1 - check_share("recall", recall)) / 2
-    n_hashes, rate = codes.n_hashes, float(codes._least_rate(threshold))
+    n_hashes, rate = codes.n_hashes, float(codes.law.least_rate(threshold))
     least = bisect.bisect_left(
         range(n_hashes + 1),
         max(miss, LEAST_MISS),
@@ -177,7 +178,7 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
 def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall: float) -> Array:
     """Whether a row of which at most `agreements` codes agree may have this exact kernel or more,
     by the rule of `candidates`."""
-    reached = special.bdtr(agreements, codes.n_hashes, codes._least_rate(kernel))
+    reached = special.bdtr(agreements, codes.n_hashes, codes.law.least_rate(kernel))
     return np.asarray(reached >= max((1 - recall) / 2, LEAST_MISS))
 
 
@@ -205,9 +206,7 @@ def pairs_of(
 def least_agreeing(codes: PackedCodes, threshold: float) -> int:
     """The least number of codes that agree where the estimate is at least `threshold`."""
     counts = np.arange(codes.n_hashes + 1)
-    # The estimate of a product is greatest where a part agrees in no other sample.
-    highest = codes.kernel(counts, first=counts, second=counts)
-    return int(np.argmax(reaches(highest, threshold)))
+    return int(np.argmax(reaches(codes.law.highest(counts, codes.n_hashes), threshold)))
 
 
 def estimated(
@@ -220,7 +219,7 @@ def estimated(
 ) -> tuple[Array, Array, Array]:
     """The pairs whose estimate is at least `threshold`, with their estimates."""
     similarity = estimates(codes, codes if other is None else other, i, j, differing)
-    if codes._takes_parts:
+    if codes.law.takes_parts:
         kept = reaches(similarity, threshold)
         i, j, similarity = i[kept], j[kept], similarity[kept]
     return i, j, similarity
@@ -232,16 +231,14 @@ def estimates(
     """The estimates for pairs of row i of `codes` and row j of `other`, of which `differing` codes
     differ."""
     n = codes.n_hashes
-    if not codes._takes_parts:
+    if not codes.law.takes_parts:
         table: Array = codes.kernel(np.arange(n + 1))
         return table[n - differing]
     own, place = np.unique(i, return_inverse=True)
     others, other_place = np.unique(j, return_inverse=True)
     A, B = codes[own], other[others]
-    first, second = (
-        n - _hashing.count_differing(A.part(k), B.part(k), place, other_place) for k in (0, 1)
-    )
-    return np.asarray(codes.kernel(n - differing, first=first, second=second))
+    parts = (n - _hashing.count_differing(A.part(k), B.part(k), place, other_place) for k in (0, 1))
+    return np.asarray(codes.kernel(ProductCounts(n - differing, *parts)))
 
 
 def reaches(similarity: Array, threshold: float) -> Array:

@@ -30,7 +30,7 @@ WIDE = MinHash(n_hashes=64, bits=4, random_state=0).fit_any_width()
 WORDS = [0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1]
 VALUES = [
     *(0, 1, -1, 2, 5, 63, 65, 2**31, 2**32, 2**63, 2**64, 10**30, 0.5, 1.5, -0.5, 1e308),
-    *("", "x", None, True, [], {}, [3], [[1, 2]], {"a": 1}, "signs:rbf", "product"),
+    *("", "x", None, True, [], {}, [3], [[1, 2]], {"a": 1}, "by signs", "by a product", "rbf"),
 ]
 
 
@@ -105,7 +105,7 @@ def read_codes(folder, draw, _):
     rows = found[: draw.choice([3, 30])]
     uses = [
         lambda: codes.hamming(rows, found),
-        lambda: found.kernel(codes.collisions(rows, found)),
+        lambda: found.kernel(codes.agreements(rows, found)),
         lambda: codes.to_csr(found),
         lambda: neighbors.top_k(rows, found, 3),
         lambda: neighbors.similar_pairs(found, 0.7),

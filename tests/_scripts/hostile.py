@@ -300,9 +300,9 @@ def of_codes():
     pair = [("a", make("MinHash", n_hashes=16)), ("b", make("MinHash", n_hashes=16))]
     joint = make("KernelProduct", maps=pair).fit(ones()).encode(ones(), packed=True)
     counts = np.zeros((3, N_COLUMNS))
-    yield "kernel", lambda X: joint.kernel(X, first=counts, second=counts)
-    yield "kernel(first)", lambda X: joint.kernel(counts, first=X, second=counts)
-    yield "kernel(second)", lambda X: joint.kernel(counts, first=counts, second=X)
+    yield "kernel", lambda X: joint.kernel(codes.ProductCounts(X, counts, counts))
+    yield "kernel(first)", lambda X: joint.kernel(codes.ProductCounts(counts, X, counts))
+    yield "kernel(second)", lambda X: joint.kernel(codes.ProductCounts(counts, counts, X))
     yield "unpack", lambda X: codes.unpack(X, 8)
     yield "to_csr", lambda X: codes.to_csr(X, 8)
     yield "codes.dump", lambda X: codes.dump_svmlight_file(X, np.zeros(3), io.BytesIO(), 8)

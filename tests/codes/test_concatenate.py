@@ -17,7 +17,7 @@ def assert_same(found, expected):
     np.testing.assert_array_equal(found.sampled, expected.sampled)
     assert found.array.dtype == np.uint8
     assert found.array.flags.c_contiguous
-    names = ("bits", "n_hashes", "chance", "estimator", "parts", "config")
+    names = ("bits", "n_hashes", "law", "config")
     for name in names:
         assert getattr(found, name) == getattr(expected, name), name
 

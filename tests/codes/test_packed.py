@@ -17,7 +17,7 @@ from sparsemaps import (
     SignProjection,
     codes,
 )
-from sparsemaps.codes import PackedCodes
+from sparsemaps.codes import ByChance, ByProduct, BySigns, PackedCodes, ProductCounts
 
 MAPS = [
     MinHash(n_hashes=70, bits=3, random_state=0),
@@ -49,11 +49,10 @@ def test_what_it_knows(new_map):
     np.testing.assert_array_equal(
         codes.unpack(A), codes.unpack(A.array, A.bits, n_hashes=A.n_hashes)
     )
-    parts = {}
-    if isinstance(new_map, KernelProduct):
-        for name, which in (("first", 0), ("second", 1)):
-            parts[name] = codes.collisions(A[1:5].part(which), A.part(which))
-    kernel, std = codes.kernel_from_collisions(counts, A, **parts, return_std=True)
+    agreeing = codes.agreements(A[1:5], A)
+    np.testing.assert_array_equal(agreeing.both if A.law.takes_parts else agreeing, counts)
+    assert A.law.takes_parts == (isinstance(new_map, KernelProduct) and A.law.parts[0].chance > 0)
+    kernel, std = codes.kernel_from_collisions(agreeing, A, return_std=True)
     assert kernel.shape == std.shape == (4, 40)
     assert (kernel[np.arange(4), np.arange(1, 5)] == 1).all()
 
@@ -162,30 +161,29 @@ def test_kernels_without_an_estimate(kernel):
 
 
 @pytest.mark.parametrize(
-    ("new_map", "chance", "estimator"),
+    ("new_map", "law"),
     [
-        (MinHash(bits=3), 2**-3, "chance"),
-        (ConsistentWeightedSampling(bits=2, t_bits=6), 2**-8, "chance"),
-        (ConsistentWeightedSampling(bits=16), 2**-16, "chance"),
-        (RandomBinning(n_bins=64), 1 / 64, "chance"),
-        (SignProjection(), 0.0, "chance"),
-        (RandomFourier(), 0.5, "signs:rbf"),
-        (RandomFourier(kernel="laplacian"), 0.5, "signs:laplacian"),
-        (RandomFourier(kernel="matern"), 0.5, ""),
-        (KernelProduct(), 0.0, "product"),
+        (MinHash(bits=3), ByChance(3, 2**-3)),
+        (ConsistentWeightedSampling(bits=2, t_bits=6), ByChance(8, 2**-8)),
+        (ConsistentWeightedSampling(bits=16), ByChance(16, 2**-16)),
+        (RandomBinning(n_bins=64), ByChance(6, 1 / 64)),
+        (SignProjection(), ByChance(1, 0.0)),
+        (RandomFourier(), BySigns("rbf")),
+        (RandomFourier(kernel="laplacian"), BySigns("laplacian")),
+        (RandomFourier(kernel="matern"), BySigns(None)),
+        (KernelProduct(), ByProduct((ByChance(8, 2**-8), ByChance(1, 0.0)))),
     ],
     ids=str,
 )
-def test_what_decides_the_estimate(new_map, chance, estimator):
-    """Plain numbers, whatever the width of the data."""
+def test_what_decides_the_estimate(new_map, law):
+    """A value, whatever the width of the data."""
     for n_columns in (2, 300):
         A = new_map.fit(np.ones((2, n_columns))).encode(np.ones((2, n_columns)), packed=True)
-        assert (A.chance, A.estimator) == (chance, estimator)
-    if estimator == "product":
-        assert A.parts == ((8, 2**-8), (1, 0.0))
+        assert A.law == law
+        assert A.bits == law.bits
     # Nothing is taken from the config.
     B = PackedCodes(A.array, A.bits, {"class": "x", "parameters": {"bits": 10**11}}, **A._facts())
-    assert (B.chance, B.estimator) == (chance, estimator)
+    assert B.law == law
 
 
 def codes_of_parts(kernels, chances, n_hashes, n_rows, rng):
@@ -198,9 +196,9 @@ def codes_of_parts(kernels, chances, n_hashes, n_rows, rng):
     numbers = 2 * ~agree[0] + 1 * ~agree[1]
     bits = (numbers[:, :, None] >> np.arange(2)) & 1
     array = np.packbits(bits.reshape(n_rows, -1).astype(np.uint8), axis=1, bitorder="little")
-    parts = tuple((1, chance) for chance in chances)
-    more = {"n_hashes": n_hashes, "estimator": "product", "parts": parts}
-    return PackedCodes(array, 2, {}, sampled=np.ones(n_rows, bool), **more)
+    law = ByProduct(tuple(ByChance(1, chance) for chance in chances))
+    sampled = np.ones(n_rows, bool)
+    return PackedCodes(array, 2, {}, n_hashes=n_hashes, sampled=sampled, law=law)
 
 
 @pytest.mark.parametrize("chances", [(0.25, 0.5), (0.5, 0.0), (0.0, 0.125), (0.0, 0.0)])
@@ -211,12 +209,10 @@ def test_products_are_unbiased(kernels, chances):
     n_hashes, n_rows = 256, 4000
     A = codes_of_parts(kernels, chances, n_hashes, n_rows, rng)
     zeros = A._with_rows(np.zeros((1, A.shape[1]), np.uint8), [True])
-    counts = {
-        name: codes.collisions(A.part(which), zeros.part(which))[:, 0]
-        for name, which in (("first", 0), ("second", 1))
-    }
+    counts = codes.agreements(A, zeros)
+    found, std = codes.kernel_from_collisions(counts, A, return_std=True)
+    found, std = found[:, 0], std[:, 0]
     both = codes.collisions(A, zeros)[:, 0]
-    found, std = codes.kernel_from_collisions(both, A, **counts, return_std=True)
     exact = kernels[0] * kernels[1]
     theorems.assert_mean(found, exact)
     assert_covers(found, std, exact)
@@ -225,12 +221,12 @@ def test_products_are_unbiased(kernels, chances):
     if all(chances):  # the share of joint codes that agree is another
         with pytest.raises(AssertionError):
             theorems.assert_mean(both / n_hashes, exact)
-        with pytest.raises(ValueError, match="takes first and second"):
+        with pytest.raises(ValueError, match=r"give agreements\(A, B\)"):
             codes.kernel_from_collisions(both, A)
         with pytest.raises(ValueError, match="counts of the same codes"):
-            A.kernel(both + 1, first=both, second=both)
+            A.kernel(ProductCounts(both + 1, both, both))
         with pytest.raises(ValueError, match="counts of the same codes"):
-            A.kernel([0], first=[n_hashes], second=[1])
+            A.kernel(ProductCounts([0], [n_hashes], [1]))
 
 
 def assert_covers(found, std, exact):
@@ -247,7 +243,7 @@ def test_standard_errors_hold(kernel, chance, n_hashes):
     """Also near 0 and 1, where few codes agree or differ."""
     rate = kernel + (1 - kernel) * chance
     counts = np.random.default_rng(0).binomial(n_hashes, rate, 20_000)
-    A = PackedCodes(np.ones((1, n_hashes), np.uint8), 8, {}, chance=chance)
+    A = PackedCodes(np.ones((1, n_hashes), np.uint8), 8, {}, law=ByChance(8, chance))
     found, std = A.kernel(counts, return_std=True)
     assert_covers(found, std, kernel)
     assert (std > 0).all()
@@ -257,7 +253,7 @@ def test_standard_errors_hold(kernel, chance, n_hashes):
 @pytest.mark.parametrize("value", [0.1, 0.5, 0.9])
 def test_standard_errors_of_bits_of_fourier_features(kernel, value):
     """They are the spread of the estimates."""
-    A = PackedCodes(np.ones((1, 512), np.uint8), 1, {}, estimator=f"signs:{kernel}")
+    A = PackedCodes(np.ones((1, 512), np.uint8), 1, {}, law=BySigns(kernel))
     odd = np.arange(1, 20_001, 2)
     power = odd**2 if kernel == "rbf" else odd
     rate = 0.5 + 4 / np.pi**2 * (value ** power.astype(float) / odd**2).sum()
@@ -275,7 +271,7 @@ def test_products_of_products():
     for sampled, has_estimate in ((MinHash(n_hashes=32), False), (signs, True)):
         inner = KernelProduct(maps=(sampled, signs))
         A = KernelProduct(maps=(inner, signs), random_state=0).fit(X).encode(X, packed=True)
-        assert len(A.parts) == 3
+        assert len(A.law.parts) == 3
         if has_estimate:
             assert codes.kernel_from_collisions(32, A) == 1
         else:
@@ -290,7 +286,7 @@ def test_parts_are_the_codes_of_the_two_maps():
     A = product.encode(X, packed=True)
     for which, one in enumerate(product.maps_):
         B = A.part(which)
-        assert (B.bits, B.chance) == ((5, 2**-5), (4, 2**-4))[which]
+        assert B.law == (ByChance(5, 2**-5), ByChance(4, 2**-4))[which]
         np.testing.assert_array_equal(B.array[A.sampled], one.encode(X)[A.sampled])
         assert 0 < A.sampled.sum() < len(A)
         np.testing.assert_array_equal(B.sampled, A.sampled)
@@ -333,11 +329,9 @@ def test_codes_of_maps_that_differ_are_refused(one, other, message):
         (lambda A: PackedCodes(A.array, 25, {}), "bits must be from 1 to 24, got 25"),
         (lambda A: PackedCodes(A.array[:, :1], 13, {}), "bits must be at most 8, those of a row"),
         (lambda A: PackedCodes(A.array, 8, 3), "config must be a dictionary, got 3"),
-        (lambda A: PackedCodes(A.array, 8, {}, chance=1), "chance must be at least 0 and below 1"),
-        (lambda A: PackedCodes(A.array, 8, {}, chance=-1), "chance must be"),
-        (lambda A: PackedCodes(A.array, 8, {}, estimator="x"), "estimator must be 'chance' or"),
-        (lambda A: PackedCodes(A.array, 8, {}, parts=[(8, 0)]), "parts must have 0 bits together"),
-        (lambda A: PackedCodes(A.array, 8, {}, parts=3), "parts must be pairs of bits and chance"),
+        (lambda A: PackedCodes(A.array, 8, {}, law="x"), "law must be a law of codes of 8 bits"),
+        (lambda A: PackedCodes(A.array, 8, {}, law=ByChance(7)), "law must be a law of codes of 8"),
+        (lambda A: codes.agreements(A.array, A), "A must be PackedCodes, got ndarray"),
         (lambda A: A.part(0), "codes of one map have no parts"),
         (lambda A: PackedCodes.load("x", mmap_mode="w+"), "mmap_mode must be"),
         (lambda A: PackedCodes(A.array, 8, {}, n_hashes=500), "n_hashes must be from 1 to 256"),
@@ -375,14 +369,15 @@ def test_counts_of_any_type_of_number():
     ],
 )
 def test_counts_that_are_no_numbers(counts, found):
-    A = PackedCodes(np.zeros((1, 16), np.uint8), 2, {}, estimator="product", parts=((1, 0.5),) * 2)
+    law = ByProduct((ByChance(1), ByChance(1)))
+    A = PackedCodes(np.zeros((1, 16), np.uint8), 2, {}, law=law)
     message = f"must be an array of numbers, got {found}"
     with pytest.raises(ValueError, match=f"counts {message}"):
         codes.kernel_from_collisions(counts, 16, 8)
-    for name in ("first", "second"):
-        given = {"first": [5], "second": [5], name: counts}
+    for name in ProductCounts._fields:
+        given = ProductCounts([4], [5], [5])._replace(**{name: counts})
         with pytest.raises(ValueError, match=f"{name} {message}"):
-            A.kernel([4], **given)
+            A.kernel(given)
 
 
 def test_codes_are_no_counts():

@@ -77,13 +77,19 @@ def changed_descriptions(path):
 
     yield with_text(b"[" * 100_000)
     yield with_text(b"[]")
-    for key in ("bits", "n_hashes", "shape", "config", "chance", "estimator", "parts"):
+    for key in ("n_hashes", "shape", "config", "law"):
         yield changed([key], MISSING)
-        yield from (changed([key], wrong) for wrong in WRONG if (key, wrong) != ("parts", []))
-    yield from (changed(["chance"], wrong) for wrong in (1, 10**400, float("nan"), True))
-    yield from (changed(["parts"], wrong) for wrong in ([[3, 0.1]], [[1]], [[1, 2]], [[], []]))
-    yield changed(["estimator"], "product")
-    yield changed(["estimator"], "chance of another kind")
+        yield from (changed([key], wrong) for wrong in WRONG)
+    for key in ("name", "bits", "chance"):
+        yield changed(["law", key], MISSING)
+        yield from (changed(["law", key], wrong) for wrong in WRONG)
+    yield from (changed(["law", "chance"], wrong) for wrong in (1, 10**400, float("nan"), True))
+    yield changed(["law", "more"], 1)
+    yield from (changed(["law"], {"name": "by signs", "kernel": name}) for name in ("matern", 1))
+    part = {"bits": 1, "chance": 0.5}
+    many = {"bits": 20, "chance": 0.5}
+    for parts in ([], [part], [many, many], [part, 3], [part, {"bits": 2}], part, [[part]] * 2):
+        yield changed(["law"], {"name": "by a product", "parts": parts})
     for key in (0, 1):
         yield from (changed(["shape", key], wrong) for wrong in WRONG)
     yield from (changed(["config", "class"], wrong) for wrong in WRONG if wrong != "x")

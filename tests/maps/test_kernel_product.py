@@ -71,7 +71,7 @@ def test_disjoint_rows_agree_by_chance(columns):
     )
     product = KernelProduct(maps=maps, random_state=0).fit(X)
     assert [law.chance for law in product.law.factors] == [1 / 4, 1 / 2]
-    assert product.law.chance == 1 / 8
+    assert product.law.codes.chance == 1 / 8
     numbers = codes.unpack(product.encode(X), 3, n_hashes=20_000)
     theorems.assert_rate(numbers[0] == numbers[1], 1 / 8)
 

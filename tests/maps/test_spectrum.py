@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from sparsemaps import RandomFourier
 from sparsemaps._loops import functions
+from sparsemaps.codes import BySigns
 from sparsemaps.laws import _spectrum
 
 N_COMPONENTS = 100_000
@@ -207,7 +208,7 @@ def test_codes():
     fourier.fit(rows())
     expected = np.packbits(fourier.transform(rows()) >= 0, axis=1, bitorder="little")
     np.testing.assert_array_equal(fourier.encode(rows()), expected)
-    assert fourier.law.estimator == ""
+    assert fourier.law.codes == BySigns(None)
     with pytest.raises(ValueError, match="spectrum must be a number, a string"):
         fourier.encode(rows(), packed=True)
 

@@ -81,9 +81,7 @@ def test_insert_new_of_kernels_that_counts_do_not_give(rerank):
     new = index.insert_new(X[:200], threshold=THRESHOLD)
     if not rerank:
         B = index.map_.encode(X[:200], packed=True)
-        counts = codes.collisions(B, B)
-        both = (codes.collisions(B.part(k), B.part(k)) for k in (0, 1))
-        K = B.kernel(counts, **dict(zip(("first", "second"), both, strict=True)))
+        K = B.kernel(codes.agreements(B, B))
     K[~A.sampled[:200]] = 0
     expected = []
     for row in range(200):

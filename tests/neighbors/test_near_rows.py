@@ -8,20 +8,14 @@ from _data.code_pairs import assert_recall, pairs_at
 from _data.rows import families
 
 from sparsemaps import KernelProduct, MinHash
-from sparsemaps.codes import PackedCodes, collisions
+from sparsemaps.codes import PackedCodes, agreements
 from sparsemaps.neighbors import _search
 
 
 def rows_of_all_pairs(codes, other, threshold):
     """The rows of the second set whose estimate with a row of the first reaches the threshold, from
     the matrix of all estimates."""
-    agreeing = collisions(codes, other)
-    if codes._takes_parts:
-        parts = {name: collisions(codes.part(k), other.part(k))
-                 for k, name in enumerate(("first", "second"))}  # fmt: skip
-        similarity = codes.kernel(agreeing, **parts)
-    else:
-        similarity = codes.kernel(agreeing)
+    similarity = codes.kernel(agreements(codes, other))
     alike = (similarity >= threshold - 1e-12) & codes.sampled[:, None] & other.sampled
     return np.flatnonzero(alike.any(axis=0))
 

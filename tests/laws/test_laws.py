@@ -1,0 +1,179 @@
+"""Laws of estimates, against simulations in NumPy that draw what a map would: no estimator here."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _oracles import theorems
+
+from sparsemaps.kernels import acos_kernel, min_max_kernel, rbf_kernel
+from sparsemaps.laws._agreements import JaccardLaw, MinMaxLaw, SignsLaw
+from sparsemaps.laws._inner_products import CountSketchLaw, ProjectionLaw
+from sparsemaps.laws._moments import Pairs, UnknownVarianceError
+from sparsemaps.laws._product_law import ProductLaw
+from sparsemaps.laws._shift_invariant import FourierLaw
+
+X = np.array([[0.6, 0.0, 0.5, 0.2], [0.3, 0.4, 0.0, 0.7]])
+N_SEEDS, SIZE = 4000, 8
+ACOS = SignsLaw(bits=1, kernel="acos", distribution=None, dense_output=False, width=None)
+GAUSSIAN, CAUCHY = (ProjectionLaw(distribution=name) for name in ("gaussian", "cauchy"))
+MIN_MAX = MinMaxLaw(bits=3, t_bits=1, signed=False, power=1.0)
+
+
+def fourier_law(kernel="rbf", form="paired"):
+    return FourierLaw(kernel=kernel, gamma=0.7, nu=1.5, form=form, spectrum=None)
+
+
+def pairs_of(law):
+    """What formulas ask of the two rows."""
+    kernel, doubled = (law.exact_kernel(scale * X, None, 1)[:1, 1] for scale in (1, 2))
+    x, y = X
+    return Pairs(
+        kernel,
+        doubled=doubled,
+        inner=np.array([x @ y]),
+        square_x=np.array([x @ x]),
+        square_y=np.array([y @ y]),
+        overlap=np.array([x**2 @ y**2]),
+    )
+
+
+def projected(draw, distribution):
+    vectors = draw.standard_normal((N_SEEDS, SIZE, 4))
+    if distribution == "rademacher":
+        vectors = np.sign(vectors)
+    return (vectors @ X[0]) * (vectors @ X[1])
+
+
+def sketched(draw):
+    buckets = draw.integers(SIZE, size=(N_SEEDS, 4))
+    signs = np.where(draw.random((N_SEEDS, 4)) < 0.5, -1, 1)
+    sketches = np.zeros((2, N_SEEDS, SIZE))
+    for column in range(4):
+        for row in (0, 1):
+            values = signs[:, column] * X[row, column]
+            sketches[row, np.arange(N_SEEDS), buckets[:, column]] += values
+    return SIZE * sketches[0] * sketches[1]
+
+
+def cosines(draw, form, folded=False):
+    vectors = np.sqrt((1 if folded else 2) * 0.7) * draw.standard_normal((N_SEEDS, SIZE, 4))
+    first, second = vectors @ X[0], vectors @ X[1]
+    if folded:
+        return np.cos(first) * np.cos(second)
+    if form == "offset":
+        phases = 2 * np.pi * draw.random((N_SEEDS, SIZE))
+        return 2 * np.cos(first + phases) * np.cos(second + phases)
+    whole = np.cos(first - second)[:, : SIZE // 2]
+    return np.concatenate([whole, whole], axis=1)
+
+
+def same_signs(draw):
+    vectors = draw.standard_normal((N_SEEDS, SIZE, 4))
+    return ((vectors @ X[0] >= 0) == (vectors @ X[1] >= 0)).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("law", "components"),
+    [
+        (GAUSSIAN, lambda draw: projected(draw, "gaussian")),
+        (ProjectionLaw(distribution="rademacher"), lambda draw: projected(draw, "rademacher")),
+        (CountSketchLaw(), sketched),
+        (fourier_law(), lambda draw: cosines(draw, "paired")),
+        (fourier_law(form="offset"), lambda draw: cosines(draw, "offset")),
+        (fourier_law("folded_rbf"), lambda draw: cosines(draw, "offset", folded=True)),
+        (ACOS, same_signs),
+    ],
+    ids=lambda law: type(law).__name__,
+)
+def test_moments_are_those_of_a_simulation(law, components):
+    estimates = components(np.random.default_rng(0)).mean(axis=1)
+    moments = law.moments(pairs_of(law))
+    theorems.assert_mean(estimates, moments.kernel[0])
+    theorems.assert_variance(estimates, moments.variance(SIZE)[0])
+    with pytest.raises(AssertionError):
+        theorems.assert_variance(estimates, 1.2 * moments.variance(SIZE)[0])
+
+
+@pytest.mark.parametrize("law", [JaccardLaw(bits=2), MIN_MAX], ids=lambda law: type(law).__name__)
+def test_bias_by_chance(law):
+    pairs = dataclasses.replace(pairs_of(law), measured=np.array([0.125]))
+    bias = law.bias(pairs)
+    kernel, chance = pairs.kernel[0], 2.0**-law.bits
+    zero_bit = 0.125 * (1 / 2 - chance) if law is MIN_MAX else 0  # of codes with equal i*
+    np.testing.assert_allclose(bias.total, (1 - kernel) * chance + zero_bit)
+    np.testing.assert_allclose(
+        law.moments(pairs).variance(10), (kernel + bias.total) * (1 - kernel - bias.total) / 10
+    )
+    empty = dataclasses.replace(
+        pairs, kernel=np.zeros(1), longest=np.zeros(1), measured=np.zeros(1)
+    )
+    assert law.bias(empty).total == 0  # rows without entries have no samples
+
+
+def test_products_compose_laws():
+    law = ProductLaw(sampled=MIN_MAX, other=ACOS)
+    expected = min_max_kernel(X) * acos_kernel(X)
+    np.testing.assert_allclose(law.exact_kernel(X, None, 1), expected)
+    assert law.codes.parts == (MIN_MAX.codes, ACOS.codes)
+    assert (law.bits, law.is_one_hot, law.second_rule) == (4, True, None)
+    assert law.nonnegative_rule == MIN_MAX.nonnegative_rule != None  # noqa: E711
+    factors = pairs_of(MIN_MAX), pairs_of(ACOS)
+    pairs = Pairs(factors[0].kernel * factors[1].kernel, factors=factors)
+    first, second = factors[0].kernel, factors[1].kernel
+    np.testing.assert_allclose(law.bias(pairs).total, (1 - first) / 8 * second)
+    nested = ProductLaw(sampled=law, other=JaccardLaw(bits=2))
+    assert [part.bits for part in nested.codes.parts] == [3, 1, 2]
+    assert nested.leaves() == [MIN_MAX, ACOS, nested.other]
+
+
+def test_products_with_components_that_are_no_codes():
+    law = ProductLaw(sampled=JaccardLaw(bits=4), other=GAUSSIAN)
+    assert law.codes is None
+    assert not law.is_one_hot
+    assert "codes or one number" in law.second_rule
+    draw = np.random.default_rng(0)
+    agree = draw.random((N_SEEDS, SIZE)) < 0.5 + 0.5 / 16  # Jaccard similarity 1/2, and by chance
+    estimates = (agree * projected(draw, "gaussian")).mean(axis=1)
+    factors = pairs_of(law.sampled), pairs_of(GAUSSIAN)
+    assert factors[0].kernel == 0.5
+    moments = law.moments(Pairs(factors[0].kernel * factors[1].kernel, factors=factors))
+    theorems.assert_mean(estimates, (moments.kernel + moments.bias)[0])
+    theorems.assert_variance(estimates, moments.variance(SIZE)[0])
+    with pytest.raises(UnknownVarianceError):
+        ProductLaw(sampled=law.sampled, other=fourier_law()).moments(Pairs(np.zeros(1)))
+
+
+@pytest.mark.parametrize(
+    ("law", "rule"),
+    [
+        (CountSketchLaw(), "not be a count sketch"),
+        (CAUCHY, "have a mean"),
+        (GAUSSIAN, None),
+        (fourier_law(), None),
+        (ACOS, None),
+    ],
+    ids=str,
+)
+def test_which_may_be_the_second_map_of_a_product(law, rule):
+    assert law.second_rule is None if rule is None else rule in law.second_rule
+
+
+def test_which_kernels_take_values_of_one_sign():
+    assert MIN_MAX.nonnegative_rule.startswith("the min-max kernel takes values >= 0; signed=True")
+    assert dataclasses.replace(MIN_MAX, signed=True).nonnegative_rule is None
+    assert ACOS.nonnegative_rule is None
+    rule = dataclasses.replace(ACOS, kernel="acos_chi2").nonnegative_rule
+    assert rule.startswith("the acos-chi-square kernel takes values >= 0 (kernel='acos'")
+
+
+def test_laws_are_immutable_and_take_sparse_rows():
+    for law in (ACOS, GAUSSIAN, MIN_MAX, fourier_law(), JaccardLaw(bits=1), CountSketchLaw()):
+        dense, sparse = (law.exact_kernel(rows, None, 1) for rows in (X, sp.csr_array(X)))
+        np.testing.assert_allclose(dense, sparse)
+        with pytest.raises(AttributeError):
+            law.another = 3
+    np.testing.assert_allclose(fourier_law().exact_kernel(X, None, 1), rbf_kernel(X, gamma=0.7))
+    with pytest.raises(ValueError, match="Cauchy projections have no mean"):
+        CAUCHY.exact_kernel(X, None, 1)
