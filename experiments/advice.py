@@ -196,13 +196,14 @@ def _write(o: Options, results: Results) -> None:
                 found = {key: results(_cell(name, key)) for key in _kernels(name)}
                 rows.append(_row(kind, name, {k: r["score"] for k, r in found.items() if r}, keys))
     notes = (
-        "Test accuracy in percent; for a number to predict, the root of the mean squared error in "
-        f"percent of the standard deviation. {SIZE} samples, grids or components, at most "
-        f"{MOST_ROWS:,} training rows; gamma and C chosen on training rows; one seed. Columns of 0 "
-        "to 1 for min-max, of variance 1 for the others, tf-idf of words. The figure of the map to "
-        "try first is bold. Role: whether the set made the advice or tested it. "
-        f"Behind: how much better the best of the four is; up to {NEAR:g} it is "
-        "called equal."
+        "The figures are test accuracies in percent. For a number to predict, they are the root of "
+        "the mean squared error, in percent of the standard deviation. "
+        f"There are {SIZE:,} samples, grids or components, and at most {MOST_ROWS:,} training "
+        "rows. gamma and C were chosen on training rows, with one seed. Columns are scaled to 0 to "
+        "1 for min-max, and to variance 1 for the others. Words are tf-idf. The figure of the map "
+        "to try first is bold. The role says whether the set made the advice or tested it. The "
+        "last column says how much better the best of the four is. Up to "
+        f"{NEAR:g} it is called equal."
     )
     header = ["your data", "set", "role", *keys, "behind"]
     report.write_table(o.results / "guide-advice-figures", "The figures behind the advice",

@@ -1,4 +1,7 @@
-"""Names of public classes and functions in tables, and of classes in texts, are links."""
+"""Names of public classes and functions in tables, and of classes in texts, are links. In narrow
+columns, names break between their words."""
+
+import re
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -56,7 +59,21 @@ def link_class(app, env, node, content):
     return page and make_refnode(app.builder, node["refdoc"], *page, content)
 
 
+def let_names_break(app, page, template, context, document):
+    """Browsers may break a name in a table before its words, and after an underscore or a dot."""
+
+    def words(match):
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_.(=])(?=\w)", "<wbr>", match[0])
+
+    def cell(match):
+        return re.sub(r'(?<=<span class="pre">)[^<]+', words, match[0])
+
+    if "body" in context:
+        context["body"] = re.sub(r"<td>.*?</td>", cell, context["body"], flags=re.DOTALL)
+
+
 def setup(app):
     app.add_post_transform(LinkNames)
+    app.connect("html-page-context", let_names_break)
     app.connect("missing-reference", link_class)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
