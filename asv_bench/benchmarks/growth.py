@@ -11,7 +11,7 @@ from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler
 from sklearn.random_projection import GaussianRandomProjection
 
 import sparsemaps
-from sparsemaps.neighbors._search import joined
+from sparsemaps.neighbors._search import spanning_pairs
 
 from .common import fastest, ratio, workload
 
@@ -164,6 +164,6 @@ class Family:
         if rule == "removals":
             sparsemaps.neighbors.removals(self.codes, 0.8)
         else:
-            joined(self.codes, 0.8, 0.95, 1000, None)
+            spanning_pairs(self.codes, 0.8, 0.95, 1000, None)
 
     peakmem_search = time_search

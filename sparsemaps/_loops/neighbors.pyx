@@ -144,7 +144,7 @@ def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_
     return n
 
 
-def keep_shared(uint64_t[::1] keys, int row_bits, int64_t first_other):
+def drop_unshared(uint64_t[::1] keys, int row_bits, int64_t first_other):
     """Keep the keys of rows that share their hash, which are a bucket, in the place of the first
     keys; how many there are. Of two sets, rows from `first_other` on are those of the second, and a
     bucket has rows of both; `first_other` is 0 if there is one set. A key that is kept has the
@@ -194,7 +194,7 @@ def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_
     """If a bucket has more than `max_bucket` rows, number the buckets anew, such that all rows of a
     large bucket have the same bits.
 
-    `keys` are those of `keep_shared`. Rows of one hash are told apart by a second hash, of 64 bits
+    `keys` are those of `drop_unshared`. Rows of one hash are told apart by a second hash, of 64 bits
     and another key. Rows of a bucket stay in ascending order. A call ends after `max_rows` rows or
     a little later; the next call continues at `state`: (place, bucket). All keys are numbered when
     state[0] = len(keys).

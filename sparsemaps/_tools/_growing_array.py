@@ -45,7 +45,7 @@ class GrowingArray:
         self._array[: self.n] = before[: self.n]
 
 
-def keep_rows(array: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def rows_where(array: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """``array[kept]``, made within the memory of `array`."""
     n_kept = int(np.count_nonzero(kept))
     if n_kept < len(array):

@@ -35,18 +35,18 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
     if not path:
         raise ValueError("the name of the output must not be empty")
     if path == "-":
-        with blaming("standard output"):
+        with errors_naming("standard output"):
             if sys.stdout is None:
                 raise OSError(errno.EBADF, os.strerror(errno.EBADF))
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         return
     if os.path.exists(path) and not os.path.isfile(path):
-        with blaming(path), open(path, "wb") as device:
+        with errors_naming(path), open(path, "wb") as device:
             yield device
         return
     with (
-        blaming(path),
+        errors_naming(path),
         _replacing(os.path.realpath(path), synced) as file,
         _compressed(file, os.path.splitext(path)[1]) as compressed,
     ):
@@ -101,7 +101,7 @@ def _compressed(file: IO[bytes], ending: str) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def blaming(name: str) -> Iterator[None]:
+def errors_naming(name: str) -> Iterator[None]:
     """Add a file's name to errors that have no name, such as errors of writing."""
     try:
         yield

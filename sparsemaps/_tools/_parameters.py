@@ -32,7 +32,7 @@ def setting(name: str, value: Any) -> str | None:
 
 
 @contextlib.contextmanager
-def worded_by(wording: Callable[[str, Any], str | None]) -> Iterator[None]:
+def wording_settings(wording: Callable[[str, Any], str | None]) -> Iterator[None]:
     """Let ``setting`` call `wording`, in all threads, as a program of one user needs it."""
     global _wording
     before, _wording = _wording, wording

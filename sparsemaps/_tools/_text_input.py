@@ -159,7 +159,7 @@ class Text:
                 return None
             if isinstance(self._raw, _COMPRESSED_FILES):  # to find its end is to decompress it all
                 return None
-            with self._blaming():
+            with self._errors_naming():
                 here = self._raw.tell()
                 end = self._raw.seek(0, os.SEEK_END)
                 self._raw.seek(here)
@@ -213,7 +213,7 @@ class Text:
                 carried = [text[end:]] if end < len(text) else []
                 n_carried = len(text) - end
         if left is not None and (carried or left >= 0):
-            with self._blaming():
+            with self._errors_naming():
                 rest = self._file.readline(self._max_line_bytes - n_carried + 1)
             if n_carried + len(rest.removesuffix(b"\n")) > self._max_line_bytes:
                 raise self._too_long()
@@ -224,7 +224,7 @@ class Text:
 
     def _skip_to_line(self, offset: int) -> None:
         """Go to the first line that begins at `offset` or later."""
-        with self._blaming():
+        with self._errors_naming():
             try:
                 self._file.seek(offset)
             except gzip.BadGzipFile:  # an OSError too
@@ -251,7 +251,7 @@ class Text:
     def _read_some(self, size: int) -> bytes:
         # read1 of a pipe waits for one write only, so that signals are handled after each.
         read = getattr(self._file, "read1", self._file.read)
-        with self._blaming():
+        with self._errors_naming():
             part = read(size)
         if not isinstance(part, (bytes, bytearray, memoryview)):
             raise TypeError(f"the file must be opened in binary mode; it gives {type(part)}")
@@ -259,7 +259,7 @@ class Text:
         return bytes(part)
 
     @contextlib.contextmanager
-    def _blaming(self) -> Iterator[None]:
+    def _errors_naming(self) -> Iterator[None]:
         """Name the file in errors of reading; errors of damaged files become ValueError."""
         name = self.name or self._own_name
         try:
@@ -283,7 +283,7 @@ def decompressing(name: str = "") -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def arrays_of(name: str) -> Iterator[None]:
+def array_errors_naming(name: str) -> Iterator[None]:
     """Make a ValueError of any error of NumPy, SciPy or zipfile for a file that is not sound."""
     try:
         yield

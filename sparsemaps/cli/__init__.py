@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from sparsemaps._tools._parameters import ParameterError, worded_by
+from sparsemaps._tools._parameters import ParameterError, wording_settings
 from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED
 from sparsemaps.cli._parser import BAD_INPUT, flag, make_parser
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
-        with _signals_raise(), worded_by(partial(_setting, names)):
+        with _signals_raise(), wording_settings(partial(_setting, names)):
             from sparsemaps.cli import _commands  # here, so that help does not import it
 
             getattr(_commands, options.run)(options)

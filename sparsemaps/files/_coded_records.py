@@ -232,7 +232,7 @@ def joining_pairs(
         kept = _search.reaches(value, threshold)
         i, j = i[kept], j[kept]
     else:
-        i, j = _search.joined(own, threshold, recall, _search.MAX_BUCKET, how.n_jobs, steps)
+        i, j = _search.spanning_pairs(own, threshold, recall, _search.MAX_BUCKET, how.n_jobs, steps)
     i_copies, j_copies = copies(coded.codes.digests())
     return np.concatenate([i, i_copies]), np.concatenate([j, j_copies])
 
@@ -301,7 +301,7 @@ def rows_of(
     files: list[Any] = [stack.enter_context(temporary()) for _ in _TYPES]
     n_rows = n_entries = width = 0
     ends = [np.zeros(1, np.int64)]
-    with _output_files.blaming(folder), FileProgress(inputs, how.progress, "rows") as bar:
+    with _output_files.errors_naming(folder), FileProgress(inputs, how.progress, "rows") as bar:
         for input in inputs:
             for X in read_rows(job.source, input, _matrix, n_jobs=how.n_jobs, bar=bar):
                 some = X[np.flatnonzero(wanted[n_rows : n_rows + X.shape[0]])]

@@ -140,7 +140,7 @@ class _CodesFormat(OutputFormat):
     def _saving(self, path: str) -> Iterator[IO[bytes]]:
         """A file for codes, which are saved at the end."""
         folder = os.path.dirname(os.path.realpath(path))
-        with _output_files.blaming(path), tempfile.TemporaryFile(dir=folder) as spool:
+        with _output_files.errors_naming(path), tempfile.TemporaryFile(dir=folder) as spool:
             yield spool
             spool.flush()
             sampled = np.concatenate([codes.sampled for codes in self._kept])
@@ -159,7 +159,7 @@ class _CodesFormat(OutputFormat):
         return codes
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
-        with _output_files.blaming(self._path):  # not the file that was opened last
+        with _output_files.errors_naming(self._path):  # not the file that was opened last
             self._spool.write(codes.array.data)
         codes.array = self._codes.array  # the codes are in the file
         self._kept.append(codes)
@@ -334,12 +334,12 @@ class _GrowingNpy:
         self._file.write(_npy_header(self._dtype, (0,)))
 
     def append(self, array: Array) -> None:
-        with _output_files.blaming(self._path):  # not the file that was opened last
+        with _output_files.errors_naming(self._path):  # not the file that was opened last
             self._file.write(np.ascontiguousarray(array, self._dtype).data)
         self.n += len(array)
 
     def finish(self) -> None:
-        with _output_files.blaming(self._path):
+        with _output_files.errors_naming(self._path):
             self._file.seek(0)
             self._file.write(_npy_header(self._dtype, (self.n,)))
 

@@ -132,7 +132,7 @@ def _check_parquet(inputs: list[Any]) -> None:
     for input in inputs:
         if hasattr(input, "read") and not input.seekable():
             return  # its columns are checked when it is read for the output
-        with _text_input.arrays_of(_name(input)), _opened(input) as source:
+        with _text_input.array_errors_naming(_name(input)), _opened(input) as source:
             has_int96 = _writer_options(source)[INT96]
             schemas.append((source.schema_arrow, _kinds(source)))
         if has_int96:
@@ -223,7 +223,7 @@ def _check_instants(input: Any) -> None:
     read as another time."""
     unit = {"coerce_int96_timestamp_unit": "ms"}
     with (
-        _text_input.arrays_of(_name(input)),
+        _text_input.array_errors_naming(_name(input)),
         _opened(input) as source,
         _opened(input, **unit) as in_milliseconds,
     ):
@@ -245,7 +245,7 @@ def _write_groups(selections: list[Selection], file: IO[bytes], bar: FileProgres
     with ExitStack() as stack:
         writer = None
         for input, kept in selections:
-            with open_input(input) as text, _text_input.arrays_of(str(text.name)):
+            with open_input(input) as text, _text_input.array_errors_naming(str(text.name)):
                 update = bar.reading(text)
                 source = parquet.ParquetFile(text.file)
                 if writer is None:

@@ -81,7 +81,7 @@ def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = N
     of_others = {CLASSES: _of_lines, IDS: _of_lines, ".npz": _of_npz, RECORD: _of_json}
     for ending, summary in of_others.items():
         if path.endswith(ending):
-            with _text_input.arrays_of(path):
+            with _text_input.array_errors_naming(path):
                 return list(summary(path))
     return [*_of_text(path, n_jobs, progress), *_of_record_beside(path)]
 

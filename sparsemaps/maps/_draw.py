@@ -11,7 +11,7 @@ from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
 from sparsemaps._tools import _blocks, _threads
-from sparsemaps._tools._growing_array import keep_rows
+from sparsemaps._tools._growing_array import rows_where
 from sparsemaps._tools._typing import Array, Bytes, Matrix
 from sparsemaps.codes._code_checks import LARGEST_SET, rows_with_bits
 
@@ -166,4 +166,4 @@ class CodesDraw(Draw):
         indptr = np.zeros(n_rows + 1, index_type)
         np.cumsum(sampled, out=indptr[1:])
         indptr *= self.size
-        return keep_rows(columns, sampled).reshape(-1), indptr, sampled
+        return rows_where(columns, sampled).reshape(-1), indptr, sampled

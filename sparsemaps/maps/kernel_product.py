@@ -10,7 +10,7 @@ from sparsemaps._loops import codes as _codes
 from sparsemaps._loops.code_output import NUMBERS
 from sparsemaps._tools import _blocks, _seeding, _sklearn
 from sparsemaps._tools._allowed import About
-from sparsemaps._tools._growing_array import keep_rows
+from sparsemaps._tools._growing_array import rows_where
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, RandomState
 from sparsemaps.codes._code_checks import LARGEST_BITS
@@ -322,7 +322,7 @@ class ProductDraw(CodesDraw):
             return super().transform(work)
         sampled, other = self.draws
         columns, indptr, filled = sampled.one_hot(work)
-        values = keep_rows(other.transform(work), filled).reshape(-1)
+        values = rows_where(other.transform(work), filled).reshape(-1)
         return rows.container((values, columns, indptr), shape=(rows.n_rows, self.width))
 
 

@@ -13,9 +13,9 @@ mark these rows; in a plain array they are the rows of which all bits are 0, if 
   chooses the bands and computes their recall.
 - ``_containment`` has `contained_pairs`, which needs codes and the sizes of sets.
 - ``_exact`` computes the exact kernel of pairs.
-- ``_index`` has `KernelNeighbors`, the index. ``_kept`` holds its rows and the tables of their
-  bands, while rows are added and removed. ``_index_search`` answers its queries. ``_index_file``
-  writes and reads its file.
+- ``_index`` has `KernelNeighbors`, the index. ``_index_rows`` holds its rows and the tables of
+  their bands, while rows are added and removed. ``_index_search`` answers its queries.
+  ``_index_file`` writes and reads its file.
 
 ``files`` and ``dask`` call these modules.
 

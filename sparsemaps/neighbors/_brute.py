@@ -96,7 +96,7 @@ def all_pairs(
         return i[order], j[order], differing[order]
 
     blocks = _blocks.ranges(0, len(codes), _QUERIES)
-    return joined(list(stages.counted(_threads.stream(search, blocks, n_jobs), len(blocks))))
+    return concatenated(list(stages.counted(_threads.stream(search, blocks, n_jobs), len(blocks))))
 
 
 def pairs_by_tile(
@@ -136,7 +136,7 @@ def _tile(
         if other is None:
             kept = kept & (i < j)
         parts.append((i[kept], j[kept], differing[kept]))
-    return joined(parts)
+    return concatenated(parts)
 
 
 def within(
@@ -156,7 +156,7 @@ def within(
         yield i, j + first, differing
 
 
-def joined(parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+def concatenated(parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
     """Pairs, in arrays of rows and of differing codes, of several parts."""
     if len(parts) == 1:
         return parts[0]

@@ -150,7 +150,7 @@ def pairs_by_band(
     yield from _by_band("pairs", pairs_below(n_rows), find, codes, bands, how[-1], n_jobs, stages)
 
 
-def joined_by_band(
+def spanning_by_band(
     codes: PackedCodes,
     max_differing: int,
     bands: Bands,
@@ -170,10 +170,10 @@ def joined_by_band(
 
     def find(bit: int, n_bits: int, part: int) -> Array:
         keys = hashed.buckets(bit, n_bits, part, max_bucket)
-        return hashed.joined(keys, bit, n_bits, max_differing, max_bucket)
+        return hashed.spanning(keys, bit, n_bits, max_differing, max_bucket)
 
     yield from _by_band(
-        "joined", pairs_below(len(codes)), find, codes, bands, how[-1], n_jobs, stages
+        "spanning", pairs_below(len(codes)), find, codes, bands, how[-1], n_jobs, stages
     )
 
 
@@ -304,7 +304,7 @@ class _Hashed:
                 )  # fmt: skip
             first_row += len(rows)
         keys[:n].sort()
-        n_hashed, n = n, _kernel.keep_shared(keys[:n], self._row_bits, self._first_other)
+        n_hashed, n = n, _kernel.drop_unshared(keys[:n], self._row_bits, self._first_other)
         keys = keys[:n] if 2 * n > n_hashed else keys[:n].copy()
         state = np.zeros(2, np.int64)
         while state[0] < n:
@@ -357,7 +357,7 @@ class _Hashed:
             n_compared += int(state[4])
         return np.concatenate(parts), n_compared
 
-    def joined(
+    def spanning(
         self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int
     ) -> Array:
         """Pairs with the connected components of those of `verified`."""

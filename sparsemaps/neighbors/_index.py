@@ -13,8 +13,8 @@ from sparsemaps._tools._typing import Array, CsrMatrix, Floats, MatrixLike, Obje
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.neighbors import _index_file, _search
+from sparsemaps.neighbors._index_rows import IndexRows
 from sparsemaps.neighbors._index_search import IndexSearch
-from sparsemaps.neighbors._kept import KeptRows
 
 if TYPE_CHECKING:
     from sparsemaps.maps._sampled_map import SampledMap
@@ -136,7 +136,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self.rerank = rerank
         self.n_jobs = n_jobs
 
-    _kept: KeptRows
+    _kept: IndexRows
     _saved = _index_file.SavedAs()
 
     # ---- rows ------------------------------------------------------------------------------------
@@ -602,7 +602,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         codes, rows = fitted.encode(X, packed=True), None
         if self.rerank:
             rows = _sparse.own_rows(X)
-        self._kept = KeptRows(codes[:n_rows], None if rows is None else rows[:n_rows])
+        self._kept = IndexRows(codes[:n_rows], None if rows is None else rows[:n_rows])
         self.map_ = fitted
         return codes, rows
 

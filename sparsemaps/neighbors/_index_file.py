@@ -19,7 +19,7 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps import _config
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._bands import Bands
-from sparsemaps.neighbors._kept import KeptRows, Tables, Target
+from sparsemaps.neighbors._index_rows import IndexRows, Tables, Target
 
 _VERSION = 1
 _PARAMETERS = "n_neighbors", "radius", "algorithm", "recall", "rerank"
@@ -34,7 +34,7 @@ class SavedAs(NamedTuple):
     number: Any = None
 
 
-def save(path: str, kept: KeptRows, parameters: dict[str, Any], before: SavedAs) -> SavedAs:
+def save(path: str, kept: IndexRows, parameters: dict[str, Any], before: SavedAs) -> SavedAs:
     """Write an index of these parameters, whose file was `before`; it is of one moment."""
     with kept.lock:
         _refuse_overwriting(path, before)
@@ -49,7 +49,7 @@ def save(path: str, kept: KeptRows, parameters: dict[str, Any], before: SavedAs)
             _write(path, kept, description)
         else:
             with _output_files.atomic_output(path + ROWS) as file:
-                sp.save_npz(file, rows.joined(), compressed=False)
+                sp.save_npz(file, rows.stacked(), compressed=False)
                 _write(path, kept, description)  # the rows appear after the codes
     return SavedAs(os.path.realpath(path), number)
 
@@ -64,7 +64,7 @@ def _refuse_overwriting(path: str, before: SavedAs) -> None:
         )
 
 
-def _write(path: str, kept: KeptRows, description: dict[str, Any]) -> None:
+def _write(path: str, kept: IndexRows, description: dict[str, Any]) -> None:
     """Write the codes and tables."""
     state, tables = kept.state, kept.tables()
     further: dict[str, Array] = {}
@@ -112,11 +112,11 @@ def load(path: str, make: Any, mmap_mode: Any) -> Any:
     return index
 
 
-def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Contents) -> KeptRows:
+def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Contents) -> IndexRows:
     """The rows of a file, with its tables if it has any."""
     description, further = contents.description, contents.further
     if "bands" not in description:
-        return KeptRows(codes, rows)
+        return IndexRows(codes, rows)
     try:
         *bands, least, recall, hash_key = description["bands"]
         bands = Bands(*(_checks.check_int("bands", n, 1, codes.n_hashes) for n in bands))
@@ -128,7 +128,7 @@ def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Content
             raise ValueError
     except (ValueError, TypeError, KeyError):
         raise ValueError(f"{path} is damaged: its tables cannot be read") from None
-    return KeptRows(codes, rows, tables, target, bands, hash_key)
+    return IndexRows(codes, rows, tables, target, bands, hash_key)
 
 
 def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
@@ -143,7 +143,10 @@ def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
 
 def _load_rows(path: str, n_rows: int) -> Any:
     """The rows of an index, as sound CSR."""
-    with _text_input.arrays_of(f"{path} holds no sound sparse matrix"), open(path, "rb") as file:
+    with (
+        _text_input.array_errors_naming(f"{path} holds no sound sparse matrix"),
+        open(path, "rb") as file,
+    ):
         rows = _sparse.sound_matrix(sp.load_npz(file), "the matrix")
     if rows.shape[0] != n_rows:
         raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")

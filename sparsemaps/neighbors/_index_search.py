@@ -9,7 +9,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _search
 from sparsemaps.neighbors._exact import exact_pairs
-from sparsemaps.neighbors._kept import KeptRows, State, Target
+from sparsemaps.neighbors._index_rows import IndexRows, State, Target
 
 _CANDIDATES = 2**22
 """Candidates that are held at a time."""
@@ -24,7 +24,7 @@ class IndexSearch(NamedTuple):
 
     map: Any
     """The fitted map."""
-    kept: KeptRows
+    kept: IndexRows
     by_tables: bool
     """Whether tables serve nearest neighbours too (algorithm "lsh")."""
     recall: float
@@ -86,7 +86,7 @@ class IndexSearch(NamedTuple):
     def all_rows(self) -> Any:
         """The rows of the index as CSR; None where they are not kept."""
         rows = self.kept.state.rows
-        return None if rows is None else rows.joined()
+        return None if rows is None else rows.stacked()
 
     def _exactly(
         self, i: Array, j: Array, X: Any, Y: Any, threshold: float

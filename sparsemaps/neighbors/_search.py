@@ -41,7 +41,7 @@ def similar(
     return estimated(codes, other, threshold, i, j, differing)
 
 
-def joined(
+def spanning_pairs(
     codes: PackedCodes,
     threshold: float,
     recall: float,
@@ -79,7 +79,7 @@ def joined(
             components.join(pairs)
     else:
         how = bands, max_bucket, n_jobs
-        for pairs in _hashing.joined_by_band(codes, max_differing, *how, stages=stages):
+        for pairs in _hashing.spanning_by_band(codes, max_differing, *how, stages=stages):
             components.join(pairs)
     return _clusters.rows_with_parents(components.first_rows())
 

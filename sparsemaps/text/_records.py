@@ -463,7 +463,7 @@ def of_parquet(
     parquet = library("pyarrow.parquet", "reading Parquet", "text")
     is_path = isinstance(path, (str, os.PathLike))
     name = file_name.removesuffix(": ") or (os.fspath(path) if is_path else "a file object")
-    with _text_input.arrays_of(name):
+    with _text_input.array_errors_naming(name):
         file = parquet.ParquetFile(path, buffer_size=2**20)
     with file:
         wanted = _check_columns(file.schema_arrow, fields, name)
@@ -476,7 +476,7 @@ def of_parquet(
         size = os.stat(path).st_size if is_path else path.seek(0, os.SEEK_END)
         n_rows = position = 0
         while True:
-            with _text_input.arrays_of(name):
+            with _text_input.array_errors_naming(name):
                 rows = next(batches, None)
             if rows is None:
                 return

@@ -48,7 +48,7 @@ def test_rows_that_share_a_hash(row_bits, first_other):
     assert 0 < len(expected) < len(by_hash)
     words = [hash << row_bits | row for row, hash in enumerate(hashes)]
     keys = np.sort(np.array(words, np.uint64))
-    n = kernel.keep_shared(keys, row_bits, first_other)
+    n = kernel.drop_unshared(keys, row_bits, first_other)
     found = [(int(key >> 32), int(key & 2**32 - 1)) for key in keys[:n].tolist()]
     assert found == [(number, row) for number, rows in enumerate(expected) for row in rows]
 

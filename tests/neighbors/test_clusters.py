@@ -143,7 +143,7 @@ def test_pairs_that_join_the_same_rows(max_bucket):
             pairs = _search.estimated(A, None, threshold, *pairs)
         i, j, _ = pairs
         assert len(i) > n_rows
-        one, two = _search.joined(A, threshold, recall, max_bucket, 2)
+        one, two = _search.spanning_pairs(A, threshold, recall, max_bucket, 2)
         assert len(one) < n_rows
         expected = neighbors.clusters(i, j, n_rows)
         np.testing.assert_array_equal(neighbors.clusters(one, two, n_rows), expected)
@@ -178,7 +178,7 @@ def test_memory_does_not_grow_with_the_pairs():
     least = _search.least_agreeing(codes, 0.8)
     assert _bands.choose_bands(codes, None, least, 0.95) is not None
     tracemalloc.start()
-    i, j = _search.joined(codes, 0.8, 0.95, 1000, None)
+    i, j = _search.spanning_pairs(codes, 0.8, 0.95, 1000, None)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     np.testing.assert_array_equal(neighbors.clusters(i, j, len(array)), place // n_rows)

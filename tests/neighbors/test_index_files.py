@@ -8,7 +8,7 @@ import pytest
 from _data.index_rows import THRESHOLD, A, X, has_tables, new_index, pairs_of
 
 from sparsemaps.codes import PackedCodes, _file
-from sparsemaps.neighbors import KernelNeighbors, _kept
+from sparsemaps.neighbors import KernelNeighbors, _index_rows
 
 
 @pytest.fixture
@@ -239,6 +239,6 @@ def test_descriptions_of_arrays_that_are_wrong(path, change):
 
 
 def test_pickles_have_no_tables(index):
-    kept = _kept.KeptRows.__reduce__(index._kept)
-    assert kept[0] is _kept.KeptRows
+    kept = _index_rows.IndexRows.__reduce__(index._kept)
+    assert kept[0] is _index_rows.IndexRows
     assert len(kept[1][0]) == 2000

@@ -19,7 +19,7 @@ from _data.index_rows import (
 from _data.rows import families
 
 from sparsemaps import ConsistentWeightedSampling
-from sparsemaps.neighbors import KernelNeighbors, _bands, _brute, _kept
+from sparsemaps.neighbors import KernelNeighbors, _bands, _brute, _index_rows
 
 # ---- threads -------------------------------------------------------------------------------------
 
@@ -82,9 +82,9 @@ def test_a_bucket_is_compared_no_further_than_its_bound():
     rng = np.random.default_rng(0)
     array = rng.integers(0, 256, (5000, N_HASHES), dtype=np.uint8)
     array[:, :2] = 7
-    kept = _kept.KeptRows(A._with_rows(array, None))
-    state = kept.serving(_kept.Target(40, 0.5))
-    kept._make_tables(_kept.Target(2, 0.9), _bands.Bands(2, 1))
+    kept = _index_rows.IndexRows(A._with_rows(array, None))
+    state = kept.serving(_index_rows.Target(40, 0.5))
+    kept._make_tables(_index_rows.Target(2, 0.9), _bands.Bands(2, 1))
     state = kept.state
     search = A._with_rows(array[:1], None), state.blocks[0], state.bands, N_HASHES, False
     for max_found in (2**15, 300):  # also in several calls of a kernel
@@ -94,8 +94,8 @@ def test_a_bucket_is_compared_no_further_than_its_bound():
 
 @pytest.mark.parametrize("sizes", [(3, 10**6), (1, 1), (10**5, 2)])
 def test_an_answer_that_takes_several_calls(sizes):
-    kept = _kept.KeptRows(A)
-    kept._make_tables(_kept.Target(20, 0.95), _bands.Bands(2, 32))
+    kept = _index_rows.IndexRows(A)
+    kept._make_tables(_index_rows.Target(20, 0.95), _bands.Bands(2, 32))
     state = kept.state
     search = A[:300], state.blocks[0], state.bands, N_HASHES - 20, False
     expected = kept._block_pairs(*search)
@@ -137,8 +137,8 @@ def test_slots_depend_on_the_key():
     """Which each index draws: nobody can choose rows that share slots without sharing bands."""
     heads = []
     for _ in range(2):
-        kept = _kept.KeptRows(A)
-        kept._make_tables(_kept.Target(40, 0.9), _bands.Bands(2, 1))
+        kept = _index_rows.IndexRows(A)
+        kept._make_tables(_index_rows.Target(40, 0.9), _bands.Bands(2, 1))
         heads.append(kept.state.blocks[0].tables.heads)
     assert (heads[0] != heads[1]).any()
 
@@ -153,7 +153,7 @@ def test_rows_without_samples_are_in_no_slot():
     assert index.insert_new(empty, threshold=THRESHOLD).all()
     assert index.n_samples_fit_ == n_before + 50
     heads = index._kept.state.blocks[-1].tables.heads
-    assert heads[heads != _kept._kernel.NONE].max() < n_before
+    assert heads[heads != _index_rows._kernel.NONE].max() < n_before
 
 
 def test_a_state_has_no_later_rows():
@@ -202,11 +202,11 @@ def test_rows_of_a_slot_are_told_apart_by_their_bands(n_slots):
     rng = np.random.default_rng(0)
     array, queries = rng.integers(0, 4, (300, 6)), rng.integers(0, 4, (20, 6))
     array, queries = array.astype(np.uint8), queries.astype(np.uint8)
-    heads = np.full((3, n_slots), _kept._kernel.NONE, np.uint32)
+    heads = np.full((3, n_slots), _index_rows._kernel.NONE, np.uint32)
     links, counted = np.empty((300, 3), np.uint32), np.ones(300, np.uint8)
-    _kept._kernel.insert(heads, links, array, counted, 16, 5, 0, 300)
+    _index_rows._kernel.insert(heads, links, array, counted, 16, 5, 0, 300)
     found, state = np.empty((3, 10_000), np.uint32), np.array([0, -1, 0, 0])
-    n = _kept._kernel.find(
+    n = _index_rows._kernel.find(
         queries, counted[:20], heads, links, array, counted, 300, 8, 6, 16, 5, 6, 1000, 10**6,
         False, state, found,
     )  # fmt: skip

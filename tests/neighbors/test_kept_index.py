@@ -16,7 +16,7 @@ from _data.index_rows import (
 )
 
 from sparsemaps import KernelProduct, MinHash, SignProjection, codes
-from sparsemaps.neighbors import KernelNeighbors, _bands, _kept, _search
+from sparsemaps.neighbors import KernelNeighbors, _bands, _index_rows, _search
 
 # ---- insert_new ----------------------------------------------------------------------------------
 
@@ -128,8 +128,8 @@ def test_recall_at_the_threshold(seed):
     for row in range(len(rows)):
         changed = rng.permutation(N_HASHES)[: N_HASHES - n_agreeing]
         partners[row, changed] += rng.integers(1, 256, len(changed)).astype(np.uint8)
-    kept = _kept.KeptRows(B)
-    target = _kept.Target(n_agreeing, 0.9)
+    kept = _index_rows.IndexRows(B)
+    target = _index_rows.Target(n_agreeing, 0.9)
     state, i, j, differing = kept.similar(B._with_rows(partners, B.sampled), target, None)
     assert state.bands is not None
     own = i == j
@@ -250,7 +250,7 @@ def test_any_order_of_operations(seed, rerank, tmp_path, monkeypatch):
     rng = np.random.default_rng(seed)
     model = Model(rng, rerank)
     if seed % 2:
-        monkeypatch.setattr(_kept, "_SMALLEST", 4)
+        monkeypatch.setattr(_index_rows, "_SMALLEST", 4)
         bands = _bands.Bands(1, N_HASHES)
         monkeypatch.setattr(_bands, "cheapest_bands", lambda *_: bands)
         model.index.set_params(recall=1 - 1e-12)
@@ -278,6 +278,6 @@ def test_removed_rows_leave_the_tables():
     tables = index._kept.state.blocks[0].tables
     assert tables is not before
     linked = np.concatenate([tables.heads.ravel(), tables.links.ravel()])
-    linked = linked[linked != _kept._kernel.NONE]
+    linked = linked[linked != _index_rows._kernel.NONE]
     assert linked.min() >= 1600
     assert len(index.radius_neighbors(X[2000:2001])[1][0]) >= 1

@@ -193,7 +193,7 @@ def test_a_long_chain(n_rows):
     np.testing.assert_array_equal(witness, removed - 1)
     agreeing = (codes.array[removed] == codes.array[witness]).sum(axis=1)  # 56, or more by chance
     np.testing.assert_allclose(similarity, codes.kernel(agreeing))
-    assert len(_search.joined(codes, 0.8, 0.95, 1000, None)[0]) == n_rows - 1
+    assert len(_search.spanning_pairs(codes, 0.8, 0.95, 1000, None)[0]) == n_rows - 1
 
 
 def test_copies_are_found_in_full_buckets():
@@ -224,7 +224,7 @@ def test_memory_does_not_grow_with_the_pairs(recall):
     for codes, n_removed in ((PackedCodes(array, 8, {}), n_rows * 0.9), (copies, n_rows - 1)):
         for find in (
             lambda codes=codes: removals(codes, 0.8, recall=recall).removed,
-            lambda codes=codes: _search.joined(codes, 0.8, recall, 1000, None)[1],
+            lambda codes=codes: _search.spanning_pairs(codes, 0.8, recall, 1000, None)[1],
             lambda codes=codes: _search.near_rows(codes[:99], codes, 0.8, recall, 1000, None),
         ):
             tracemalloc.start()

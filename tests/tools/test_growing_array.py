@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsemaps._input import _sparse
-from sparsemaps._tools._growing_array import GrowingArray, keep_rows
+from sparsemaps._tools._growing_array import GrowingArray, rows_where
 
 
 def test_what_is_appended_is_there():
@@ -27,7 +27,7 @@ def test_rows_that_are_kept(n, share):
     array = rng.integers(0, 2**60, (n, 2))
     kept = rng.random(n) < share
     expected = array[kept]
-    found = keep_rows(array, kept)
+    found = rows_where(array, kept)
     np.testing.assert_array_equal(found, expected)
     assert found.base is array
 

@@ -1,6 +1,6 @@
 """The rows of an index, which are added and removed: their codes, and tables of their bands.
 
-`KeptRows` has one writer at a time and any number of readers. A writer publishes a `State` when it
+`IndexRows` has one writer at a time and any number of readers. A writer publishes a `State` when it
 is complete. A reader takes one state and uses nothing else, so that its answer is that of the rows
 of one moment. Rows are in two blocks at most. The first block has the rows that the index began
 with; it may be mapped from a file, and is not written to. The second block has the rows that were
@@ -96,7 +96,7 @@ class RowBlocks:
             blocks[-2:] = [sp.csr_array(sp.vstack(blocks[-2:]))]
         return RowBlocks(blocks)
 
-    def joined(self) -> Any:
+    def stacked(self) -> Any:
         return sp.csr_array(sp.vstack(self._blocks))
 
     def __getitem__(self, numbers: Array) -> Any:
@@ -112,7 +112,7 @@ class RowBlocks:
         return sp.csr_array(sp.vstack(parts)) if len(parts) != 1 else parts[0]
 
 
-class KeptRows:
+class IndexRows:
     """The rows of an index.
 
     Parameters
@@ -173,7 +173,7 @@ class KeptRows:
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has no tables: a copy makes them when it needs them."""
         state = self.state
-        return KeptRows, (self.all_codes(), None if state.rows is None else state.rows.joined())
+        return IndexRows, (self.all_codes(), None if state.rows is None else state.rows.stacked())
 
     # ---- adding and removing ---------------------------------------------------------------------
 
@@ -391,7 +391,7 @@ class KeptRows:
                 first += block.n_rows
         if len(parts) == 1:
             return state, *parts[0]
-        i, j, differing = _brute.joined(parts)
+        i, j, differing = _brute.concatenated(parts)
         order = np.argsort(i, kind="stable")
         return state, i[order], j[order], differing[order]
 
@@ -410,7 +410,7 @@ class KeptRows:
             return i + start, j, differing
 
         blocks = _blocks.ranges(0, len(queries), _CALL_ROWS)
-        return _brute.joined(_threads.run(search, blocks, n_jobs))
+        return _brute.concatenated(_threads.run(search, blocks, n_jobs))
 
     def _block_pairs(
         self,
