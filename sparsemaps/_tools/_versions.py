@@ -12,9 +12,9 @@ _DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "tqdm")
 def show_versions() -> None:
     """Print the versions of the package and of its dependencies, for reports of errors.
 
-    The scheme is the number of the family of random numbers: outputs of one seed are comparable
-    exactly when they are of one scheme. The SIMD level is the set of vector instructions in use,
-    which ``SPARSEMAPS_SIMD`` limits; the output is the same with each.
+    The scheme is the number of the family of random numbers. Outputs of one seed can be compared if
+    their schemes are equal. The SIMD level is the set of vector instructions in use. The output is
+    the same with each level. ``SPARSEMAPS_SIMD`` limits the level.
 
     Examples
     --------

@@ -55,9 +55,9 @@ def kernel_error(
 ) -> KernelError:
     """Measure how far a map's kernel estimates are from the exact kernel on rows of `X`.
 
-    Copies of the map, each with another seed, map a random sample of the rows; their inner products
-    are compared with the exact kernel. Several seeds are needed to separate the bias, which does
-    not depend on the size of the map, from the standard deviation, which falls with the size.
+    Copies of the map, each with another seed, map a random sample of the rows. Their inner products
+    are compared with the exact kernel. The bias does not depend on the size of the map, and the
+    standard deviation falls with the size. Several seeds are needed to separate the two.
 
     Parameters
     ----------
@@ -123,10 +123,10 @@ def min_components(
 ) -> int:
     """A size of a map at which a kernel value is off by at most `error`.
 
-    With the `n_components` (`n_hashes`, `n_grids`) that is returned, the estimate for a pair of
-    rows is within `error` of the exact kernel with probability `confidence`, for each pair. This
-    is for the inner products of ``transform``, with the bias that codes have. Where that cannot be
-    said, there is an error that names the reason.
+    The result is an `n_components`, `n_hashes` or `n_grids`. With it, the estimate for each pair of
+    rows is within `error` of the exact kernel with probability `confidence`. The estimate is the
+    inner product of two outputs of ``transform``, with the bias that codes have. If no size can be
+    promised, an error gives the reason.
 
     With `relative`, the error is a part of the kernel value. With `uniform`, it holds for all pairs
     of rows of a set at once.

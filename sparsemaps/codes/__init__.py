@@ -159,7 +159,7 @@ def collisions(
 def agreements(
     A: PackedCodes, B: PackedCodes, *, n_jobs: int | None = None
 ) -> Counts | ProductCounts:
-    """Count what the estimate of the kernel takes, for all pairs of rows.
+    """Count the agreements that the estimate of the kernel needs, for all pairs of rows.
 
     Parameters
     ----------
@@ -228,8 +228,9 @@ def kernel_from_collisions(
 ) -> Floats | tuple[Floats, Floats]:
     """Estimate the kernel from the number of codes that agree.
 
-    Codes of `bits` bits of samples that differ agree by chance with probability ``2 ** -bits``, so
-    that the rate of agreement is ``K + (1 - K) / 2 ** bits``; this is solved for K.
+    Samples that differ can have equal codes. With codes of `bits` bits, the probability is ``2 **
+    -bits``. So the rate of agreement is ``K + (1 - K) / 2 ** bits``. The function solves this for
+    the kernel K.
 
     Parameters
     ----------
@@ -283,7 +284,7 @@ def kernel_from_collisions(
 
 
 def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None) -> Counts:
-    """The codes as numbers.
+    """Give the codes as numbers.
 
     Parameters
     ----------
@@ -323,7 +324,7 @@ def to_csr(
     n_hashes: int | None = None,
     dtype: npt.DTypeLike = np.float64,
 ) -> CsrMatrix:
-    """The codes as one-hot features, as ``transform`` of the map gives them.
+    """Give the codes as one-hot features, as ``transform`` of the map does.
 
     Parameters
     ----------
@@ -379,8 +380,8 @@ def dump_svmlight_file(
 ) -> None:
     """Write the codes as one-hot features with labels, as a LIBSVM file.
 
-    The file is that of ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``, which
-    takes more time and memory.
+    The file is that of ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``. That
+    call takes more time and memory.
 
     Parameters
     ----------

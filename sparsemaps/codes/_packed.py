@@ -35,10 +35,10 @@ class PackedCodes:
     """Packed codes, with the map that made them and the law of its codes.
 
     ``encode(X, packed=True)`` of a map returns them. All functions of `sparsemaps.codes` and
-    `sparsemaps.neighbors` take them, and need no further parameters for them. They refuse to
-    compare codes of maps that differ in class, parameters, seed or scheme of random numbers, and
-    codes of texts whose vectorizers differ. Codes of a matrix have no vectorizer, and compare to
-    codes of any texts.
+    `sparsemaps.neighbors` take them, and need no further parameters for them. Codes of two maps can
+    be compared if class, parameters, seed and scheme of random numbers are equal. Otherwise a
+    comparison is an error. It is also an error for codes of texts if the vectorizers differ. Codes
+    of a matrix have no vectorizer. They can be compared with codes of any texts.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class PackedCodes:
 
     @classmethod
     def concatenate(cls, blocks: "Sequence[PackedCodes]") -> "PackedCodes":
-        """Codes of one map, one block of rows behind the other.
+        """Join blocks of codes of one map, one block of rows behind the other.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class PackedCodes:
         )
 
     def part(self, which: int) -> "PackedCodes":
-        """The codes of one of the maps of a `KernelProduct`.
+        """Give the codes of one of the maps of a `KernelProduct`.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ class PackedCodes:
         )
 
     def save(self, path: Any, about: Mapping[str, Any] | None = None) -> None:
-        """Write a file for `load`; it appears only when it is complete.
+        """Write a file for `load`. It appears only when it is complete.
 
         Parameters
         ----------

@@ -37,9 +37,9 @@ def map_files(
     """Map the rows of LIBSVM files on a Dask cluster.
 
     Every input is cut into ranges of bytes, at ends of lines. A task reads one range and writes one
-    part, block by block, so that the memory of a worker does not depend on the sizes of inputs and
-    parts. A part appears under its name when it is complete, and has the same bytes whichever task
-    writes it. So a worker may be lost, and a task run again, at any moment.
+    part, block by block. So the memory of a worker does not depend on the sizes of inputs and
+    parts. A part appears under its name when it is complete. It has the same bytes whichever task
+    writes it. So a worker may be lost, and a task may run again, at any moment.
 
     Parameters
     ----------

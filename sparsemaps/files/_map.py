@@ -56,8 +56,8 @@ def map_files(
     r"""Map the rows of LIBSVM files, in bounded memory.
 
     The command ``sparsemaps map`` calls this function. Rows are read, mapped and written block by
-    block. Labels, of which a row may have several, and numbers of ``qid:`` are copied to the
-    output. A file appears only when it is complete.
+    block. The labels of a row, one or several, and its number of ``qid:`` are copied to the output.
+    A file appears only when it is complete.
 
     Parameters
     ----------

@@ -94,10 +94,10 @@ def similar_pairs_of_files(
 ) -> FoundPairs:
     r"""Write the pairs of similar rows of files.
 
-    The command ``sparsemaps pairs`` calls this function. Each line of the output has the numbers of
-    two rows, from 1 through all inputs, or their ids, and their similarity with six decimals. Where
-    LIBSVM files have comments, the comments of the two lines follow. Columns are separated by tabs.
-    The output appears when it is complete.
+    The command ``sparsemaps pairs`` calls this function. Each line of the output has two rows and
+    their similarity with six decimals. A row is given by its number, from 1 through all inputs, or
+    by its id. If lines of LIBSVM files have comments, the comments of the two lines follow. Tabs
+    separate the columns. The output appears when it is complete.
 
     Parameters
     ----------

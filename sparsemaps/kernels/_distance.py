@@ -72,8 +72,8 @@ def normalized_rbf_kernel(
     r""":math:`e^{-\gamma (1 - \rho)}`, :math:`\rho` the cosine of the angle between two rows.
 
     For rows of unit length it is `rbf_kernel` with ``gamma / 2``. The cosine with an empty row is
-    0. The cosine has an absolute error of at most (n + 8) 2^-52, n the number of entries of both
-    rows; for a `gamma` of 10^9 and more, use `rbf_kernel` of rows scaled to length 1.
+    0. The cosine has an absolute error of at most (n + 8) 2^-52. Here n is the number of entries of
+    both rows. For a `gamma` of 10^9 and more, scale the rows to length 1 and use `rbf_kernel`.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def folded_rbf_kernel(
 ) -> Array:
     r"""Folded RBF :math:`\frac12 e^{-\gamma (1 - \rho)} + \frac12 e^{-\gamma (1 + \rho)}`.
 
-    :math:`\rho` is the cosine of the angle between two rows; with an empty row it is 0. It has an
-    absolute error of at most (n + 8) 2^-52, n the number of entries of both rows.
+    :math:`\rho` is the cosine of the angle between two rows. With an empty row it is 0. It has an
+    absolute error of at most (n + 8) 2^-52. Here n is the number of entries of both rows.
 
     Parameters
     ----------

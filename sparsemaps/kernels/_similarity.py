@@ -145,7 +145,7 @@ def acos_chi2_kernel(
 ) -> Array:
     r""":math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the chi-square similarity of scaled rows.
 
-    Rows are scaled to sum 1; with an empty row :math:`\rho` is 0.
+    Rows are scaled to sum 1. With an empty row, :math:`\rho` is 0.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ def load_svmlight_files(
     n_jobs: int | None = None,
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
 ) -> list[Any]:
-    """Load several LIBSVM files, all to the same number of columns.
+    """Load several LIBSVM files, all with the same number of columns.
 
     Parameters
     ----------

@@ -89,8 +89,8 @@ class HasCodes:
     ) -> Bytes | PackedCodes:
         """Map raw texts to packed codes, some texts at a time.
 
-        The result is that of ``encode(vectorizer.transform(texts))``. The sparse matrix of all
-        texts, which takes many times as much memory as the codes, is never made.
+        The result is that of ``encode(vectorizer.transform(texts))``. But the sparse matrix of all
+        texts is never made. It would take many times as much memory as the codes.
 
         Parameters
         ----------

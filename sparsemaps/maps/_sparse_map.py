@@ -182,7 +182,7 @@ class SparseMap(
     def fit_any_width(self) -> Self:
         """Fit the map without data, for rows of any width.
 
-        This is for streams and files, whose number of columns is not known beforehand.
+        Use it for streams and files, if nobody knows the number of columns beforehand.
         ``transform`` then takes matrices of any number of columns, and the map has no
         ``n_features_in_``. The output is that of a map that is fitted to data.
 

@@ -15,11 +15,11 @@ from sparsemaps.maps._sparse_map import SparseMap
 
 
 class CountSketch(SparseMap[Output]):
-    r"""Count sketch of each row: inner products are kept on average.
+    r"""Count sketch of each row: inner products stay the same on average.
 
-    Column :math:`i` is hashed to one of `n_components` buckets :math:`h(i)` and to a sign
-    :math:`s(i)`, and :math:`(Cx)_j = \sum_{i: h(i) = j} s(i) x_i`. Then
-    :math:`E \langle Cx, Cy \rangle = \langle x, y \rangle`, with variance
+    A hash takes column :math:`i` to one of `n_components` buckets :math:`h(i)` and to a sign
+    :math:`s(i)`. The sketch is :math:`(Cx)_j = \sum_{i: h(i) = j} s(i) x_i`. Then :math:`E \langle
+    Cx, Cy \rangle = \langle x, y \rangle`, with variance
 
     .. math:: \frac{1}{D} \Big( \sum_{i \ne j} x_i^2 y_j^2 + \sum_{i \ne j} x_i y_i x_j y_j \Big)
               \le \frac{1}{D} \big( \langle x, y \rangle^2 + \|x\|^2 \|y\|^2 \big),

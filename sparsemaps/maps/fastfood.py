@@ -26,10 +26,11 @@ DEFAULT_HASH_DIM = 2**14
 class Fastfood(SparseMap[Array]):
     r"""Fastfood features of each row: Gaussian and Matern kernels, on average.
 
-    Random Fourier features whose random matrix is a product of diagonals, a permutation and two
-    fast transforms: O(log d) a feature, where a dense matrix costs O(d), in time and in memory.
+    These are random Fourier features whose random matrix is a product of diagonals, a permutation
+    and two fast transforms. A feature costs O(log d), in time and in memory. With a dense matrix it
+    costs O(d).
 
-    With d' the least power of two that is d or more, each block of d' projections is
+    Let d' be the least power of two that is d or more. Each block of d' projections is
 
     .. math:: V = \frac{\sqrt{2 \gamma}}{\sqrt{d'}} S H G \Pi H B,
 

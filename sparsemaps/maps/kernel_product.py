@@ -30,9 +30,9 @@ class KernelProduct(SampledMap[CsrMatrix]):
     r"""Product of two kernels: sparse features from a sampled map and another map.
 
     Let sample j of two rows agree at the rate of the kernel K. If the other map is sampled too, the
-    code of sample j is the two maps' codes side by side, which agrees when both do. If the other
-    map is dense, of components :math:`z_j`, the 1 of sample j becomes :math:`z_j(x)`. Inner
-    products of the output estimate the product of the two kernels either way.
+    code of sample j is the two codes side by side. It agrees if both agree. If the other map is
+    dense, of components :math:`z_j`, the 1 of sample j becomes :math:`z_j(x)`. In both cases, inner
+    products of the output estimate the product of the two kernels.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters of the map, its two maps by name, and theirs as ``name__parameter``.
+        """Set parameters of the map, its two maps by name, and their own as ``name__parameter``.
 
         Parameters
         ----------

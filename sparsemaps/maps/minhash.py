@@ -18,13 +18,14 @@ class MinHash(SampledMap[CsrMatrix]):
     r"""MinHash of each row's set of columns: one-hot features of the Jaccard similarity.
 
     A row is the set of the columns in which it is not 0. Each of `n_hashes` samples picks one
-    member of the set, such that the sets of two rows agree in a sample with probability
+    member of the set. The sets of two rows agree in a sample with probability
 
     .. math:: J(A, B) = \frac{|A \cap B|}{|A \cup B|}.
 
-    For each sample, `bits` bits of a hash of the member choose one of :math:`2^b` columns, which
-    gets a 1. So a linear learner on the output has the Jaccard similarity as its kernel, with
-    `n_hashes` non-zeros a row. Packed codes (``encode``) serve to find near-duplicates.
+    For each sample, `bits` bits of a hash of the member choose one of :math:`2^b` columns. That
+    column gets a 1. So a row of the output has `n_hashes` non-zeros, and a linear learner on the
+    output has the Jaccard similarity as its kernel. Packed codes (``encode``) serve to find
+    near-duplicates.
 
     Parameters
     ----------

@@ -24,13 +24,13 @@ from sparsemaps.maps._sampled_map import SampledMap
 class RandomBinning(SampledMap[CsrMatrix]):
     r"""Random binning of each row: one-hot features of the Laplacian kernel.
 
-    A random grid cuts the space into boxes; its pitch and shift in each dimension are drawn such
-    that two rows are in one box with probability
+    A random grid cuts the space into boxes. It has a random pitch and a random shift in each
+    dimension. Two rows are in one box with probability
 
     .. math:: k(x, y) = e^{-\gamma \|x - y\|_1}.
 
-    For each of `n_grids` grids the output has a 1 for the box that holds the row. Boxes are hashed
-    to `n_bins` columns. A linear learner on the output works with that kernel.
+    For each of `n_grids` grids, the output has a 1 for the box of the row. Boxes are hashed to
+    `n_bins` columns. A linear learner on the output works with that kernel.
 
     Parameters
     ----------

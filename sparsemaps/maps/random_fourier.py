@@ -47,9 +47,8 @@ class RandomFourier(SparseMap[Array], HasCodes):
     r"""Random Fourier features of each row: kernels of the difference of two rows, on average.
 
     A kernel :math:`k(x - y)` is the mean of :math:`\cos \langle \omega, x - y \rangle` over vectors
-    :math:`\omega` from its spectral density. Features are cosines and sines of
-    :math:`\langle \omega_j, x \rangle`, for vectors that are drawn where a column is met and never
-    stored.
+    :math:`\omega` from its spectral density. Features are cosines and sines of :math:`\langle
+    \omega_j, x \rangle`. The vectors are drawn when a row has the column, and are never stored.
 
     Parameters
     ----------

@@ -35,9 +35,9 @@ _TERMS_OF_EXP = 64
 class RandomMaclaurin(SparseMap[Array]):
     r"""Random Maclaurin features of each row: dot-product kernels, on average.
 
-    For a kernel :math:`f(\langle x, y \rangle) = \sum_n a_n \langle x, y \rangle^n` with
-    :math:`a_n \ge 0`, each feature draws a degree N and N vectors :math:`\omega_l` of random signs,
-    and is
+    Let the kernel be :math:`f(\langle x, y \rangle) = \sum_n a_n \langle x, y \rangle^n` with
+    :math:`a_n \ge 0`. Each feature draws a degree N and N vectors :math:`\omega_l` of random signs.
+    It is
 
     .. math:: Z(x) = \sqrt{\frac{a_N}{D \, P(N)}} \prod_{l=1}^N \langle \omega_l, x \rangle,
 

@@ -23,17 +23,17 @@ _DISTRIBUTIONS = {
 
 
 class RandomProjection(SparseMap[Array]):
-    r"""Random projections of each row: inner products are kept on average.
+    r"""Random projections of each row: inner products stay the same on average.
 
     Component j is :math:`z_j(x) = \langle w_j, x \rangle / \sqrt D`, with D `n_components` and
-    vectors :math:`w_j` of independent entries. For normal entries
-    :math:`E \langle z(x), z(y) \rangle = \langle x, y \rangle`, with variance
+    vectors :math:`w_j` of independent entries. For normal entries :math:`E \langle z(x), z(y)
+    \rangle = \langle x, y \rangle`, with variance
 
-    .. math:: \frac{1}{D} \big( \|x\|^2 \|y\|^2 + \langle x, y \rangle^2 \big),
+    .. math:: \frac{1}{D} \big( \|x\|^2 \|y\|^2 + \langle x, y \rangle^2 \big).
 
-    and for random signs :math:`\frac2D \sum_i x_i^2 y_i^2` less. Cauchy vectors keep sums of
-    absolute differences: :math:`z_j(x) = \langle w_j, x \rangle`, and :math:`|z_j(x) - z_j(y)|` has
-    the median :math:`\|x - y\|_1`.
+    For random signs the variance is :math:`\frac2D \sum_i x_i^2 y_i^2` less. Cauchy vectors are for
+    sums of absolute differences. Then :math:`z_j(x) = \langle w_j, x \rangle`, and the median of
+    :math:`|z_j(x) - z_j(y)|` is :math:`\|x - y\|_1`.
 
     Parameters
     ----------

@@ -30,13 +30,13 @@ class SignProjection(SampledMap[Output]):
     r"""Signs of random projections of each row: features of the acos and acos-chi-square kernels.
 
     Each of `n_hashes` bits is 1 if the inner product of the row with a random vector is positive.
-    For normal vectors two rows agree in a bit with probability
+    For normal vectors, two rows agree in a bit with probability
 
     .. math:: \mathrm{acos}(u, v) = 1 - \frac{1}{\pi} \arccos \rho(u, v), \qquad
-              \rho = \frac{\langle u, v \rangle}{\|u\| \|v\|};
+              \rho = \frac{\langle u, v \rangle}{\|u\| \|v\|}.
 
-    for Cauchy vectors and rows without negative values, with :math:`\rho` replaced by
-    :math:`\rho_{\chi^2} = \sum_i 2 u_i v_i / (u_i + v_i)` of the rows scaled to sum 1, to a good
+    Cauchy vectors are for rows without negative values. Then :math:`\rho_{\chi^2} = \sum_i 2 u_i
+    v_i / (u_i + v_i)` of the rows scaled to sum 1 takes the place of :math:`\rho`, to a good
     approximation.
 
     Parameters

@@ -61,19 +61,19 @@ class _Parameters(TypedDict, total=False):
 class TensorSketch(SparseMap[Output]):
     r"""Tensor sketch of each row: the polynomial kernel, on average.
 
-    The sketch is the count sketch of all products of `degree` entries of a row, by hashes that are
-    sums of the entries' own: :math:`H(i_1, \dots, i_p) = \sum_k h_k(i_k) \bmod D` and
-    :math:`S = \prod_k s_k(i_k)`, from `degree` independent pairs. Then
+    The sketch is the count sketch of all products of `degree` entries of a row. The hashes of a
+    product are sums and products of the hashes of its entries: :math:`H(i_1, \dots, i_p) = \sum_k
+    h_k(i_k) \bmod D` and :math:`S = \prod_k s_k(i_k)`, from `degree` independent pairs. Then
 
     .. math:: E \langle Cx, Cy \rangle = \kappa(x, y) = (\gamma \langle x, y \rangle + c)^p, \qquad
               \mathrm{Var} \le \frac{2 + 3^p}{D} \kappa(x, x) \kappa(y, y)
 
     with D `n_components`, p `degree`, c `coef0`, and :math:`\gamma` `gamma`.
 
-    Power series :math:`\sum_n a_n (\gamma \langle x, y \rangle)^n` have the sketches of all their
-    degrees in one, each times :math:`\sqrt{a_n}`, a random sign, and shifted cyclically by a random
-    number of places, so that products of different degrees vanish on average. It costs what the
-    highest degree does.
+    The sketch of a power series :math:`\sum_n a_n (\gamma \langle x, y \rangle)^n` is the sum of
+    the sketches of its degrees. Each is multiplied by :math:`\sqrt{a_n}` and by a random sign, and
+    is shifted cyclically by a random number of places. So products of different degrees vanish on
+    average. The cost is that of the highest degree.
 
     Parameters
     ----------

@@ -23,14 +23,15 @@ _SAMPLES = {"icws": _kernel.icws_samples, "dart": _kernel.dart_samples}
 class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     r"""Consistent weighted sampling of each row: one-hot features of the min-max kernel.
 
-    Each of `n_hashes` samples picks one entry of a row, the column :math:`i^*` and a number
-    :math:`t^*` that stands for its weight, such that two rows agree in a sample with probability
+    Each of `n_hashes` samples picks one entry of a row: the column :math:`i^*`, and a number
+    :math:`t^*` that stands for its weight. Two rows agree in a sample with probability
 
     .. math:: \mathrm{MM}(u, v) = \frac{\sum_i \min(u_i, v_i)}{\sum_i \max(u_i, v_i)}.
 
-    For each sample, b bits of a hash of :math:`i^*` choose one of :math:`2^b` columns, which gets a
-    1. So a linear learner on the output works with the min-max kernel, with `n_hashes` non-zeros a
-    row. For binary rows the kernel is the Jaccard similarity and the samples are minhashes.
+    For each sample, b bits of a hash of :math:`i^*` choose one of :math:`2^b` columns. That column
+    gets a 1. So a row of the output has `n_hashes` non-zeros, and a linear learner on the output
+    works with the min-max kernel. For binary rows the kernel is the Jaccard similarity, and the
+    samples are minhashes.
 
     Parameters
     ----------

@@ -63,10 +63,10 @@ def top_k(
     n_hashes: int | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Rows, Counts]:
-    """The rows of `codes` of which the most codes agree with those of each query.
+    """The rows of `codes` that agree with each query in the most codes.
 
-    The answer is exact: that of a full sort of ``codes.collisions(queries, codes)``. A comparison
-    ends as soon as too few codes can agree.
+    The answer is exact. It is that of a full sort of ``codes.collisions(queries, codes)``. A
+    comparison ends as soon as too few codes can agree.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ def similar_pairs(
 ) -> tuple[Rows, Rows, Floats]:
     """Pairs of rows whose similarity is estimated to be at least `threshold`.
 
-    Rows are hashed by bands of their codes, and those that share a bucket are compared in all
-    codes [1]_. The length and the number of the bands are those of the least expected cost for the
+    Rows are hashed by bands of their codes. Rows that share a bucket are compared in all codes
+    [1]_. The length and the number of the bands are those of the least expected cost for the
     threshold and the recall. If comparing all pairs costs less, all pairs are compared.
 
     Parameters

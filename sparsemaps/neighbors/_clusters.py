@@ -19,7 +19,7 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     """The cluster of each row: two rows that a chain of pairs joins are in one cluster.
 
     Clusters are the connected components of the graph of the pairs. A row of no pair is a cluster
-    by itself. To keep one row of each cluster, keep the rows at which a number first appears.
+    by itself. To choose one row of each cluster, take the rows at which a number first appears.
 
     Parameters
     ----------

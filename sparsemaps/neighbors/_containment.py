@@ -45,10 +45,11 @@ def contained_pairs(
 ) -> tuple[Array, ...]:
     """Pairs of sets of which the first is contained in the second, up to a share.
 
-    The containment of a set in another is the share of its members that the other has too: which
-    documents hold a short text, however long they are [1]_. It is estimated from codes of `MinHash`
-    and the sizes of the sets. The shorter the first set is beside the second, the more hashes that
-    takes: 16,384 of 8 bits for a standard error of 0.09 where the second is 100 times as large.
+    The containment of a set in another one is the share of its members that the other set has too.
+    It shows which documents hold a short text, however long the documents are [1]_. It is estimated
+    from codes of `MinHash` and the sizes of the sets. The shorter the first set is beside the
+    second, the more hashes are needed. If the second set is 100 times as large, 16,384 hashes of 8
+    bits give a standard error of 0.09.
 
     Parameters
     ----------

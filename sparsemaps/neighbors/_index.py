@@ -159,9 +159,9 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return self
 
     def partial_fit(self, X: MatrixLike, y: Any = None) -> Self:
-        """Add the rows of `X`, whose numbers follow those of the rows before.
+        """Add the rows of `X`. Their numbers follow those of the rows before.
 
-        New rows are added to the tables: the cost does not depend on the number of rows before.
+        New rows are added to the tables. The cost does not depend on the number of rows before.
 
         Parameters
         ----------
@@ -186,11 +186,11 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return self
 
     def insert_new(self, X: MatrixLike, *, threshold: float) -> Array:
-        """Add those rows of `X` that are similar to no row before.
+        """Add the rows of `X` that are similar to no row before.
 
-        Rows are taken one after the other. A row is added unless a row of the index, which may be
-        an earlier row of `X`, has a similarity of `threshold` or more to it. The answer does not
-        depend on how rows are divided among calls.
+        Rows are taken one after the other. A row is not added if a row of the index has a
+        similarity of `threshold` or more to it. Earlier rows of `X` that were added count too. The
+        answer does not depend on how rows are divided among calls.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return new
 
     def remove(self, ids: Array) -> Self:
-        """Remove rows by their numbers, so that no answer has them.
+        """Remove rows by their numbers. No answer has them then.
 
         Parameters
         ----------
@@ -532,8 +532,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     def save(self, path: Any) -> None:
         """Write the index to a file for `load`; with `rerank`, its rows to ``path + ".rows.npz"``.
 
-        The file has the rows of one moment, also while other threads add rows. It has the tables
-        too, which are made first if `radius` needs them.
+        The file has the rows of one moment, even if other threads add rows. It has the tables too.
+        They are made first if `radius` needs them.
 
         Parameters
         ----------
@@ -559,7 +559,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> Self:
         """Open an index that was saved; its codes and tables are mapped into memory.
 
-        Rows that are added to it stay in memory until it is saved again: the file is not changed.
+        New rows stay in memory until the index is saved again. The file does not change before.
 
         Parameters
         ----------

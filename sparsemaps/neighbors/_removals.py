@@ -76,12 +76,13 @@ def removals(
     max_bytes: int = _hashing.MAX_BYTES,
     n_jobs: int | None = None,
 ) -> Removals:
-    """The rows that are near an earlier row that is kept.
+    """The rows that are near an earlier row that is not removed.
 
-    Going through the rows in their order, a row is removed if its similarity to a row that was kept
-    before is estimated to be at least `threshold`. So each removed row has a witness: the first
-    kept row that it is near. Chains of pairs remove nothing: of three rows of which the first and
-    the second, and the second and the third are near, the first and the third are kept.
+    Rows are taken in their order. A row is removed if its similarity to a row that was not removed
+    is estimated to be at least `threshold`. So each removed row has a witness: the first such row.
+    Chains of pairs remove nothing. Say that the first row is near the second, the second is near
+    the third, and the first is not near the third. Then the second row is removed, and the first
+    and the third stay.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ _DTYPES = ("float64", "float32", "int64", "int32")
 class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_output_keys=None):
     """Counts of byte n-grams, one column for each possible n-gram, without a hash.
 
-    The column of an n-gram is its n bytes as a big-endian number, behind the columns of the shorter
-    sizes in the range. So equal n-grams have equal columns, different n-grams have different
+    The column of an n-gram is its n bytes as a big-endian number. The columns of the shorter sizes
+    in the range come first. So equal n-grams have equal columns, different n-grams have different
     columns, and a column tells its n-gram. The columns do not depend on a language, and every text
     is allowed.
 
@@ -77,7 +77,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[Any], y: Any = None) -> Self:
-        """Check the parameters, but no texts.
+        """Check the parameters. Texts are not read.
 
         Parameters
         ----------
