@@ -1,9 +1,9 @@
 """``python -m experiments.languages --data DIRECTORY -o RESULTS``: near-duplicates in several
 languages, by n-grams of words and of characters, of texts as they are and of their normal forms.
 
-DIRECTORY has pages.jsonl.xz and texts.jsonl.xz: JSON Lines with `id`, `text`, `label` (the language), and `copy_of` in
-copies. ``--thai-words FILE`` has a word and its frequency a line, such as ttc_freq.txt of PyThaiNLP;
-Thai texts are made of them.
+DIRECTORY has texts.jsonl.xz and pages.jsonl.xz: JSON Lines with `id`, `text`, `label` (the
+language), and `copy_of` in copies. ``--thai-words FILE`` has a word and its frequency a line, such
+as ttc_freq.txt of PyThaiNLP; Thai texts are made of them.
 """
 
 import argparse
@@ -34,9 +34,8 @@ THRESHOLD = 0.8
 MOST_ORIGINALS = 1500
 SHARE_REPLACED = 0.01
 LEAST_ALIKE = 0.8
-"""A removed text is a false removal if less of it and of the text that is kept is alike: 1 less their
-edit distance over the length of the longer one, of the form "plain", for at most MOST_COMPARED
-characters. The marked copies have at most 30 % of their words replaced."""
+"""A removal is false if the two texts are less alike: 1 less their edit distance over the length of
+the longer one, of the form "plain", of at most MOST_COMPARED characters."""
 MOST_COMPARED = 4000
 
 CHINESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -232,7 +231,7 @@ def main() -> None:
     notes = (
         f"Threshold {THRESHOLD}, 256 samples. Columns 3 to 10: percent of "
         "copies that are removed. Marked copies: those of texts.jsonl whose text has "
-        " Chinese or Japanese characters; none to 30 % of what stands between blanks was "
+        "Chinese or Japanese characters; none to 30 % of what stands between blanks was "
         f"replaced. The other copies are made here, of at most {MOST_ORIGINALS:,} texts of 100 to "
         f"5,000 characters each: {100 * SHARE_REPLACED:g} % of words (of Chinese or Japanese "
         "texts: of characters) replaced by others of the text; the same text in NFD; commas behind "
@@ -245,7 +244,11 @@ def main() -> None:
         f"{datetime.datetime.now(datetime.UTC).date()}; `{command}`."
     )
     report.write_table(
-        asked.results / "languages", "Near-duplicates by language", COLUMNS, rows, notes
+        asked.results / "near-duplicates-languages",
+        "Near-duplicates by language",
+        COLUMNS,
+        rows,
+        notes,
     )
 
 

@@ -117,19 +117,20 @@ cdef class Normalizer:
 
     cdef bint fill(self, normal_job *job) except? True:
         """Fill the pages that the text has met. Whether there were any."""
-        cdef int page
-        cdef bint any_met = False
+        cdef int word, page
+        cdef uint64_t unmet = 0
+        for word in range(NORMAL_PAGES // 64):
+            unmet |= job.unmet[word]
+        if not unmet:
+            return False
         for page in range(NORMAL_PAGES):
-            if not job.unmet[page // 64]:
-                continue
             if job.unmet[page // 64] >> (page % 64) & 1:
-                any_met = True
                 entries = self.page_of(page)
                 with self.lock:
                     self.filled.append(entries)
                     self.publish(page, entries)
         memset(job.unmet, 0, NORMAL_PAGES // 8)
-        return any_met
+        return True
 
     cdef page_of(self, int page):
         entries, items = [], []

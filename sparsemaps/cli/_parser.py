@@ -291,8 +291,9 @@ def _add_texts(
     group = parser.add_argument_group("raw texts: .txt, .jsonl, .parquet (.gz, .bz2, .xz, .zst)")
     group.add_argument(
         "--texts", metavar="ANALYZER:N[-M]",
-        help="the inputs are raw texts, and rows are their n-grams: word:5, auto:5, char:3-5, "
-        "char_wb:3, byte:3; as sets for minhash, counts otherwise; lower case, but not for byte"
+        help="the inputs are raw texts, and rows are their n-grams: auto:5, word:5, char:3-5, "
+        "char_wb:3, byte:3; auto is words, and characters in scripts without blanks; as sets for "
+        "minhash, counts otherwise; lower case, but not for byte"
         + ("" if default is None else f" (default: {default})"),
     )  # fmt: skip
     group.add_argument(
@@ -539,7 +540,7 @@ def _add_dedup(commands: Any) -> None:
         _add_texts(
             parser,
             has_labels=False,
-            default="word:5 if the names of the inputs are those of texts",
+            default="auto:5 if the names of the inputs are those of texts",
         )
         parser.set_defaults(run="dedup", map_name=name)
 

@@ -118,7 +118,7 @@ def deduplicate_files(
         is kept of each cluster: records that chains of similar pairs join. A removed record may
         then resemble no kept one.
     source : Texts, Svmlight, str or None, default=None
-        What the inputs are. A string is the analyzer of raw texts: "word:5" is ``Texts("word:5")``.
+        What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
         None is ``Texts()`` if the names of the inputs are those of texts, and else ``Svmlight()``.
     keep : {"first", "longest"}, default="first"
         The order in which records are taken: as they come, or the longest first, which have the

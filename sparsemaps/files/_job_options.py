@@ -23,8 +23,8 @@ class Texts:
 
     Parameters
     ----------
-    analyzer : str, default="word:5"
-        What n-grams are made of, and their sizes: "word:5", "auto:5", "char:3-5", "char_wb:3",
+    analyzer : str, default="auto:5"
+        What n-grams are made of, and their sizes: "auto:5", "word:5", "char:3-5", "char_wb:3",
         "byte:3". "auto" is words, and single characters in scripts without blanks between words.
     field : str, default="text"
         The field of a record of .jsonl, or the column of .parquet. In .txt, each line is a text.
@@ -36,7 +36,7 @@ class Texts:
     format : {"txt", "jsonl", "parquet"} or None, default=None
         The format of all inputs. None follows their names; pipes and file objects need it.
     token_pattern : str or None, default=None
-        A regular expression for words; None is ``\S+``.
+        A regular expression for the words of "word"; None is ``\S+``.
     normalize : {"nfc", "nfkc", "plain"} or None, default=None
         The normal form that texts are brought to first, as in `sparsemaps.text.HashingVectorizer`.
     max_line_bytes : int, default=2**30
@@ -58,7 +58,7 @@ class Texts:
     1
     """
 
-    analyzer: str = "word:5"
+    analyzer: str = "auto:5"
     _: KW_ONLY
     field: str = "text"
     label_field: str | None = None
@@ -121,7 +121,7 @@ def as_source(source: Any) -> Texts | Svmlight | None:
         return Texts(source)
     if source is None or isinstance(source, (Texts, Svmlight)):
         return source
-    rule = "Texts, Svmlight, an analyzer of texts such as 'word:5', or None"
+    rule = "Texts, Svmlight, an analyzer of texts such as 'auto:5', or None"
     raise ParameterError("source", repr(source), rule)
 
 
@@ -145,7 +145,7 @@ def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
         return given
     for path in paths:
         if _is_no_rows(path):
-            said = setting("source", "word:5")
+            said = setting("source", Texts.analyzer)
             raise ValueError(f"{os.fspath(path)} is a file of texts: say so by {said}")
     return Svmlight()
 

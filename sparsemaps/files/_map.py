@@ -89,7 +89,7 @@ def map_files(
         A comment at the beginning of text; True writes the map and its parameters. LIBSVM's own
         programs do not read comments.
     source : Texts, Svmlight, str or None, default=None
-        What the inputs are. A string is the analyzer of raw texts: "word:5" is ``Texts("word:5")``.
+        What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
         None is ``Svmlight()``. Of texts, ids are comments in format "svmlight", and stand in
         OUTPUT.ids.txt in the other formats, one a line. Labels that are strings are numbered, and
         OUTPUT.classes.tsv has the numbers and the labels; the inputs are then read twice, and those

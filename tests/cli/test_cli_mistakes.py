@@ -95,7 +95,7 @@ def test_other_formats_are_named(tmp_path, named):
         "rows.parquet": "this is Parquet, not LIBSVM text",
     }
     if named[0] != "kernel":  # where texts can be said to be these
-        of_texts = dict.fromkeys(of_texts, "is a file of texts: say so by --texts word:5")
+        of_texts = dict.fromkeys(of_texts, "is a file of texts: say so by --texts auto:5")
     for name, what in (
         *of_texts.items(),
         ("rows.npy", "line 1, column 1: this is a NumPy array (.npy), not LIBSVM text"),

@@ -130,7 +130,7 @@ def test_the_default_for_texts_is_five_words_in_minhash(tmp_path):
     lines = write_lines(tmp_path / "in.txt", TEXTS, "txt")
     deduplicate_files(None, tmp_path / "in.txt", tmp_path / "one")
     map = MinHash(random_state=0)
-    deduplicate_files(map, tmp_path / "in.txt", tmp_path / "two", source="word:5", recall=0.95)
+    deduplicate_files(map, tmp_path / "in.txt", tmp_path / "two", source="auto:5", recall=0.95)
     found = (tmp_path / "one").read_bytes()
     assert found == (tmp_path / "two").read_bytes()
     assert 0 < found.count(b"\n") < len(lines)
@@ -138,6 +138,15 @@ def test_the_default_for_texts_is_five_words_in_minhash(tmp_path):
     done = deduplicate_files(None, io.BytesIO(b"".join(lines)), file, source=Texts(format="txt"))
     assert file.getvalue() == found
     assert done.files[0].output is file
+
+
+def test_scripts_without_blanks(tmp_path):
+    """By default their characters are the words; runs between blanks would be all different."""
+    texts = ["私は東京に住んでいます。" * 3, "私は東京に住んでいます。" * 3 + "はい", "x y z u v w"]
+    write_lines(tmp_path / "in.txt", texts, "txt")
+    assert deduplicate_files(None, tmp_path / "in.txt", tmp_path / "out").n_kept == 2
+    words = deduplicate_files(None, tmp_path / "in.txt", tmp_path / "words", source="word:5")
+    assert words.n_kept == 3
 
 
 def test_the_longest_is_kept(tmp_path):

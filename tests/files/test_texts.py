@@ -227,7 +227,7 @@ def test_a_bad_line_is_one_error(tmp_path, content, message):
         ({"source": (3, {})}, "analyzer must be a string"),
         ({"source": ("word:1", {"max_line_bytes": 0})}, "max_line_bytes must be"),
         ({"source": 3}, "source must be Texts, Svmlight, an analyzer"),
-        ({}, r"a\.jsonl is a file of texts: say so by source='word:5'"),
+        ({}, r"a\.jsonl is a file of texts: say so by source='auto:5'"),
     ],
 )
 def test_bad_options(file, tmp_path, options, message):
