@@ -4,7 +4,7 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ from sparsemaps.files._results import Results, counts, save_array
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors import _search
-from sparsemaps.neighbors._exact import exact_pairs
+from sparsemaps.neighbors._exact import ExactKernel
 
 RANGE_BYTES = 2**26
 """Largest length of a range of an input, whose codes are made by one task."""
@@ -227,14 +227,25 @@ def joining_pairs(
     threshold, recall = search.threshold, search.recall
     own = coded.codes.load()
     if search.exact:
-        i, j = _search.candidates(own, None, threshold, recall, how.n_jobs, stages=steps)
-        value = exact_values(coded.job, (coded.inputs, None), (own, None), (i, j), folder, how)
-        kept = _search.reaches(value, threshold)
-        i, j = i[kept], j[kept]
+        i, j = _joined_exactly(coded, search, own, folder, how, steps)
     else:
         i, j = _search.spanning_pairs(own, threshold, recall, _search.MAX_BUCKET, how.n_jobs, steps)
     i_copies, j_copies = copies(coded.codes.digests())
     return np.concatenate([i, i_copies]), np.concatenate([j, j_copies])
+
+
+def _joined_exactly(
+    coded: CodedInputs, search: Search, codes: PackedCodes, folder: str, how: How, steps: Stages
+) -> tuple[Array, Array]:
+    least, recall = _search.for_candidates(codes, search.threshold, search.recall)
+    given = codes, least, recall
+    limits = _search.MAX_BUCKET, how.n_jobs
+    rows = _search.joined_rows(*given, *limits, stages=steps.within("rows"))
+    inputs = coded.inputs, None
+    with ExitStack() as stack:
+        kernel = exact_kernel(coded.job, inputs, (codes, None), (rows, rows), folder, how, stack)
+        decide = _search.deciding(kernel, search.threshold)
+        return _search.joined_by(*given, decide, *limits, steps.within("exact"))
 
 
 def near_rows(
@@ -265,32 +276,34 @@ def copies(digests: Array) -> tuple[Array, Array]:
 # ---- the exact kernel ----------------------------------------------------------------------------
 
 
-def exact_values(
+def exact_kernel(
     job: Job,
     inputs: tuple[list[Any], list[Any] | None],
     codes: tuple[PackedCodes, PackedCodes | None],
-    pairs: tuple[Array, Array],
+    rows: tuple[Array, Array],
     folder: str,
     how: How,
-) -> Array:
-    """The exact kernel of pairs of records, of one set or of two. Inputs are read again; the rows
-    of pairs are in temporary files meanwhile."""
-    i, j = pairs
-    with ExitStack() as stack:
-        wanted = np.zeros(len(codes[0]), bool)
-        wanted[i] = True
-        if codes[1] is None or inputs[1] is None:
-            wanted[j] = True
-            place = np.cumsum(wanted) - 1
-            X = rows_of(job, inputs[0], wanted, folder, how, stack)
-            return exact_pairs(job.map, X, X, place[i], place[j])
+    stack: ExitStack,
+) -> Callable[[Array, Array], Array]:
+    """A function of pairs of records, of one set or of two, among some rows, that gives their exact
+    kernel. Inputs are read again; the rows are in temporary files as long as `stack` is open."""
+    i, j = rows
+    wanted = np.zeros(len(codes[0]), bool)
+    wanted[i] = True
+    if codes[1] is None or inputs[1] is None:
+        wanted[j] = True
+        X = Y = rows_of(job, inputs[0], wanted, folder, how, stack)
+        place = other_place = np.cumsum(wanted) - 1
+    else:
         of_other = np.zeros(len(codes[1]), bool)
         of_other[j] = True
         X = rows_of(job, inputs[0], wanted, folder, how, stack)
         Y = rows_of(job, inputs[1], of_other, folder, how, stack)
-        places = (np.cumsum(wanted) - 1)[i], (np.cumsum(of_other) - 1)[j]
+        place, other_place = np.cumsum(wanted) - 1, np.cumsum(of_other) - 1
         width = max(X.shape[1], Y.shape[1])
-        return exact_pairs(job.map, with_width(X, width), with_width(Y, width), *places)
+        X, Y = with_width(X, width), with_width(Y, width)
+    kernel = ExactKernel(job.map, X, Y)
+    return lambda i, j: kernel(place[i], other_place[j])
 
 
 def rows_of(

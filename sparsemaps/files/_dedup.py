@@ -194,8 +194,7 @@ def deduplicate_files(
     first result that is not complete. The results for standard output are in a temporary folder.
 
     Beside the codes, which are mapped into memory, there are some 50 bytes a record, however many
-    pairs there are; by rule "chain" with `exact` all candidates, 24 bytes each; of Parquet, a group
-    of rows.
+    pairs there are; of Parquet, a group of rows.
 
     `exact` does not apply to `against`: of an earlier delivery only the codes are known.
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from sparsemaps.files._coded_records import (
     RANGE_BYTES,
     Codes,
     encode,
-    exact_values,
+    exact_kernel,
     holds_codes,
     ranges_of,
     read_comments,
@@ -153,6 +154,11 @@ def similar_pairs_of_files(
     See Also
     --------
     sparsemaps.neighbors.similar_pairs : Pairs of codes in memory.
+
+    Notes
+    -----
+    Beside the codes, which are mapped into memory, and the keys of rows (`max_bytes`), the pairs
+    that are written are in memory, some 32 bytes each; with `exact` no other candidates.
 
     Examples
     --------
@@ -366,21 +372,33 @@ def _similar(
     """Pairs and their similarities, or containments; by the estimate or by the exact kernel."""
     codes, other = sides
     search = plan.search
+    threshold, recall = search.threshold, search.recall
     sizes = _hashing.Sizes(keys=search.max_bytes // 8)
-    given = codes, other, search.threshold, search.recall
     if not search.exact:
+        given = codes, other, threshold, recall
         if search.is_containment:
             return _containment.contained(*given, how.n_jobs, sizes, steps)[:3]
         return _search.similar(*given, _search.MAX_BUCKET, how.n_jobs, sizes, steps)
     if search.is_containment:
-        i, j = _containment.candidates(*given, how.n_jobs, sizes, steps)
+        rows_in_pairs = partial(_containment.rows_in_pairs, codes, other, threshold, recall)
+        decided = partial(_containment.decided, codes, other, threshold, recall)
     else:
-        i, j = _search.candidates(*given, how.n_jobs, sizes=sizes, stages=steps)
-    value = exact_values(plan.job, inputs, sides, (i, j), folder, how)
-    if search.is_containment:
-        value = _containment.of_similarity(value, codes, other, i, j)
-    kept = _search.reaches(value, search.threshold)
-    return i[kept], j[kept], value[kept]
+        least, hashing = _search.for_candidates(codes, threshold, recall)
+        rows_in_pairs = partial(_search.rows_in_pairs, codes, other, least, hashing)
+        decided = partial(_search.decided, codes, other, least, hashing)
+    rows = rows_in_pairs(n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("rows"))
+    with contextlib.ExitStack() as stack:
+        kernel = exact_kernel(plan.job, inputs, sides, rows, folder, how, stack)
+
+        def similarity(i: Array, j: Array) -> Array:
+            value = kernel(i, j)
+            if search.is_containment:
+                value = _containment.of_similarity(value, codes, other, i, j)
+            return value
+
+        decide = _search.deciding(similarity, threshold)
+        i, j = decided(decide=decide, n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("exact"))
+        return i, j, similarity(i, j)
 
 
 def _write_output(of: Any, path: str, how: How) -> bool:

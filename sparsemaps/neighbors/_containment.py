@@ -7,8 +7,8 @@ similarity of each pair of classes needs.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -20,8 +20,9 @@ from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _hashing, _search
 from sparsemaps.neighbors._hashing import SIZES, Sizes
+from sparsemaps.neighbors._search import Decide
 
 _LARGEST_ERROR = 0.1
 """The largest standard error of a containment at the threshold."""
@@ -132,23 +133,54 @@ def contained(
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
     _check_error(searched, searched if others is None else others, threshold)
-    i, j, differing = _joined(
-        _search_classes(
-            searched, others, threshold, n_jobs, sizes, stages,
-            lambda least: (_search.least_agreeing(searched, least), recall),
-        )
+    second = searched if others is None else others
+
+    def estimates(i: Array, j: Array) -> tuple[Array, Array]:
+        differing = _hashing.count_differing(searched, second, i, j)
+        return searched.kernel(searched.n_hashes - differing, return_std=True)
+
+    def containment(i: Array, j: Array) -> Array:
+        return of_similarity(estimates(i, j)[0], searched, others, i, j)
+
+    decide = _search.deciding(containment, threshold)
+    i, j = _search_classes(
+        searched, others, threshold, decide, n_jobs, sizes, stages,
+        lambda least: (_search.least_agreeing(searched, least), recall),
     )  # fmt: skip
-    a = _sizes(searched)[i]
-    b = _sizes(searched if others is None else others)[j]
-    similarity, std = searched.kernel(searched.n_hashes - differing, return_std=True)
-    containment = similarity * (a + b) / ((1 + similarity) * a)
-    kept = np.flatnonzero(_search.reaches(containment, threshold))
-    kept = kept[np.lexsort((j[kept], i[kept]))]
-    error = (std * (a + b) / (a * (1 + similarity) ** 2))[kept]
-    return i[kept], j[kept], containment[kept], error
+    i, j = _directed(i, j, others is None, decide)
+    similarity, std = estimates(i, j)
+    a, b = _sizes(searched)[i], _sizes(second)[j]
+    error = std * (a + b) / (a * (1 + similarity) ** 2)
+    return i, j, of_similarity(similarity, searched, others, i, j), error
 
 
-def candidates(
+def decided(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    threshold: float,
+    recall: float,
+    decide: Decide,
+    n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
+) -> tuple[Array, Array]:
+    """Pairs, ascending, that `decide` keeps, by the exact containment for instance: one of which
+    that is `threshold` is found with the probability of `_search.for_candidates`.
+
+    It takes fewer hashes than an estimate does: so many that the codes of a pair at the threshold
+    and of a pair of disjoint sets can be told apart.
+    """
+    codes = _with_sizes("codes", codes)
+    other = None if other is None else _with_sizes("other", other)
+    _check_candidates(codes, codes if other is None else other, threshold, recall)
+    i, j = _search_classes(
+        codes, other, threshold, decide, n_jobs, sizes, stages,
+        lambda least: _search.for_candidates(codes, least, recall),
+    )  # fmt: skip
+    return _directed(i, j, other is None, decide)
+
+
+def rows_in_pairs(
     codes: PackedCodes,
     other: PackedCodes | None,
     threshold: float,
@@ -157,23 +189,15 @@ def candidates(
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
 ) -> tuple[Array, Array]:
-    """Pairs among which the exact containment is to decide, in ascending order: one that is
-    `threshold` is here with probability `recall` at least, by the rule of `_search.candidates`.
-
-    It takes fewer hashes than an estimate does: so many that the codes of a pair at the threshold
-    and of a pair of disjoint sets can be told apart.
-    """
+    """Pairs that have all rows that are in a pair of `decided`, whatever it is that decides."""
     codes = _with_sizes("codes", codes)
     other = None if other is None else _with_sizes("other", other)
     _check_candidates(codes, codes if other is None else other, threshold, recall)
-    i, j, _ = _joined(
-        _search_classes(
-            codes, other, threshold, n_jobs, sizes, stages,
-            lambda least: _search.for_candidates(codes, least, recall),
-        )
+    decide = _search.new_rows(len(codes), None if other is None else len(other))
+    return _search_classes(
+        codes, other, threshold, decide, n_jobs, sizes, stages,
+        lambda least: _search.for_candidates(codes, least, recall),
     )  # fmt: skip
-    order = np.lexsort((j, i))
-    return i[order], j[order]
 
 
 def of_similarity(
@@ -184,32 +208,19 @@ def of_similarity(
     return similarity * (a + b) / ((1 + similarity) * a)
 
 
-class _Candidates(NamedTuple):
-    """Pairs of which the first may be contained in the second, and how many codes differ."""
-
-    i: Array
-    j: Array
-    differing: Array
-
-
-def _joined(parts: Iterator[_Candidates]) -> _Candidates:
-    none = np.empty(0, np.int64)
-    columns = zip(_Candidates(none, none, none), *parts, strict=True)
-    return _Candidates(*(np.concatenate(column) for column in columns))
-
-
 def _search_classes(
     codes: PackedCodes,
     other: PackedCodes | None,
     threshold: float,
+    decide: Decide,
     n_jobs: int | None,
     sizes: Sizes,
     stages: Stages,
     wanted: Callable[[float], tuple[int, float]],
-) -> Iterator[_Candidates]:
-    """The pairs of each pair of classes whose sizes allow it, which are a stage. `wanted` gives,
-    for the least similarity of a pair of classes, how many codes agree at least, and the recall of
-    hashing."""
+) -> tuple[Array, Array]:
+    """Pairs that `decide` keeps, of one set in one of the two directions, of each pair of classes
+    whose sizes allow it, which is a stage. `wanted` gives, for the least similarity of a pair of
+    classes, how many codes agree at least, and the recall of hashing."""
     own = _classes(codes)
     others = own if other is None else _classes(other)
     tasks = [
@@ -218,7 +229,7 @@ def _search_classes(
         for two in range(one if other is None else 0, len(others))
     ]
 
-    def search(one: int, two: int) -> _Candidates | None:
+    def search(one: int, two: int) -> list[Array]:
         first, second = own[one], others[two]
         sets = codes[first], (codes if other is None else other)[second]
         small, large = (_sizes(rows) for rows in sets)
@@ -226,24 +237,39 @@ def _search_classes(
         if other is None:
             least = min(least, _least_similarity(large, small, threshold))
         if least > 1:
-            return None
-        n_agreeing, recall = wanted(least)
+            return []
         second_set = None if other is None and one == two else sets[1]
 
-        def find() -> Array:
-            how = n_agreeing, recall, _search.MAX_BUCKET, n_jobs, sizes
-            return np.stack(_search.pairs_of(sets[0], second_set, *how))
-
-        most = len(first) - 1, len(second) - 1, codes.n_hashes
-        kind = ArrayKind(np.int64, (3, None), most)
-        i, j, differing = stages.array(f"classes-{one}-{two}", kind, find)
-        return _Candidates(first[i], second[j], differing)
-
-    for found in stages.counted((search(*task) for task in tasks), len(tasks)):
-        if found is not None:
-            yield found
+        def within(i: Array, j: Array) -> Array:
+            i, j = first[i], second[j]
+            kept = decide(i, j)
             if other is None:
-                yield _Candidates(found.j, found.i, found.differing)
+                order = np.argsort(j, kind="stable")
+                kept[order] |= decide(j[order], i[order])
+            return kept
+
+        def find() -> Array:
+            found = _search.decided(sets[0], second_set, *wanted(least), within, n_jobs, sizes)
+            return np.stack(found)
+
+        most = len(first) - 1, len(second) - 1
+        i, j = stages.array(f"classes-{one}-{two}", ArrayKind(np.int64, (2, None), most), find)
+        return [np.stack([first[i], second[j]])]
+
+    found = stages.counted((search(*task) for task in tasks), len(tasks))
+    parts = [np.empty((2, 0), np.int64), *(part for some in found for part in some)]
+    i, j = np.concatenate(parts, axis=1)
+    return i, j
+
+
+def _directed(i: Array, j: Array, is_one_set: bool, decide: Decide) -> tuple[Array, Array]:
+    """The pairs, ascending, that are kept, of one set also those of the other direction."""
+    if is_one_set:
+        i, j = np.concatenate([i, j]), np.concatenate([j, i])
+    order = np.lexsort((j, i))
+    i, j = i[order], j[order]
+    kept = decide(i, j)
+    return i[kept], j[kept]
 
 
 def _classes(codes: PackedCodes) -> list[Array]:

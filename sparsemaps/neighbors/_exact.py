@@ -1,5 +1,7 @@
 """The exact kernel of pairs of rows, for candidates that codes have chosen."""
 
+import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -13,15 +15,59 @@ _KERNEL_ROWS = 256
 _PAIRS = 2**14
 """Pairs that are computed together, at most."""
 
+_CALL_ENTRIES = 2**16
+"""Entries of pairs of rows whose kernel takes as long as the rest of a call."""
+
+_REMEMBERED_BITS = 20
+"""The logarithm of the number of pairs whose kernel is remembered, with 16 bytes for each."""
+
+
+class ExactKernel:
+    """The exact kernel of pairs of rows, of which the last ones are remembered: a pair that shares
+    several bands is computed once.
+
+    Parameters
+    ----------
+    map : map
+        The map whose kernel it is.
+    X, Y : CSR
+        The rows of the pairs.
+    """
+
+    def __init__(self, map: Any, X: Any, Y: Any) -> None:
+        self._of = map, X, Y
+        # Slots of a hash table, where 0 is none: row 0 with row 0 is computed each time.
+        self._pairs = np.zeros(2**_REMEMBERED_BITS, np.uint64)
+        self._values = np.zeros(2**_REMEMBERED_BITS)
+        self._lock = threading.Lock()
+
+    def __call__(self, i: Array, j: Array) -> Array:
+        """The kernel of pairs of row i and row j, with ascending i."""
+        pairs = i.astype(np.uint64) << np.uint64(32) | j.astype(np.uint64)
+        slots = pairs * _ODD >> np.uint64(64 - _REMEMBERED_BITS)
+        with self._lock:
+            values = self._values[slots]
+            new = np.flatnonzero((self._pairs[slots] != pairs) | (pairs == 0))
+            values[new] = exact_pairs(*self._of, i[new], j[new])
+            self._pairs[slots[new]], self._values[slots[new]] = pairs[new], values[new]
+            return values
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: products with it are spread over all numbers."""
+
 
 def exact_pairs(map: Any, X: Any, Y: Any, i: Array, j: Array) -> Array:
     """The exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i. `X` and
     `Y` are CSR."""
     kernel, law = np.empty(len(i)), map.law
+    # All rows of a call are compared with one another.
+    few = int(math.sqrt(_CALL_ENTRIES / (1 + X.nnz / max(1, X.shape[0]))))
     first = 0
     while first < len(i):
         last = first + _PAIRS
-        last = first + int(np.searchsorted(i[first:last], i[first] + _KERNEL_ROWS))
+        n = int(np.searchsorted(i[first:last], i[first] + _KERNEL_ROWS))
+        last = min(first + max(n, few), len(i))
         queries, row = np.unique(i[first:last], return_inverse=True)
         others, column = np.unique(j[first:last], return_inverse=True)
         A, B = _on_few_columns(X[queries], Y[others])

@@ -91,7 +91,7 @@ def banded_pairs(
 ) -> tuple[Array, Array, Array]:
     """Pairs that share a bucket, and of which at most `max_differing` codes differ."""
     found = pairs_by_band(codes, other, max_differing, bands, max_bucket, n_jobs, sizes, stages)
-    pairs = _union(next(found), found)
+    pairs = union(next(found), found)
     first_other = 0 if other is None else len(codes)
     i, j = rows_of_pairs(pairs, first_other)
     return i, j, count_differing(codes, codes if other is None else other, i, j, sizes)
@@ -432,7 +432,7 @@ def without(codes: PackedCodes, pairs: Array) -> PackedCodes:
     return codes._with_rows(codes.array, kept)
 
 
-def _union(pairs: Array, parts: Iterator[Array]) -> Array:
+def union(pairs: Array, parts: Iterator[Array]) -> Array:
     """All different pairs, sorted. Memory is that of about twice their number."""
     waiting, n_waiting = [pairs], len(pairs)
     for part in parts:

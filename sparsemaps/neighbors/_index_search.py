@@ -8,7 +8,7 @@ from scipy import stats
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _search
-from sparsemaps.neighbors._exact import exact_pairs
+from sparsemaps.neighbors._exact import ExactKernel, exact_pairs
 from sparsemaps.neighbors._index_rows import IndexRows, State, Target
 
 _CANDIDATES = 2**22
@@ -56,9 +56,13 @@ class IndexSearch(NamedTuple):
         if not self.rerank:
             limits = threshold, self.recall, _search.MAX_BUCKET
             return _search.similar(codes, None, *limits, self.n_jobs)
-        i, j = _search.candidates(codes, None, threshold, self.recall, self.n_jobs)
         rows = self.all_rows()
-        return self._exactly(i, j, rows, rows, threshold)
+        kernel = ExactKernel(self.map, rows, rows)
+        i, j = _search.decided(
+            codes, None, *_search.for_candidates(codes, threshold, self.recall),
+            _search.deciding(kernel, threshold), self.n_jobs,
+        )  # fmt: skip
+        return i, j, kernel(i, j)
 
     def nearest(self, queries: PackedCodes, rows: Any, k: int) -> tuple[Array, Array]:
         """The k nearest rows of each query and their distances, ascending."""

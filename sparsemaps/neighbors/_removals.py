@@ -191,12 +191,9 @@ def removed_rows(
     n_given = 0 if earlier is None else len(earlier)
     _brute.check_searched(n_given + len(codes), codes.n_hashes)
     bands = _bands.usual_bands(codes, near.least, near.recall)
-    if bands is None:
-        sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
-        rows = np.flatnonzero(sampled)
-    else:
-        how = codes.n_hashes - near.least, bands, max_bucket, n_jobs, sizes, stages
-        rows = np.flatnonzero(_hashing.near_by_band(earlier, codes, *how))
+    rows = _search.joined_rows(
+        codes, near.least, near.recall, max_bucket, n_jobs, earlier, sizes, stages
+    )
     first = int(np.searchsorted(rows, n_given))
     if near.prepare is not None:
         near.prepare(rows[first:] - n_given)

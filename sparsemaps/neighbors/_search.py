@@ -1,6 +1,9 @@
 """Similar pairs among packed codes, by comparing all codes or by hashing bands of them."""
 
 import bisect
+import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,9 @@ MAX_BUCKET = 1000
 LEAST_MISS = 1e-9
 """The share of pairs at the threshold that have too few codes that agree, for a recall of 1."""
 
+Decide = Callable[[Array, Array], Array]
+"""Which pairs of row i and row j, ascending, are kept. Threads may call it at one time."""
+
 
 def similar(
     codes: PackedCodes,
@@ -37,8 +43,14 @@ def similar(
     recall = check_share("recall", recall)
     max_bucket = _checks.check_int("max_bucket", max_bucket, 1, _checks.LARGEST_INT32)
     least = least_agreeing(codes, threshold)
-    i, j, differing = pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes, stages)
-    return estimated(codes, other, threshold, i, j, differing)
+    how = n_jobs, sizes, stages
+    if not codes.law.takes_parts:
+        i, j, differing = pairs_of(codes, other, least, recall, max_bucket, *how)
+        return i, j, estimates(codes, codes if other is None else other, i, j, differing)
+    estimate = partial(_estimates_of_pairs, codes, other)
+    decide = deciding(estimate, threshold)
+    i, j = decided(codes, other, least, recall, decide, *how, max_bucket)
+    return i, j, estimate(i, j)
 
 
 def spanning_pairs(
@@ -61,9 +73,9 @@ def spanning_pairs(
         copies = _hashing.copies(codes, n_jobs, stages)
         components.join(copies)
         different = _hashing.without(codes, copies)
-        for i, j, differing in _brute.pairs_by_tile(different, None, max_differing, n_jobs, stages):
-            i, j, _ = estimated(codes, None, threshold, i, j, differing)
-            components.join(_hashing.pairs_of_rows(i, j))
+        for i, j, _ in _brute.pairs_by_tile(different, None, max_differing, n_jobs, stages):
+            pairs = _hashing.pairs_of_rows(i, j)
+            components.join(_estimated_pairs(codes, None, threshold, pairs))
     elif codes.law.takes_parts:
 
         def make_filter() -> _hashing.Filter:
@@ -84,6 +96,71 @@ def spanning_pairs(
     return _clusters.rows_with_parents(components.first_rows())
 
 
+def joined_by(
+    codes: PackedCodes,
+    least: int,
+    recall: float,
+    decide: Decide,
+    max_bucket: int,
+    n_jobs: int | None,
+    stages: Stages = NONE,
+) -> tuple[Array, Array]:
+    """As `joined`, for pairs of which at least `least` codes agree and which `decide` keeps. Rows
+    of equal codes are decided as others are; pairs of rows that are joined are not. Of the pairs
+    between two components one is decided, then four if that did not join them, and so on."""
+    bands = _bands.usual_bands(codes, least, recall)
+    max_differing = codes.n_hashes - least
+    keep = _keeping(decide, 0)
+    components = _clusters.Components(len(codes))
+
+    def joining(own: _clusters.Components) -> _hashing.Filter:
+        def join(pairs: Array) -> Array:
+            kept, n = [pairs[:0]], 1
+            pairs = own.between(pairs)
+            while len(pairs):
+                is_now = own.first_of_each(pairs, n)
+                kept.append(own.join(keep(pairs[is_now])))
+                pairs, n = own.between(pairs[~is_now]), 4 * n
+            return np.concatenate(kept)
+
+        return join
+
+    if bands is None:
+        join = joining(components)
+        for i, j, _ in _brute.pairs_by_tile(codes, None, max_differing, n_jobs, stages):
+            join(_hashing.pairs_of_rows(i, j))
+    else:
+        found = _hashing.pairs_by_band(
+            codes, None, max_differing, bands, max_bucket, n_jobs, stages=stages,
+            # What joins rows so far is in stages that are complete.
+            make_filter=lambda: joining(_clusters.Components(len(codes), components.parents)),
+        )  # fmt: skip
+        components.join(keep(next(found)))
+        for pairs in found:
+            components.join(pairs)
+    return _clusters.rows_with_parents(components.first_rows())
+
+
+def joined_rows(
+    codes: PackedCodes,
+    least: int,
+    recall: float,
+    max_bucket: int,
+    n_jobs: int | None,
+    earlier: PackedCodes | None = None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
+) -> Array:
+    """The rows, ascending, that may be in a pair of which at least `least` codes agree, by the
+    bands of `joined_by`; those of `earlier` come first, and pairs of two of these do not count."""
+    bands = _bands.usual_bands(codes, least, recall)
+    if bands is None:
+        sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
+        return np.flatnonzero(sampled)
+    how = codes.n_hashes - least, bands, max_bucket, n_jobs, sizes, stages
+    return np.flatnonzero(_hashing.near_by_band(earlier, codes, *how))
+
+
 def near_rows(
     codes: PackedCodes,
     other: PackedCodes,
@@ -101,8 +178,10 @@ def near_rows(
     bands = _bands.usual_bands(codes, least, recall)
     is_near = np.zeros(len(other), bool)
     if bands is None:
-        for i, j, differing in _brute.pairs_by_tile(codes, other, max_differing, n_jobs, stages):
-            is_near[estimated(codes, other, threshold, i, j, differing)[1]] = True
+        for i, j, _ in _brute.pairs_by_tile(codes, other, max_differing, n_jobs, stages):
+            pairs = _hashing.pairs_of_rows(i, j + len(codes))
+            pairs = _estimated_pairs(codes, other, threshold, pairs)
+            is_near[_hashing.rows_of_pairs(pairs, len(codes))[1]] = True
         return np.flatnonzero(is_near)
     for pairs in _hashing.pairs_by_band(
         codes, other, max_differing, bands, max_bucket, n_jobs, stages=stages,
@@ -133,37 +212,101 @@ def _estimated_pairs(
     """The pairs, one number each, whose estimate is at least `threshold`."""
     if not codes.law.takes_parts:
         return pairs
-    first_other = 0 if other is None else len(codes)
-    i, j = _hashing.rows_of_pairs(pairs, first_other)
-    differing = _hashing.count_differing(codes, codes if other is None else other, i, j)
-    i, j, _ = estimated(codes, other, threshold, i, j, differing)
-    return _hashing.pairs_of_rows(i, j + first_other)
+    i, j = _hashing.rows_of_pairs(pairs, 0 if other is None else len(codes))
+    return pairs[reaches(_estimates_of_pairs(codes, other, i, j), threshold)]
 
 
-def candidates(
+def _estimates_of_pairs(codes: PackedCodes, other: PackedCodes | None, i: Array, j: Array) -> Array:
+    others = codes if other is None else other
+    return estimates(codes, others, i, j, _hashing.count_differing(codes, others, i, j))
+
+
+def decided(
     codes: PackedCodes,
     other: PackedCodes | None,
-    threshold: float,
+    least: int,
+    recall: float,
+    decide: Decide,
+    n_jobs: int | None,
+    sizes: Sizes = SIZES,
+    stages: Stages = NONE,
+    max_bucket: int = MAX_BUCKET,
+) -> tuple[Array, Array]:
+    """Pairs, ascending, of which at least `least` codes agree and which `decide` keeps. Other pairs
+    are in memory for a moment only. A pair may be decided several times."""
+    _check_searched(codes, other)
+    bands = _bands.choose_bands(codes, other, least, recall)
+    max_differing = codes.n_hashes - least
+    first_other = 0 if other is None else len(codes)
+    keep = _keeping(decide, first_other)
+    if bands is None:
+        tiles = _brute.pairs_by_tile(codes, other, max_differing, n_jobs, stages)
+        parts = (keep(_hashing.pairs_of_rows(i, j + first_other)) for i, j, _ in tiles)
+        pairs = _hashing.union(np.empty(0, np.uint64), parts)
+    else:
+        found = _hashing.pairs_by_band(
+            codes, other, max_differing, bands, max_bucket, n_jobs, sizes, stages, lambda: keep
+        )
+        pairs = _hashing.union(keep(next(found)), found)
+    return _hashing.rows_of_pairs(pairs, first_other)
+
+
+def _keeping(decide: Decide, first_other: int) -> _hashing.Filter:
+    """A filter of pairs, one number each, by `decide`."""
+
+    def keep(pairs: Array) -> Array:
+        pairs = np.sort(pairs)
+        return pairs[decide(*_hashing.rows_of_pairs(pairs, first_other))]
+
+    return keep
+
+
+def deciding(similarity: Callable[[Array, Array], Array], threshold: float) -> Decide:
+    """Keeps the pairs whose similarity is at least `threshold`."""
+    return lambda i, j: reaches(similarity(i, j), threshold)
+
+
+def rows_in_pairs(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    least: int,
     recall: float,
     n_jobs: int | None,
-    max_bucket: int = MAX_BUCKET,
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
 ) -> tuple[Array, Array]:
-    """Candidates for the exact kernel: a pair whose kernel is `threshold` is one of them with
-    probability `recall` at least.
+    """Pairs that have all rows that are in a pair of `decided`, whatever it is that decides."""
+    decide = new_rows(len(codes), None if other is None else len(other))
+    return decided(codes, other, least, recall, decide, n_jobs, sizes, stages)
 
-    The probability that it is missed has two halves. One half is that too few of its codes agree:
-    their number is binomial, at the rate of the kernel. The other half is that of hashing.
-    """
-    least, recall = for_candidates(codes, threshold, recall)
-    i, j, _ = pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes, stages)
-    return i, j
+
+def new_rows(n_rows: int, n_other: int | None) -> Decide:
+    """Keeps the pairs of which a row was in no pair before: each row that is in a pair is in one of
+    those that are kept, and there are no more of these than rows."""
+    of_codes = np.zeros(n_rows, bool)
+    of_other = of_codes if n_other is None else np.zeros(n_other, bool)
+    lock = threading.Lock()
+
+    def decide(i: Array, j: Array) -> Array:
+        with lock:
+            is_new = np.zeros(len(i), bool)
+            for is_met, rows in ((of_codes, i), (of_other, j)):
+                unmet = np.flatnonzero(~is_met[rows])
+                _, first = np.unique(rows[unmet], return_index=True)
+                is_new[unmet[first]] = True
+                is_met[rows] = True
+            return is_new
+
+    return decide
 
 
 def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple[int, float]:
     """The least number of codes that agree in a candidate, and the recall that hashing must have,
-    by the rule of `candidates`."""
+    by which a pair whose exact kernel is `threshold` is found with probability `recall` at least.
+
+    The probability that it is missed has two halves. One half is that too few of its codes agree:
+    their number is binomial, at the rate of the kernel. The other half is that of hashing.
+    """
     check_share("threshold", threshold)
     miss = (1 - check_share("recall", recall)) / 2
     n_hashes, rate = codes.n_hashes, float(codes.law.least_rate(threshold))
@@ -177,7 +320,7 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
 
 def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall: float) -> Array:
     """Whether a row of which at most `agreements` codes agree may have this exact kernel or more,
-    by the rule of `candidates`."""
+    by the rule of `for_candidates`."""
     reached = special.bdtr(agreements, codes.n_hashes, codes.law.least_rate(kernel))
     return np.asarray(reached >= max((1 - recall) / 2, LEAST_MISS))
 
@@ -193,7 +336,7 @@ def pairs_of(
     stages: Stages = NONE,
 ) -> tuple[Array, Array, Array]:
     """Pairs of which at least `least` codes agree, ascending, and how many codes differ."""
-    _brute.check_searched(len(codes) + (0 if other is None else len(other)), codes.n_hashes)
+    _check_searched(codes, other)
     bands = _bands.choose_bands(codes, other, least, recall)
     max_differing = codes.n_hashes - least
     if bands is None:
@@ -203,26 +346,14 @@ def pairs_of(
     )
 
 
+def _check_searched(codes: PackedCodes, other: PackedCodes | None) -> None:
+    _brute.check_searched(len(codes) + (0 if other is None else len(other)), codes.n_hashes)
+
+
 def least_agreeing(codes: PackedCodes, threshold: float) -> int:
     """The least number of codes that agree where the estimate is at least `threshold`."""
     counts = np.arange(codes.n_hashes + 1)
     return int(np.argmax(reaches(codes.law.highest(counts, codes.n_hashes), threshold)))
-
-
-def estimated(
-    codes: PackedCodes,
-    other: PackedCodes | None,
-    threshold: float,
-    i: Array,
-    j: Array,
-    differing: Array,
-) -> tuple[Array, Array, Array]:
-    """The pairs whose estimate is at least `threshold`, with their estimates."""
-    similarity = estimates(codes, codes if other is None else other, i, j, differing)
-    if codes.law.takes_parts:
-        kept = reaches(similarity, threshold)
-        i, j, similarity = i[kept], j[kept], similarity[kept]
-    return i, j, similarity
 
 
 def estimates(

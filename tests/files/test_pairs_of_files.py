@@ -18,7 +18,7 @@ from sparsemaps.codes import PackedCodes
 from sparsemaps.files import Svmlight, Texts, similar_pairs_of_files
 from sparsemaps.files._results import Results, Steps
 from sparsemaps.libsvm import dump_svmlight_file
-from sparsemaps.neighbors import _hashing, _search
+from sparsemaps.neighbors import _bands, _hashing, _search
 
 MINHASH = MinHash(n_hashes=128, random_state=0)
 
@@ -114,14 +114,8 @@ def n_steps(monkeypatch, most):
 def in_parts(monkeypatch):
     """Search by bands, in several parts."""
 
-    def pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes=None, stages=None):
-        bands = _hashing.Bands(3, 9)
-        sizes = _hashing.Sizes(keys=150)
-        return _hashing.banded_pairs(
-            codes, other, codes.n_hashes - least, bands, max_bucket, n_jobs, sizes, stages
-        )
-
-    monkeypatch.setattr(_search, "pairs_of", pairs_of)
+    monkeypatch.setattr(_bands, "choose_bands", lambda *given: _bands.Bands(3, 9))
+    monkeypatch.setattr(_hashing, "_n_parts", lambda *given: 3)
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -176,9 +170,9 @@ def test_a_search_of_contained_sets_goes_on(tmp_path, monkeypatch, exact):
     whole = (tmp_path / "whole.tsv").read_bytes()
     assert whole.count(b"\n") > 50
     searched = []
-    before = _search.pairs_of
+    before = _search.decided
     monkeypatch.setattr(
-        _search, "pairs_of", lambda *given: (searched.append(given), before(*given))[1]
+        _search, "decided", lambda *given: (searched.append(given), before(*given))[1]
     )
     ended, is_complete = 0, False
     while not is_complete:

@@ -140,7 +140,8 @@ def test_pairs_that_join_the_same_rows(max_bucket):
             pairs = sorted_pairs(A, threshold)
         else:
             pairs = _hashing.banded_pairs(A, None, A.n_hashes - least, bands, max_bucket, None)
-            pairs = _search.estimated(A, None, threshold, *pairs)
+            similarity = _search.estimates(A, A, *pairs)
+            pairs = [rows[_search.reaches(similarity, threshold)] for rows in pairs]
         i, j, _ = pairs
         assert len(i) > n_rows
         one, two = _search.spanning_pairs(A, threshold, recall, max_bucket, 2)

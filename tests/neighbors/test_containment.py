@@ -246,6 +246,10 @@ def test_bad_input(arguments, more, message):
 # ---- candidates for the exact containment --------------------------------------------------------
 
 
+def keep_all(i, j):
+    return np.ones(len(i), bool)
+
+
 def test_candidates_at_the_threshold_are_found():
     """With the least number of hashes that is allowed, which is below that of an estimate."""
     rng = np.random.default_rng(0)
@@ -255,14 +259,14 @@ def test_candidates_at_the_threshold_are_found():
     few = MinHash(n_hashes=64, random_state=0).fit(Y)
     one, other = (few.encode(rows, packed=True) for rows in (X, Y))
     with pytest.raises(ValueError, match="too few") as refused:
-        _containment.candidates(one, other, 1.0, 0.9, None)
+        _containment.decided(one, other, 1.0, 0.9, keep_all, None)
     n_hashes = int(re.search(r"n_hashes=(\d+)", str(refused.value))[1])
     assert 1000 < n_hashes < 8000
     found = []
     for seed in range(2):
         minhash = MinHash(n_hashes=n_hashes, random_state=seed).fit(Y)
         one, other = (minhash.encode(rows, packed=True) for rows in (X, Y))
-        i, j = _containment.candidates(one, other, 1.0, 0.9, None)
+        i, j = _containment.decided(one, other, 1.0, 0.9, keep_all, None)
         assert (np.lexsort((j, i)) == np.arange(len(i))).all()
         assert len(i) < 2 * len(sets)  # not all pairs
         found += np.isin(np.arange(150), i[i == j]).tolist()

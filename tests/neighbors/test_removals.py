@@ -235,6 +235,60 @@ def test_memory_does_not_grow_with_the_pairs(recall):
             assert peak < 50 * n_rows + 2**25
 
 
+@pytest.mark.parametrize("recall", [0.95, 1])
+def test_memory_does_not_grow_with_the_candidates(recall):
+    """Of a family of 3,000 near copies, of which 4 million pairs are decided: none is kept, or all
+    are joined. Each row is in a pair that tells which rows are read."""
+    n_rows = 3000
+    rng = np.random.default_rng(0)
+    array = np.repeat(rng.integers(0, 256, (1, 64), np.uint8), n_rows, axis=0)
+    array[np.arange(n_rows)[:, None], rng.integers(0, 64, (n_rows, 4))] += 1
+    codes, least = PackedCodes(array, 8, {}), 52
+    decided = []
+
+    def refuse(i, j):
+        assert (np.diff(i) >= 0).all()
+        assert (i < j).all()
+        decided.append(len(i))
+        return np.zeros(len(i), bool)
+
+    def accept(i, j):
+        decided.append(len(i))
+        return np.ones(len(i), bool)
+
+    for find, least_decided, most_decided, n_found in (
+        (lambda: _search.decided(codes, None, least, recall, refuse, None), 4e6, 1e9, 0),
+        (lambda: _search.joined_by(codes, least, recall, accept, 1000, None), 1, 5e5, n_rows - 1),
+        (lambda: _search.rows_in_pairs(codes, None, least, recall, None), 0, 0, None),
+    ):
+        decided.clear()
+        tracemalloc.start()
+        i, j = find()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert least_decided <= sum(decided) <= most_decided
+        assert peak < 50 * n_rows + 2**25
+        if n_found is None:
+            np.testing.assert_array_equal(np.unique(np.r_[i, j]), np.arange(n_rows))
+            assert len(i) < 30 * n_rows
+        else:
+            assert len(i) == n_found
+
+
+def test_copies_are_decided():
+    """Also those that are so many that they are not compared with one another."""
+    codes = PackedCodes(np.ones((40, 64), np.uint8), 8, {})
+    decided = set()
+
+    def refuse(i, j):
+        decided.update(zip(i.tolist(), j.tolist(), strict=True))
+        return np.zeros(len(i), bool)
+
+    i, _ = _search.joined_by(codes, 52, 0.95, refuse, 10, None)
+    assert not len(i)
+    assert {j for i, j in decided if i == 0} == set(range(1, 40))
+
+
 def test_parameters():
     codes = near_codes(50)
     for found in (removals(codes[:0], 0.8), removals(codes[:1], 0.8)):
