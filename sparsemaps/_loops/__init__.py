@@ -4,18 +4,20 @@ One file for each algorithm goes through the rows of a block, without the lock o
 and calls the inner loops in ``c/``, which are built once for each instruction set. The comment at
 the head of a file has Input, Output, Cost and Reference. Callers check all arguments.
 
-- ``rows``: checks and conversions of rows. ``gram``: sums over the common columns of two rows.
-- ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``, ``projection``, ``fourier``,
-  ``fastfood``, ``random_binning``, ``weighted_sampling``, ``dart_minhash``, ``minhash``: the maps.
-  ``maps`` is the module that these files (``.pxi``) make together.
-- ``codes``, ``code_output``: packed codes are compared, and written. ``neighbors``: search.
+Each module is made of several files (``.pxi``): Cython and the C compiler take a second for any
+module, however short.
+
+- ``rows``: checks and conversions of rows; ``gram``: sums over the common columns of two rows;
+  ``functions``: elementary functions.
+- ``maps``: ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``, ``projection``, ``fourier``,
+  ``fastfood``, ``random_binning``, ``weighted_sampling``, ``dart_minhash``, ``minhash``.
+- ``codes``: packed codes are written and compared; ``bands`` and ``neighbors``: search;
   ``band_tables``: hash tables that grow with the rows. ``linear``: models are trained on codes.
-- ``libsvm``: text of numbers is read and written. ``text``, ``text_tables``, ``text_bytes``,
-  ``arrow``: n-grams of raw text. ``normalize``: normal forms of text. ``functions``: elementary
-  functions.
-- ``levels``: which instruction set is in use. ``scratch``: memory that a thread keeps.
-- ``*.pxd``: what several modules share: ``hashing``, ``bands``, ``groups``, ``emit``, ``sort``;
-  ``arrays``: memory and types of a driver's arrays, which it hands to the loops.
+- ``text``: n-grams of raw text; ``arrow``, ``text_tables``, ``text_bytes``; ``normalize``: normal
+  forms of text. ``libsvm``: text of numbers is read and written.
+- ``levels``: which instruction set is in use; ``scratch``: memory that a thread keeps.
+- ``*.pxd``: what several modules share: ``hashing``, ``groups``, ``emit``, ``sort``,
+  ``code_output``; ``arrays``: memory and types of a driver's arrays, which it hands to the loops.
 
 In ``c/``: ``text``, ``random``, ``rows``, ``codes``, ``maps`` and ``linear`` hold the inner loops
 by what they work on; ``base`` holds vectors, memory and the choice of the instruction set.

@@ -70,10 +70,17 @@ cdef inline array_t array_of(array, kind_t kind, size_t size, int n_dim, bint is
     return found
 
 
-cdef inline csr_block csr_of(values, indices, indptr) except *:
+cdef inline int64_t integer_at(const array_t *array, Py_ssize_t i) noexcept nogil:
+    """An item of an array of integers of 4 or 8 bytes."""
+    if array.size == sizeof(int64_t):
+        return (<const int64_t *>array.data)[i]
+    return (<const int32_t *>array.data)[i]
+
+
+cdef inline csr_block csr_of(values, indices, indptr, kind_t kind=FLOATS) except *:
     """The rows that `indptr` delimits."""
     cdef csr_block rows
-    cdef array_t array = array_of(values, FLOATS, ANY_SIZE, 1, False)
+    cdef array_t array = array_of(values, kind, ANY_SIZE, 1, False)
     cdef Py_ssize_t n_stored = array.shape[0]
     rows.values, rows.value_size = array.data, array.size
     array = array_of(indices, INTEGERS, ANY_SIZE, 1, False)

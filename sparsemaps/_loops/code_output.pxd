@@ -4,10 +4,10 @@ from libc.string cimport memset
 
 from sparsemaps._loops.levels cimport level
 
-cpdef enum:
-    PACKED           # uint8: codes one behind the other in a string of bits, lowest bit first
-    NUMBERS          # int32: the codes
-    ONE_HOT_COLUMNS  # int32 or int64: j * 2**bits + code for code j
+cdef enum:
+    AS_PACKED        # uint8: codes one behind the other in a string of bits, lowest bit first
+    AS_NUMBERS       # int32: the codes
+    AS_COLUMNS       # int32 or int64: j * 2**bits + code for code j
 
 
 cdef extern from "c/codes/code_output.h" nogil:
@@ -36,14 +36,14 @@ cdef inline code_output_t code_output(int layout, out, Py_ssize_t n, int bits) e
     cdef int64_t[:, ::1] wide
     memset(&output, 0, sizeof(output))
     output.n, output.bits, output.width = n, bits, out.shape[1]
-    if layout == ONE_HOT_COLUMNS:
+    if layout == AS_COLUMNS:
         output.step = <int64_t>1 << bits
     if out.size == 0:
         return output
-    if layout == PACKED:
+    if layout == AS_PACKED:
         packed = out
         output.packed = &packed[0, 0]
-    elif layout == ONE_HOT_COLUMNS and out.itemsize == sizeof(int64_t):
+    elif layout == AS_COLUMNS and out.itemsize == sizeof(int64_t):
         wide = out
         output.wide = &wide[0, 0]
     else:

@@ -2,18 +2,45 @@
 # np.packbits(..., bitorder="little") lays bits out.
 #
 # Packing and unpacking: O(codes). Comparing all pairs of rows: O(words) a pair, 64 bits a word.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
-from sparsemaps._loops.code_output cimport (code_output, code_output_at,
-                                            code_output_loops, code_output_t)
-from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
+from sparsemaps._loops.code_output cimport (AS_COLUMNS, AS_NUMBERS, AS_PACKED, code_output,
+                                            code_output_at, code_output_loops, code_output_t)
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
+from sparsemaps._loops.sort cimport pair_t, sort_pairs
+
+# The layouts of codes (code_output.pxd).
+PACKED, NUMBERS, ONE_HOT_COLUMNS = AS_PACKED, AS_NUMBERS, AS_COLUMNS
+
+cdef extern from "c/codes/codes.h" nogil:
+    enum:
+        CODES_LANES
+    ctypedef uint64_t lanes_u64
+    ctypedef void (*count_tile_t)(int width, const uint64_t *queries, Py_ssize_t n_queries,
+                                  const uint32_t *limits, const lanes_u64 *tile,
+                                  Py_ssize_t n_groups, Py_ssize_t n_words, uint32_t *counts,
+                                  Py_ssize_t stride) noexcept nogil
+    ctypedef struct codes_loops:
+        count_tile_t count_tile
+        count_tile_t count_tile_vpopcntdq
+        uint32_t (*count_pair)(int width, const lanes_u64 *a, const lanes_u64 *b,
+                               Py_ssize_t n) noexcept nogil
+        Py_ssize_t (*select)(const uint32_t *counts, Py_ssize_t n, uint32_t limit,
+                             uint32_t *selected) noexcept nogil
+    const codes_loops *codes_at(int level)
+    int field_width(int bits)
+    Py_ssize_t words_of_row(Py_ssize_t n_codes, int bits)
+    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
+    void prefetch_row(const uint8_t *row, Py_ssize_t n_bytes)
+    void read_page(const uint8_t *byte)
+    void widen_row(const uint8_t *codes, Py_ssize_t n_codes, int bits, Py_ssize_t step,
+                   uint64_t *words)
 
 cdef extern from "c/base/cpu.h" nogil:
     bint machine_has_vpopcntdq()
 
-loops = codes_at(level)
+cdef const codes_loops *loops = codes_at(level)
 cdef const code_output_loops *output_loops = code_output_at(level)
 
 cdef count_tile_t count = loops.count_tile
@@ -56,6 +83,46 @@ def unpack(const uint8_t[:, ::1] codes, int bits, int32_t[:, ::1] out):
                 out[row, j] = <int32_t>(waiting & mask)
                 waiting >>= bits
                 n_waiting -= bits
+
+
+# All pairs of a query and a row, a tile of rows at a time. A kernel reads
+#
+#     open_tiles(&tiles, scratch, queries, rows, n_codes, bits)
+#     while next_tile(&tiles):             # queries from tiles.query on, rows from tiles.row on
+#         count_tile(&tiles)               # tiles.limits may be set before
+#         for q in range(tiles.n_queries):
+#             read the counts of the tile's rows at counts_of(&tiles, q)
+cdef enum:
+    QUERIES_TOGETHER = 32    # so that their counts stay in the first cache
+
+cdef struct tiles_t:
+    Py_ssize_t query         # the first query of those that are compared with the tile
+    Py_ssize_t n_queries     # at most QUERIES_TOGETHER
+    Py_ssize_t row           # the first row of the tile
+    Py_ssize_t n_rows
+    uint32_t *limits         # of each query: counts above it need not be exact; none at first
+    uint32_t *selected       # room for the numbers of a tile's rows
+    # For the functions below alone.
+    int width                # of a code's field, in bits
+    int bits                 # of a code
+    Py_ssize_t n_codes       # of a row
+    Py_ssize_t n_words       # of a row
+    const uint8_t *packed_queries
+    const uint8_t *packed_rows
+    Py_ssize_t n_bytes       # of a packed row
+    Py_ssize_t n_all_queries
+    Py_ssize_t n_all_rows
+    Py_ssize_t start         # the queries whose words are at hand
+    Py_ssize_t stop
+    Py_ssize_t max_queries
+    Py_ssize_t max_rows
+    uint64_t *queries        # max_queries * n_words
+    uint64_t *tile           # max_rows * n_words
+    uint32_t *counts         # QUERIES_TOGETHER * max_rows
+
+cdef inline uint32_t *counts_of(tiles_t *tiles, Py_ssize_t q) noexcept nogil:
+    """How many codes differ between the q-th of the queries and each row of the tile."""
+    return tiles.counts + q * tiles.max_rows
 
 
 # Sizes of a tile and of the queries, in words: together they stay in the second cache.
@@ -155,3 +222,9 @@ def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_s
                 for row in range(tiles.n_rows):
                     to[row] = <int32_t>(n_codes - counts[row] if agreeing else counts[row])
     give_back_scratch(scratch)
+
+
+# Search among them.
+include "bands.pxi"
+include "neighbors.pxi"
+include "band_tables.pxi"

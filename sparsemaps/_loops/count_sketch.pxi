@@ -12,7 +12,6 @@ from sparsemaps._loops.arrays cimport (array_t, csr_block, csr_of, csr_output, c
 from sparsemaps._loops.emit cimport emit_at, emit_loops
 from sparsemaps._loops.hashing cimport hashing_at, hashing_loops
 from sparsemaps._loops.pages cimport begin_zeros, fetch_zeros
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs
 
 # CSR output. Where there are few columns, each is hashed once; its slot is the place of its bucket

@@ -13,7 +13,6 @@ from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_ou
                                             mix64, put_no_samples, put_whole_samples,
                                             sample_codes_at, sample_codes_loops, sample_output_t,
                                             samples_as_codes, whole_samples)
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 
 cdef extern from "c/maps/dart_minhash.h" nogil:
     ctypedef struct dart_t:

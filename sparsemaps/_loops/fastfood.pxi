@@ -10,7 +10,6 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 
 from sparsemaps._loops.arrays cimport (ANY_SIZE, FLOATS, array_of, array_t, csr_block, csr_of,
                                        dense_output, index_at, value_at)
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 
 cdef extern from "c/random/random.h" nogil:
     uint64_t column_start(uint64_t key, uint64_t column)

@@ -7,7 +7,6 @@
 from libc.string cimport memcpy
 
 from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, array_of, array_t
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 
 cdef extern from "c/maps/fourier.h" nogil:
     ctypedef struct fourier_loops:

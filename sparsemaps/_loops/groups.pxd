@@ -11,8 +11,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from sparsemaps._loops.arrays cimport csr_block
-from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.scratch cimport Scratch
+from sparsemaps._loops.levels cimport Scratch, level
 
 cdef extern from "c/rows/groups.h" nogil:
     enum:

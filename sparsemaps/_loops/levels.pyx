@@ -1,6 +1,9 @@
 # Which instruction set is used: the widest that was built and that the machine has, or less if the
 # environment variable SPARSEMAPS_SIMD says so. It is read once, when this module is loaded.
 import os
+import threading
+
+from libc.string cimport memset
 
 cdef extern from "c/base/cpu.h" nogil:
     int widest_built_level()
@@ -35,3 +38,6 @@ def built():
 def of_machine():
     """The names of the levels that were built and that this machine can run."""
     return NAMES[:min(widest_built_level(), machine_level()) + 1]
+
+
+include "scratch.pxi"

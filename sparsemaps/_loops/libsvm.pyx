@@ -13,9 +13,9 @@ from decimal import Decimal
 
 import numpy as np
 
-from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-from sparsemaps._loops.types cimport index_t
+from sparsemaps._loops.arrays cimport (FLOATS, INTEGERS, array_of, array_t, csr_block, csr_of,
+                                       indices_from, integer_at, values_from)
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 cdef extern from "c/text/powers_of_ten.h" nogil:
     enum:
@@ -94,11 +94,6 @@ ERRORS = {
     NOT_ASCENDING: "indices must be sorted and unique, but this one is not above the one before",
     INDEX_TOO_LARGE: "indices must be below 2**63",
 }
-
-ctypedef fused number_t:
-    int64_t
-    float
-    double
 
 
 # ---- powers of ten -------------------------------------------------------------------------------
@@ -224,23 +219,6 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
 # ---- writing -------------------------------------------------------------------------------------
 
 
-cdef inline char *start_line(char *out, const double *labels, int64_t label, int64_t label_end,
-                             const int64_t *qid) noexcept nogil:
-    """Labels, the number of qid unless `qid` is NULL, and a blank."""
-    cdef int64_t first = label
-    while label < label_end:
-        if label > first:
-            out[0] = b","
-            out += 1
-        out = write_f64(out, labels[label], TO_WRITE)
-        label += 1
-    if qid != NULL:
-        out[0], out[1], out[2], out[3], out[4] = b" ", b"q", b"i", b"d", b":"
-        out = write_i64(out + 5, qid[0])
-    out[0] = b" "
-    return out + 1
-
-
 cdef inline char *end_line(char *out, bint has_entries) noexcept nogil:
     """A line that has entries has no blank at its end."""
     if has_entries:
@@ -249,68 +227,105 @@ cdef inline char *end_line(char *out, bint has_entries) noexcept nogil:
     return out + 1
 
 
-cdef check_ends(name, const int64_t[::1] ends, int64_t low, int64_t high):
+cdef check_ends(name, const array_t *ends, int64_t low, int64_t high):
     """Ends of rows, each at least as large as the one before, from `low` to `high`."""
     cdef Py_ssize_t i
-    cdef int64_t before = low
+    cdef int64_t before = low, end
     for i in range(ends.shape[0]):
-        if not before <= ends[i] <= high:
+        end = integer_at(ends, i)
+        if not before <= end <= high:
             raise ValueError(f"{name} must not fall and stay from {low} to {high}, "
-                             f"got {ends[i]} at {i}")
-        before = ends[i]
+                             f"got {end} at {i}")
+        before = end
 
 
-cdef check_heads(Py_ssize_t n_rows, const double[::1] labels, const int64_t[::1] label_ends,
-                 const int64_t[::1] qids):
-    """Labels and numbers of qid are there for every row."""
-    check_ends("label_ends", label_ends, 0, labels.shape[0])
-    if label_ends.shape[0] != n_rows or (qids.shape[0] > 0 and qids.shape[0] != n_rows):
-        raise ValueError(f"expected labels and qids of {n_rows} rows, got {label_ends.shape[0]} "
-                         f"and {qids.shape[0]}")
+# Labels and numbers of qid of rows.
+cdef struct heads_t:
+    const double *labels
+    Py_ssize_t n_labels
+    const int64_t *label_ends
+    const int64_t *qids   # NULL where there are none
 
 
-def format_rows(const number_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-                const double[::1] labels, const int64_t[::1] label_ends,
-                const int64_t[::1] qids, int64_t first_index):
-    """Bytes of the rows that `indptr` delimits; qids may be empty, labels of a row too.
+cdef heads_t heads_of(Py_ssize_t n_rows, labels, label_ends, qids) except *:
+    """Labels and numbers of qid, which are there for every row."""
+    cdef array_t label = array_of(labels, FLOATS, sizeof(double), 1, False)
+    cdef array_t ends = array_of(label_ends, INTEGERS, sizeof(int64_t), 1, False)
+    cdef array_t qid = array_of(qids, INTEGERS, sizeof(int64_t), 1, False)
+    check_ends("label_ends", &ends, 0, label.shape[0])
+    if ends.shape[0] != n_rows or (qid.shape[0] > 0 and qid.shape[0] != n_rows):
+        raise ValueError(f"expected labels and qids of {n_rows} rows, got {ends.shape[0]} "
+                         f"and {qid.shape[0]}")
+    cdef heads_t heads
+    heads.labels, heads.n_labels = <const double *>label.data, label.shape[0]
+    heads.label_ends = <const int64_t *>ends.data
+    heads.qids = NULL
+    if qid.shape[0] > 0:
+        heads.qids = <const int64_t *>qid.data
+    return heads
+
+
+cdef inline char *start_line(char *out, const heads_t *heads, Py_ssize_t row) noexcept nogil:
+    """Labels, the number of qid unless there are none, and a blank."""
+    cdef int64_t first = heads.label_ends[row - 1] if row > 0 else 0, label
+    for label in range(first, heads.label_ends[row]):
+        if label > first:
+            out[0] = b","
+            out += 1
+        out = write_f64(out, heads.labels[label], TO_WRITE)
+    if heads.qids != NULL:
+        out[0], out[1], out[2], out[3], out[4] = b" ", b"q", b"i", b"d", b":"
+        out = write_i64(out + 5, heads.qids[row])
+    out[0] = b" "
+    return out + 1
+
+
+def format_rows(values, indices, indptr, labels, label_ends, qids, int64_t first_index):
+    """Bytes of the rows that `indptr` delimits; qids may be empty, labels of a row too. Values are
+    float32, float64 or int64.
 
     `indptr` and `label_ends` must be copies that nobody else can change: what they say is checked
     first, and sizes the memory."""
-    cdef Py_ssize_t n_rows = indptr.shape[0] - 1, row
-    check_ends("indptr", indptr, 0, min(values.shape[0], indices.shape[0]))
-    check_heads(n_rows, labels, label_ends, qids)
-    cdef size_t longest = (n_rows * (LONGEST_NUMBER + 8)
-                           + labels.shape[0] * (LONGEST_NUMBER + 1)
-                           + (indptr[n_rows] - indptr[0]) * (2 * LONGEST_NUMBER))
+    cdef bint is_whole = values.dtype.kind == "i"
+    cdef array_t ends = array_of(indptr, INTEGERS, sizeof(int64_t), 1, False)
+    check_ends("indptr", &ends, 0, min(len(values), len(indices)))
+    cdef csr_block rows = csr_of(values, indices, indptr, INTEGERS if is_whole else FLOATS)
+    cdef heads_t heads = heads_of(rows.n_rows, labels, label_ends, qids)
+    cdef int64_t row, start = rows.indptr[0], stop
+    if is_whole and rows.value_size != sizeof(int64_t):
+        raise ValueError(f"values must be float32, float64 or int64, got {values.dtype}")
+    cdef size_t longest = (rows.n_rows * (LONGEST_NUMBER + 8)
+                           + heads.n_labels * (LONGEST_NUMBER + 1)
+                           + (rows.indptr[rows.n_rows] - start) * (2 * LONGEST_NUMBER))
     cdef Scratch scratch = borrow_scratch()
     cdef char *begin = <char *>scratch.take(longest)
     cdef char *out = begin
     cdef write_entries write = entry_loops.write[
-        WRITE_F32 if number_t is float else WRITE_F64 if number_t is double else WRITE_I64
-    ][sizeof(index_t) == sizeof(int64_t)]
+        WRITE_I64 if is_whole else WRITE_F64 if rows.value_size == sizeof(double) else WRITE_F32
+    ][rows.index_size == sizeof(int64_t)]
     with nogil:
-        for row in range(n_rows):
-            out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
-                             label_ends[row - 1] if row > 0 else 0, label_ends[row],
-                             &qids[row] if qids.shape[0] > 0 else NULL)
-            if indptr[row] < indptr[row + 1]:
-                out = write(&values[indptr[row]], &indices[indptr[row]],
-                            indptr[row + 1] - indptr[row], <uint64_t>first_index, TO_WRITE, out)
-            out = end_line(out, indptr[row] < indptr[row + 1])
+        for row in range(rows.n_rows):
+            stop = rows.indptr[row + 1]
+            out = start_line(out, &heads, row)
+            if start < stop:
+                out = write(values_from(&rows, start), indices_from(&rows, start), stop - start,
+                            <uint64_t>first_index, TO_WRITE, out)
+            out = end_line(out, start < stop)
+            start = stop
     text = begin[:out - begin]
     give_back_scratch(scratch)
     return text
 
 
-def format_codes(const int32_t[:, ::1] codes, int bits, double value, const double[::1] labels,
-                 const int64_t[::1] label_ends, const int64_t[::1] qids, int64_t first_index):
+def format_codes(const int32_t[:, ::1] codes, int bits, double value, labels, label_ends, qids,
+                 int64_t first_index):
     """Bytes of rows of one-hot features: for code j of a row `value` at j 2^bits + code. A row
     whose first code is negative has none. Labels and qids as in `format_rows`."""
     cdef Py_ssize_t n_rows = codes.shape[0], n = codes.shape[1], row, j
     cdef char one[LONGEST_NUMBER + 2]
     cdef size_t length
-    check_heads(n_rows, labels, label_ends, qids)
-    cdef size_t longest = (labels.shape[0] * (LONGEST_NUMBER + 1)
+    cdef heads_t heads = heads_of(n_rows, labels, label_ends, qids)
+    cdef size_t longest = (heads.n_labels * (LONGEST_NUMBER + 1)
                            + n_rows * (LONGEST_NUMBER + 8 + n * (2 * LONGEST_NUMBER)))
     cdef Scratch scratch = borrow_scratch()
     cdef char *begin = <char *>scratch.take(longest)
@@ -322,9 +337,7 @@ def format_codes(const int32_t[:, ::1] codes, int bits, double value, const doub
     length += 1
     with nogil:
         for row in range(n_rows):
-            out = start_line(out, &labels[0] if labels.shape[0] > 0 else NULL,
-                             label_ends[row - 1] if row > 0 else 0, label_ends[row],
-                             &qids[row] if qids.shape[0] > 0 else NULL)
+            out = start_line(out, &heads, row)
             filled = n > 0 and codes[row, 0] >= 0
             if filled:
                 for j in range(n):

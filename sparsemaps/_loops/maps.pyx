@@ -2,7 +2,7 @@
 # C compiler take a second for any module, however short.
 from sparsemaps._loops.code_output cimport (code_output_at, code_output_loops, sample_codes_at,
                                             sample_codes_loops)
-from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 cdef const code_output_loops *output_loops = code_output_at(level)
 cdef const sample_codes_loops *code_loops = sample_codes_at(level)

@@ -12,7 +12,6 @@ from libc.string cimport memcpy, memset
 from sparsemaps._loops.arrays cimport ANY_SIZE, INTEGERS, array_of, array_t
 from sparsemaps._loops.code_output cimport (code_output, code_output_at,
                                             code_output_loops, code_output_t)
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 
 cdef extern from "c/maps/minhash.h" nogil:
     ctypedef struct minhash_scratch:

@@ -12,7 +12,6 @@ from sparsemaps._loops.arrays cimport csr_block, csr_of
 from sparsemaps._loops.code_output cimport (code_output, code_output_at,
                                             code_output_loops, code_output_t)
 from sparsemaps._loops.groups cimport group_t, groups_t, next_group, next_part, open_groups
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 
 cdef extern from "c/maps/random_binning.h" nogil:
     enum:

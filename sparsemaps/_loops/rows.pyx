@@ -2,12 +2,14 @@
 #
 # Input: arrays of any content. Output: whether they are sound and allowed; if not, the caller finds
 # where and why. Cost: one pass, without branches on the values.
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from sparsemaps._loops.arrays cimport (ANY_SIZE, FLOATS, INTEGERS, array_of, array_t, csr_block,
+                                       csr_of, index_at, indices_from, integer_at, values_from)
 from sparsemaps._loops.emit cimport EMIT_SLACK, compact_at, compact_loops
-from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs, sort_words
 from sparsemaps._loops.types cimport index_t, value_t
 
@@ -41,19 +43,21 @@ NEGATIVE = ROWS_NEGATIVE
 ZERO = ROWS_ZERO
 
 
-def check_indptr(const index_t[::1] indptr, int64_t n_stored):
+def check_indptr(indptr, int64_t n_stored):
     """Index of the first entry of `indptr` that is not sound, or -1.
 
     Sound: starts at 0, never decreases, never exceeds `n_stored`.
     """
+    cdef array_t array = array_of(indptr, INTEGERS, ANY_SIZE, 1, False)
     cdef Py_ssize_t i, wrong = -1
-    cdef int64_t before = 0
+    cdef int64_t start, before = 0
     with nogil:
-        for i in range(indptr.shape[0]):
-            if indptr[i] < before or indptr[i] > n_stored or (i == 0 and indptr[i] != 0):
+        for i in range(array.shape[0]):
+            start = integer_at(&array, i)
+            if start < before or start > n_stored or (i == 0 and start != 0):
                 wrong = i
                 break
-            before = indptr[i]
+            before = start
     return wrong
 
 
@@ -61,12 +65,12 @@ cdef enum:
     CHECKED_TOGETHER = 1 << 10  # entries, so that each is fetched from memory once
 
 
-def check_rows(const value_t[::1] values, const index_t[::1] indices, const int64_t[::1] indptr,
-               uint64_t n_columns):
+def check_rows(values, indices, indptr, uint64_t n_columns):
     """The sum of the flags above that hold for the rows that `indptr` delimits."""
-    cdef Py_ssize_t first = indptr[0], last = indptr[indptr.shape[0] - 1], row, start, n
-    cdef Py_ssize_t n_descents = 0, allowed = 0
-    cdef const rows_loops *loops = rows_at(level, sizeof(value_t), sizeof(index_t))
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    cdef int64_t first = rows.indptr[0], last = rows.indptr[rows.n_rows], start, n
+    cdef Py_ssize_t n_descents = 0, allowed = 0, row
+    cdef const rows_loops *loops = rows_at(level, rows.value_size, rows.index_size)
     cdef bint before
     cdef int flags = 0
     if first == last:
@@ -74,15 +78,17 @@ def check_rows(const value_t[::1] values, const index_t[::1] indices, const int6
     with nogil:
         start = first
         while start < last:
-            n = min(last - start, <Py_ssize_t>CHECKED_TOGETHER)
+            n = min(last - start, <int64_t>CHECKED_TOGETHER)
             before = start > first  # an entry whose column this part's first one must exceed
-            flags |= loops.faults(&values[start], &indices[start], n, n_columns)
-            n_descents += loops.descents(&indices[start - before], n + before)
+            flags |= loops.faults(values_from(&rows, start), indices_from(&rows, start), n,
+                                  n_columns)
+            n_descents += loops.descents(indices_from(&rows, start - before), n + before)
             start += n
         # Between the last entry of one row and the first of the next, columns may descend.
-        for row in range(1, indptr.shape[0] - 1):
-            if first < indptr[row] < last and indptr[row] != indptr[row - 1]:
-                allowed += indices[indptr[row]] <= indices[indptr[row] - 1]
+        for row in range(1, rows.n_rows):
+            start = rows.indptr[row]
+            if first < start < last and start != rows.indptr[row - 1]:
+                allowed += index_at(&rows, start) <= index_at(&rows, start - 1)
         if n_descents != allowed:
             flags |= ROWS_NOT_CANONICAL
     return flags
@@ -229,15 +235,25 @@ def canonical(const value_t[::1] values, const index_t[::1] indices, int64_t[::1
     return n
 
 
-def compress(const value_t[:, ::1] rows, value_t[::1] values, int32_t[::1] columns,
-             int64_t[::1] indptr):
+def compress(rows, values, columns, int64_t[::1] indptr):
     """Dense rows as CSR: what is not zero. `values` and `columns` have SLACK more places than
     there are numbers in `rows`, and are as long as `indptr` says in the end."""
-    cdef Py_ssize_t row, n = 0
-    cdef const compact_loops *loops = compact_at(level, sizeof(value_t))
+    cdef array_t dense = array_of(rows, FLOATS, ANY_SIZE, 2, False)
+    cdef array_t out = array_of(values, FLOATS, dense.size, 1, True)
+    cdef array_t places = array_of(columns, INTEGERS, sizeof(int32_t), 1, True)
+    cdef Py_ssize_t row, n = 0, width = dense.shape[1]
+    cdef const compact_loops *loops = compact_at(level, dense.size)
+    if min(out.shape[0], places.shape[0]) < dense.shape[0] * width + EMIT_SLACK:
+        raise ValueError("the output is too short for the rows")
     with nogil:
         indptr[0] = 0
-        for row in range(rows.shape[0]):
-            if rows.shape[1] > 0:
-                n += loops.compact(&rows[row, 0], rows.shape[1], &values[n], &columns[n])
+        for row in range(dense.shape[0]):
+            if width > 0:
+                n += loops.compact(dense.data + row * width * dense.size, width,
+                                   out.data + n * out.size, <int32_t *>places.data + n)
             indptr[row + 1] = n
+
+
+# Exact kernels of rows: sums over common columns, and functions of them.
+include "gram.pxi"
+include "functions.pxi"

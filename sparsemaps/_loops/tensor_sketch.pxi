@@ -20,7 +20,6 @@ from sparsemaps._loops.arrays cimport (FLOATS, array_of, array_t, csr_block, csr
 from sparsemaps._loops.emit cimport emit_at, emit_loops
 from sparsemaps._loops.hashing cimport hashing_at, hashing_loops
 from sparsemaps._loops.pages cimport begin_zeros, fetch_zeros
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport pair_t
 
 cdef extern from "c/maps/tensor_sketch.h" nogil:

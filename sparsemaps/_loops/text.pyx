@@ -4,16 +4,14 @@
 # texts, and a str does not change. Whatever only Python knows (lower case of some characters, what
 # is no text) is asked for with the lock, one text at a time.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from sparsemaps._loops.arrow cimport Chunk, name_text
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-from sparsemaps._loops.text_tables cimport (
-    TEXT_BY_PYTHON, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS, TEXT_INVALID, TEXT_L1, TEXT_L2,
-    TEXT_LETTERS, TEXT_NO_NORM, TEXT_NO_SPACES, TEXT_SCRIPTS, TEXT_SLACK, TEXT_UNMET, TEXT_UTF8,
-    TEXT_WORDS, Characters, StopWords, loops, text_job,
-)
+from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, INTEGERS, array_of, array_t
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
+
+import threading
 
 import numpy as np
 
@@ -23,7 +21,11 @@ cdef extern from "Python.h":
     int PyUnicode_KIND(object text)
     bint PyUnicode_IS_ASCII(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
+    object PyUnicode_FromKindAndData(int kind, const void *characters, Py_ssize_t n)
     bint PyBytes_CheckExact(object text)
+
+include "arrow.pxi"
+include "text_tables.pxi"
 
 cdef enum:
     BY_PYTHON = -1          # the form of what is neither str nor UTF-8
@@ -463,3 +465,7 @@ def take_block(texts, int64_t most):
         if total >= most:
             break
     return block
+
+
+include "text_bytes.pxi"
+include "normalize.pxi"

@@ -17,7 +17,6 @@ from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_ou
                                             samples_as_codes, whole_samples)
 from sparsemaps._loops.groups cimport (GROUP_ENTRIES, group_t, groups_t, next_group, next_part,
                                        open_groups)
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
 
 cdef extern from "c/maps/weighted_sampling.h" nogil:
     enum:

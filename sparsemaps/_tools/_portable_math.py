@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._loops import functions as _kernel
+from sparsemaps._loops import rows as _kernel
 from sparsemaps._tools._typing import Array
 
 

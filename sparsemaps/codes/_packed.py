@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sparsemaps._loops import codes as _kernel
-from sparsemaps._loops.code_output import PACKED
+from sparsemaps._loops.codes import PACKED
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Bytes, Floats
 from sparsemaps.codes import _file

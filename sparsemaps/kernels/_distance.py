@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._loops import gram as _common
+from sparsemaps._loops import rows as _common
 from sparsemaps._tools import _checks
 from sparsemaps._tools._portable_math import exp, log_one_plus_square
 from sparsemaps._tools._typing import Array, MatrixLike

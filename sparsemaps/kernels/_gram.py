@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _row_reader
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._input._sparse import check_indices
-from sparsemaps._loops import gram as _kernel
+from sparsemaps._loops import rows as _kernel
 from sparsemaps._tools import _blocks, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array

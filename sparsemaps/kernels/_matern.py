@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._loops import functions as _kernel
+from sparsemaps._loops import rows as _kernel
 from sparsemaps._tools import _checks
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._portable_math import exp

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsemaps._loops import gram as _common
+from sparsemaps._loops import rows as _common
 from sparsemaps._tools import _checks
 from sparsemaps._tools._portable_math import power
 from sparsemaps._tools._typing import Array, MatrixLike

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sparsemaps._input._row_reader import RowReader
-from sparsemaps._loops import gram as _common
+from sparsemaps._loops import rows as _common
 from sparsemaps._tools import _blocks, _checks
 from sparsemaps._tools._portable_math import acos, real_power
 from sparsemaps._tools._typing import Array, MatrixLike

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sparsemaps._loops import functions as _functions
 from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import rows as _functions
 from sparsemaps._tools._typing import Array
 
 Quantile = Callable[[Array], Array]

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
-from sparsemaps._loops.code_output import NUMBERS, ONE_HOT_COLUMNS, PACKED
+from sparsemaps._loops.codes import NUMBERS, ONE_HOT_COLUMNS, PACKED
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._growing_array import rows_where
 from sparsemaps._tools._typing import Array, Bytes, Matrix

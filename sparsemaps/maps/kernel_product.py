@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import codes as _codes
-from sparsemaps._loops.code_output import NUMBERS
+from sparsemaps._loops.codes import NUMBERS
 from sparsemaps._tools import _blocks, _seeding, _sklearn
 from sparsemaps._tools._allowed import About
 from sparsemaps._tools._growing_array import rows_where

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sparsemaps._loops import neighbors as _kernel
+from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array

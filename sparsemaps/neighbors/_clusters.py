@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps._loops import neighbors as _kernel
+from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Rows
 from sparsemaps.neighbors._hashing import pairs_of_rows, rows_of_pairs

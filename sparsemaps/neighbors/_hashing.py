@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsemaps._loops import neighbors as _kernel
+from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _threads
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._checks import check_int

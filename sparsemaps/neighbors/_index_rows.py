@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._loops import band_tables as _kernel
+from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsemaps._loops import band_tables as _kernel
+from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks, _threads
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array, Floats, Rows

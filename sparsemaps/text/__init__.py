@@ -12,8 +12,8 @@ These modules make rows for the maps from texts.
 - ``_analyzers`` makes vectorizers from descriptions such as "word:5", and describes vectorizers.
 - ``_records`` has `iter_records`, which reads texts from files: lines, JSON Lines, Parquet.
 
-The loops are ``_loops/text.pyx``, ``text_bytes.pyx``, ``normalize.pyx`` and ``arrow.pyx``, with
-their inner loops in ``_loops/c/text``: ``text.h``, ``text_bytes.h`` and ``normalize.h``. Users,
+The loops are ``_loops/text.pyx`` and the files that it includes, with their inner loops in
+``_loops/c/text``: ``text.h``, ``text_bytes.h`` and ``normalize.h``. Users,
 ``maps`` and ``files`` call these modules.
 """
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sparsemaps._input import _sparse
-from sparsemaps._loops import text_bytes as _text_bytes
+from sparsemaps._loops import text as _text_bytes
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs

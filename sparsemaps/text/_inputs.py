@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._loops import arrow as _arrow
+from sparsemaps._loops import text as _arrow
 from sparsemaps._loops import text as _text
 
 BLOCK_CHARACTERS = 2**17

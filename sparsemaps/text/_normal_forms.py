@@ -11,7 +11,7 @@ import unicodedata
 from functools import cache
 from typing import Any
 
-from sparsemaps._loops import normalize as _normalize
+from sparsemaps._loops import text as _normalize
 from sparsemaps._tools._parameters import ParameterError
 
 FORMS = ("nfc", "nfkc", "plain")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sparsemaps._loops import text as _text
-from sparsemaps._loops import text_tables as _text_tables
+from sparsemaps._loops import text as _text_tables
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import CsrMatrix, Matrix

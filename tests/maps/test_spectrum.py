@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from sparsemaps import RandomFourier
-from sparsemaps._loops import functions
+from sparsemaps._loops import rows as functions
 from sparsemaps.codes import BySigns
 from sparsemaps.laws import _spectrum
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsemaps._loops import neighbors as kernel
+from sparsemaps._loops import codes as kernel
 
 ROW = np.uint64(2**32 - 1)
 

@@ -8,7 +8,7 @@ from _data.code_pairs import banded, random_codes
 from _data.rows import families
 
 from sparsemaps import MinHash, neighbors
-from sparsemaps._loops import neighbors as _kernel
+from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _seeding
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _bands, _hashing

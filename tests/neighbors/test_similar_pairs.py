@@ -20,7 +20,7 @@ from sparsemaps import (
     codes,
     neighbors,
 )
-from sparsemaps._loops import neighbors as _kernel
+from sparsemaps._loops import codes as _kernel
 from sparsemaps.codes import PackedCodes, _packed
 from sparsemaps.neighbors import _bands, _hashing, _search
 

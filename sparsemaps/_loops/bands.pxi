@@ -1,15 +1,5 @@
 # Bands of rows of packed codes: their hashes, and comparing two rows (c/codes/codes.h).
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from sparsemaps._loops.codes cimport lanes_u64, loops, widen_row
-from sparsemaps._loops.scratch cimport Scratch
-
-cdef extern from "c/codes/codes.h" nogil:
-    enum:
-        CODES_LANES
-    int field_width(int bits)
-    Py_ssize_t words_of_row(Py_ssize_t n_codes, int bits)
-    uint64_t load_word(const uint8_t *bytes, Py_ssize_t n)
 
 cdef extern from "c/random/random.h" nogil:
     uint64_t mix64(uint64_t x)

@@ -7,18 +7,7 @@
 # Reference: Indyk & Motwani, "Approximate nearest neighbors", STOC 1998; Leskovec, Rajaraman &
 # Ullman, "Mining of massive datasets", 3.4 (banding); Tarjan & van Leeuwen, "Worst-case analysis of
 # set union algorithms", JACM 1984 (components).
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 
-from sparsemaps._loops.bands cimport compared_t, differing_codes, hash_bits, open_pair, same_bits
-from sparsemaps._loops.codes cimport (count_tile, counts_of, loops, next_tile, open_tiles,
-                                      tiles_t, widen_row)
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-from sparsemaps._loops.sort cimport pair_t, sort_pairs
-
-cdef extern from "c/codes/codes.h" nogil:
-    void prefetch_row(const uint8_t *row, Py_ssize_t n_bytes)
-    void read_page(const uint8_t *byte)
 
 # A key of the nearest rows has the number of codes that differ above the number of the row, so that
 # keys are in the order of the answer.
@@ -276,7 +265,7 @@ def copy_rows(const uint64_t[::1] order, const uint8_t[:, ::1] codes,
             memcpy(&out[row_of(order[i]), 0], codes_of(codes, others, row), n_bytes)
 
 
-cdef inline const uint8_t *codes_at(const uint64_t[::1] keys, Py_ssize_t place, bint copied,
+cdef inline const uint8_t *codes_in(const uint64_t[::1] keys, Py_ssize_t place, bint copied,
                                     const uint8_t[:, ::1] codes,
                                     const uint8_t[:, ::1] others) noexcept nogil:
     return codes_of(codes, others, place if copied else row_of(keys[place]))
@@ -309,7 +298,7 @@ def verify_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] 
     with nogil:
         while p < n_keys:
             if not copied and p + AHEAD < n_keys:
-                prefetch_row(codes_at(keys, p + AHEAD, copied, codes, others), codes.shape[1])
+                prefetch_row(codes_in(keys, p + AHEAD, copied, codes, others), codes.shape[1])
             row = row_of(keys[p])
             if q < 0 and (p == 0 or keys[p] >> 32 != keys[p - 1] >> 32):
                 bucket = p
@@ -326,12 +315,12 @@ def verify_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] 
             if q < 0:
                 q = max(bucket, stop - max_bucket)
             if q < stop:
-                widen_row(codes_at(keys, p, copied, codes, others), n_codes, bits, 1, pair.a)
+                widen_row(codes_in(keys, p, copied, codes, others), n_codes, bits, 1, pair.a)
             while q < stop and n < pairs.shape[0] and n_compared < max_compared:
                 n_compared += 1
-                other = codes_at(keys, q, copied, codes, others)
+                other = codes_in(keys, q, copied, codes, others)
                 if (differing_codes(&pair, other) <= max_differing
-                        and same_bits(other, codes_at(keys, p, copied, codes, others), bit,
+                        and same_bits(other, codes_in(keys, p, copied, codes, others), bit,
                                       n_bits)):
                     pairs[n] = <uint64_t>row_of(keys[q]) << 32 | <uint64_t>row
                     n += 1
@@ -396,7 +385,7 @@ def mark_near(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes
     with nogil:
         while p < n_keys and n_compared < max_compared:
             if not copied and p + AHEAD < n_keys:
-                prefetch_row(codes_at(keys, p + AHEAD, copied, codes, others), codes.shape[1])
+                prefetch_row(codes_in(keys, p + AHEAD, copied, codes, others), codes.shape[1])
             row = row_of(keys[p])
             if q < 0 and (p == 0 or keys[p] >> 32 != keys[p - 1] >> 32):
                 bucket = p
@@ -408,8 +397,8 @@ def mark_near(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes
             while q < p and n_compared < max_compared:
                 earlier = row_of(keys[q])
                 if not (marks[row] and marks[earlier]):
-                    one = codes_at(keys, p, copied, codes, others)
-                    other = codes_at(keys, q, copied, codes, others)
+                    one = codes_in(keys, p, copied, codes, others)
+                    other = codes_in(keys, q, copied, codes, others)
                     if not is_read:
                         widen_row(one, n_codes, bits, 1, pair.a)
                         is_read = True
@@ -505,7 +494,7 @@ def join_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] co
     with nogil:
         while p < n_keys and n < pairs.shape[0] and n_compared < max_compared:
             if not copied and p + AHEAD < n_keys:
-                prefetch_row(codes_at(keys, p + AHEAD, copied, codes, others), codes.shape[1])
+                prefetch_row(codes_in(keys, p + AHEAD, copied, codes, others), codes.shape[1])
             if q == NEW:
                 if p == 0 or keys[p] >> 32 != keys[p - 1] >> 32:
                     bucket = p
@@ -513,7 +502,7 @@ def join_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] co
                 q = p - 1
             row = <uint32_t>row_of(keys[p])
             root = root_of(parents, row)
-            one = codes_at(keys, p, copied, codes, others)
+            one = codes_in(keys, p, copied, codes, others)
             end = max(bucket, p - max_bucket)
             is_read = False
             while q >= end and n < pairs.shape[0] and n_compared < max_compared:
@@ -528,7 +517,7 @@ def join_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] co
                     widen_row(one, n_codes, bits, 1, pair.a)
                     is_read = True
                 n_compared += 1
-                other = codes_at(keys, q, copied, codes, others)
+                other = codes_in(keys, q, copied, codes, others)
                 if (differing_codes(&pair, other) <= max_differing
                         and same_bits(other, one, bit, n_bits)):
                     parents[max(root, other_root)] = min(root, other_root)

@@ -1,18 +1,5 @@
 # Counts of byte n-grams of texts (c/text_bytes.h): texts of a block to rows of CSR.
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
-from sparsemaps._loops.arrow cimport Chunk, name_text
-from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-from sparsemaps._loops.types cimport index_t, value_t
-
-import numpy as np
-
-cdef extern from "Python.h":
-    void *PyUnicode_DATA(object text)
-    bint PyUnicode_IS_ASCII(object text)
-    Py_ssize_t PyUnicode_GET_LENGTH(object text)
 
 cdef extern from "c/text/text_bytes.h" nogil:
     enum:
@@ -22,14 +9,14 @@ cdef extern from "c/text/text_bytes.h" nogil:
         int64_t (*count)(const uint8_t *bytes, int64_t n, int size, int64_t first,
                          uint16_t *counters, uint64_t *items, uint64_t *other, void *columns,
                          size_t index_size, int32_t *counts) noexcept nogil
-    const text_bytes_loops *text_bytes_at(int level)
+    const text_bytes_loops *text_bytes_at(int)
 
-cdef const text_bytes_loops *loops = text_bytes_at(level)
+cdef const text_bytes_loops *byte_loops = text_bytes_at(level)
 
 cdef enum:
     # From so many bytes of a block on, n-grams are counted in a table: its memory is new once.
     COUNTED_BYTES = 1 << 16
-    MOST_BYTES = 2147483647  # of a text: counts have 32 bits
+    LONGEST_TEXT = 2147483647  # of a text: counts have 32 bits
 
 ctypedef struct span_t:
     const uint8_t *bytes
@@ -84,8 +71,8 @@ cdef class ByteCounter:
                     texts[row] = take(spans + row, texts[row])
                 if spans[row].bytes == NULL:
                     raise ValueError("a text must be a str or bytes, got null")
-                if spans[row].n > MOST_BYTES:
-                    raise ValueError(f"a text has {spans[row].n} bytes, more than {MOST_BYTES}")
+                if spans[row].n > LONGEST_TEXT:
+                    raise ValueError(f"a text has {spans[row].n} bytes, more than {LONGEST_TEXT}")
             except Exception as error:
                 name_text(error, first + row)
                 raise
@@ -113,21 +100,15 @@ cdef class ByteCounter:
                 counters = self.tables.pop()
             except IndexError:
                 counters = np.zeros(TEXT_BYTES_COUNTERS, np.uint16)
-        if self.index_type == np.int32:
-            if self.dtype == np.float32:
-                n = self.fill[int32_t, float](spans, most, columns, values, ends, counters)
-            else:
-                n = self.fill[int32_t, double](spans, most, columns, values, ends, counters)
-        elif self.dtype == np.float32:
-            n = self.fill[int64_t, float](spans, most, columns, values, ends, counters)
-        else:
-            n = self.fill[int64_t, double](spans, most, columns, values, ends, counters)
+        n = self.fill(spans, most, columns, values, ends, counters)
         if counters is not None:
             self.tables.append(counters)
         return n
 
-    cdef int64_t fill(self, span_t *spans, int64_t most, index_t[::1] columns, value_t[::1] values,
-                      int64_t[::1] ends, uint16_t[::1] counters) except -1:
+    cdef int64_t fill(self, span_t *spans, int64_t most, columns, values, int64_t[::1] ends,
+                      uint16_t[::1] counters) except -1:
+        cdef array_t column = array_of(columns, INTEGERS, ANY_SIZE, 1, True)
+        cdef array_t value = array_of(values, FLOATS, ANY_SIZE, 1, True)
         cdef Scratch scratch = borrow_scratch()
         cdef uint64_t *items = <uint64_t *>scratch.take(most * sizeof(uint64_t))
         cdef uint64_t *other = <uint64_t *>scratch.take(most * sizeof(uint64_t))
@@ -141,15 +122,22 @@ cdef class ByteCounter:
             for row in range(ends.shape[0]):
                 text = spans[row].bytes
                 if self.lowercase:
-                    loops.lower(text, spans[row].n, lowered)
+                    byte_loops.lower(text, spans[row].n, lowered)
                     text = lowered
                 before = 0
                 for size in range(1, self.longest + 1):
                     if size >= self.shortest and spans[row].n >= size:
-                        n = loops.count(text, spans[row].n, size, before, table, items, other,
-                                        &columns[at], sizeof(index_t), counts)
-                        for i in range(n):
-                            values[at + i] = 1 if self.binary else <value_t>counts[i]
+                        n = byte_loops.count(text, spans[row].n, size, before, table, items, other,
+                                             column.data + at * column.size, column.size, counts)
+                        if self.binary:
+                            for i in range(n):
+                                counts[i] = 1
+                        if value.size == sizeof(double):
+                            for i in range(n):
+                                (<double *>value.data)[at + i] = counts[i]
+                        else:
+                            for i in range(n):
+                                (<float *>value.data)[at + i] = <float>counts[i]
                         at += n
                     if size >= self.shortest:
                         before += <int64_t>1 << (8 * size)

@@ -1,8 +1,4 @@
-# Memory that kernels need during a call only (scratch.pxd).
-import threading
-
-from libc.string cimport memset
-
+# Memory that kernels need during a call only (levels.pxd).
 cdef extern from "c/base/aligned.h" nogil:
     void *aligned(size_t size)
     void release_aligned(void *memory)

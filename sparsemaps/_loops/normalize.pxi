@@ -1,17 +1,5 @@
 # Normal forms of texts (c/text/normalize.h), by tables that are filled where a text needs them.
-from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memset
 
-import threading
-
-import numpy as np
-
-cdef extern from "Python.h":
-    bint PyUnicode_CheckExact(object text)
-    void *PyUnicode_DATA(object text)
-    int PyUnicode_KIND(object text)
-    Py_ssize_t PyUnicode_GET_LENGTH(object text)
-    object PyUnicode_FromKindAndData(int kind, const void *characters, Py_ssize_t n)
 
 cdef extern from "c/text/normalize.h" nogil:
     enum:

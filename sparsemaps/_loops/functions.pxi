@@ -2,8 +2,6 @@
 #
 # Input and output: an array of float64, changed in place; for products, complex numbers of either
 # precision. Cost: O(numbers).
-from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.types cimport value_t
 
 cdef extern from "c/random/functions.h" nogil:
     ctypedef struct functions_loops:
@@ -15,7 +13,7 @@ cdef extern from "c/random/functions.h" nogil:
         void (*mean_cosines)(double *x, Py_ssize_t n, const double *weights, const double *knots,
                              Py_ssize_t n_terms) noexcept nogil
         void (*multiply_complex)(void *x, const void *y, Py_ssize_t n) noexcept nogil
-    const functions_loops *functions_at(int level, size_t value_size)
+    const functions_loops *functions_at(int, size_t)
 
 cdef extern from "c/random/quantiles.h" nogil:
     double gamma_quantile_f64 "gamma_quantile"(double shape, double p)
@@ -23,35 +21,35 @@ cdef extern from "c/random/quantiles.h" nogil:
     double exp_f64(double x)
     double log_f64(double x)
 
-cdef const functions_loops *loops = functions_at(level, sizeof(double))
+cdef const functions_loops *function_loops = functions_at(level, sizeof(double))
 
 
 def exp(double[::1] x):
     """e^x."""
     with nogil:
         if x.shape[0] > 0:
-            loops.exp(&x[0], x.shape[0])
+            function_loops.exp(&x[0], x.shape[0])
 
 
 def acos(double[::1] x):
     """arccos(x), of -1 <= x <= 1."""
     with nogil:
         if x.shape[0] > 0:
-            loops.acos(&x[0], x.shape[0])
+            function_loops.acos(&x[0], x.shape[0])
 
 
 def log_one_plus_square(double[::1] x):
     """ln(1 + x^2)."""
     with nogil:
         if x.shape[0] > 0:
-            loops.log_one_plus_square(&x[0], x.shape[0])
+            function_loops.log_one_plus_square(&x[0], x.shape[0])
 
 
 def mixture(double[::1] x, const double[::1] weights, const double[::1] rates):
     """The sum of weights * exp(-x * rates), of x >= 0; the rates fall, a multiple of 8 of them."""
     with nogil:
         if x.shape[0] > 0:
-            loops.mixture(&x[0], x.shape[0], &weights[0], &rates[0], rates.shape[0])
+            function_loops.mixture(&x[0], x.shape[0], &weights[0], &rates[0], rates.shape[0])
 
 
 def mean_cosines(double[::1] x, const double[::1] weights, const double[::1] knots):
@@ -59,7 +57,7 @@ def mean_cosines(double[::1] x, const double[::1] weights, const double[::1] kno
     multiple of 8 weights."""
     with nogil:
         if x.shape[0] > 0:
-            loops.mean_cosines(&x[0], x.shape[0], &weights[0], &knots[0], weights.shape[0])
+            function_loops.mean_cosines(&x[0], x.shape[0], &weights[0], &knots[0], weights.shape[0])
 
 
 def multiply_complex(value_t[:, ::1] x, const value_t[:, ::1] y):

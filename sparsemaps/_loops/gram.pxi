@@ -5,11 +5,7 @@
 # not 0. They are copies, which no other thread can change.
 # Output: out[i, j], the sum for row i of the first block and row j of the second.
 # Cost: O(entries of the second block) for each LANES rows of the first.
-from libc.math cimport fabs
-from libc.stdint cimport int32_t, int64_t
 
-from sparsemaps._loops.levels cimport level
-from sparsemaps._loops.types cimport index_t
 
 cdef extern from "c/rows/gram.h" nogil:
     enum:
@@ -26,9 +22,9 @@ cdef extern from "c/rows/gram.h" nogil:
                                double *out) noexcept nogil
     ctypedef struct gram_loops:
         gram_sums sums[GRAM_KINDS]
-    const gram_loops *gram_at(int level)
+    const gram_loops *gram_at(int)
 
-cdef const gram_loops *loops = gram_at(level)
+cdef const gram_loops *sum_loops = gram_at(level)
 
 LANES = GRAM_LANES
 DOT, MINIMUM, SIGNED_MINIMUM = GRAM_DOT, GRAM_MINIMUM, GRAM_SIGNED_MINIMUM
@@ -57,7 +53,7 @@ def sum_common(int kind, const double[::1] values, const int32_t[::1] columns,
     cdef double sums[BATCH_ROWS * GRAM_LANES]
     cdef const double *other_value = NULL
     cdef const int32_t *other_column = NULL
-    cdef gram_sums sum_rows = loops.sums[kind]
+    cdef gram_sums sum_rows = sum_loops.sums[kind]
     if other_values.shape[0] > 0:
         other_value = &other_values[0]
         other_column = &other_columns[0]
@@ -90,21 +86,22 @@ cdef inline Py_ssize_t search(const int64_t[::1] ascending, Py_ssize_t low, int6
     return low
 
 
-def number_columns(const double[::1] values, const index_t[::1] indices,
-                   const int64_t[::1] indptr, const int64_t[::1] columns,
+def number_columns(values, indices, indptr, const int64_t[::1] columns,
                    const int32_t[::1] numbers, double[::1] out_values, int32_t[::1] out_numbers,
                    int64_t[::1] out_indptr):
     """Copy the entries that are not 0 and whose column is one of the ascending `columns`, with its
     place among them, which `numbers` has for each column or -1; it may be empty."""
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    cdef const double *numbers_of = doubles_of(&rows)
     cdef Py_ssize_t n = 0, row, i, number, low
     cdef int64_t column
     cdef bint table = numbers.shape[0] > 0
     with nogil:
-        for row in range(indptr.shape[0] - 1):
+        for row in range(rows.n_rows):
             out_indptr[row] = n
             low = 0
-            for i in range(indptr[row], indptr[row + 1]):
-                column = indices[i]
+            for i in range(rows.indptr[row], rows.indptr[row + 1]):
+                column = index_at(&rows, i)
                 number = -1
                 if table:
                     if 0 <= column < numbers.shape[0]:
@@ -113,10 +110,16 @@ def number_columns(const double[::1] values, const index_t[::1] indices,
                     low = search(columns, low, column)
                     if low < columns.shape[0] and columns[low] == column:
                         number = low
-                out_values[n] = values[i]
+                out_values[n] = numbers_of[i]
                 out_numbers[n] = <int32_t>number
-                n += number >= 0 and values[i] != 0
-        out_indptr[indptr.shape[0] - 1] = n
+                n += number >= 0 and numbers_of[i] != 0
+        out_indptr[rows.n_rows] = n
+
+
+cdef inline const double *doubles_of(const csr_block *rows) except? NULL:
+    if rows.value_size != sizeof(double):
+        raise ValueError("values must be float64")
+    return <const double *>rows.values
 
 
 # A sum of n terms that is not above this times n times the sum of their absolute values has lost so
@@ -124,20 +127,20 @@ def number_columns(const double[::1] values, const index_t[::1] indices,
 cdef double CANCELLED = 2.0 ** -31
 
 
-cdef inline double distance(bint squared, const double[::1] values, const index_t[::1] columns,
-                            int64_t i, int64_t end, const double[::1] other_values,
-                            const index_t[::1] other_columns, int64_t j, int64_t other_end) \
-        noexcept nogil:
+cdef inline double distance(bint squared, const csr_block *rows, int64_t i, int64_t end,
+                            const csr_block *others, int64_t j, int64_t other_end) noexcept nogil:
     """The sum over all columns of the squares, or of the absolute values, of differences.
 
     Columns ascend. Where another thread changes them, the sum is another number."""
-    cdef index_t column = 0, other = 0
+    cdef const double *values = <const double *>rows.values
+    cdef const double *other_values = <const double *>others.values
+    cdef int64_t column = 0, other = 0
     cdef double difference, total = 0.0
     while i < end or j < other_end:
         if i < end:
-            column = columns[i]
+            column = index_at(rows, i)
         if j < other_end:
-            other = other_columns[j]
+            other = index_at(others, j)
         if j >= other_end or (i < end and column < other):
             difference = values[i]
             i += 1
@@ -153,9 +156,7 @@ cdef inline double distance(bint squared, const double[::1] values, const index_
 
 
 def make_distances(bint squared, double[:, ::1] sums, const double[::1] u, const double[::1] v,
-                   const double[::1] values, const index_t[::1] columns,
-                   const int64_t[::1] indptr, const double[::1] other_values,
-                   const index_t[::1] other_columns, const int64_t[::1] other_indptr):
+                   values, columns, indptr, other_values, other_columns, other_indptr):
     """Replace the sums of all pairs of rows, of DOT (if `squared`) or of ABSOLUTE, by distances.
 
     `u` and `v` are the sums of each row alone, of squares or of absolute values. A distance is
@@ -164,16 +165,23 @@ def make_distances(bint squared, double[:, ::1] sums, const double[::1] u, const
     n 2^-31 (u + v), it is computed again from the differences, whose sum cancels nothing: the
     relative error of every distance is below 2^-20.
     """
+    cdef csr_block rows = csr_of(values, columns, indptr)
+    cdef csr_block others = csr_of(other_values, other_columns, other_indptr)
     cdef Py_ssize_t i, j
-    cdef int64_t n
+    cdef int64_t n, start, other_start
     cdef double value, factor = -2.0 if squared else 1.0
+    doubles_of(&rows)
+    doubles_of(&others)
+    if sums.shape[0] > rows.n_rows or sums.shape[1] > others.n_rows:
+        raise ValueError("there are more sums than pairs of rows")
     with nogil:
         for i in range(sums.shape[0]):
+            start = rows.indptr[i]
             for j in range(sums.shape[1]):
-                n = indptr[i + 1] - indptr[i] + other_indptr[j + 1] - other_indptr[j] + 4
+                other_start = others.indptr[j]
+                n = rows.indptr[i + 1] - start + others.indptr[j + 1] - other_start + 4
                 value = u[i] + v[j] + factor * sums[i, j]
                 if value <= (u[i] + v[j]) * (n * CANCELLED):
-                    value = distance(squared, values, columns, indptr[i], indptr[i + 1],
-                                     other_values, other_columns, other_indptr[j],
-                                     other_indptr[j + 1])
+                    value = distance(squared, &rows, start, rows.indptr[i + 1],
+                                     &others, other_start, others.indptr[j + 1])
                 sums[i, j] = value

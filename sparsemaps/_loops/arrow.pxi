@@ -4,11 +4,23 @@
 # offset is read once, and used if it lies within the array's data as they were when it was opened.
 # The interface does not tell how large most buffers are: an array is as long as it says, unless no
 # memory is so large.
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
-from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
 
-import numpy as np
+
+cdef extern from "c/text/arrow.h" nogil:
+    ctypedef struct ArrowSchema "struct ArrowSchema":
+        const char *format
+        ArrowSchema *dictionary
+        void (*release)(ArrowSchema *) noexcept
+    ctypedef struct ArrowArray "struct ArrowArray":
+        int64_t length, null_count, offset, n_buffers, n_children
+        const void **buffers
+        ArrowArray *dictionary
+        void (*release)(ArrowArray *) noexcept
+    ctypedef struct ArrowArrayStream "struct ArrowArrayStream":
+        int (*get_schema)(ArrowArrayStream *, ArrowSchema *) noexcept
+        int (*get_next)(ArrowArrayStream *, ArrowArray *) noexcept
+        const char *(*get_last_error)(ArrowArrayStream *) noexcept
+        void (*release)(ArrowArrayStream *) noexcept
 
 cdef enum:
     INLINE_BYTES = 12  # strings up to this length lie within their views
@@ -48,6 +60,12 @@ cdef class Schema:
 
 cdef class Chunk:
     """Strings that one library lends: an array of the C data interface."""
+    cdef ArrowArray array
+    cdef bint views, large, is_text
+    cdef const uint8_t *valid
+    cdef const uint8_t *data   # without views
+    cdef int64_t data_end
+    cdef list sizes            # of the buffers of views
 
     def __cinit__(self):
         memset(&self.array, 0, sizeof(ArrowArray))

@@ -1,12 +1,49 @@
-# Tables for texts (text_tables.pxd): characters as the running Python has them, and stop words.
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
+# Tables for texts (c/text/text.h): characters as the running Python has them, and stop words.
 
-from sparsemaps._loops.levels cimport level
 
-import threading
-
-import numpy as np
+cdef extern from "c/text/text.h" nogil:
+    enum:
+        TEXT_UTF8, TEXT_LENGTH, TEXT_CLASS, TEXT_PAGE, TEXT_PAGES, TEXT_SLACK
+        TEXT_LETTERS, TEXT_NO_SPACES, TEXT_SCRIPTS, TEXT_OUTSIDE, TEXT_ALONE, TEXT_INSIDE
+        TEXT_WORDS, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS
+        TEXT_NO_NORM, TEXT_L1, TEXT_L2
+    const uint64_t TEXT_BY_PYTHON
+    const uint64_t TEXT_UNMET
+    const uint64_t TEXT_INVALID
+    ctypedef struct text_stop_words:
+        const uint8_t *bytes
+        const uint32_t *starts
+        const uint32_t *ends
+        uint32_t mask
+    ctypedef struct text_job:
+        const uint64_t *const *pages
+        int lower, of, analyzer, least
+        int64_t shortest, longest
+        uint32_t n_features
+        int column_bits, signs
+        text_stop_words stop
+        uint8_t *bytes
+        uint8_t *classes
+        uint8_t *joined
+        uint32_t *starts
+        uint32_t *ends
+        uint32_t *offsets
+        uint32_t *items
+        uint32_t *sorted
+        int32_t *counts
+        int64_t n_tokens, n_items
+        uint64_t flags
+        uint64_t unmet[1]
+    ctypedef struct text_loops:
+        int64_t (*prepare)(text_job *job, const void *text, int64_t n, int kind) noexcept nogil
+        void (*hash_text)(text_job *job, int64_t n_bytes) noexcept nogil
+        void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest) noexcept nogil
+        int64_t (*count)(text_job *job, int32_t *columns) noexcept nogil
+        void (*values[2])(const int32_t *counts, int64_t n, int binary, int norm,
+                          void *values) noexcept nogil
+        void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
+                            int64_t n, uint32_t *hashes) noexcept nogil
+    const text_loops *text_at(int level)
 
 cdef extern from *:
     """
@@ -17,7 +54,7 @@ cdef extern from *:
     """
     void publish_page(const uint64_t **pages, int page, const uint64_t *entries) nogil
 
-loops = text_at(level)
+cdef const text_loops *loops = text_at(level)
 
 # Blocks of characters that are written without blanks between words. Blocks do not change from one
 # version of Unicode to the next.
@@ -49,6 +86,11 @@ cdef class Characters:
 
     A character that is no token's need not be right, so surrogates are harmless among words.
     """
+    cdef const uint64_t *pages[TEXT_PAGES]
+    cdef readonly bint lower
+    cdef int of
+    cdef object filled, lock
+
     def __cinit__(self, bint lower, int of):
         cdef int page
         self.lower, self.of = lower, of
@@ -96,6 +138,9 @@ cdef class Characters:
 
 
 cdef class StopWords:
+    cdef text_stop_words table
+    cdef object kept
+
     def __cinit__(self, words):
         cdef const uint8_t[::1] text
         cdef const uint32_t[::1] starts, ends

@@ -13,16 +13,7 @@
 # One thread may insert while others search: links of a row are written before it becomes a head,
 # and a search passes over rows from its `n_rows` on. Rows of a slot are in descending order, which
 # every step checks: also in tables of a damaged file, a search ends and reads no other memory.
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
 
-from sparsemaps._loops.bands cimport (compared_t, differing_codes, hash_bits, open_pair,
-                                      same_bits)
-from sparsemaps._loops.codes cimport widen_row
-from sparsemaps._loops.scratch cimport Scratch, borrow_scratch, give_back_scratch
-
-cdef extern from "c/codes/codes.h" nogil:
-    void prefetch_row(const uint8_t *row, Py_ssize_t n_bytes)
 
 cdef extern from * nogil:
     """
