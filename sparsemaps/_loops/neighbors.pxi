@@ -183,10 +183,10 @@ def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_
     """If a bucket has more than `max_bucket` rows, number the buckets anew, such that all rows of a
     large bucket have the same bits.
 
-    `keys` are those of `drop_unshared`. Rows of one hash are told apart by a second hash, of 64 bits
-    and another key. Rows of a bucket stay in ascending order. A call ends after `max_rows` rows or
-    a little later; the next call continues at `state`: (place, bucket). All keys are numbered when
-    state[0] = len(keys).
+    `keys` are those of `drop_unshared`. Rows of one hash are told apart by a second hash, of 64
+    bits and another key. Rows of a bucket stay in ascending order. A call ends after `max_rows`
+    rows or a little later; the next call continues at `state`: (place, bucket). All keys are
+    numbered when state[0] = len(keys).
     """
     cdef Py_ssize_t start = state[0], stop, n_keys = keys.shape[0], p, n_read = 0
     cdef uint64_t number = state[1], first
@@ -339,9 +339,12 @@ def verify_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] 
 
 
 def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uint8_t[::1] marks):
-    """Mark the rows of buckets of more than `max_bucket` rows, and leave such buckets out, also
-    those of which all rows are marked, or have numbers below `n_given`; how many keys are left.
-    `keys` are those of `number_buckets`."""
+    """Mark the rows of buckets of more than `max_bucket` rows, and drop these buckets from `keys`.
+
+    Buckets whose rows are all marked are dropped too. So are buckets whose rows all have numbers
+    below `n_given`; these rows are not marked. `keys` are those of `number_buckets`. Returns the
+    number of keys that are left.
+    """
     cdef Py_ssize_t start = 0, stop, p, n_keys = keys.shape[0], n = 0
     cdef bint all_marked, all_given
     with nogil:

@@ -14,9 +14,9 @@ from sparsemaps.linear._model import CodesModel, check_lengths, check_weights
 class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     """A linear classifier on the packed codes of a map.
 
-    The model is LIBLINEAR's on the one-hot features of the codes, which ``transform`` of the map
-    gives, and is trained by LIBLINEAR's algorithms. But the features are never made: the codes are
-    read where they lie, which takes a byte where a feature takes twelve.
+    The model is LIBLINEAR's, and LIBLINEAR's algorithms train it. Its features are the one-hot
+    features of the codes, as ``transform`` of the map gives them. But the features are never made.
+    The codes are read in their place: a code takes a byte, and a feature takes twelve.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         return self._from_scores(X, lambda scores: _as_columns(scores))
 
     def predict(self, X: Any) -> Array:
-        """The class of each row: that of the highest score.
+        """The class of each row: the class with the highest score.
 
         Parameters
         ----------
@@ -285,11 +285,11 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         return np.log(self.predict_proba(X))
 
     def explain(self, text: Any, label: Any = None) -> list[tuple[str, float]]:
-        """The n-grams of a text, by what they add to its score.
+        """The n-grams of a text, with the share that each adds to its score.
 
         A sample of `MinHash` and of `ConsistentWeightedSampling` comes from one column, and a
-        column from an n-gram. So each n-gram adds the weights of the codes of its samples. The sum
-        over all n-grams, and the intercept, is the score.
+        column comes from one n-gram. So each n-gram adds the weights of the codes of its samples.
+        The score is the sum over all n-grams, and the intercept.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ from sparsemaps.linear._model import CodesModel, check_lengths, check_weights
 class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
     """A linear regressor on the packed codes of a map.
 
-    As `KernelClassifier`, with LIBLINEAR's support vector regression.
+    It is as `KernelClassifier`, with LIBLINEAR's support vector regression.
 
     Parameters
     ----------
@@ -177,9 +177,9 @@ default="squared_epsilon_insensitive"
         return self._from_scores(X, lambda scores: scores[:, 0])
 
     def explain(self, text: Any) -> list[tuple[str, float]]:
-        """The n-grams of a text, by what they add to its number.
+        """The n-grams of a text, with the share that each adds to its number.
 
-        As ``explain`` of `KernelClassifier`.
+        It is as ``explain`` of `KernelClassifier`.
 
         Parameters
         ----------

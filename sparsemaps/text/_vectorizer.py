@@ -44,9 +44,9 @@ RUNS = {
 class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     r"""scikit-learn's `HashingVectorizer`, compiled: its parameters and its output, bit for bit.
 
-    Each text becomes a row: its n-grams of words or of characters are hashed to columns, and
-    counted. The compiled loops change no bit of the output. Characters are classified and lowered
-    as the running Python does it.
+    Each text becomes a row. Its n-grams of words or of characters are hashed to columns, and
+    counted. The compiled loops change no bit of the output. They classify and lower characters as
+    the running Python does.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         self.n_jobs = n_jobs
 
     def fit(self, X: Iterable[Any], y: Any = None) -> Self:
-        """Check the parameters, but no texts.
+        """Check the parameters. Texts are not read.
 
         Parameters
         ----------
