@@ -32,15 +32,24 @@ def read_input(map: Any, X: Any, nonnegative_rule: str | None, reset: bool) -> R
             ensure_min_samples=1 if reset else 0,
         )
     except (TypeError, ValueError) as error:
-        what = _texts_or_tokens(X)
+        column = _column_of_strings(X)
+        what = f"strings in column {column!r}" if column is not None else _texts_or_tokens(X)
         if not what:
             raise
+        cure = _OF_TEXTS if column is None else _OF_COLUMNS
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(
-            f"{type(map).__name__} takes a matrix, got {what}: sparsemaps.text.HashingVectorizer "
-            "makes rows of texts, and with analyzer=list of sets or lists of tokens"
-        ) from error
+        raise kind(f"{type(map).__name__} takes a matrix, got {what}: {cure}") from error
     return _row_reader.open_matrix(X, nonnegative_rule)
+
+
+_OF_TEXTS = (
+    "sparsemaps.text.HashingVectorizer makes rows of texts, and with analyzer=list of sets or "
+    "lists of tokens"
+)
+_OF_COLUMNS = (
+    "sklearn.preprocessing.OneHotEncoder makes columns of categories, and "
+    "sparsemaps.text.HashingVectorizer rows of one column of texts"
+)
 
 
 def _check_shape(map: Any, X: Any, reset: bool) -> None:
@@ -57,13 +66,24 @@ def _check_shape(map: Any, X: Any, reset: bool) -> None:
         _sklearn.validate_data(map, X, reset=reset, skip_check_array=True)
 
 
+def _column_of_strings(X: Any) -> Any:
+    """The name, or else the number, of the first column of a table that begins with a string; None
+    if there is none."""
+    if len(getattr(X, "shape", ())) != 2 or not len(X):
+        return None
+    row = np.asarray(X[:1], object)[0]
+    for number, value in enumerate(row):
+        if isinstance(value, (str, bytes)):
+            return getattr(X, "columns", range(len(row)))[number]
+    return None
+
+
 def _texts_or_tokens(X: Any) -> str:
     """What `X` holds, if that is texts or tokens; otherwise ""."""
     if isinstance(X, (str, bytes)):
         return "a text"
     try:
-        is_table = len(getattr(X, "shape", ())) == 2  # a data frame iterates over names
-        first = next(np.asarray(X[:1]).flat if is_table else iter(X))
+        first = next(iter(X))
     except (TypeError, ValueError, StopIteration):
         return ""
     if isinstance(first, (str, bytes)):

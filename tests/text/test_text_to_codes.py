@@ -9,10 +9,12 @@ import pytest
 from _data.strange_texts import strange_texts
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import sparsemaps
 from sparsemaps import (
     ConsistentWeightedSampling,
+    CountSketch,
     KernelProduct,
     MinHash,
     RandomFourier,
@@ -175,6 +177,19 @@ def test_the_vectorizer_that_the_error_names_takes_tokens():
     sets = [{"some", "words"}, {"others"}, set()]
     assert vectorizer.transform(sets).sum(axis=1).tolist() == [[2], [1], [0]]
     assert vectorizer.transform(map(list, sets)).sum(axis=1).tolist() == [[2], [1], [0]]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_table_of_categories(frame):
+    """The error says what makes a matrix of them, and that is one."""
+    X = frame({"size": [1.0, 2.0, 1.0], "colour": ["red", "blue", "red"]})
+    with pytest.raises(ValueError, match=r"got strings in column 'colour': sklearn\.\w+\.OneHotE"):
+        CountSketch().fit(X)
+    rows = CountSketch(n_components=16, random_state=0).fit_transform(
+        OneHotEncoder().fit_transform(X)
+    )
+    assert rows.shape == (3, 16)
+    assert (abs(rows - rows[[2, 1, 0]]).sum(axis=1) == 0).all()
 
 
 def test_other_errors_are_scikit_learns():
