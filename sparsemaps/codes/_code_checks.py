@@ -29,7 +29,11 @@ def check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
         raise ValueError(
             f"sizes must be integers of shape ({n_rows},), got shape {sizes.shape} of {sizes.dtype}"
         )
-    if sizes.size and not 0 <= sizes.min() <= sizes.max() <= LARGEST_SET:
+    if (
+        sizes.dtype != np.uint32
+        and sizes.size
+        and not 0 <= sizes.min() <= sizes.max() <= LARGEST_SET
+    ):
         raise ValueError(
             f"sizes must be from 0 to {LARGEST_SET}, got {sizes.min()} to {sizes.max()}"
         )

@@ -1,5 +1,6 @@
 """Packed codes with facts of the map that made them, and which rows have samples."""
 
+import mmap
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -14,6 +15,7 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Bytes, Floats
 from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import (
+    LARGEST_N_BITS,
     TEXTS,
     check_codes,
     check_sizes,
@@ -148,6 +150,18 @@ class PackedCodes:
         facts = self._facts()
         return PackedCodes(array, self.bits, self.config, sampled=sampled, sizes=sizes, **facts)
 
+    def _checked(self, name: str) -> "PackedCodes":
+        """Codes of these attributes, which anybody can set; a ValueError that begins with `name` if
+        they do not fit together. Compiled code reads only what has been checked so."""
+        try:
+            _refuse_shrunk(self.array)
+            return PackedCodes(
+                self.array, self.bits, self.config, sampled=vars(self).get("sampled"),
+                sizes=self.sizes, **self._facts(),
+            )  # fmt: skip
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ValueError(f"{name}: {error}") from None
+
     def _facts(self) -> dict[str, Any]:
         """The parameters of the constructor beside `bits` and `config` that all rows share."""
         return {"n_hashes": self.n_hashes, "law": self.law}
@@ -185,9 +199,10 @@ class PackedCodes:
         blocks = list(blocks)
         if not blocks:
             raise ValueError("blocks must have at least one PackedCodes, got none")
-        for codes in blocks:
+        for number, codes in enumerate(blocks):
             if not isinstance(codes, PackedCodes):
                 raise ValueError(f"blocks must be PackedCodes, got {type(codes).__name__}")
+            blocks[number] = codes._checked(f"block {number}")
         # The first block that has a vectorizer, or the first block.
         known = next((n for n, codes in enumerate(blocks) if TEXTS in codes.config), 0)
         for number, codes in enumerate(blocks):
@@ -226,6 +241,7 @@ class PackedCodes:
         >>> A.bits, A.part(0).bits, A.part(1).bits
         (9, 8, 1)
         """
+        self = self._checked("the codes")
         parts = self.law.parts
         which = _checks.check_int("which", which, 0, max(len(parts) - 1, 0))
         if not parts:
@@ -266,7 +282,7 @@ class PackedCodes:
         about : dict or None, default=None
             Further data to keep in the file, which ``json.dumps`` takes.
         """
-        save_blocks(path, [self], about)
+        save_blocks(path, [self._checked("the codes")], about)
 
     def _description(self) -> dict[str, Any]:
         """The entries of a file that describe the codes."""
@@ -361,8 +377,21 @@ class PackedCodes:
             raise ValueError(
                 "counts must be numbers of codes that agree, got PackedCodes: give collisions(A, B)"
             )
-        estimate = self.law.estimate(counts, self.n_hashes)
+        if not isinstance(self.law, CodeLaw):
+            raise ValueError(f"law must be a law of codes, got {self.law!r}")
+        n_hashes = _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_BITS)
+        estimate = self.law.estimate(counts, n_hashes)
         return estimate if return_std else estimate[0]
+
+
+def _refuse_shrunk(array: Any) -> None:
+    """Raise if the file that `array` is mapped from is shorter than the map: who reads the bytes
+    that are gone ends with a signal."""
+    base = array
+    while base is not None and not isinstance(base, mmap.mmap):
+        base = getattr(base, "base", None)
+    if base is not None and base.size() < len(base):
+        raise ValueError(f"the file was cut short after it was opened, to {base.size()} bytes")
 
 
 def save_blocks(
@@ -404,6 +433,7 @@ def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> 
     all have samples, as so few bits may be 0 by chance.
     """
     if isinstance(codes, PackedCodes):
+        codes = codes._checked(name)
         for what, value, known in (
             ("bits", bits, codes.bits),
             ("n_hashes", n_hashes, codes.n_hashes),
@@ -427,6 +457,10 @@ def as_packed_pair(
     names: tuple[str, str], A: Any, B: Any, bits: int | None, n_hashes: int | None
 ) -> tuple[PackedCodes, PackedCodes]:
     """Two arguments that are compared, as `as_packed`; a plain array is of the other's map."""
+    A, B = (
+        codes._checked(name) if isinstance(codes, PackedCodes) else codes
+        for name, codes in zip(names, (A, B), strict=True)
+    )
     if isinstance(A, PackedCodes) and isinstance(B, PackedCodes):
         refuse_different(" and ".join(names), A, B)
     which = 1 if isinstance(B, PackedCodes) and not isinstance(A, PackedCodes) else 0

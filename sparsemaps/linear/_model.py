@@ -70,7 +70,7 @@ class CodesModel(_sklearn.BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_few"):
             vars(self).pop(name, None)
         if isinstance(X, PackedCodes):
-            self.map_ = self._map_of(X)
+            self.map_ = self._map_of(X._checked("X"))
             if self.vectorizer is not None:
                 self.vectorizer_ = _sklearn.clone(self.vectorizer)
             codes = self._codes(X)
@@ -122,6 +122,7 @@ class CodesModel(_sklearn.BaseEstimator):
         """The codes of rows, or of texts, by the fitted map."""
         _sklearn.check_is_fitted(self, "map_")
         if isinstance(X, PackedCodes):
+            X = X._checked("X")
             self._refuse_other_codes(X)
             return X
         vectorizer = getattr(self, "vectorizer_", None)

@@ -340,6 +340,7 @@ def _extremes(
 def _with_sizes(name: str, codes: Any) -> PackedCodes:
     if not isinstance(codes, PackedCodes):
         raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
+    codes = codes._checked(name)
     if codes.sizes is None:
         raise ValueError(
             f"{name} must have the sizes of sets: MinHash gives them by encode(X, packed=True)"
