@@ -233,9 +233,8 @@ def _search_classes(
         first, second = own[one], others[two]
         sets = codes[first], (codes if other is None else other)[second]
         small, large = (_sizes(rows) for rows in sets)
+        # Of one set, the first class is the smaller one, which needs the lower similarity.
         least = _least_similarity(small, large, threshold)
-        if other is None:
-            least = min(least, _least_similarity(large, small, threshold))
         if least > 1:
             return []
         second_set = None if other is None and one == two else sets[1]

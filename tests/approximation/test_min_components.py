@@ -172,6 +172,25 @@ def test_sizes_keep_their_promise(random_map, error, known):
             assert coverage(random_map, any_size, unit, error, N_SEEDS) >= level, name
 
 
+def test_sizes_that_are_smaller_break_their_promise():
+    """Over the maps whose errors have a law that is known, so that sizes are about the least."""
+    X, n = coverage_pairs()["few columns"], 60
+    kinds = SignProjection, RandomBinning, RandomFourier, RandomProjection
+    cases = [(case, error) for case, error, _ in COVERED if type(case) in kinds]
+    sizes = [min_components(case, error, X=X) for case, error in cases]
+
+    def share(factor):
+        return np.mean(
+            [
+                coverage(case, max(2, int(factor * size)), X, error, n)
+                for (case, error), size in zip(cases, sizes, strict=True)
+            ]
+        )
+
+    level = 0.95 - N_STANDARD_ERRORS * np.sqrt(0.95 * 0.05 / (n * len(cases)))
+    assert share(1) >= level > share(0.6)
+
+
 @pytest.mark.parametrize(("random_map", "reason"), REFUSED, ids=case_id)
 def test_sizes_that_cannot_be_promised_are_refused(random_map, reason):
     with pytest.raises(ValueError, match=reason):

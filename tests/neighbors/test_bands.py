@@ -70,6 +70,27 @@ def test_rows_are_copied_in_the_order_of_their_numbers(n_bytes):
     kernel.copy_rows(order[:0], both, both[:0], out)
 
 
+def test_a_bucket_of_one_row_more_than_its_bound():
+    """Its rows are told apart by their bits; a bucket of as many rows as the bound is not read."""
+    codes = np.tile(np.array([[1], [2]], np.uint8), (3, 4))
+    for max_bucket, is_read in ((5, True), (6, False)):
+        keys, state = np.arange(6, dtype=np.uint64), np.zeros(2, np.int64)
+        kernel.number_buckets(keys, codes, codes[:0], 0, 32, 7, max_bucket, 1000, state)
+        assert state[0] == 6
+        buckets = {}
+        for key in keys.tolist():
+            buckets.setdefault(key >> 32, []).append(key & ROW)
+        expected = [[0, 2, 4], [1, 3, 5]] if is_read else [[0, 1, 2, 3, 4, 5]]
+        assert sorted(buckets.values()) == expected
+        pairs = np.zeros(6, np.uint64)
+        n = kernel.find_copies(np.arange(6, dtype=np.uint64), max_bucket, pairs)
+        assert pairs[:n].tolist() == [5] * is_read  # row 5 with row 0
+        marks = np.zeros(6, np.uint8)
+        keys = np.arange(6, dtype=np.uint64)
+        assert kernel.leave_marked(keys, 0, max_bucket, marks) == (0 if is_read else 6)
+        assert marks.tolist() == [is_read] * 6
+
+
 def test_max_bucket_counts_rows_before():
     """Each row of a bucket is compared with that many rows before it."""
     codes = np.zeros((10, 4), np.uint8)

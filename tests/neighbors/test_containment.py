@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from _oracles import theorems
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, codes, neighbors
+from sparsemaps._tools import _blocks
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _bands, _containment
-from sparsemaps.text import HashingVectorizer
+from sparsemaps.text import HashingVectorizer, _inputs
 
 
 def matrix_of(sets, width=10**6):
@@ -79,6 +80,20 @@ def test_sizes_of_texts():
     texts = ["one two three", "", "one one"]
     minhash = MinHash(random_state=0).fit(words.transform(texts))
     assert minhash.encode_texts(words, texts, packed=True).sizes.tolist() == [3, 0, 1]
+
+
+def test_sizes_of_several_blocks(monkeypatch):
+    """Of a matrix whose blocks are smaller than it, and of texts of several blocks."""
+    X = parts_of_sets(50)
+    minhash = MinHash(n_hashes=8, random_state=0).fit(X)
+    monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", 500)
+    assert minhash.encode(X, packed=True).sizes.tolist() == np.diff(X.indptr).tolist()
+    words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
+    texts = [" ".join(f"w{word}" for word in range(n % 700)) for n in range(300)]
+    assert sum(map(len, texts)) > _inputs.BLOCK_CHARACTERS
+    minhash.fit_any_width()
+    found = minhash.encode_texts(words, texts, packed=True)
+    assert found.sizes.tolist() == np.diff(words.transform(texts).indptr).tolist()
 
 
 @pytest.mark.parametrize(
@@ -241,6 +256,22 @@ A = MinHash(random_state=0).fit(np.eye(4)).encode(np.eye(4), packed=True)
 def test_bad_input(arguments, more, message):
     with pytest.raises(ValueError, match=message):
         neighbors.contained_pairs(*arguments, **more)
+
+
+@pytest.mark.parametrize(("a", "b", "threshold"), [(16, 8, 0.5), (25, 14, 0.56), (64, 32, 0.5)])
+def test_a_containment_of_the_threshold_at_the_edge_of_a_class(a, b, threshold):
+    """Sets of `a` members and their subsets of `b`: the share that the subset has is the threshold,
+    and no other size of either class allows a pair."""
+    assert a * threshold == pytest.approx(b)
+    rng = np.random.default_rng(0)
+    large = [rng.choice(10**6, a, replace=False) for _ in range(100)]
+    X = matrix_of([np.sort(one) for one in large])
+    Y = matrix_of([np.sort(one[:b]) for one in large])
+    minhash = MinHash(n_hashes=2048, random_state=0).fit(X)
+    A, B = minhash.encode(X, packed=True), minhash.encode(Y, packed=True)
+    i, j = _containment.decided(A, B, threshold, 0.9, keep_all, None)
+    error = np.sqrt(0.9 * 0.1 / 100)
+    assert (i == j).sum() >= 100 * (0.9 - theorems.N_STANDARD_ERRORS * error)
 
 
 # ---- candidates for the exact containment --------------------------------------------------------

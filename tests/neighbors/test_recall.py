@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.code_pairs import assert_recall, pairs_at
+from _oracles import theorems
+from scipy import stats
 
-from sparsemaps import MinHash
+from sparsemaps import ConsistentWeightedSampling, MinHash
+from sparsemaps.files import deduplicate_files
 from sparsemaps.neighbors import KernelNeighbors, _search, clusters, removals, similar_pairs
 
 THRESHOLDS = [0.5, 0.8, 0.9]
@@ -55,6 +58,19 @@ def test_of_removals(threshold):
     assert_recall(len(removed), len(codes) // 2, 0.95)
 
 
+@pytest.mark.parametrize("recall", [0.5, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("threshold", [0.3, 0.8])
+def test_the_halves_of_what_is_missed(threshold, recall):
+    """Where the exact kernel decides: too few codes agree, or hashing misses the pair. Both
+    together are missed at most as often as is allowed, and no fewer codes could be asked for."""
+    codes = MinHash(n_hashes=1000, random_state=0).fit([[1.0]]).encode([[1.0]], packed=True)
+    least, of_hashing = _search.for_candidates(codes, threshold, recall)
+    rate = threshold + (1 - threshold) / 256
+    few = stats.binom.cdf([least - 1, least], 1000, rate)
+    assert few[0] + (1 - of_hashing) <= 1 - recall
+    assert few[1] + (1 - of_hashing) > 1 - recall
+
+
 def sets_of_pairs(shared, n_pairs, seed):
     """Sets of 40 members in pairs: 2 i and 2 i + 1 share so many, others none."""
     members = np.random.default_rng(seed).permutation(n_pairs * (80 - shared))
@@ -90,3 +106,40 @@ def test_of_an_index(threshold):
         n_new += (~is_new).sum()
     assert_recall(n_found, n_wanted, 0.95)
     assert_recall(n_new, n_wanted, 0.95)
+
+
+@pytest.mark.parametrize(("shared", "threshold"), [(34, 0.7), (24, 0.4)])
+def test_what_an_index_with_the_exact_kernel_states(shared, threshold):
+    """Over seeds: pairs of one similarity are found as often as `recall_at` says."""
+    n_pairs = 2000
+    X = sets_of_pairs(shared, n_pairs, 0)
+    similarity = shared / (80 - shared)
+    shares = []
+    for seed in range(3):
+        cws = ConsistentWeightedSampling(n_hashes=128, random_state=seed)
+        index = KernelNeighbors(cws, radius=1 - threshold, algorithm="lsh", recall=0.5, rerank=True)
+        graph = index.fit(X[::2]).radius_neighbors_graph(X[1::2], mode="distance")
+        np.testing.assert_allclose(graph.data, 1 - similarity, rtol=1e-12)
+        shares.append((np.diff(graph.indptr) > 0).mean())
+        stated = index.recall_at(similarity)
+    assert 0.5 <= stated < 0.95
+    error = np.sqrt(stated * (1 - stated) / (3 * n_pairs))
+    assert abs(np.mean(shares) - stated) <= theorems.N_STANDARD_ERRORS * error
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_of_files(tmp_path, seed):
+    """Records of which half are near another one, some at the threshold: of those that a search
+    of all pairs removes."""
+    X = sets_of_pairs(36, 1500, seed)
+    texts = [" ".join(f"w{column}" for column in row.indices) for row in X]
+    (tmp_path / "in.txt").write_text("\n".join(texts))
+    minhash = MinHash(n_hashes=128, random_state=seed)
+    removed = []
+    for options in ({}, {"recall": 1}):
+        done = deduplicate_files(
+            minhash, tmp_path / "in.txt", tmp_path / "out", source="word:1", **options
+        )
+        removed.append(done.n_records - done.n_kept)
+    assert 500 < removed[1] < 1400
+    assert_recall(*removed, 0.95)
