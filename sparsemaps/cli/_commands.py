@@ -17,7 +17,7 @@ from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Kind
 from sparsemaps.cli._parser import flag
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._code_checks import TEXTS
-from sparsemaps.files import _dedup, _kernel_matrix, _pairs, _summary
+from sparsemaps.files import _dedup, _kernel_matrix, _labels, _pairs, _summary
 from sparsemaps.files import _map as _files_of_map
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._dedup_plan import Outputs
@@ -436,10 +436,11 @@ def _load_model(path: str) -> Any:
 def predict(options: argparse.Namespace) -> None:
     """``sparsemaps predict``."""
     model = _load_model(options.model)
-    answer = files.predict_files(
+    plan = _labels.predict_plan(
         model, options.inputs, options.output, explain=options.explain, **_how(options, model)
     )
-    if not answer.n_records:
+    answer = _run_labels(options, plan)
+    if answer is not None and not answer.n_records:
         print(f"sparsemaps: {', '.join(options.inputs)}: there are no records", file=sys.stderr)
 
 
@@ -447,16 +448,24 @@ def filter(options: argparse.Namespace) -> None:
     """``sparsemaps filter``."""
     model = _load_model(options.model)
     what = {"label": options.label, "min_score": options.min_score, **_how(options, model)}
-    answer = files.filter_files(model, options.inputs, options.output, **what)
-    print(f"{answer.n_records} records, {answer.n_kept} kept", file=sys.stderr)
+    plan = _labels.filter_plan(model, options.inputs, options.output, **what)
+    answer = _run_labels(options, plan)
+    if answer is not None:
+        print(f"{answer.n_records} records, {answer.n_kept} kept", file=sys.stderr)
+
+
+def _run_labels(options: argparse.Namespace, plan: _labels.Plan) -> Any:
+    if options.dask is not None and not plan.is_shared:
+        raise ValueError("--dask needs an output directory, whose name ends in a slash")
+    return _run_plan(options, _labels, plan)
 
 
 def _how(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     """How records are read for a model."""
     if getattr(model, "vectorizer_", None) is not None:
         options.texts = Texts.analyzer  # whose place the vectorizer takes
-    how = {"n_jobs": options.n_jobs, "progress": options.progress}
-    return {"source": _source(options, "is for models of texts"), **how}
+    source = _source(options, "is for models of texts")
+    return {"source": source, "n_jobs": options.n_jobs}
 
 
 def info(options: argparse.Namespace) -> None:

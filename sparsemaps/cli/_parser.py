@@ -602,12 +602,17 @@ def _add_predict(commands: Any) -> None:
         epilog=PREDICT_EXAMPLES,
     )
     _add_model_inputs(predict, "or file of codes (.npy), ")
-    _add_output(predict, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
+    _add_output(
+        predict,
+        "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ "
+        "for an output of each input",
+    )
     predict.add_argument("--id-field", metavar="FIELD", help="field or column of the id of a text")
     predict.add_argument(
         "--explain", type=integer, default=0, metavar="N",
         help="of texts, also write the N n-grams that decide, with what they add to the score",
     )  # fmt: skip
+    _add_outputs_of_model(predict)
     predict.set_defaults(run="predict")
 
 
@@ -619,13 +624,34 @@ def _add_filter(commands: Any) -> None:
         epilog=FILTER_EXAMPLES,
     )
     _add_model_inputs(chosen, "")
-    _add_output(chosen, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
+    _add_output(
+        chosen,
+        "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ "
+        "for an output of each input",
+    )
     chosen.add_argument("--label", required=True, help="the label of the records")
     chosen.add_argument(
         "--min-score", type=float, metavar="S",
         help="least score of that label; without it, it must be the highest",
     )  # fmt: skip
+    _add_outputs_of_model(chosen)
     chosen.set_defaults(run="filter")
+
+
+_ONE_OR_MANY = (
+    "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ for an output of "
+    "each input"
+)
+
+
+def _add_outputs_of_model(parser: argparse.ArgumentParser) -> None:
+    _add_tasks(
+        parser,
+        "many files, where OUTPUT is a directory",
+        "make all outputs; without it, those are taken that an earlier run of the same model, "
+        "options and inputs has made",
+        "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths",
+    )
 
 
 def _add_model_inputs(parser: argparse.ArgumentParser, more: str) -> None:

@@ -14,8 +14,8 @@
   options, ``_dedup_stages`` has the stages, ``_removed_records`` finds which records are removed,
   ``_kept_records`` writes the others, and ``_evidence`` says why. ``_reported`` has the contents of
   the report, and ``_report`` makes a page of them.
-- ``_learning`` trains models of ``linear`` on files (`train_files`), labels records with them
-  (`predict_files`), and writes those of a label (`filter_files`).
+- ``_learning`` trains models of ``linear`` on files (`train_files`). ``_labels`` labels records
+  with them (`predict_files`), and writes those of a label (`filter_files`).
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary`` counts the contents of a file, for ``sparsemaps info``.
 
@@ -26,14 +26,8 @@ writes the text.
 from sparsemaps.files._dedup import Deduplicated, DeduplicatedFile, deduplicate_files
 from sparsemaps.files._job import MappedFile
 from sparsemaps.files._job_options import Svmlight, Texts
-from sparsemaps.files._learning import (
-    FilteredFile,
-    LabelledFile,
-    TrainedModel,
-    filter_files,
-    predict_files,
-    train_files,
-)
+from sparsemaps.files._labels import FilteredFile, LabelledFile, filter_files, predict_files
+from sparsemaps.files._learning import TrainedModel, train_files
 from sparsemaps.files._map import map_files
 from sparsemaps.files._pairs import FoundPairs, similar_pairs_of_files
 

@@ -1,5 +1,6 @@
 """What the two estimators share: rows become codes, problems are solved, rows get scores."""
 
+import hashlib
 import json
 import numbers
 import os
@@ -291,6 +292,10 @@ class CodesModel(_sklearn.BaseEstimator):
         OSError
             If the file cannot be written. An earlier file of this name then stays as it is.
         """
+        _model_file.save(path, self._content())
+
+    def _content(self) -> Iterable[Any]:
+        """The bytes of the file of the model."""
         _sklearn.check_is_fitted(self, "map_")
         more = {
             "n_codes": self._n_codes,
@@ -298,7 +303,14 @@ class CodesModel(_sklearn.BaseEstimator):
             "intercepts": self.intercept_.tolist(),
             "n_iter": int(self.n_iter_),
         }
-        _model_file.save(path, self, self._weights, more)
+        return _model_file.content_of(self, self._weights, more)
+
+    def _digest(self) -> str:
+        """What tells the model from others; a ValueError if it cannot be saved."""
+        found = hashlib.sha256()
+        for piece in self._content():
+            found.update(piece)
+        return found.hexdigest()
 
     @classmethod
     def load(cls, path: Any) -> Self:
@@ -322,7 +334,6 @@ class CodesModel(_sklearn.BaseEstimator):
             or scheme of random numbers.
         """
         model: Self = _model_file.load(os.fspath(path), cls, cls._attributes_of)
-        model._few = FewRows(model.map_, getattr(model, "vectorizer_", None))
         return model
 
     @classmethod

@@ -5,13 +5,15 @@ eight bytes that mark such files, in this order. Nothing in it is code.
 """
 
 import io
+import itertools
 import json
 import math
 import os
+import re
 import struct
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ import scipy.sparse as sp
 import sparsemaps
 from sparsemaps._tools import _checks, _output_files, _text_input
 from sparsemaps._tools._typing import Array
+from sparsemaps.linear._few_rows import FewRows
 
 _FOOTER = struct.Struct("<Q8s")
 _MAGIC = b"SMLINEAR"
@@ -37,10 +40,17 @@ _SIZES = "n_hashes", "n_components", "n_grids"
 _LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
 
 
-def save(path: Any, model: Any, weights: Array, more: dict[str, Any]) -> None:
-    """Write a model of these weights; `more` is added to the description."""
+def save(path: Any, content: Iterable[Any]) -> None:
+    """Write the content of a file."""
     if _text_input.without_compression(os.fspath(path)) != os.fspath(path):
         raise ValueError(f"{path}: a model is mapped into memory, and is not compressed")
+    with _output_files.atomic_output(path) as file:
+        for piece in content:
+            file.write(piece)
+
+
+def content_of(model: Any, weights: Array, more: dict[str, Any]) -> Iterable[Any]:
+    """The bytes of the file of a model of these weights; `more` is added to the description."""
     description = {
         "class": type(model).__name__,
         "version": _VERSION,
@@ -63,12 +73,12 @@ def save(path: Any, model: Any, weights: Array, more: dict[str, Any]) -> None:
     header_of = {"descr": "<f8", "fortran_order": False, "shape": weights.shape}
     np.lib.format.write_array_header_1_0(header, header_of)
     data = np.ascontiguousarray(weights, "<f8").reshape(-1).view(np.uint8)
-    with _output_files.atomic_output(path) as file:
-        file.write(header.getvalue())
-        for start in range(0, len(data), _WRITTEN_BYTES):
-            file.write(data[start : start + _WRITTEN_BYTES].data)
-        file.write(text)
-        file.write(_FOOTER.pack(len(text), _MAGIC))
+    starts = range(0, len(data), _WRITTEN_BYTES)
+    return itertools.chain(
+        [header.getvalue()],
+        (data[start : start + _WRITTEN_BYTES].data for start in starts),
+        [text, _FOOTER.pack(len(text), _MAGIC)],
+    )
 
 
 def _labels(classes: Array) -> list[Any]:
@@ -175,9 +185,10 @@ def load(path: str, cls: Any, attributes_of: Any) -> Any:
             model.n_features_in_ = map.n_features_in_
         for key, value in attributes_of(weights, description).items():
             setattr(model, key, value)
+        model._few = FewRows(map, vectorizer)
     except (
         *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),
-        *(RecursionError, MemoryError, NotImplementedError),
+        *(RecursionError, MemoryError, NotImplementedError, re.error),
     ) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
     return model

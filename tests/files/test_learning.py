@@ -7,46 +7,15 @@ import os
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.labelled_records import WORDS, records, rows, text_model, write_jsonl, write_rows
 from _scripts.commands import command
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import Svmlight, Texts, _learning
-from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
+from sparsemaps.libsvm import load_svmlight_file
 from sparsemaps.linear import KernelClassifier, KernelRegressor
-from sparsemaps.text._analyzers import vectorizer_of
-
-WORDS = {
-    label: text.split()
-    for label, text in {
-        "pets": "the cat and a dog sat on mats while puppies bark at every bird",
-        "money": "the bank and a market lent funds while prices rose on every trade",
-        "sea\tsalt": "the ship and a wave rolled on shores while sailors sang of storms",
-    }.items()
-}
-
-
-def records(n=90, seed=0):
-    """Texts of words of which a few tell the label, with labels and ids."""
-    rng = np.random.default_rng(seed)
-    labels = rng.choice(list(WORDS), n)
-    return [
-        {"text": " ".join(rng.choice(WORDS[label], 9)), "label": str(label), "id": f"r{i}"}
-        for i, label in enumerate(labels)
-    ]
-
-
-def write_jsonl(path, some):
-    path.write_text("".join(json.dumps(record) + "\n" for record in some))
-    return path
-
-
-def text_model(**parameters):
-    vectorizer = vectorizer_of("word:1", binary=True)
-    return KernelClassifier(
-        MinHash(n_hashes=64, random_state=0), vectorizer=vectorizer, random_state=0, **parameters
-    )
 
 
 @pytest.fixture(scope="module")
@@ -58,17 +27,6 @@ def trained(tmp_path_factory):
         text_model(), folder / "train.jsonl", folder / "model", source=Texts(label_field="label")
     )
     return folder / "model"
-
-
-def rows(n=70, seed=0):
-    rng = np.random.default_rng(seed)
-    X = sp.csr_array(rng.gamma(0.5, size=(n, 9)).round(3))
-    return X, np.asarray(X.argmax(axis=1)).ravel() % 3
-
-
-def write_rows(path, X, y):
-    dump_svmlight_file(X, y, str(path), zero_based=False)
-    return path
 
 
 # ---- training ------------------------------------------------------------------------------------
@@ -277,7 +235,7 @@ def test_mistakes(trained, tmp_path):
         (lambda: files.train_files(of_rows, svm, tmp_path / "model.gz"), "is not compressed"),
         (lambda: files.filter_files(model, path, out, label="fish"), r"label must be a class of"),
         (lambda: files.filter_files(model, path, out, label="pets", min_score="x"), "min_score"),
-        (lambda: files.filter_files(model, path, str(tmp_path), label="pets"), "a directory"),
+        (lambda: files.filter_files(model, path, str(tmp_path), label="pets"), "another file"),
         (lambda: files.filter_files(model, [], out, label="pets"), "there are no inputs"),
         (lambda: files.predict_files(model, tmp_path / "bad.jsonl", out), "bad.jsonl: line 10"),
         (lambda: files.predict_files(model, path, out, explain=-1), "explain must be"),

@@ -206,6 +206,7 @@ CHANGES = [
     lambda d: d["vectorizer"]["parameters"].update(n_features=0),
     lambda d: d["vectorizer"]["parameters"].update(dtype={"dtype": "O"}),
     lambda d: d["vectorizer"]["parameters"].update(input="filename"),
+    lambda d: d["vectorizer"]["parameters"].update(token_pattern="(?l"),
     lambda d: d.pop("map"),
 ]
 

@@ -1,0 +1,544 @@
+"""Labels of the records of files: `predict_files`, and `filter_files` of those of one label."""
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools import _checks, _output_files, _text_input
+from sparsemaps._tools._locks import one_writer
+from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._sources import (
+    IDS,
+    RECORD,
+    InputFile,
+    expand,
+    is_directory,
+    known_inputs,
+    refuse_changes,
+    spooled,
+)
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files._coded_records import holds_codes
+from sparsemaps.files._job_options import Svmlight, Texts
+from sparsemaps.files._kept_records import Selection, check_outputs, format_of, write_kept
+from sparsemaps.files._learning import Model, encoded, name_of, rows_of
+from sparsemaps.files._map import one_each
+from sparsemaps.files._results import Results, counts
+from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
+from sparsemaps.files._tasks import (
+    Engine,
+    How,
+    Share,
+    Stage,
+    Task,
+    Threads,
+    check_share,
+    check_stage,
+    run_share,
+    run_stages,
+)
+from sparsemaps.files._text_rows import TextRows
+from sparsemaps.linear import KernelClassifier, KernelRegressor
+
+_CODED_ROWS = 2**16
+"""Rows of a file of codes whose scores are computed together."""
+
+
+class LabelledFile(NamedTuple):
+    """What `predict_files` has written."""
+
+    n_records: int
+
+
+class FilteredFile(NamedTuple):
+    """What `filter_files` has written."""
+
+    n_records: int
+    n_kept: int
+
+
+def predict_files(
+    model: Model,
+    inputs: Any,
+    output: Any,
+    *,
+    source: Texts | Svmlight | None = None,
+    explain: int = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    resume: bool = True,
+    task: tuple[str, int, int] | None = None,
+) -> LabelledFile:
+    r"""Write the label and the scores of each record of files.
+
+    The command ``sparsemaps predict`` calls this function. A line of the output has the number of a
+    record, from 1 through all inputs, or its id; its label; and the score of each class, of two
+    classes that of the second. Of a regressor, it has the number that is predicted. Columns are
+    separated by tabs. The output appears when it is complete.
+
+    Parameters
+    ----------
+    model : KernelClassifier or KernelRegressor
+        A model that is fitted.
+    inputs : str, path-like, file-like, or a sequence of these
+        As for `train_files`; labels are not read. They are read once, a block at a time.
+    output : str, path-like or file-like
+        The file to write (.gz, .bz2, .xz, .zst); "-" is standard output. A directory, which is one
+        that exists or a name that ends in a slash, gets one output for each input, of the input's
+        name without its ending of compression and with ".tsv"; records then count from 1 in each.
+    source : Texts, Svmlight or None, default=None
+        What the inputs are; of texts, the model's vectorizer is the analyzer.
+    n_jobs, progress
+        As for `map_files`.
+    explain : int, default=0
+        For models of texts, how many n-grams to write in further columns, with what they add to the
+        score of the label: those that add or take away most, as ``model.explain`` gives them.
+    resume : bool, default=True
+        For an output that is a directory, whether to take outputs that are complete already. A file
+        OUTPUT.json beside each output records the model, the options, and the path, size and time
+        of the input. Where one of these is another one, the output is made again.
+    task : tuple (stage, i, n) or None, default=None
+        For an output that is a directory: ("predict", i, n) makes only those outputs whose numbers
+        are i modulo n. So n processes, on machines that share the directory, make all of them.
+
+    Returns
+    -------
+    answer : LabelledFile
+        The number of records (`n_records`); of a `task` those of the outputs that it has made.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, codes are of another map, or a line is not of its format.
+    OSError
+        If a file cannot be read or written.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps import MinHash
+    >>> from sparsemaps.files import predict_files
+    >>> from sparsemaps.linear import KernelClassifier
+    >>> model = KernelClassifier(MinHash(random_state=0), random_state=0)
+    >>> model = model.fit([[1, 0, 1], [0, 1, 0]], ["a", "b"])
+    >>> out = BytesIO()
+    >>> predict_files(model, BytesIO(b"0 2:1\n0 1:1 3:1\n"), out).n_records
+    2
+    >>> [line.split(b"\t")[1] for line in out.getvalue().splitlines()]
+    [b'b', b'a']
+    """
+    plan = predict_plan(model, inputs, output, source=source, explain=explain, n_jobs=n_jobs)
+    answer: LabelledFile = run(plan, progress, resume, share=check_share(task))
+    return answer
+
+
+def filter_files(
+    model: KernelClassifier,
+    inputs: Any,
+    output: Any,
+    *,
+    label: Any,
+    min_score: float | None = None,
+    source: Texts | Svmlight | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    resume: bool = True,
+    task: tuple[str, int, int] | None = None,
+) -> FilteredFile:
+    r"""Write the records of files that have a label, byte for byte and in their order.
+
+    The command ``sparsemaps filter`` calls this function. The inputs are read twice, once for the
+    scores and once for the records; a byte a record is kept in between. The output appears when it
+    is complete.
+
+    Parameters
+    ----------
+    model : KernelClassifier
+        A model that is fitted.
+    inputs : str, path-like, file-like, or a sequence of these
+        LIBSVM files, or texts if the model has a vectorizer, of one format if they go to one
+        file. Labels are not read.
+    output : str, path-like or file-like
+        The file to write (.gz, .bz2, .xz, .zst); Parquet, if the inputs are; "-" is standard
+        output. A directory, which is one that exists or a name that ends in a slash, gets one
+        output for each input, of the input's name.
+    label : object
+        A class of the model, or its text.
+    min_score : float or None, default=None
+        The least score of that class; None takes the records whose score is highest for it. Of two
+        classes, the score of the first is that of the second times -1.
+    source, n_jobs, progress
+        As for `predict_files`.
+    resume, task
+        As for `predict_files`; the stage is "filter".
+
+    Returns
+    -------
+    answer : FilteredFile
+        The numbers of records (`n_records`) and of those that are written (`n_kept`); of a `task`
+        those of the outputs that it has made.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, the model has no such class, an input changes meanwhile, or a
+        line is not of its format.
+    OSError
+        If a file cannot be read or written.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from sparsemaps import MinHash
+    >>> from sparsemaps.files import filter_files
+    >>> from sparsemaps.linear import KernelClassifier
+    >>> model = KernelClassifier(MinHash(random_state=0), random_state=0)
+    >>> model = model.fit([[1, 0, 1], [0, 1, 0]], ["a", "b"])
+    >>> out = BytesIO()
+    >>> filter_files(model, BytesIO(b"0 2:1 # kept\n0 1:1 3:1\n"), out, label="b")
+    FilteredFile(n_records=2, n_kept=1)
+    >>> out.getvalue()
+    b'0 2:1 # kept\n'
+    """
+    plan = filter_plan(
+        model, inputs, output, label=label, min_score=min_score, source=source, n_jobs=n_jobs
+    )
+    answer: FilteredFile = run(plan, progress, resume, share=check_share(task))
+    return answer
+
+
+# ---- the plan ------------------------------------------------------------------------------------
+
+
+class Plan(NamedTuple):
+    """The model, the inputs and the outputs, after a check of all options."""
+
+    model: Model
+    source: LibsvmRows | TextRows
+    inputs: list[Any]
+    output: Any
+    """A file, unless there is a `folder`."""
+    folder: str | None
+    """Where each input has an output of its own."""
+    outputs: list[str]
+    """The paths of these."""
+    recipe: dict[str, Any] | None
+    """What decides the outputs of a folder, besides the inputs."""
+    n_jobs: int | None
+    explain: int = 0
+    is_wanted: "_Rule | None" = None
+    """Which records are written; None of `predict_files`, which writes lines about all."""
+
+    @property
+    def stage(self) -> str:
+        return "predict" if self.is_wanted is None else "filter"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes can make the outputs."""
+        return self.folder is not None
+
+    def absolute(self) -> "Plan":
+        """The same plan for processes whose current directory is another one."""
+        return self._replace(inputs=[input.absolute() for input in self.inputs])
+
+
+def predict_plan(
+    model: Model,
+    inputs: Any,
+    output: Any,
+    *,
+    source: Texts | Svmlight | None,
+    explain: int,
+    n_jobs: int | None,
+) -> Plan:
+    """The plan of `predict_files`."""
+    rows = rows_of(getattr(model, "vectorizer_", None), source)
+    paths = expand(inputs)
+    explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
+    if explain and (not isinstance(rows, TextRows) or any(map(holds_codes, paths))):
+        raise ValueError(f"{setting('explain', explain)} is for texts")
+    plan = Plan(model, rows, known_inputs(paths), output, None, [], None, n_jobs, explain)
+    options = {"explain": explain}
+    return _with_folder(plan, options, lambda name: _text_input.without_compression(name) + ".tsv")
+
+
+def filter_plan(
+    model: Any,
+    inputs: Any,
+    output: Any,
+    *,
+    label: Any,
+    min_score: float | None,
+    source: Texts | Svmlight | None,
+    n_jobs: int | None,
+) -> Plan:
+    """The plan of `filter_files`."""
+    if not isinstance(model, KernelClassifier):
+        raise ParameterError("model", repr(model), "a KernelClassifier")
+    is_wanted = _rule(model, label, min_score)
+    rows = rows_of(getattr(model, "vectorizer_", None), source)
+    paths = expand(inputs)
+    coded = [path for path in paths if holds_codes(path)]
+    if coded:
+        raise ValueError(f"{coded[0]} has codes, from which records cannot be written")
+    plan = Plan(model, rows, known_inputs(paths), output, None, [], None, n_jobs, 0, is_wanted)
+    options = {"rule": is_wanted}
+    plan = _with_folder(plan, options, lambda name: name)
+    pairs = zip(plan.outputs, plan.inputs, strict=False)
+    check_outputs(rows, [(name, [input]) for name, input in pairs])
+    return plan
+
+
+def _with_folder(plan: Plan, options: dict[str, Any], name_of_output: Callable[[str], str]) -> Plan:
+    """The plan with an output for each input, if the output is a directory. No output may be an
+    input."""
+    paths = [getattr(input, "path", input) for input in plan.inputs]
+    if hasattr(plan.output, "write"):
+        return plan
+    if not is_directory(plan.output):
+        _output_files.refuse_clashes(paths, [(plan.output, _output_files.OUTPUT)])
+        return plan
+    folder = os.path.abspath(plan.output)
+    pairs = one_each(paths, folder, name_of_output)
+    names = [(name + ending, f"the output of {path}") for name, path in pairs
+             for ending in ("", RECORD)]  # fmt: skip
+    _output_files.refuse_clashes(paths, names)
+    options["source"] = dataclasses.asdict(plan.source.given)
+    recipe = {"model": plan.model._digest(), "options": options}
+    return plan._replace(folder=folder, outputs=[name for name, _ in pairs], recipe=recipe)
+
+
+def listing(plan: Plan) -> list[tuple[str, int, str]]:
+    """Name, number of tasks, and meaning of the only stage."""
+    if not plan.is_shared:
+        raise ValueError("tasks are for an output that is a directory")
+    return [(plan.stage, len(plan.inputs), _ABOUT)]
+
+
+_ABOUT = "an output for each input"
+
+
+def run(
+    plan: Plan,
+    progress: bool | None,
+    resume: bool = True,
+    engine: Engine | None = None,
+    share: Share | None = None,
+) -> Any:
+    """Write the output, or all outputs, or those of a share: the numbers of records."""
+    _checks.check_bool("resume", resume)
+    if share is not None:
+        check_stage(share, listing(plan))
+    if plan.folder is None:
+        return _answer(plan, [_one_output(plan, progress)])
+    os.makedirs(plan.folder, exist_ok=True)
+    results, stage = Results(plan.folder), _stage(plan)
+    made: list[Any]
+    with one_writer(plan.folder, shared=share is not None):
+        if share is not None:
+            run_share([stage], results, share, How(plan.n_jobs, None, progress))
+            tasks = stage.tasks[share.i :: share.n]
+            made = [results.find(task.name, task.recipe) for task in tasks]
+        else:
+            made = run_stages(
+                [stage], results, engine or Threads(plan.n_jobs), not resume, progress
+            )[stage.name]
+    return _answer(plan, [counts(result, 2) for result in made if result is not None])
+
+
+def run_part(plan: Plan, share: Share, progress: bool | None) -> None:
+    """Write the outputs of a share."""
+    run(plan, progress, share=share)
+
+
+def _answer(plan: Plan, numbers: list[list[int]]) -> Any:
+    n_records, n_kept = (sum(number[which] for number in numbers) for which in (0, 1))
+    return LabelledFile(n_records) if plan.is_wanted is None else FilteredFile(n_records, n_kept)
+
+
+def _stage(plan: Plan) -> Stage:
+    tasks = []
+    for input, output in zip(plan.inputs, plan.outputs, strict=True):
+        recipe = {**(plan.recipe or {}), "input": [*input.recipe, format_of(plan.source, input)]}
+        if os.path.exists(os.fspath(input) + IDS):
+            recipe["ids"] = InputFile(os.fspath(input) + IDS).recipe
+        tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
+    alone = plan._replace(inputs=[], outputs=[], output=None)
+    return Stage(plan.stage, _ABOUT, tasks, partial(_one_task, alone))
+
+
+def _one_task(plan: Plan, input: Any, path: str, how: How) -> list[int]:
+    """Make the output of an input."""
+
+    def bar(title: str) -> Any:
+        if how.bar is None or title != _SCORES:
+            return FileProgress([], False)
+        return contextlib.nullcontext(how.bar)
+
+    with _output_files.atomic_output(path) as file:
+        return _write(plan._replace(n_jobs=how.n_jobs), [input], file, bar)
+
+
+def _one_output(plan: Plan, progress: bool | None) -> list[int]:
+    """Make the output of all inputs."""
+    with contextlib.ExitStack() as stack:
+        inputs = plan.inputs
+        if plan.is_wanted is not None:
+            inputs = spooled(inputs, stack)
+            check_outputs(plan.source, [(plan.output, inputs)])
+        file = plan.output
+        if not hasattr(file, "write"):
+            file = stack.enter_context(_output_files.atomic_output(file))
+        numbers = _write(plan, inputs, file, partial(FileProgress, inputs, progress))
+        refuse_changes(inputs)
+    return numbers
+
+
+_SCORES = "scores"
+"""The title of the bar of the first reading."""
+
+
+def _write(plan: Plan, inputs: list[Any], file: Any, bar: Callable[[str], Any]) -> list[int]:
+    """Write lines about the records of some inputs, or records: the numbers of all, and of those
+    that are written."""
+    with bar(_SCORES) as scores_bar:
+        scored = _scored(plan.model, plan.source, inputs, plan.n_jobs, scores_bar, plan.explain)
+        if plan.is_wanted is None:
+            names, n_records = _names_of(plan.model), 0
+            for _, part in scored:
+                ids = part.ids or range(n_records + 1, n_records + 1 + len(part.scores))
+                file.write(_lines(names, part, ids))
+                n_records += len(part.scores)
+            return [n_records, n_records]
+        kept: list[list[Array]] = [[np.zeros(0, bool)] for _ in inputs]
+        for number, part in scored:
+            kept[number].append(plan.is_wanted.of(part.scores))
+    selections = [
+        Selection(input, np.concatenate(some)) for input, some in zip(inputs, kept, strict=True)
+    ]
+    with bar("records") as records_bar:
+        write_kept(plan.source, selections, file, plan.n_jobs, records_bar)
+    return [
+        sum(len(one.kept) for one in selections),
+        sum(int(one.kept.sum()) for one in selections),
+    ]
+
+
+class _Rule(NamedTuple):
+    """Which records, by their scores, are written."""
+
+    number: int
+    """Of the label."""
+    min_score: float | None
+
+    def of(self, scores: Array) -> Array:
+        number, min_score = self
+        if scores.shape[1] == 1:
+            scores = np.hstack([-scores, scores])
+            if min_score is None:  # of equal scores, the first, as predict has it
+                return (scores[:, 1] > 0) == bool(number)
+        if min_score is None:
+            return scores.argmax(axis=1) == number
+        return scores[:, number] >= min_score
+
+
+def _rule(model: KernelClassifier, label: Any, min_score: float | None) -> _Rule:
+    labels = model.classes_.tolist()
+    found = [n for n, one in enumerate(labels) if one == label or name_of(one) == str(label)]
+    if len(found) != 1:
+        shown = ", ".join(name_of(one) for one in labels[:20])
+        raise ParameterError("label", repr(label), f"a class of the model ({shown})")
+    return _Rule(
+        found[0], None if min_score is None else _checks.check_real("min_score", min_score)
+    )
+
+
+# ---- scores --------------------------------------------------------------------------------------
+
+
+class _Scored(NamedTuple):
+    """Records with their scores, one column for each model."""
+
+    scores: Array
+    ids: list[str] | None
+    reasons: list[list[tuple[str, float]]] | None = None
+    """Of each text, the n-grams that add most to its score."""
+
+
+def _scored(
+    model: Model,
+    source: Source,
+    inputs: list[Any],
+    n_jobs: int | None,
+    bar: Any,
+    explain: int = 0,
+) -> Iterator[tuple[int, _Scored]]:
+    """The scores of the records of each input, and its number, a block at a time; and `explain`
+    n-grams of each text."""
+
+    def convert(block: InputBlock) -> _Scored:
+        codes = encoded(model.map_, block)
+        reasons = None
+        if explain:
+            texts = (str(text) for text in block.texts)
+            reasons = [model.explain(text)[:explain] for text in texts]
+        return _Scored(model._scores(codes), block.ids, reasons)
+
+    for number, input in enumerate(inputs):
+        if holds_codes(input):
+            codes = PackedCodes.load(input)
+            model._refuse_other_codes(codes)
+            ids = _ids_beside(input)
+            for start in range(0, len(codes), _CODED_ROWS):
+                some = codes[start : start + _CODED_ROWS]
+                names = None if ids is None else [next(ids) for _ in range(len(some))]
+                yield number, _Scored(model._scores(some), names)
+            bar.add(os.path.getsize(input), len(codes))
+            continue
+        for part in read_rows(source, input, convert, n_jobs=n_jobs, bar=bar):
+            yield number, part
+
+
+def _ids_beside(path: Any) -> Iterator[str] | None:
+    name = os.fspath(path) + IDS
+    if not os.path.exists(name):
+        return None
+
+    def lines() -> Iterator[str]:
+        with open(name, encoding="utf-8", newline="\n") as file:
+            for line in file:
+                yield line.removesuffix("\n")
+
+    return lines()
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def _names_of(model: Model) -> list[str] | None:
+    """The classes as a file has them; None for a regressor."""
+    if isinstance(model, KernelRegressor):
+        return None
+    return [name_of(label).translate(_ESCAPES) for label in model.classes_.tolist()]
+
+
+def _lines(names: list[str] | None, part: _Scored, ids: Any) -> bytes:
+    lines = []
+    reasons = part.reasons or [[]] * len(part.scores)
+    for id, row, ngrams in zip(ids, part.scores.tolist(), reasons, strict=True):
+        if names is None:
+            columns = [f"{row[0]:.9g}"]
+        else:
+            best = int(row[0] > 0) if len(row) == 1 else max(range(len(row)), key=row.__getitem__)
+            columns = [names[best], *(f"{score:.6g}" for score in row)]
+        columns += [f"{ngram.translate(_ESCAPES)} {share:+.4g}" for ngram, share in ngrams]
+        lines.append("\t".join([str(id), *columns]) + "\n")
+    return "".join(lines).encode("utf-8", "surrogatepass")
