@@ -41,7 +41,8 @@ STREAMS = {
     "random_projection": 18,
     "linear": 19,
 }
-"""The number of each class, never reused or renumbered within a scheme."""
+"""The numbers of the first classes, never reused or renumbered within a scheme. Other classes have
+a hash of their name, of 120 bits."""
 
 Parameter: TypeAlias = str | int | float | None
 
@@ -65,13 +66,20 @@ def draw_seed(random_state: RandomState) -> int:
     raise ParameterError("random_state", repr(random_state), rule)
 
 
+def number_of(stream: str) -> int:
+    """The number of a class."""
+    if stream in STREAMS:
+        return STREAMS[stream]
+    return int.from_bytes(hashlib.sha256(stream.encode()).digest()[:15], "little")
+
+
 @lru_cache(maxsize=256, typed=True)  # a fifth of what it takes to map a single row
 def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
     """The `n` uint64 words that key a map of class `stream` with these `parameters` under `seed`.
 
     An integer parameter and a float of the same value are different parameters.
     """
-    spawn_key = [SCHEME, STREAMS[stream]]
+    spawn_key = [SCHEME, number_of(stream)]
     if parameters:
         # Python writes a float alike on every platform, but -0.0 unlike 0.0: their sum is 0.0.
         canonical = [part + 0.0 if isinstance(part, float) else part for part in parameters]

@@ -14,11 +14,7 @@ number of threads, on any machine.
 - ``_orthogonal`` has blocks of orthogonal random vectors, for dense rows.
 - ``_bandwidth`` computes `gamma` from the data.
 - ``_config`` makes a map from the dictionary that ``to_config`` returned.
-- ``count_sketch``, ``random_projection``, ``tensor_sketch``, ``random_maclaurin``: inner products
-  and series of them.
-- ``random_fourier``, ``fastfood``, ``random_binning``: kernels of the difference of two rows.
-- ``weighted_sampling``, ``minhash``, ``sign_projection``: samples that agree at the kernel's rate.
-- ``kernel_product``: the product of a sampled map's kernel and another map's kernel.
+- The other modules have one map each; ``kernel_product`` makes one of two others.
 
 ``sparsemaps/__init__.pyi`` lists each map once. ``approximation``, ``neighbors``, ``files`` and
 ``dask`` use the maps. ``docs/add_a_map.md`` says how to add one.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.close_rows import rows
+from _data.variants import COVERED, CWS, REFUSED
 from _oracles import theorems
 from scipy import special
 from sklearn.base import clone
@@ -69,85 +70,6 @@ def coverage_pairs():
         "far": unit_rows(one, other),
     }
 
-
-def laplacian_density(pitch):
-    return pitch * np.exp(-pitch)
-
-
-def ends(probability):
-    """The spectrum of the kernel that is a product of cosines."""
-    return np.where(probability < 0.5, -1.0, 1.0)
-
-
-CWS = ConsistentWeightedSampling
-
-COVERED = [
-    (CWS(bits=12, t_bits=8), 0.2, "any rows"),
-    (CWS(bits=16), 0.9, "these rows"),
-    (CWS(bits=12, t_bits=8, method="dart"), 0.3, "any rows"),
-    (CWS(bits=12, t_bits=8, signed=True), 0.3, "any rows"),
-    (CWS(bits=12, t_bits=8, power=0.5), 0.3, "any rows"),
-    (MinHash(bits=2), 0.4, "any rows"),
-    (MinHash(), 0.2, "any rows"),
-    (RandomBinning(n_bins=8), 0.3, "any rows"),
-    (RandomBinning(gamma="median"), 0.2, "these rows"),
-    (SignProjection(), 0.2, "any rows"),
-    (SignProjection(dense_output=True), 0.4, "any rows"),
-    (SignProjection(distribution="orthogonal"), 0.2, "any rows"),
-    (SignProjection(kernel="acos_chi2"), 0.2, "these rows"),
-    (SignProjection(distribution="rademacher"), 0.4, "these rows"),
-    (KernelProduct(), 0.9, "these rows"),
-    (KernelProduct(maps=(MinHash(bits=2), SignProjection())), 0.4, "any rows"),
-    (KernelProduct(maps=[("a", MinHash(bits=4)), ("b", CWS(bits=12, t_bits=8))]), 0.2, "any rows"),
-    (RandomFourier(), 0.2, "any rows"),
-    (RandomFourier(gamma=0.01), 0.02, "any rows"),
-    (RandomFourier(form="offset"), 0.3, "any rows"),
-    (RandomFourier(kernel="laplacian"), 0.3, "any rows"),
-    (RandomFourier(kernel="cauchy"), 0.3, "any rows"),
-    (RandomFourier(kernel="matern", nu=0.5), 0.3, "any rows"),
-    (RandomFourier(kernel="folded_rbf"), 0.2, "any rows"),
-    (RandomFourier(spectrum=ends), 0.2, "any rows"),
-    (Fastfood(), 0.2, "any rows"),
-    (Fastfood(gamma=0.01), 0.01, "these rows"),
-    (Fastfood(transform_type="fft"), 0.2, "any rows"),
-    (Fastfood(transform_type="orthogonal"), 0.2, "any rows"),
-    (CountSketch(), 0.4, "any rows"),
-    (CountSketch(dense_output=True), 0.4, "any rows"),
-    (RandomProjection(), 0.4, "any rows"),
-    (RandomProjection(distribution="rademacher"), 0.4, "any rows"),
-    (KernelProduct(maps=(MinHash(n_hashes=9), RandomProjection(n_components=9))), 0.4, "any rows"),
-    (TensorSketch(), 0.6, "any rows"),
-    (TensorSketch(degree=3, gamma=0.5, coef0=1.0, dense_output=False), 2.0, "any rows"),
-    (TensorSketch(method="fft"), 0.6, "any rows"),
-    (TensorSketch(kernel="exp", gamma=0.5, max_norm=1.5, tolerance=0.01), 0.6, "any rows"),
-    (TensorSketch(kernel="rbf", gamma=0.5), 0.4, "these rows"),
-    (RandomMaclaurin(), 0.6, "any rows"),
-    (RandomMaclaurin(kernel="exp", gamma=0.5), 0.6, "any rows"),
-    (RandomMaclaurin(degree=3, coef0=1.0, h01=True), 3.0, "any rows"),
-]
-"""Maps, errors, and whether `min_components` answers for any rows or for given ones alone."""
-
-REFUSED = [
-    (CWS(), "above 1, the largest bias .*0-bit.*: give X, .*, or keep t_bits=6, or allow"),
-    (KernelProduct(), "above 1, the largest bias of the estimate, got 0.05: it is of samples"),
-    (SignProjection(kernel="acos_chi2"), "only nearly for 'acos_chi2'; .* give X"),
-    (SignProjection(distribution="rademacher"), "only nearly for distribution='rademacher'"),
-    (Fastfood(hash_dim=64), "no variance formula for Fastfood where hash_dim shortens"),
-    (Fastfood(kernel="matern", degree=3), "no variance formula for Fastfood with kernel='matern'"),
-    (
-        KernelProduct(maps=(SignProjection(n_hashes=16), RandomFourier(n_components=16))),
-        "no variance formula for KernelProduct with a map of dense output",
-    ),
-    (RandomBinning(n_bins=16), "above 0.0625, .* of codes that agree by chance.* more bits"),
-    (
-        TensorSketch(kernel="exp", degree=2),
-        "above .* of an approximation of the kernel.* higher degree",
-    ),
-    (RandomBinning(pitch_density=laplacian_density, n_bins=16), "error must be above 0.0625"),
-    (RandomProjection(distribution="cauchy"), "inner products of Cauchy projections have no mean"),
-    (KernelProduct(maps=(KernelProduct(), MinHash())), "for the product of a KernelProduct give X"),
-]
-"""Maps for which there is no size for an error of 0.05 and any rows, and why."""
 
 N_SEEDS = 120
 
