@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "levels.h"
-#include "simd.h"
+#include "vectors.h"
 
 /* Rows of a tile stand in groups of CODES_LANES, word by word: a vector holds the same word of
  * each. */

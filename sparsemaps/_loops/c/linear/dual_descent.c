@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "random.h"
-#include "simd.h"
+#include "vectors.h"
 
 enum { MODELS = REGISTER_BYTES / sizeof(double) };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "codes.h"
-#include "simd.h"
+#include "vectors.h"
 
 typedef struct {
     const uint8_t *codes;   /* row after row */

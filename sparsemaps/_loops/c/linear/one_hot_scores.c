@@ -1,6 +1,6 @@
 #include "one_hot_scores.h"
 
-#include "simd.h"
+#include "vectors.h"
 
 enum { MODELS = LANE_BYTES / sizeof(double) }; /* at a time */
 

@@ -5,7 +5,7 @@
 
 #include "elementary.h"
 #include "random.h"
-#include "simd.h"
+#include "vectors.h"
 
 typedef int8_t dart_bytes __attribute__((vector_size(8)));
 

@@ -2,7 +2,7 @@
  * eight sums; the first ones within vectors. Every sum is that of the textbook's butterfly: the
  * order does not depend on the width of vectors. */
 #include "fastfood.h"
-#include "simd.h"
+#include "vectors.h"
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)

@@ -4,7 +4,7 @@
 
 #include "normals.h"
 #include "random.h"
-#include "simd.h"
+#include "vectors.h"
 #include "trigonometry.h"
 
 /* A uniform in (0, 1], of 31 bits and rounded to float32. */

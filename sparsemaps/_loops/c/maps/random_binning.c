@@ -1,7 +1,7 @@
 #include "random_binning.h"
 
 #include "random.h"
-#include "simd.h"
+#include "vectors.h"
 
 /* Of one column. */
 typedef struct {

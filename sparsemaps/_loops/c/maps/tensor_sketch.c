@@ -1,6 +1,6 @@
 #include "tensor_sketch.h"
 
-#include "simd.h"
+#include "vectors.h"
 
 enum { TUPLES_AT_ONCE = 128, FEW_ENTRIES = 32 };
 

@@ -1,7 +1,7 @@
 #include "functions.h"
 
 #include "elementary.h"
-#include "simd.h"
+#include "vectors.h"
 #include "sin_cos.h"
 
 static void exp_each(double *x, ptrdiff_t n)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "random.h"
-#include "simd.h"
+#include "vectors.h"
 
 /* Columns in a vector; entries and keys that are hashed before they are added. */
 enum { HASH_STEP = 8, HASH_AT_ONCE = 128, HASH_KEYS = 2 };

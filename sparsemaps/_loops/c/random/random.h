@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "simd.h"
+#include "vectors.h"
 
 /* ---- hash family ------------------------------------------------------------------------- */
 

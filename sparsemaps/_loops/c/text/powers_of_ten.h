@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "simd.h"
+#include "vectors.h"
 
 enum { SMALLEST_POWER = -342, LARGEST_POWER = 342 };
 

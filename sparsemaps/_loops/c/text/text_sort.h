@@ -6,7 +6,7 @@
 #ifndef SPARSEMAPS_TEXT_SORT_H
 #define SPARSEMAPS_TEXT_SORT_H
 
-#include "simd.h"
+#include "vectors.h"
 
 /* Most bits of a digit, passes, and values of all digits: two of 12 bits, or three of 11, or more
  * and shorter ones. */
