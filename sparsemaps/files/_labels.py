@@ -79,9 +79,10 @@ def predict_files(
     r"""Write the label and the scores of each record of files.
 
     The command ``sparsemaps predict`` calls this function. A line of the output has the number of a
-    record, from 1 through all inputs, or its id; its label; and the score of each class, of two
-    classes that of the second. Of a regressor, it has the number that is predicted. Columns are
-    separated by tabs. The output appears when it is complete.
+    record, from 1 through all inputs, or its id. Its label follows, and then the score of each
+    class. For two classes there is one score, that of the second class. A regressor gives its
+    number in place of label and scores. Tabs separate the columns. The output appears when it is
+    complete.
 
     Parameters
     ----------
@@ -154,9 +155,9 @@ def filter_files(
 ) -> FilteredFile:
     r"""Write the records of files that have a label, byte for byte and in their order.
 
-    The command ``sparsemaps filter`` calls this function. The inputs are read twice, once for the
-    scores and once for the records; a byte a record is kept in between. The output appears when it
-    is complete.
+    The command ``sparsemaps filter`` calls this function. The inputs are read twice: once for the
+    scores, and once for the records. In between, a record takes one byte of memory. The output
+    appears when it is complete.
 
     Parameters
     ----------

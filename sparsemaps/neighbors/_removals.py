@@ -3,9 +3,9 @@
 Rows have an order. A row is removed if it is near an earlier row that is kept. So a row that is
 near no other row is kept, and a first search, by sorted hashes of bands, leaves the others
 (`_hashing.near_by_band`). These are taken in their order, some at a time: they are looked up in
-tables of the rows that were kept before, then compared among themselves, and what is kept of them
-is inserted. Where the tables would take too much memory, the rows that are left are looked up in
-what there is, and go on with empty tables.
+tables of the rows that were kept before, and then compared among themselves. The rows that are not
+removed are inserted. If the tables would take too much memory, the remaining rows are looked up in
+the tables so far, and go on with empty tables.
 
 A bucket of the tables has at most `max_bucket` rows: the first ones that were kept. So the answer
 is a function of the rows and their order, whatever is done at a time.
