@@ -5,6 +5,7 @@ tasks    CPU time of Dask's scheduler and client for a task
 scaling  one worker on n parts, two workers on 2 n parts: the time should stay
 mapped   near-duplicates of packed codes that are mapped into memory, on this machine
 records  records without near-duplicates, from file to file, on this machine
+training a linear model on packed codes that are mapped into memory, on this machine
 
 CPU time is that of the processes, so that others on the machine do not count; the rest is by the
 clock, least of several runs.
@@ -187,8 +188,13 @@ similar_pairs_of_files(None, codes, out, threshold=0.8, progress=False,
 
 def search(name: str, arguments: list[str], kill_after: float = 0) -> None:
     """Search pairs in a process of its own, which SIGKILL ends after so many seconds, if any."""
+    run(name, [sys.executable, "-c", SEARCH, *arguments], kill_after, f"{arguments[2]} threads, ")
+
+
+def run(name: str, command: list[str], kill_after: float = 0, how: str = "") -> None:
+    """Run a process, which SIGKILL ends after so many seconds, if any; print what it took."""
     start = time.perf_counter()
-    program = subprocess.Popen([sys.executable, "-c", SEARCH, *arguments])
+    program = subprocess.Popen(command)
     watch = Watch(program.pid)
     watch.start()
     if kill_after:
@@ -198,7 +204,7 @@ def search(name: str, arguments: list[str], kill_after: float = 0) -> None:
     watch.done.set()
     seconds, cpu = time.perf_counter() - start, used.ru_utime + used.ru_stime
     print(f"{name}: status {status}, {seconds:.0f} s by the clock, {cpu:.0f} s of CPU time, of it "
-          f"{used.ru_stime:.0f} s of the system, {arguments[2]} threads, load "
+          f"{used.ru_stime:.0f} s of the system, {how}load "
           f"{os.getloadavg()[0]:.1f}; memory beside the file {watch.peak_kb / 1e6:.2f} GB at its "
           "peak", flush=True)  # fmt: skip
 
@@ -265,8 +271,44 @@ def records(folder: Path, n_rows: int = 10_000_000, family: int = 16, n_jobs: in
           f"memory beside them {watch.peak_kb / 1e6:.2f} GB at its peak")  # fmt: skip
 
 
+TRAIN = """
+import sys
+import numpy as np
+from sparsemaps import from_config
+from sparsemaps.codes import PackedCodes
+from sparsemaps.linear import KernelClassifier
+codes = PackedCodes.load(sys.argv[1])
+model = KernelClassifier(from_config(codes.config), tol=0.1, random_state=0)
+model.fit(codes, np.load(sys.argv[2]))
+some = slice(0, 100_000)
+right = np.mean(model.predict(codes[some]) == np.load(sys.argv[2])[some])
+print(f"read {model.n_iter_} times; {right:.2%} of 100,000 rows have their label", flush=True)
+"""
+
+
+def training(folder: Path, n_rows: int = 10_000_000, n_bytes: int = 256) -> None:
+    """Two classes: a tenth of a row's codes are those of its class."""
+    path, labels, step = folder / "codes.npy", folder / "labels.npy", 100_000
+    config = MinHash(n_hashes=n_bytes, random_state=0).fit_any_width().to_config()
+    of_class = np.random.default_rng(0).integers(0, 256, (2, n_bytes), np.uint8)
+    y = np.random.default_rng(1).integers(0, 2, n_rows, np.uint8)
+    np.save(labels, y)
+
+    def block(first: int) -> npt.NDArray[Any]:
+        rng, own = np.random.default_rng([2, first]), y[first : first + step]
+        codes = rng.integers(0, 256, (len(own), n_bytes), np.uint8)
+        is_own = rng.integers(0, 10, codes.shape, np.uint8) == 0
+        return np.where(is_own, of_class[own], codes)
+
+    about = PackedCodes(block(0)[:1], 8, config)._description()
+    blocks = (block(first) for first in range(0, n_rows, step))
+    _file.write(path, blocks, np.ones(n_rows, bool), about, {})
+    print(f"{path.stat().st_size / 1e9:.2f} GB of codes", flush=True)
+    run("training", [sys.executable, "-c", TRAIN, str(path), str(labels)])
+
+
 def main() -> None:
-    functions = (costs, tasks, scaling, mapped, records)
+    functions = (costs, tasks, scaling, mapped, records, training)
     choices: dict[str, Callable[..., None]] = {one.__name__: one for one in functions}
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=choices)

@@ -1,4 +1,5 @@
-"""Linear models on codes, beside scikit-learn's on one-hot features of the same codes."""
+"""Linear models on codes, beside scikit-learn's and Vowpal Wabbit on one-hot features of the same
+codes."""
 
 import warnings
 
@@ -26,6 +27,25 @@ def rows_of(n_classes):
     config = MinHash(n_hashes=N_HASHES, random_state=0).fit_any_width().to_config()
     packed = codes.PackedCodes(numbers, 8, config, sampled=np.ones(N_ROWS, bool))
     return packed, codes.to_csr(packed), y
+
+
+def vowpal_wabbit(features, y):
+    """Three passes of Vowpal Wabbit with its hinge loss, over examples that were parsed before."""
+    from vowpalwabbit import Workspace
+
+    model = Workspace(f"--oaa {y.max() + 1} --loss_function hinge -b 18 --quiet --noconstant")
+    lines = [
+        f"{label + 1} | " + " ".join(map(str, features.indices[start:stop]))
+        for label, start, stop in zip(y, features.indptr[:-1], features.indptr[1:], strict=True)
+    ]
+    examples = [model.parse(line) for line in lines]
+
+    def train():
+        for _ in range(3):
+            for example in examples:
+                model.learn(example)
+
+    return train
 
 
 class Training:
@@ -57,11 +77,15 @@ class Training:
         sgd = SGDClassifier(tol=1e-2, random_state=0)
         return ratio(lambda: sgd.fit(self.features, self.y), self.ours)
 
+    def track_ratio_vowpal_wabbit(self, n_classes):
+        return ratio(vowpal_wabbit(self.features, self.y), self.ours)
+
     def track_ratio_two_threads(self, n_classes):
         return ratio(self.ours, lambda: self.ours(2))
 
     track_ratio_training.unit = "times faster"
     track_ratio_sgd.unit = "times faster"
+    track_ratio_vowpal_wabbit.unit = "times faster"
     track_ratio_two_threads.unit = "times faster"
 
 

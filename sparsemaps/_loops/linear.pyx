@@ -67,7 +67,7 @@ cdef extern from "c/linear/one_hot_scores.h" nogil:
     const one_hot_scores_loops *one_hot_scores_at(int level)
 
 cdef enum:
-    ROWS = 2048  # whose scores are added up together: some weights stay in the cache meanwhile
+    ROWS = 16384  # whose scores are added up together: some weights stay in the cache meanwhile
 
 # Numbers of the losses (c/linear/dual_descent.h).
 LOSSES = {
@@ -210,6 +210,8 @@ def add_scores(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize
     """Add the sum of the weights at the features of each row to `sums`, of each model."""
     cdef coded_rows rows = rows_of(codes, sampled, n_codes, bits)
     cdef Py_ssize_t n_models = weights.shape[1], start = 0, stop, first
+    # Of several models, the weights of half as many codes fill the cache.
+    cdef Py_ssize_t step = SCORE_CODES if n_models < 8 else SCORE_CODES // 2
     if (weights.shape[0] != n_codes << bits or sums.shape[0] != codes.shape[0]
             or sums.shape[1] != n_models):
         raise ValueError("the arrays do not fit")
@@ -220,7 +222,7 @@ def add_scores(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize
             stop = min(start + ROWS, codes.shape[0])
             first = 0
             while first < n_codes:
-                score_loops.add(&rows, start, stop, first, min(first + SCORE_CODES, n_codes),
+                score_loops.add(&rows, start, stop, first, min(first + step, n_codes),
                                 &weights[0, 0], n_models, &sums[start, 0])
-                first += SCORE_CODES
+                first += step
             start = stop

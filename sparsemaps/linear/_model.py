@@ -20,8 +20,12 @@ from sparsemaps.linear import _explanation, _losses, _model_file, _solver
 from sparsemaps.linear._few_rows import FewRows
 from sparsemaps.linear._losses import Objective
 
-_BLOCK_SCORES = 2**22
+_BLOCK_SCORES = 2**25
 """The largest number of codes, times models, whose scores one call of a kernel computes."""
+
+_BLOCK_ROWS = 2**14
+"""The largest number of rows of such a call. Weights are fetched from memory once for all of them.
+"""
 
 _TEXTS = "texts"
 """The key of a vectorizer in the config of codes of texts."""
@@ -165,7 +169,7 @@ class CodesModel(_sklearn.BaseEstimator):
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
         objective = Objective(self.loss, float(self.C), float(getattr(self, "epsilon", 0.0)), bias)
         rows = _solver.Rows(codes, labels, targets, costs)
-        weights = np.empty((_solver.check_width(codes), n_models))
+        weights = _solver.aligned_zeros(_solver.check_width(codes), n_models)
         intercepts, n_iter, names = np.zeros(n_models), 0, list(names)
         duals = {}
         for number, solution in _solver.solve(
@@ -222,7 +226,7 @@ class CodesModel(_sklearn.BaseEstimator):
 
     def _score_blocks(self, n_rows: int) -> list[tuple[int, int]]:
         step = max(1, _BLOCK_SCORES // (self._n_codes * (1 + len(self.intercept_) // 8)))
-        return _blocks.ranges(0, n_rows, step)
+        return _blocks.ranges(0, n_rows, min(step, _BLOCK_ROWS))
 
     def _scores_of(self, codes: Array, sampled: Array) -> Floats:
         sums = np.zeros((len(codes), len(self.intercept_)))

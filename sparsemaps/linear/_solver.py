@@ -150,7 +150,7 @@ class _Group:
         self._rows, self._objective, self.numbers = rows, objective, numbers
         self._first = 1 if n_models == 1 else numbers[0]
         stride = _kernel.stride_of(len(numbers))
-        self._v = _aligned_zeros(check_width(codes), stride)
+        self._v = aligned_zeros(check_width(codes), stride)
         self._dual = np.zeros((len(codes), len(numbers)))
         self._descent = _kernel.Descent(
             codes.n_hashes, codes.bits, _kernel.LOSSES[objective.loss], objective.epsilon,
@@ -214,7 +214,7 @@ class _Group:
         return Solution(weights, last, n_passes, dual)
 
 
-def _aligned_zeros(n_rows: int, n_columns: int) -> Array:
+def aligned_zeros(n_rows: int, n_columns: int) -> Array:
     """Zeros that begin at a multiple of 64 bytes."""
     zeros = np.zeros(n_rows * n_columns + 8)
     first = -zeros.ctypes.data % 64 // 8

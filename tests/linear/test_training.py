@@ -3,6 +3,7 @@
 import _thread
 import re
 import threading
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -163,7 +164,7 @@ def trained_together(
 ):  # fmt: skip
     """The same of each of the models of some labels."""
     n = len(packed)
-    v = _solver._aligned_zeros(packed.n_hashes << packed.bits, kernel.stride_of(n_models))
+    v = _solver.aligned_zeros(packed.n_hashes << packed.bits, kernel.stride_of(n_models))
     dual, columns = np.zeros((n, n_models)), np.empty(2 * packed.n_hashes, np.uint32)
     descent = kernel.Descent(
         packed.n_hashes, packed.bits, kernel.LOSSES[loss], epsilon, bias, tol, C, key, n_models,
@@ -367,15 +368,15 @@ def test_arrays_that_do_not_fit_are_refused(change):
         "labels": (y > 0).astype(np.int32),
         "dual": np.zeros((n, 1)),
         "sampled": packed.sampled.view(np.uint8),
-        "v": _solver._aligned_zeros(width, 1),
+        "v": _solver.aligned_zeros(width, 1),
         "active": np.empty(n, np.uint8),
         "order": np.empty(n, np.uint32),
         "columns": np.empty(2 * packed.n_hashes, np.uint32),
     }
     if change == "misaligned":
-        arrays["v"] = _solver._aligned_zeros(width + 1, 1)[1:]
+        arrays["v"] = _solver.aligned_zeros(width + 1, 1)[1:]
     elif change == "v":
-        arrays[change] = _solver._aligned_zeros(width - 1, 1)
+        arrays[change] = _solver.aligned_zeros(width - 1, 1)
     else:
         arrays[change] = arrays[change][:-1].copy()
 
@@ -397,7 +398,7 @@ def test_turns_that_do_not_fit_are_refused():
     """Rows of another number than those that a turn began with; models that are not there; models
     of regression together; numbers of models."""
     packed, _, y, _ = coded()
-    v = _solver._aligned_zeros(packed.n_hashes << packed.bits, 1)
+    v = _solver.aligned_zeros(packed.n_hashes << packed.bits, 1)
     columns = np.empty(2 * packed.n_hashes, np.uint32)
     descent = kernel.Descent(
         packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, 1, v, columns
@@ -420,6 +421,29 @@ def test_turns_that_do_not_fit_are_refused():
     for number in (0, kernel.most_models() + 1):
         with pytest.raises(ValueError, match="models are trained together"):
             kernel.stride_of(number)
+
+
+@pytest.mark.parametrize("n_classes", [2, 9])
+def test_memory_beside_the_codes(n_classes):
+    """At most 16 bytes for each row and class, and the weights: those of the models, and of eight
+    that are trained together."""
+    rng = np.random.default_rng(0)
+    n_rows, map = 30_000, SignProjection(n_hashes=8, random_state=0).fit_any_width()
+    packed = codes.PackedCodes(
+        rng.integers(0, 256, (n_rows, 1), np.uint8), 1, map.to_config(),
+        sampled=np.ones(n_rows, bool),
+    )  # fmt: skip
+    y = rng.integers(0, n_classes, n_rows)
+    model = KernelClassifier(map, tol=0.5, random_state=0)
+    model.fit(packed[:50], y[:50] % 2)  # what is imported meanwhile does not count
+    tracemalloc.start()
+    try:
+        model.fit(packed, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    n_weights = (n_classes + 8) * 16
+    assert peak <= 16 * n_rows * n_classes + 8 * n_weights + 2**16
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
