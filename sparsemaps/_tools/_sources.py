@@ -19,9 +19,11 @@ RECORD, LABELS, QIDS, CLASSES, IDS = (
 """Endings of the names of files beside an output: the record, labels, query ids, the table of
 numbers of labels, and ids."""
 
-LENGTHS, DIGESTS, COMMENTS = ".lengths.npy", ".digests.npy", ".comments.tsv"
-"""The same beside codes of records: their lengths, digests of those without samples, and comments
-of their lines."""
+LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD = (
+    ".lengths.npy", ".digests.npy", ".comments.tsv", ".checksums.npy", ".keys.npy", ".bad.tsv",
+)  # fmt: skip
+"""The same beside codes of records: their lengths, digests of those without samples, comments of
+their lines, checksums, the numbers that order them, and the records that could not be read."""
 
 
 def is_standard(path: Any) -> bool:
@@ -59,6 +61,7 @@ class InputFile:
 
     def __init__(self, path: str, start: int = 0, length: int = -1) -> None:
         self.path = path
+        self.given = path  # as tables name it; the path may be made absolute
         self._identity = _identity(path)
         self._range = start, length
 
@@ -110,6 +113,12 @@ class InputFile:
         part = copy.copy(self)
         part._range = start, length
         return part
+
+    def lines_before(self) -> int:
+        """The number of lines before the range."""
+        with self.open_text(_text_input.MAX_LINE_BYTES) as text:
+            next(text.blocks(1), None)
+            return text.lines_before()
 
     def absolute(self) -> "InputFile":
         """The same file for processes whose current directory is another one."""

@@ -11,6 +11,7 @@ Help and version import no module that computes.
 
 import argparse
 import contextlib
+import os
 import shlex
 import signal
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 
 from sparsemaps._tools._parameters import ParameterError, wording_settings
 from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED
-from sparsemaps.cli._parser import BAD_INPUT, flag, make_parser
+from sparsemaps.cli._parser import BAD_INPUT, flag, make_parser, seems_to_be
 
 __all__ = ["main", "make_parser"]
 
@@ -36,9 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
         arguments = ["map", SAVED, *arguments[1:]]
-    if arguments[:1] == ["dedup"] and {*arguments[1:2]}.isdisjoint((*PAIR_MAPS, "-h", "--help")):
-        arguments = ["dedup", "minhash", *arguments[1:]]
-    options = make_parser().parse_args(arguments)
+    has_no_map = arguments[:1] and arguments[0] in WITHOUT_MAP and not _names_a_map(arguments[1:2])
+    words = [arguments[0], "minhash", *arguments[1:]] if has_no_map else arguments
+    options = make_parser().parse_args(words)
+    options.has_no_map = has_no_map
     names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
@@ -58,6 +60,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _Signalled as ended:
         print("sparsemaps: terminated", file=sys.stderr)
         return BY_SIGNAL + ended.number
+
+
+WITHOUT_MAP = ("dedup", "pairs", "train")
+"""Commands whose map is minhash where none is named."""
+
+
+def _names_a_map(word: Sequence[str]) -> bool:
+    """Whether the word after a command is a map, or seems to be one that is spelt wrongly."""
+    return any(
+        name in PAIR_MAPS
+        or ("." not in name and not os.path.exists(name) and seems_to_be(name, PAIR_MAPS))
+        for name in word
+    )
 
 
 class _Signalled(BaseException):

@@ -329,7 +329,7 @@ def _refuse_other_options(options: argparse.Namespace, path: str) -> None:
     parts = list(_maps_of(config))
     made = [part["class"] for part in parts]
     wanted = [factor.partition(":")[2] for factor in (kind.make, *kind.factors)]
-    if made != wanted:
+    if made != wanted and not options.has_no_map:
         raise ValueError(f"{path} has codes of {' and '.join(made)}, not of {options.map_name}")
     known = {name: value for part in parts for name, value in part["parameters"].items()}
     known["seed"] = config.get("seed")
@@ -357,10 +357,18 @@ def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
 def dedup(options: argparse.Namespace) -> None:
     """``sparsemaps dedup``."""
     outputs = Outputs(
-        options.output, options.removed, options.report, options.clusters, options.dry_run
+        options.output,
+        options.removed,
+        options.report,
+        options.clusters,
+        options.bad_records,
+        options.dry_run,
     )
     rule = Rule(options.rule, options.keep, options.against)
-    source, search = _source_by_names(options), _search(options)
+    source, search = (
+        _source_by_names(options),
+        _search(options, getattr(options, "similarity", "jaccard")),
+    )
     plan = make_dedup_plan(
         make_map(options), options.inputs, outputs, source, search, rule, options.n_jobs
     )

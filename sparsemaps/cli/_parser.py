@@ -6,6 +6,7 @@ import importlib
 import itertools
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -114,6 +115,11 @@ def _closest(name: str, names: dict[str, str]) -> str | None:
     plain = name.strip("-").casefold().replace("_", "-")
     close = difflib.get_close_matches(plain, names, n=1)
     return names[close[0]] if close else None
+
+
+def seems_to_be(name: str, names: Iterable[str]) -> bool:
+    """Whether a word is spelt nearly as one of some names."""
+    return _closest(name, {one: one for one in names}) is not None
 
 
 def _question(meant: str | None) -> str:
@@ -400,7 +406,7 @@ def _add_pairs(commands: Any) -> None:
     )
     kinds = pairs.add_subparsers(required=True, metavar="MAP")
     for name in PAIR_MAPS:
-        parser = _add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES)
+        parser = _add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES, _about_maps(pairs.description))
         file = parser.add_argument(
             "inputs", nargs="+", metavar="INPUT",
             help="LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy), whose map is then that "
@@ -477,11 +483,11 @@ def _add_dedup(commands: Any) -> None:
         "may be left\nout; it is minhash then. Codes and other stages are kept in OUTPUT.stages. "
         "The last line\nsays how many records there are, how many are kept, why others were "
         "removed, how many\nclusters have several records, and how many the largest "
-        "has.\nsparsemaps dedup MAP --help lists the options.",
+        "has.",
     )
     kinds = dedup.add_subparsers(required=True, metavar="MAP")
     for name in PAIR_MAPS:
-        parser = _add_kind(kinds, name, MAPS[name], DEDUP_EXAMPLES)
+        parser = _add_kind(kinds, name, MAPS[name], DEDUP_EXAMPLES, _about_maps(dedup.description))
         inputs = parser.add_argument(
             "inputs", nargs="+", metavar="INPUT",
             help="file of texts (.txt, .jsonl, .ndjson, .parquet) or LIBSVM file, plain or "
@@ -507,10 +513,24 @@ def _add_dedup(commands: Any) -> None:
             "cluster that chains of pairs join (default: kept)",
         )  # fmt: skip
         parser.add_argument(
-            "--keep", choices=("first", "longest"), default="first",
-            help="which records come first; the longest have the most characters of text, "
-            "or the most entries (default: first)",
+            "--keep", type=_name, default="first", metavar="first|longest|FIELD",
+            help="which records come first: as they stand; the longest, which have the most "
+            "characters of text or the most entries; or those with the largest number in a field "
+            "of texts, and last those without one (default: first)",
         )  # fmt: skip
+        if name == CONTAINMENT_MAP:
+            parser.add_argument(
+                "--similarity", choices=("jaccard", "containment"), default="jaccard",
+                help="containment removes a record of which a kept one has this share, the "
+                "threshold; with --keep longest, parts of longer records; takes many hashes, fewer "
+                "with --exact (default: jaccard)",
+            )  # fmt: skip
+        bad = parser.add_argument(
+            "--bad-records", type=_name, metavar="FILE",
+            help="set aside records that cannot be read, with file, line and reason; without it, "
+            "the first is an error",
+        )  # fmt: skip
+        bad.complete = _FILE  # type: ignore[attr-defined]
         removals = parser.add_argument(
             "--removed", type=_name, metavar="REMOVED.tsv",
             help="also write each removed record, the kept record that it is near, and their "
@@ -554,7 +574,7 @@ def _add_train(commands: Any) -> None:
     )
     kinds = train.add_subparsers(required=True, metavar="MAP")
     for name in PAIR_MAPS:
-        parser = _add_kind(kinds, name, MAPS[name], TRAIN_EXAMPLES)
+        parser = _add_kind(kinds, name, MAPS[name], TRAIN_EXAMPLES, _about_maps(train.description))
         inputs = parser.add_argument(
             "inputs", nargs="+", metavar="INPUT",
             help="LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
@@ -690,16 +710,26 @@ def _add_info(commands: Any) -> None:
     info.set_defaults(run="info")
 
 
-def _add_kind(kinds: Any, name: str, kind: Kind, examples: str) -> argparse.ArgumentParser:
+def _add_kind(
+    kinds: Any, name: str, kind: Kind, examples: str, about: str = ""
+) -> argparse.ArgumentParser:
+    """The parser of a map or kernel; `about` says what the command does with it."""
+    summary = kind.summary[0].upper() + kind.summary[1:] + "."
     parser: argparse.ArgumentParser = kinds.add_parser(
         name,
         help=kind.summary,
-        description=kind.summary[0].upper() + kind.summary[1:] + ".",
+        description=f"{about}\n\n{name}: {summary}" if about else summary,
         epilog=examples.format(name=name),
     )
     for option in kind.options:
         _add_option(parser, option)
     return parser
+
+
+def _about_maps(about: str) -> str:
+    """What a command does whose map may be left out, with the maps that may be named."""
+    names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; minhash if left out.", 100)
+    return f"{about}\n\n{names}"
 
 
 def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:

@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
@@ -17,9 +18,12 @@ from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import (
+    BAD,
+    CHECKSUMS,
     COMMENTS,
     DIGESTS,
     IDS,
+    KEYS,
     LENGTHS,
     RECORD,
     InputFile,
@@ -40,7 +44,7 @@ from sparsemaps.neighbors._exact import ExactKernel
 RANGE_BYTES = 2**26
 """Largest length of a range of an input, whose codes are made by one task."""
 
-BESIDE = LENGTHS, DIGESTS, IDS, COMMENTS
+BESIDE = LENGTHS, DIGESTS, CHECKSUMS, IDS, COMMENTS, KEYS, BAD
 """Endings of the names of files beside codes."""
 
 
@@ -61,6 +65,28 @@ class Codes(NamedTuple):
         return read_array(
             self.path + LENGTHS, ArrayKind(np.uint32, (sum(self.n_records),)), mmap=True
         )
+
+    def keys(self) -> Array:
+        """The number of each record, by which records are ordered; NaN if it has none."""
+        kind = ArrayKind(np.float64, (sum(self.n_records),))
+        if not sum(self.n_records):  # there is no file
+            return np.empty(0)
+        return read_array(self.path + KEYS, kind, mmap=True)
+
+    def are_equal(self, rows: Array, others: Array) -> Array:
+        """Which pairs of records hold the same, but for chance of 2^-32."""
+        kind = ArrayKind(np.uint32, (sum(self.n_records),))
+        checksums = read_array(self.path + CHECKSUMS, kind, mmap=True)
+        lengths = self.lengths()
+        same: Array = (checksums[rows] == checksums[others]) & (lengths[rows] == lengths[others])
+        return same
+
+    def n_bad(self) -> int:
+        """The number of records that could not be read."""
+        if not os.path.exists(self.path + BAD):
+            return 0
+        with open(self.path + BAD, "rb") as file:
+            return sum(1 for _ in file)
 
     def digests(self) -> Array:
         """Of each record without samples: its number, and a digest of its content in two words."""
@@ -97,7 +123,8 @@ class Earlier(NamedTuple):
         if self.kept is None:
             return codes
         kept = read_array(self.kept.path, ArrayKind(np.bool_, (len(codes),)))
-        return codes._with_rows(codes.array, codes.sampled & kept)
+        sizes = None if codes.sizes is None else codes.sizes * kept
+        return codes._with_rows(codes.array, codes.sampled & kept, sizes)
 
     def absolute(self) -> "Earlier":
         """The same for processes whose current directory is another one."""
@@ -178,10 +205,16 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
     n_records = list(map(len, codes))
     starts = np.cumsum([0, *n_records]).tolist()
     lengths, digests, comments = [np.empty(0, np.uint32)], [np.empty((0, 3), np.uint64)], []
+    checksums: list[Array] = []
+    keys: list[Array] = []
     for part, start, n in zip(parts, starts, n_records, strict=False):
         if not os.path.exists(part + LENGTHS):
             lengths.append(np.zeros(n, np.uint32))
             continue
+        if os.path.exists(part + CHECKSUMS):
+            checksums.append(read_array(part + CHECKSUMS, ArrayKind(np.uint32, (n,))))
+        if os.path.exists(part + KEYS):
+            keys.append(read_array(part + KEYS, ArrayKind(np.float64, (n,))))
         lengths.append(read_array(part + LENGTHS, ArrayKind(np.uint32, (n,))))
         own = np.array(_digests(part, n))
         own[:, 0] += np.uint64(start)
@@ -189,6 +222,15 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
         comments += [(start + row, text) for row, text in read_comments(part)]
     save_array(path + LENGTHS, np.concatenate(lengths))
     save_array(path + DIGESTS, np.concatenate(digests).reshape(-1))
+    for ending, arrays in ((CHECKSUMS, checksums), (KEYS, keys)):
+        if arrays:
+            save_array(path + ending, np.concatenate(arrays))
+    bad = [part + BAD for part in parts if os.path.exists(part + BAD)]
+    if bad:
+        with _output_files.atomic_output(path + BAD) as file:
+            for name in bad:
+                with open(name, "rb") as lines:
+                    shutil.copyfileobj(lines, file)
     if comments:
         with _output_files.atomic_output(path + COMMENTS) as file:
             write_comments(file, comments)
@@ -262,15 +304,19 @@ def near_rows(
     return distinct(np.concatenate(near))
 
 
-def copies(digests: Array) -> tuple[Array, Array]:
-    """Pairs of records without samples of equal bytes: each record with the first of its equals."""
+def copies(digests: Array, key: Array | None = None) -> tuple[Array, Array]:
+    """Pairs of records without samples of equal bytes: each record with the first of its equals, by
+    number, or by ascending key."""
     rows = digests[:, 0].astype(np.int64)
     if not len(rows):
         return rows, rows
+    if key is not None:
+        order = np.argsort(key[rows], kind="stable")
+        rows, digests = rows[order], digests[order]
     _, first, which = np.unique(digests[:, 1:], axis=0, return_index=True, return_inverse=True)
     first_of = rows[first[which.reshape(-1)]]
-    is_later = first_of < rows
-    return first_of[is_later], rows[is_later]
+    is_other = first_of != rows
+    return first_of[is_other], rows[is_other]
 
 
 # ---- the exact kernel ----------------------------------------------------------------------------

@@ -38,9 +38,9 @@ class DeduplicatedFile(NamedTuple):
 
 class Deduplicated(NamedTuple):
     """The numbers of records, of kept records, of clusters of several records, and of records of
-    the largest cluster; the files; and the numbers of records that are removed as near a kept
-    record of equal codes or text, near another one, and near an earlier delivery (by rule "chain",
-    these are 0)."""
+    the largest cluster; the files; the numbers of records that are removed as equal to a kept one,
+    near a kept one, near an earlier delivery, and contained in a kept one (by rule "chain", these
+    are 0); and the number of bad records."""
 
     n_records: int
     n_kept: int
@@ -50,6 +50,8 @@ class Deduplicated(NamedTuple):
     n_equal: int
     n_near: int
     n_earlier: int
+    n_contained: int = 0
+    n_bad: int = 0
 
     def named_counts(self) -> dict[str, int]:
         """The numbers of records, with the words of a summary."""
@@ -59,6 +61,8 @@ class Deduplicated(NamedTuple):
             "equal to a kept one": self.n_equal,
             "near a kept one": self.n_near,
             "near an earlier delivery": self.n_earlier,
+            "contained in a kept one": self.n_contained,
+            "bad": self.n_bad,
         }
 
 
@@ -72,12 +76,14 @@ def deduplicate_files(
     exact: bool = False,
     rule: Literal["kept", "chain"] = "kept",
     source: Texts | Svmlight | str | None = None,
-    keep: Literal["first", "longest"] = "first",
+    similarity: Literal["jaccard", "containment"] = "jaccard",
+    keep: str = "first",
     removed: Any = None,
     report: Any = None,
     dry_run: bool = False,
     clusters: Any = None,
     against: Any = None,
+    bad_records: Any = "error",
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: bool = True,
@@ -120,10 +126,17 @@ def deduplicate_files(
     source : Texts, Svmlight, str or None, default=None
         What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
         None is ``Texts()`` if the names of the inputs are those of texts, and else ``Svmlight()``.
-    keep : {"first", "longest"}, default="first"
-        The order in which records are taken: as they come, or the longest first, which have the
-        most characters of text or the most entries. By rule "chain", which record of a cluster is
-        kept.
+    similarity : {"jaccard", "containment"}, default="jaccard"
+        For `MinHash` and rule "kept", "containment" removes a record that is a part of a kept one:
+        its similarity is the share of its n-grams or columns that the kept record has too. With
+        `keep` "longest", longer records come first. As for
+        `sparsemaps.neighbors.contained_pairs`, many hashes are needed where the kept record is much
+        longer; fewer with `exact`. All such pairs are held in memory.
+    keep : str, default="first"
+        The order in which records are taken: "first" as they come; "longest" the longest first,
+        which have the most characters of text or the most entries; or the name of a field or column
+        of texts with a number, the largest first. Records without the number come last. Of equal
+        ones, the first comes first. By rule "chain", which record of a cluster is kept.
     removed : str, path-like or None, default=None
         For rule "kept", a table to write: a header, then a line for each removed record, with its
         number or id, the kept record that it is near, and their similarity, with tabs between them.
@@ -147,6 +160,10 @@ def deduplicate_files(
         come before all records. By rule "kept", the records that are kept of deliveries one after
         the other are those that are kept of all of them together. By rule "chain", a cluster with a
         record that is near one of them is left out.
+    bad_records : str or path-like, default="error"
+        "error" makes an error of the first record that cannot be read. Otherwise a table to write:
+        a header, then a line for each such record, with its file, its line or row, the reason, and
+        the line as it stands. Bad records have no number, and stand in no other output.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
     progress : bool or None, default=None
@@ -162,8 +179,9 @@ def deduplicate_files(
     -------
     result : Deduplicated
         `n_records`, `n_kept`; `n_clusters`, those of several records; `largest`, the most records
-        of a cluster; `n_equal`, `n_near` and `n_earlier`, the records that are removed as near a
-        kept record of equal codes or text, near another kept record, and near an earlier delivery;
+        of a cluster; the numbers of removed records that hold the same as a kept one (`n_equal`),
+        are near a kept one (`n_near`), near an earlier delivery (`n_earlier`), or contained in a
+        kept one (`n_contained`); `n_bad`, those that could not be read and are not counted above;
         and `files`, with `input`, `output`, `n_records`, `n_kept` and `skipped` of
         each input.
 
@@ -212,8 +230,9 @@ def deduplicate_files(
     >>> output.getvalue()
     b'a cat sat on the mat\nthe dog ate\n'
     """
-    outputs = Outputs(output, removed, report, clusters, dry_run)
-    search = Search(threshold, recall, exact)
+    bad = None if isinstance(bad_records, str) and bad_records == "error" else bad_records
+    outputs = Outputs(output, removed, report, clusters, bad, dry_run)
+    search = Search(threshold, recall, exact, similarity)
     plan = make_plan(map, inputs, outputs, source, search, Rule(rule, keep, against), n_jobs)
     share = check_share(task)
     if share is None:
@@ -237,7 +256,7 @@ def run(
             stages(plan, inputs, results), results, engine or Threads(plan.job.n_jobs),
             not resume, progress,
         )  # fmt: skip
-        n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0], 7)
+        n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0], 9)
         numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
         write_evidence(plan, inputs, results, numbers.named_counts())
     files = []

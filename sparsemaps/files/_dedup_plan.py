@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from sparsemaps._tools import _output_files, _threads
 from sparsemaps._tools._checks import check_bool, check_choice
+from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._sources import (
     InputFile,
     expand,
@@ -51,6 +52,8 @@ class Outputs(NamedTuple):
     removed: Any = None
     report: Any = None
     clusters: Any = None
+    bad_records: Any = None
+    """Lines that are no records; None makes them an error."""
     dry_run: bool = False
 
     @property
@@ -60,6 +63,7 @@ class Outputs(NamedTuple):
             (self.clusters, "the table of clusters"),
             (self.removed, "the table of removals"),
             (self.report, "the report"),
+            (self.bad_records, "the file of bad records"),
         )
         return [(table, what) for table, what in tables if table is not None]
 
@@ -105,17 +109,24 @@ def make_plan(
     deliveries."""
     paths = expand(inputs)
     check_choice("rule", rule.name, ("kept", "chain"))
-    check_choice("keep", rule.keep, ("first", "longest"))
+    if not isinstance(rule.keep, str) or not rule.keep:
+        raise ParameterError("keep", repr(rule.keep), "'first', 'longest' or the name of a field")
     check_bool("dry_run", outputs.dry_run)
     for table, what in outputs.tables:
-        if rule.name == "chain" and table is not outputs.clusters:
+        of_any_rule = outputs.clusters, outputs.bad_records
+        if rule.name == "chain" and all(table is not one for one in of_any_rule):
             raise ValueError(f"{what} is for rule 'kept': by chains, no record says why")
     rule = rule._replace(against=_earlier_deliveries(rule.against))
     _threads.resolve_n_jobs(n_jobs)
     fitted = as_fitted(MinHash(random_state=0) if map is None else map)
     if not fitted.has_codes:
         raise ValueError(f"map must be a map with codes, got {type(fitted).__name__}")
-    job = coding_job(fitted, by_names(source, paths), n_jobs)
+    if search.is_containment:
+        _check_containment(fitted, rule)
+    job = coding_job(
+        fitted, by_names(source, paths), n_jobs, key_field=rule.key_field,
+        sets_aside=outputs.bad_records is not None,
+    )  # fmt: skip
     _check_codes(job, search, rule.against)
     files = [(outputs.records, paths)]
     is_many = is_directory(outputs.records)
@@ -181,6 +192,14 @@ def _earlier(path: Any) -> list[Earlier]:
 
 def files_of(against: tuple[Earlier, ...]) -> list[InputFile]:
     return [file for earlier in against for file in earlier.files]
+
+
+def _check_containment(map: Any, rule: Rule) -> None:
+    said = setting("similarity", "containment")
+    if not map.law.is_of_sets:
+        raise ValueError(f"{said} is for MinHash")
+    if rule.name == "chain":
+        raise ValueError(f"{said} is for rule 'kept'")
 
 
 def _check_codes(job: Job, search: Search, against: tuple[Earlier, ...]) -> None:

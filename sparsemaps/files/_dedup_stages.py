@@ -34,7 +34,13 @@ from sparsemaps.files._dedup_plan import (
 )
 from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._removed_records import SIMILARITY, find_removals, leaders, read_removals
+from sparsemaps.files._removed_records import (
+    SIMILARITY,
+    find_removals,
+    key_of,
+    leaders,
+    read_removals,
+)
 from sparsemaps.files._results import Results, Steps, save_array
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors._clusters import numbered_components
@@ -170,10 +176,16 @@ def _choose(of: Any, path: str, how: How) -> list[int]:
     n = sum(codes.n_records)
     numbers = read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1))
     near = read_array(_beside(path, NEAR), ArrayKind(np.int64, most=n - 1))
-    kept = kept_rows(numbers, codes.lengths(), near, plan.rule.keep)
+    kept = kept_rows(numbers, near, key_of(codes, plan.rule))
     save_array(path, kept)
     sizes = np.bincount(numbers)
-    return [n, int(kept.sum()), int((sizes > 1).sum()), int(sizes.max(initial=0)), 0, 0, 0]
+    causes = 0, 0, 0, 0
+    return [n, int(kept.sum()), *_of_clusters(sizes), *causes, codes.n_bad()]
+
+
+def _of_clusters(sizes: Array) -> tuple[int, int]:
+    """The number of clusters of several records, and the size of the largest."""
+    return int((sizes > 1).sum()), int(sizes.max(initial=0))
 
 
 def _find_removals(of: Any, path: str, how: How) -> int:
@@ -207,23 +219,21 @@ def _leave_removed(of: Any, path: str, how: How) -> list[int]:
     kept[found.removed] = False
     save_array(path, kept)
     sizes = np.bincount(read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1)))
-    is_earlier = found.witness >= n
-    n_earlier, n_equal = int(is_earlier.sum()), int((found.similarity[~is_earlier] == 1).sum())
-    return [
-        n, int(kept.sum()), int((sizes > 1).sum()), int(sizes.max(initial=0)), n_equal,
-        len(found.removed) - n_equal - n_earlier, n_earlier,
-    ]  # fmt: skip
+    is_own = found.witness < n
+    removed, witness = found.removed[is_own], found.witness[is_own]
+    n_equal = int(codes.are_equal(removed, witness).sum())
+    n_near, n_earlier, n_contained = len(removed) - n_equal, len(found.removed) - len(removed), 0
+    if plan.search.is_containment:
+        n_near, n_contained = 0, n_near
+    causes = n_equal, n_near, n_earlier, n_contained
+    return [n, int(kept.sum()), *_of_clusters(sizes), *causes, codes.n_bad()]
 
 
-def kept_rows(numbers: Array, lengths: Array, near: Array, keep: str) -> Array:
-    """Whether each record is kept: one of each cluster, but none of a cluster that is near an
-    earlier delivery."""
+def kept_rows(numbers: Array, near: Array, key: Array | None) -> Array:
+    """Whether each record is kept: of each cluster the first, by number or by ascending key; but
+    none of a cluster that is near an earlier delivery."""
     n_clusters = int(numbers.max()) + 1 if len(numbers) else 0
-    rows = np.arange(len(numbers))
-    if keep == "longest":
-        longest = np.zeros(n_clusters, lengths.dtype)
-        np.maximum.at(longest, numbers, lengths)
-        rows = np.flatnonzero(lengths == longest[numbers])
+    rows = np.arange(len(numbers)) if key is None else np.argsort(key, kind="stable")
     chosen = np.full(n_clusters, -1)
     chosen[numbers[rows[::-1]]] = rows[::-1]  # of rows of one cluster, the first is written last
     if chosen.min(initial=0) < 0:

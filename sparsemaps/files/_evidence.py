@@ -3,6 +3,7 @@
 import itertools
 import mmap
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -12,7 +13,7 @@ import numpy as np
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._sources import IDS
+from sparsemaps._tools._sources import BAD, IDS
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import Earlier
@@ -34,6 +35,8 @@ def write_evidence(
         kind = ArrayKind(np.uint32, (n_records,))
         numbers = read_array(results.path(CLUSTERS), kind, mmap=True)
         write_clusters(outputs.clusters, numbers, ids)
+    if outputs.bad_records is not None:
+        _write_bad(outputs.bad_records, results.path(CODES + BAD))
     if outputs.removed is None and outputs.report is None:
         return
     found = read_removals(results.path(REMOVED), n_records, against)
@@ -45,6 +48,15 @@ def write_evidence(
             page = report_of(found, _settings(plan), counts, name_of, read)
             with _output_files.atomic_output(outputs.report) as file:
                 file.writelines(piece.encode() for piece in render(page))
+
+
+def _write_bad(output: Any, bad: str) -> None:
+    """Write a header, and the lines that are no records."""
+    with _output_files.atomic_output(output) as file:
+        file.write(b"file\tline\treason\trecord\n")
+        if os.path.exists(bad):
+            with open(bad, "rb") as lines:
+                shutil.copyfileobj(lines, file)
 
 
 def _settings(plan: DedupPlan) -> dict[str, Any]:

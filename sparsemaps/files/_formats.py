@@ -21,7 +21,17 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files
-from sparsemaps._tools._sources import COMMENTS, DIGESTS, IDS, LABELS, LENGTHS, QIDS
+from sparsemaps._tools._sources import (
+    BAD,
+    CHECKSUMS,
+    COMMENTS,
+    DIGESTS,
+    IDS,
+    KEYS,
+    LABELS,
+    LENGTHS,
+    QIDS,
+)
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
@@ -53,6 +63,8 @@ class FormatOptions(NamedTuple):
     """For rows of texts, the description of the vectorizer."""
     ids: bool = False
     """Whether the rows have ids."""
+    checksums: bool = False
+    """Whether codes have checksums of their records beside them."""
 
 
 class OutputFormat(ABC):
@@ -68,6 +80,9 @@ class OutputFormat(ABC):
     @abstractmethod
     def _begin(self, path: Any) -> None:
         """Open the files that are written."""
+
+    def begin_input(self, input: Any) -> None:  # noqa: B027 (most formats need nothing here)
+        """Go on with the rows of an input."""
 
     @abstractmethod
     def convert(self, block: InputBlock) -> Any:
@@ -206,13 +221,19 @@ class NpyFormat(_CodesFormat):
 
 class RecordsFormat(_CodesFormat):
     """What jobs over records hold of them: packed codes; beside them the length of each record, a
-    digest of each that has no samples, after its number, and, if asked for, comments of lines."""
+    digest of each that has no samples, after its number, and, if asked for, checksums, numbers that
+    order records, comments of lines, and lines that are no records."""
 
-    beside = LENGTHS, DIGESTS, IDS, COMMENTS
+    beside = LENGTHS, DIGESTS, CHECKSUMS, IDS, COMMENTS, KEYS, BAD
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
         self._comments: IO[bytes] | None = None
+        self._bad: IO[bytes] | None = None
+        self._keys: _GrowingNpy | None = None
+        self._checksums: _GrowingNpy | None = None
+        if self._options.checksums:
+            self._checksums = _GrowingNpy(self._path + CHECKSUMS, np.uint32, self._stack)
         self._lengths = _GrowingNpy(self._path + LENGTHS, np.uint32, self._stack)
         self._digests = _GrowingNpy(self._path + DIGESTS, np.uint64, self._stack)
 
@@ -224,10 +245,25 @@ class RecordsFormat(_CodesFormat):
         words = np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2)
         columns = np.column_stack([empty.astype(np.uint64), words])
         comments = list(comments_of_rows(block.text)) if self._options.comments else []
-        return codes, block.lengths(), columns, (block.ids, comments)
+        checksums = block.checksums() if self._options.checksums else None
+        arrays = block.lengths(), checksums, columns
+        return codes, arrays, comments, block.without_rows()
+
+    def begin_input(self, input: Any) -> None:
+        self._input, self._n_lines = input, 0
 
     def write(self, converted: Any) -> None:
-        codes, lengths, digests, (ids, comments) = converted
+        codes, (lengths, checksums, digests), comments, block = converted
+        ids = block.ids
+        if block.bad:
+            self._set_aside(block.bad)
+        self._n_lines += block.n_lines
+        if block.keys is not None:
+            if self._keys is None:
+                self._keys = _GrowingNpy(self._path + KEYS, np.float64, self._stack)
+            self._keys.append(np.array(block.keys, np.float64))
+        if self._checksums is not None:
+            self._checksums.append(checksums)
         self._append(codes, ids)
         if comments:
             if self._comments is None:
@@ -240,7 +276,26 @@ class RecordsFormat(_CodesFormat):
         self._lengths.append(lengths)
         self._digests.append(digests.reshape(-1))
 
+    def _set_aside(self, bad: Any) -> None:
+        """Write lines that are no records, after file, line and reason."""
+        if self._bad is None:
+            output = _output_files.atomic_output(self._path + BAD)
+            self._bad = self._stack.enter_context(output)
+        before = getattr(self._input, "lines_before", lambda: 0)()
+        given = getattr(self._input, "given", getattr(self._input, "path", self._input))
+        name = "" if hasattr(given, "read") else str(given)
+        name = "standard input" if name == "-" else name
+        for number, reason, line in bad:
+            reason = " ".join(reason.lstrip(":, ").split())
+            head = f"{name}\t{before + self._n_lines + number + 1}\t{reason}\t"
+            self._bad.write(head.encode("utf-8", "surrogateescape"))
+            self._bad.write(line.rstrip(b"\r\n") + b"\n")
+
     def finish(self) -> None:
+        if self._checksums is not None:
+            self._checksums.finish()
+        if self._keys is not None:
+            self._keys.finish()
         self._lengths.finish()
         self._digests.finish()
 

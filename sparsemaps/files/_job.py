@@ -98,6 +98,7 @@ class Job(NamedTuple):
             return target.convert(block), block.n_rows
 
         n_rows = 0
+        target.begin_input(input)
         max_rows = None if self.map is None else rows_at_once(self.map.size)
         for converted, n_more in read_rows(
             self.source, input, convert, n_jobs=self.n_jobs, bar=bar, max_rows=max_rows
@@ -161,11 +162,23 @@ def make_job(
 
 
 def coding_job(
-    map: Any, source: Texts | Svmlight, n_jobs: int | None, *, comments: bool = False
+    map: Any,
+    source: Texts | Svmlight,
+    n_jobs: int | None,
+    *,
+    comments: bool = False,
+    key_field: str | None = None,
+    sets_aside: bool = False,
 ) -> Job:
-    """A job that makes codes of records, and what stands beside them."""
+    """A job that makes codes of records, and what stands beside them: comments of lines, or else
+    checksums."""
     rows, config = rows_for(map, source)
-    options = FormatOptions(False, comments, "", config, has_ids(source))
+    rows = rows._replace(sets_aside=sets_aside)
+    if isinstance(rows, TextRows):
+        rows = rows._replace(key_field=key_field)
+    elif key_field is not None:
+        raise ValueError(f"{setting('keep', key_field)} is a field of texts; rows have none")
+    options = FormatOptions(False, comments, "", config, has_ids(source), checksums=not comments)
     return Job(map, rows, options, "records", n_jobs)
 
 
@@ -173,7 +186,9 @@ def has_ids(source: Texts | Svmlight) -> bool:
     return isinstance(source, Texts) and source.id_field is not None
 
 
-def rows_for(map: Any, source: Texts | Svmlight) -> tuple[Source, dict[str, Any] | None]:
+def rows_for(
+    map: Any, source: Texts | Svmlight
+) -> tuple[LibsvmRows | TextRows, dict[str, Any] | None]:
     """The rows of inputs for a fitted map, and the description of the vectorizer of texts."""
     if isinstance(source, Svmlight):
         return LibsvmRows(source), None

@@ -175,6 +175,7 @@ class Search:
         _search.check_share("threshold", self.threshold)
         _search.check_share("recall", self.recall)
         check_bool("exact", self.exact)
+        check_choice("similarity", self.similarity, ("jaccard", "containment"))
         check_int("max_bytes", self.max_bytes, 2**20, LARGEST_INT)
 
     @property
@@ -194,5 +195,11 @@ class Rule(NamedTuple):
 
     name: str = "kept"
     keep: str = "first"
+    """Which records come first: as they stand, the longest, or by a number in this field."""
     against: Any = None
     """Earlier deliveries: paths; in a plan, their codes."""
+
+    @property
+    def key_field(self) -> str | None:
+        """The field of the number that orders records."""
+        return None if self.keep in ("first", "longest") else self.keep

@@ -40,7 +40,7 @@ def write_kept(
         if not hasattr(output, "write"):
             file = stack.enter_context(_output_files.atomic_output(output))
         if is_parquet:
-            _write_groups(selections, file, bar)
+            _write_groups(source, selections, file, bar)
         else:
             _write_lines(source, selections, file, n_jobs, bar)
 
@@ -239,7 +239,9 @@ def _check_instants(input: Any) -> None:
                 times.column(0).cast(field.type)
 
 
-def _write_groups(selections: list[Selection], file: IO[bytes], bar: FileProgress) -> None:
+def _write_groups(
+    records: Any, selections: list[Selection], file: IO[bytes], bar: FileProgress
+) -> None:
     """Groups of rows, each without those that are not kept."""
     parquet = library("pyarrow.parquet", "writing Parquet", "text")
     with ExitStack() as stack:
@@ -256,10 +258,13 @@ def _write_groups(selections: list[Selection], file: IO[bytes], bar: FileProgres
                 n = 0
                 for group in range(source.num_row_groups):
                     rows = source.read_row_group(group, use_threads=False)
-                    some = _chosen(rows, kept[n : n + len(rows)])
+                    is_kept = records.good_rows(rows)
+                    n_good = int(is_kept.sum())
+                    is_kept[is_kept] = kept[n : n + n_good]
+                    some = _chosen(rows, is_kept)
                     if len(some):
                         writer.write_table(some, row_group_size=len(some))
-                    n += len(rows)
+                    n += n_good
                     update(len(rows))
             _check_number(input, n, len(kept))
 

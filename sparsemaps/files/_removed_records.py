@@ -11,11 +11,18 @@ from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
-from sparsemaps.files._coded_records import CodedInputs, Earlier, copies, rows_of
+from sparsemaps.files._coded_records import (
+    CodedInputs,
+    Codes,
+    Earlier,
+    copies,
+    exact_kernel,
+    rows_of,
+)
 from sparsemaps.files._job_options import Rule, Search
 from sparsemaps.files._results import save_array
 from sparsemaps.files._tasks import How
-from sparsemaps.neighbors import _removals, _search
+from sparsemaps.neighbors import _containment, _removals, _search
 from sparsemaps.neighbors._exact import exact_pairs
 from sparsemaps.neighbors._removals import Near, Removals
 
@@ -30,15 +37,18 @@ def find_removals(
 ) -> int:
     """Write removed records with their witnesses, and how similar they are; returns their
     number."""
-    own = coded.codes.load()
+    own, key = coded.codes.load(), key_of(coded.codes, rule)
+    folder = os.path.dirname(path)
     with ExitStack() as stack:
         earlier = _earlier_codes(rule.against, path + _EARLIER, stack)
-        near = _near(coded, search, earlier, os.path.dirname(path), how, stack)
-        key = None if rule.keep == "first" else -coded.codes.lengths().astype(np.int64)
-        found = _removals.removed_rows(
-            own, earlier, near, key, _search.MAX_BUCKET, how.n_jobs, stages=steps
-        )
-    found = _with_copies(found, *copies(coded.codes.digests()))
+        if search.is_containment:
+            found = _contained(coded, search, earlier, key, (folder, how, steps))
+        else:
+            near = _near(coded, search, earlier, folder, how, stack)
+            found = _removals.removed_rows(
+                own, earlier, near, key, _search.MAX_BUCKET, how.n_jobs, stages=steps
+            )
+    found = _with_copies(found, *copies(coded.codes.digests(), key))
     save_array(path, np.stack(found[:2]).astype(np.uint32))
     save_array(path + SIMILARITY, found.similarity)
     return len(found.removed)
@@ -51,6 +61,74 @@ def read_removals(path: str, n_records: int, against: Sequence[Earlier]) -> Remo
     removed, witness = read_array(path, ArrayKind(np.uint32, (2, None), most))
     similarity = read_array(path + SIMILARITY, ArrayKind(np.float64, (len(removed),)))
     return Removals(removed.astype(np.int64), witness.astype(np.int64), similarity)
+
+
+def key_of(codes: Codes, rule: Rule) -> Array | None:
+    """What records are ordered by, ascending; None is their number."""
+    if rule.keep == "first":
+        return None
+    if rule.keep == "longest":
+        return -codes.lengths().astype(np.int64)
+    return -codes.keys()  # NaN, where a record has no number, is sorted to the end
+
+
+def _contained(
+    coded: CodedInputs, search: Search, earlier: PackedCodes | None, key: Array | None, where: Any
+) -> Removals:
+    """Records that are contained in a record that is kept before them. All such pairs are held."""
+    folder, how, steps = where
+    n = sum(coded.codes.n_records)
+    own = coded.codes.load()
+    i, j, value = _containments(coded, search, own, folder, how, steps)
+    rank = np.arange(n)
+    if key is not None:
+        rank[np.argsort(key, kind="stable")] = np.arange(n)
+    is_later = rank[j] < rank[i]
+    i, j, value = i[is_later], j[is_later], value[is_later]
+    order = np.lexsort((rank[j], rank[i]))
+    i, j, value, before = i[order], j[order], value[order], rank[j[order]]
+    if earlier is not None and len(earlier) and n:
+        more = steps.within("earlier")
+        of_earlier = _search_contained(own, earlier, search, how, more)
+        i, j = np.r_[of_earlier[0], i], np.r_[of_earlier[1] + n, j]
+        value = np.r_[of_earlier[2], value]
+        before = np.r_[np.full(len(of_earlier[0]), -1), before]
+        order = np.lexsort((before, rank[i]))
+        i, j, value = i[order], j[order], value[order]
+    witness, similarity = np.full(n, -1), np.zeros(n)
+    for row, other, share in zip(i.tolist(), j.tolist(), value.tolist(), strict=True):
+        if witness[row] < 0 and (other >= n or witness[other] < 0):
+            witness[row], similarity[row] = other, share
+    removed = np.flatnonzero(witness >= 0)
+    return Removals(removed, witness[removed], similarity[removed])
+
+
+def _containments(
+    coded: CodedInputs, search: Search, own: PackedCodes, folder: str, how: How, steps: Stages
+) -> tuple[Array, Array, Array]:
+    """Pairs of which the first record is contained in the second, and how much of it is."""
+    if not search.exact:
+        return _search_contained(own, None, search, how, steps)
+    given = own, None, search.threshold, search.recall
+    rows = _containment.rows_in_pairs(*given, n_jobs=how.n_jobs, stages=steps.within("rows"))
+    with ExitStack() as stack:
+        inputs = coded.inputs, None
+        kernel = exact_kernel(coded.job, inputs, (own, None), rows, folder, how, stack)
+
+        def share(i: Array, j: Array) -> Array:
+            return _containment.of_similarity(kernel(i, j), own, None, i, j)
+
+        decide = _search.deciding(share, search.threshold)
+        more = steps.within("exact")
+        i, j = _containment.decided(*given, decide=decide, n_jobs=how.n_jobs, stages=more)
+        return i, j, share(i, j)
+
+
+def _search_contained(
+    codes: PackedCodes, other: PackedCodes | None, search: Search, how: How, steps: Stages
+) -> tuple[Array, Array, Array]:
+    given = codes, other, search.threshold, search.recall, how.n_jobs
+    return _containment.contained(*given, stages=steps)[:3]
 
 
 def _earlier_codes(against: Sequence[Earlier], path: str, stack: ExitStack) -> PackedCodes | None:

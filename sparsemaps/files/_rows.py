@@ -1,6 +1,7 @@
 """Blocks of rows of an input, which threads read, in order; and the rows of LIBSVM files."""
 
 import io
+import zlib
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -42,6 +43,10 @@ class InputBlock(NamedTuple):
     ids: list[str] | None = None
     texts: Any = None
     """Of rows of texts, these: strings in a list or in Arrow's array."""
+    keys: Any = None
+    """The numbers that order the records."""
+    bad: Any = ()
+    """What is no record: the number of the line from 0, what is wrong, and the line."""
 
     @property
     def n_rows(self) -> int:
@@ -50,6 +55,9 @@ class InputBlock(NamedTuple):
     def without_rows(self) -> "InputBlock":
         """What stands beside the rows."""
         return self._replace(X=None, text=b"", texts=None)
+
+    def _lines(self) -> list[bytes]:
+        return [line.rstrip(b"\r") for _, line in rows_of(self.text)]
 
     def lengths(self) -> Array:
         """How long records are: the characters of texts, the entries of other rows."""
@@ -62,10 +70,18 @@ class InputBlock(NamedTuple):
         if not len(rows):
             return []
         if self.texts is None:
-            lines = [line.rstrip(b"\r") for _, line in rows_of(self.text)]
+            lines = self._lines()
             return [lines[row] for row in rows]
         texts = (str(self.texts[row]) for row in rows.tolist())
         return [text.encode("utf-8", "surrogatepass") for text in texts]
+
+    def checksums(self) -> Array:
+        """Numbers that differ, but by chance of 2^-32, where what records hold differs."""
+        if self.texts is None:
+            return np.array([zlib.crc32(one) for one in self._lines()], np.uint32)
+        texts = self.texts if isinstance(self.texts, list) else self.texts.to_pylist()
+        sums = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
+        return np.fromiter(sums, np.uint32, len(texts))
 
     def error(self, row: int, column: int, message: str) -> LineError:
         """An error that names the line, and the index as the input numbers it."""
@@ -204,6 +220,8 @@ class LibsvmRows(NamedTuple):
 
     given: Svmlight = Svmlight()
     multilabel: bool = True
+    sets_aside: bool = False
+    """Whether lines that are no rows are set aside, and are no error."""
 
     @property
     def max_line_bytes(self) -> int:
@@ -221,6 +239,7 @@ class LibsvmRows(NamedTuple):
     def block(self, piece: bytes) -> InputBlock:
         """Some lines, with one label a row, or several if that is allowed."""
         one_based = not self.given.zero_based
+        piece, bad = self._good(piece)
         try:
             part = parse(piece, one_based=one_based)
         except LineError:
@@ -235,10 +254,34 @@ class LibsvmRows(NamedTuple):
         width = width_of(part.largest, one_based)
         X, _ = rows.finish(width, one_based, multilabel=False, query_id=False)
         heads = Heads(part.labels, part.label_ends, part.qids)
-        return InputBlock(X, heads, piece, part.n_lines, one_based, partial(line_of_row, piece))
+        line_of = partial(line_of_row, piece)
+        return InputBlock(X, heads, piece, part.n_lines, one_based, line_of, bad=bad)
+
+    def _good(self, piece: bytes) -> tuple[bytes, list[tuple[int, str, bytes]]]:
+        """The lines, of which those that are no rows are empty; and these, if they are set
+        aside."""
+        if not self.sets_aside or self._error(piece) is None:
+            return piece, []
+        good, bad = [], []
+        for number, line in enumerate(io.BytesIO(piece)):
+            error = self._error(line)
+            good.append(line if error is None else b"\n")
+            if error is not None:
+                bad.append((number, error.message, line))
+        return b"".join(good), bad
+
+    def _error(self, lines: bytes) -> LineError | None:
+        """What is wrong with the first line that is no row."""
+        try:
+            part = parse(lines, one_based=not self.given.zero_based, multilabel=self.multilabel)
+            _check_labels(lines, part)
+        except LineError as error:
+            return error
+        return None
 
     def records(self, piece: bytes) -> list[bytes]:
         """The lines that are rows."""
+        piece, _ = self._good(piece)
         return [line for line in io.BytesIO(piece) if line.partition(b"#")[0].strip()]
 
     def texts(self, piece: bytes) -> list[str]:
@@ -247,7 +290,7 @@ class LibsvmRows(NamedTuple):
         return [line.rstrip(b"\r\n").decode("utf-8", "backslashreplace") for line in lines]
 
     def options(self) -> dict[str, Any]:
-        return {"zero_based": self.given.zero_based}
+        return {"zero_based": self.given.zero_based, "sets_aside": self.sets_aside}
 
     def classes_table(self) -> None:
         """There is no table, as labels are numbers."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import io
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -32,6 +33,10 @@ class TextRows(NamedTuple):
     vectorizer: Any
     given: Texts = Texts()
     classes: dict[str, int] | None = None
+    key_field: str | None = None
+    """The field of a number that orders the records."""
+    sets_aside: bool = False
+    """Whether lines or rows that are no records are set aside, and are no error."""
 
     @property
     def max_line_bytes(self) -> int:
@@ -54,10 +59,12 @@ class TextRows(NamedTuple):
     ) -> Iterator[Any]:
         format = self.format_of(input)
         if format == "parquet":
-            for batch in _records.of_parquet(text.file, self._taken(), _BATCH_BYTES, text.name):
+            how = self._taken(), _BATCH_BYTES, text.name, self.sets_aside
+            for batch in _records.of_parquet(text.file, *how):
                 text.advance(batch.n_bytes)
-                for start in range(0, len(batch.texts), max_rows or len(batch.texts)):
-                    yield batch.rows(start, start + (max_rows or len(batch.texts)))
+                step = max_rows or max(len(batch.texts), 1)
+                for start in range(0, max(len(batch.texts), 1), step):
+                    yield batch.rows(start, start + step)
             return
         is_first = text.is_beginning
         for lines in blocks_of(text, n_jobs):
@@ -75,11 +82,24 @@ class TextRows(NamedTuple):
         ids = None if batch.ids is None else [" ".join(str(id).split()) for id in batch.ids]
         heads = one_label_each(labels)
         line_of = partial(_line_of, piece)
-        return InputBlock(X, heads, b"", n_lines, True, line_of, ids, batch.texts)
+        beside = ids, batch.texts, batch.keys, batch.bad
+        return InputBlock(X, heads, b"", n_lines, True, line_of, *beside)
 
     def records(self, piece: Any) -> list[bytes]:
         """Of lines only: rows of Parquet are taken by groups."""
-        return _records.raw_lines(piece.text, piece.format, piece.is_first)
+        text = piece.text
+        if self.sets_aside:
+            bad = {number for number, _, _ in self._records(piece)[0].bad}
+            lines = enumerate(io.BytesIO(text)) if bad else ()
+            text = b"".join(line for number, line in lines if number not in bad) if bad else text
+        return _records.raw_lines(text, piece.format, piece.is_first)
+
+    def good_rows(self, rows: Any) -> Array:
+        """Which rows of a table of Parquet are records."""
+        is_good = np.ones(len(rows), bool)
+        if self.sets_aside:
+            is_good[[row for row, _ in _records.bad_rows(rows, self._taken())]] = False
+        return is_good
 
     def texts(self, piece: Any) -> Any:
         """The texts of the records, a list or an array of Arrow."""
@@ -87,7 +107,8 @@ class TextRows(NamedTuple):
 
     def options(self) -> dict[str, Any]:
         fields = {name: getattr(self.given, name) for name in ("field", "label_field", "id_field")}
-        return {**fields, "labels": self.classes and _digest(self.classes)}
+        more = {"key_field": self.key_field, "sets_aside": self.sets_aside}
+        return {**fields, **more, "labels": self.classes and _digest(self.classes)}
 
     def classes_table(self) -> bytes | None:
         """The numbers of labels and the labels, if these are strings."""
@@ -99,12 +120,14 @@ class TextRows(NamedTuple):
 
     def _taken(self) -> Fields:
         given = self.given
-        return Fields(given.field, given.label_field, given.id_field, records=False)
+        names = given.field, given.label_field, given.id_field
+        return Fields(*names, records=False, key=self.key_field)
 
     def _records(self, piece: Any) -> tuple[Records, int]:
         if isinstance(piece, Records):
-            return piece, len(piece.texts)
-        records = _records.read_lines(piece.text, piece.format, self._taken(), piece.is_first)
+            return piece, len(piece.texts) + len(piece.bad)
+        read = _records.read_good_lines if self.sets_aside else _records.read_lines
+        records = read(piece.text, piece.format, self._taken(), piece.is_first)
         return records, piece.text.count(b"\n")
 
     def _labels(self, batch: Records, piece: Any) -> Array:

@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import itertools
 import json
 import math
 import os
@@ -56,6 +57,10 @@ class Records(_Batch):
     ids: Any = None
     input: Any = None
     n_bytes: int = 0
+    keys: Any = None
+    """A number of each record, NaN if it has none."""
+    bad: Any = ()
+    """Lines or rows that are no records: the number, from 0; what is wrong; and the line."""
 
     def rows(self, start: int, stop: int) -> "Records":
         """Some of the records."""
@@ -63,6 +68,8 @@ class Records(_Batch):
         texts, labels, records = (part if part is None else part[some] for part in self)
         some_records = Records(texts, labels, records)
         some_records.ids = None if self.ids is None else self.ids[some]
+        some_records.keys = None if self.keys is None else self.keys[some]
+        some_records.bad = self.bad if start == 0 else ()
         return some_records
 
 
@@ -191,7 +198,9 @@ def format_of(path: Any, format: str | None, fields: "Fields") -> str:
     if known == "parquet" and (is_stream or base != name):
         raise ValueError(f"{name}: Parquet is not read from pipes or compressed files")
     if known == "txt":
-        for what, value in (("label_field", fields.label), ("id_field", fields.id)):
+        for what, value in (
+            ("label_field", fields.label), ("id_field", fields.id), ("keep", fields.key),
+        ):  # fmt: skip
             if value is not None:
                 raise ValueError(f"{name}: lines of text have no fields, got {what}={value!r}")
     return known
@@ -214,8 +223,11 @@ class _BadRecord(ValueError):
 class Fields:
     """The fields that are read from each record."""
 
-    def __init__(self, text: str, label: str | None, id: str | None, records: bool) -> None:
+    def __init__(
+        self, text: str, label: str | None, id: str | None, records: bool, key: str | None = None
+    ) -> None:
         self.text, self.label, self.id, self.records = text, label, id, records
+        self.key = key
         self._kind_of_labels: type | None = None
 
     def take(self, record: Any, into: "_Lists") -> None:
@@ -227,11 +239,14 @@ class Fields:
             raise _BadRecord(f"a string in the field {self.text!r}", _kind(text))
         label = None if self.label is None else self.check_label(_field(record, self.label))
         id = None if self.id is None else self.check_id(_field(record, self.id))
+        key = None if self.key is None else self.check_key(record.get(self.key))
         into.texts.append(text)
         if label is not None:
             into.labels.append(label)
         if id is not None:
             into.ids.append(id)
+        if key is not None:
+            into.keys.append(key)
 
     def check_label(self, label: Any) -> float | str:
         """A label: numbers as float."""
@@ -242,6 +257,14 @@ class Fields:
             raise _BadRecord(f"a {known} as label, as in the records before", _kind(label))
         self._kind_of_labels = kind
         return kind(label)
+
+    def check_key(self, key: Any) -> float:
+        """A number as float; NaN if there is none."""
+        if key is None:
+            return math.nan
+        if isinstance(key, bool) or not isinstance(key, (int, float)):
+            raise _BadRecord(f"a number in the field {self.key!r}", _kind(key))
+        return float(key)
 
     def check_id(self, id: Any) -> Any:
         _check_scalar(id, self.id)
@@ -275,6 +298,7 @@ class _Lists:
         self.texts: list[str] = []
         self.labels: list[Any] = []
         self.ids: list[Any] = []
+        self.keys: list[float] = []
         self.records: list[bytes] = []
         self.n_bytes = 0
 
@@ -282,6 +306,7 @@ class _Lists:
         labels = None if fields.label is None else self.labels
         batch = Records(self.texts, labels, self.records if fields.records else None)
         batch.ids = None if fields.id is None else self.ids
+        batch.keys = None if fields.key is None else self.keys
         batch.n_bytes = n_bytes
         return batch
 
@@ -338,12 +363,30 @@ def read_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Rec
     return batch.finish(fields, len(piece))
 
 
+def read_good_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
+    """As `read_lines`, without the lines that are no records, which are those that are bad."""
+    try:
+        return read_lines(piece, format, fields, is_first)
+    except LineError:
+        pass
+    batch, bad = _Lists(), []
+    read = _read_txt if format == "txt" else _json_reader()
+    for number, line in enumerate(io.BytesIO(piece)):
+        try:
+            read(line, is_first and number == 0, fields, batch)
+        except LineError as error:
+            bad.append((number, error.message, line))
+    records = batch.finish(fields, len(piece))
+    records.bad = bad
+    return records
+
+
 def raw_lines(piece: bytes, format: str, is_first: bool) -> list[bytes]:
     """The lines that are records, as they stand."""
     lines = list(io.BytesIO(piece))
     if format == "txt":
         return [] if is_first and piece == MARK else lines
-    if is_first and not lines[0].removeprefix(MARK).strip():
+    if is_first and lines and not lines[0].removeprefix(MARK).strip():
         del lines[0]
     return [line for line in lines if not line.isspace()]
 
@@ -457,9 +500,9 @@ def _no_json(error: Any, line: bytes, n_lines: int) -> LineError:
 
 
 def of_parquet(
-    path: Any, fields: Fields, batch_bytes: int, file_name: str = ""
+    path: Any, fields: Fields, batch_bytes: int, file_name: str = "", sets_aside: bool = False
 ) -> Iterator[Records]:
-    """Batches of a Parquet file."""
+    """Batches of a Parquet file; without the bad rows, if these are set aside."""
     parquet = library("pyarrow.parquet", "reading Parquet", "text")
     is_path = isinstance(path, (str, os.PathLike))
     name = file_name.removesuffix(": ") or (os.fspath(path) if is_path else "a file object")
@@ -481,6 +524,11 @@ def of_parquet(
             if rows is None:
                 return
             try:
+                bad = bad_rows(rows, fields) if sets_aside else []
+                if bad:
+                    yield _without(rows, bad, fields)
+                    n_rows += len(rows)
+                    continue
                 for batch in _of_rows(rows, fields, batch_bytes):
                     n_rows += len(batch.texts)
                     before, position = position, size * n_rows // n_all
@@ -509,7 +557,8 @@ def _content_bytes(metadata: Any) -> int:
 def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
     """The columns to read. It is an error if one is missing or of another type."""
     types = library("pyarrow", "reading Parquet", "text").types
-    wanted = [n for n in (fields.text, fields.label, fields.id) if n is not None]
+    fields_of_all = fields.text, fields.label, fields.id, fields.key
+    wanted = list(dict.fromkeys(name for name in fields_of_all if name is not None))
     for column in wanted:
         if schema.names.count(column) != 1:
             columns = ", ".join(map(repr, schema.names[:8])) or "no columns"
@@ -519,6 +568,8 @@ def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
         kind = kind.value_type if types.is_dictionary(kind) else kind
         is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
         is_number = types.is_integer(kind) or types.is_floating(kind)
+        if column == fields.key and not is_number:
+            raise ValueError(f"{name}: expected numbers in the column {column!r}; found {kind}")
         if not is_text and (column == fields.text or not is_number):
             allowed = "strings" if column == fields.text else "strings or numbers"
             raise ValueError(f"{name}: expected {allowed} in the column {column!r}; found {kind}")
@@ -533,6 +584,9 @@ def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
         labels = _scalars(rows.column(fields.label), fields.check_label)
     if fields.id is not None:
         ids = _scalars(rows.column(fields.id), fields.check_id)
+    keys = None
+    if fields.key is not None:
+        keys = _scalars(rows.column(fields.key), fields.check_key)
     pc = library("pyarrow.compute", "reading Parquet", "text")
     ends = np.cumsum(np.asarray(pc.binary_length(texts)) + _RECORD_BYTES)
     start = 0
@@ -546,8 +600,43 @@ def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
             rows[some] if fields.records else None,
         )
         batch.ids = None if ids is None else ids[some]
+        batch.keys = None if keys is None else keys[some]
         yield batch
         start = stop
+
+
+def bad_rows(rows: Any, fields: Fields) -> list[tuple[int, str]]:
+    """The rows that are no records, and what is wrong with each."""
+    try:
+        for _ in _of_rows(rows, fields, 2**62):
+            pass
+    except _BadRow:
+        return list(_each_bad_row(rows, fields))
+    return []
+
+
+def _each_bad_row(rows: Any, fields: Fields) -> Iterator[tuple[int, str]]:
+    for row in range(len(rows)):
+        try:
+            for _ in _of_rows(rows.slice(row, 1), fields, 1):
+                pass
+        except _BadRow as error:
+            yield row, str(error)
+
+
+def _without(rows: Any, bad: list[tuple[int, str]], fields: Fields) -> Records:
+    """The records of some rows but for the bad ones; texts are in a list."""
+    ends = [-1, *(row for row, _ in bad), len(rows)]
+    batch = _Lists()
+    for before, after in itertools.pairwise(ends):
+        for some in _of_rows(rows.slice(before + 1, after - before - 1), fields, 2**62):
+            batch.texts += some.texts.to_pylist()
+            batch.labels += some.labels or []
+            batch.ids += some.ids or []
+            batch.keys += some.keys or []
+    records = batch.finish(fields, 0)
+    records.bad = [(row, f": {reason}", b"") for row, reason in bad]
+    return records
 
 
 def _strings(column: Any, name: str) -> Any:

@@ -29,7 +29,7 @@ def test_it_is_the_function(folder):
     expected = deduplicate_files(None, "in.jsonl", "expected")
     assert (folder / "out").read_bytes() == (folder / "expected").read_bytes()
     *bars, line = done.stderr.decode().splitlines()
-    n_records, n_kept, n_clusters, largest, _, n_equal, n_near, _ = expected
+    n_records, n_kept, n_clusters, largest, _, n_equal, n_near, *_ = expected
     assert 1 < n_clusters < n_kept < n_records == 120
     assert line == (
         f"{n_records} records, {n_kept} kept, {n_equal} equal to a kept one, {n_near} near a kept "
@@ -125,9 +125,45 @@ def test_bad_input(folder, arguments, message):
 def test_the_map_may_be_left_out(folder):
     for arguments in (["--seed", 0, "in.jsonl"], ["minhash", "in.jsonl"]):
         assert command("dedup", *arguments, "-o", "out").returncode == 0
-    assert b"minhash" in command("dedup", "--help").stdout
-    assert b"--against" in command("dedup", "minmax", "--help").stdout
-    assert command("dedup").returncode == 2
+    for name in ("dedup", "pairs", "train"):
+        shown = command(name, "--help").stdout
+        assert shown == command(name, "minhash", "--help").stdout
+        assert b"--n-hashes" in shown
+        assert b"minmax-signs; minhash if left out" in b" ".join(shown.split())
+    found = []
+    for map in ((), ("minhash",)):
+        done = command("pairs", *map, "in.jsonl", "--texts", "word:3", "-o", "pairs.tsv", "--fresh")
+        assert done.returncode == 0, done.stderr
+        found.append((folder / "pairs.tsv").read_bytes())
+    assert found[0] == found[1] != b""
+    wrong = command("dedup", "minhsh", "in.jsonl", "-o", "out")
+    assert (wrong.returncode, b"did you mean minhash?" in wrong.stderr) == (2, True)
+    (folder / "minhsh").write_bytes(b"1 1:1\n")  # a file of that name is an input
+    assert command("dedup", "minhsh", "-o", "out2").returncode == 0
+
+
+def test_pairs_of_codes_of_any_map(folder):
+    """Their map is that of the codes."""
+    (folder / "in.svm").write_bytes(b"1 1:1 2:2\n" * 3)
+    assert command("map", "minmax", "in.svm", "--format", "npy", "-o", "codes.npy").returncode == 0
+    assert command("pairs", "codes.npy", "-o", "pairs.tsv").returncode == 0
+    assert command("pairs", "minmax", "codes.npy", "-o", "same.tsv").returncode == 0
+    assert (folder / "pairs.tsv").read_bytes() == (folder / "same.tsv").read_bytes() != b""
+    assert command("pairs", "minhash", "codes.npy", "-o", "none.tsv").returncode == 2
+
+
+def test_a_field_and_bad_records(folder):
+    lines = [b'{"text": "a b c d e f", "n": 1}\n', b"bad\n", b'{"text": "a b c d e f", "n": 2}\n']
+    (folder / "n.jsonl").write_bytes(b"".join(lines))
+    done = command(
+        "dedup", "n.jsonl", "-o", "out", "--keep", "n", "--bad-records", "bad", "--similarity",
+        "containment",
+    )  # fmt: skip
+    assert done.stderr == (
+        b"2 records, 1 kept, 1 equal to a kept one, 1 bad; 1 clusters of several, largest 2\n"
+    )
+    assert (folder / "out").read_bytes() == lines[2]
+    assert (folder / "bad").read_bytes().splitlines()[1].startswith(b"n.jsonl\t2\texpected a JSON")
 
 
 def test_normal_forms_of_texts(tmp_path):

@@ -108,6 +108,30 @@ def test_empty_inputs_and_pipes(tmp_path):
     assert b"on a cluster, inputs and outputs are files" in done.stderr
 
 
+def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 3000)
+    write_lines(tmp_path / "old.jsonl", TEXTS[:150:2])
+    old = tmp_path / "old"
+    deduplicate_files(MINHASH, tmp_path / "old.jsonl", old, **WORDS)
+    lines = lines_of(TEXTS[:200], "jsonl")
+    (tmp_path / "in.jsonl").write_bytes(b"".join([*lines[:60], b"bad\n", *lines[60:]]))
+    monkeypatch.chdir(tmp_path)  # paths of the plan are those of this directory
+    outputs = Outputs("out", bad_records="aside")
+    rule = Rule("kept", "longest", "old.stages")
+    plan = _dedup_plan.make_plan(
+        MINHASH, "in.jsonl", outputs, WITH_IDS, Search(WORDS["threshold"]), rule, None
+    )
+    done = deduplicate(plan)
+    expected = deduplicate_files(
+        MINHASH, "in.jsonl", "one", against="old.stages", keep="longest", bad_records="aside.one",
+        **{**WORDS, "source": WITH_IDS},
+    )  # fmt: skip
+    assert (done[:4], done[5:]) == (expected[:4], expected[5:])
+    assert min(done.n_earlier, done.n_near, done.n_bad) > 0
+    assert Path("out").read_bytes() == Path("one").read_bytes()
+    assert Path("aside").read_bytes() == Path("aside.one").read_bytes()
+
+
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("default")
 def test_workers_that_are_killed(tmp_path, monkeypatch):

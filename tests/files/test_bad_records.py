@@ -1,0 +1,145 @@
+"""Records that cannot be read are set aside, and the others are as without them."""
+
+import json
+
+import numpy as np
+import pytest
+from _data.dedup_records import make_texts
+
+from sparsemaps import MinHash
+from sparsemaps.files import Texts, _coded_records, deduplicate_files
+
+TEXTS = make_texts(80, seed=8)
+MINHASH = MinHash(n_hashes=64, random_state=0)
+HEADER = ["file", "line", "reason", "record"]
+
+
+def read_bad(path):
+    """The lines of a table of bad records, without its header."""
+    lines = [line.split(b"\t", 3) for line in path.read_bytes().splitlines()]
+    assert [part.decode() for part in lines[0]] == HEADER
+    return [(name.decode(), int(line), reason.decode(), text) for name, line, reason, text in
+            lines[1:]]  # fmt: skip
+
+
+def with_bad(lines, bad, seed):
+    """Lines with some bad ones in between, and the numbers of these from 1."""
+    rng = np.random.default_rng(seed)
+    places = np.sort(rng.integers(0, len(lines) + 1, len(bad))).tolist()
+    mixed, numbers = [], []
+    for row, line in enumerate([*lines, None]):
+        for _ in range(places.count(row)):
+            mixed.append(bad[len(numbers)])
+            numbers.append(len(mixed))
+        mixed += [] if line is None else [line]
+    return mixed, numbers
+
+
+JSON = [
+    (b'{"text": null}\n', "expected a string in the field 'text'; found null"),
+    (b'{"text": "a"\n', "expected a JSON object; found no JSON"),
+    (b"[1]\n", "expected a JSON object; found an array"),
+    (b'{"txt": "a"}\n', "expected the field 'text'; found 'txt'"),
+    (b'{"text": "\xff"}\n', "expected UTF-8; found byte 0xff"),
+    (b'{"text":\t7}\r\n', "expected a string in the field 'text'; found a number"),
+] * 5
+TXT = [(b"one \xff two three\n", "expected UTF-8; found byte 0xff as byte 5 of the line")] * 12
+SVM = [
+    (b"x 1:1\n", "column 1: expected a number as label"),
+    (b"1 1:1 1:2\n", "column 7"),
+    (b"1 b:2 # comment\n", "column 3"),
+] * 6
+
+
+def lines_of(kind):
+    if kind == "jsonl":
+        return [json.dumps({"text": text}).encode() + b"\n" for text in TEXTS]
+    if kind == "txt":
+        return [text.encode() + b"\n" for text in TEXTS]
+    rng = np.random.default_rng(0)
+    rows = [np.sort(rng.choice(200, 8, replace=False)) + 1 for _ in range(60)]
+    rows += [rows[row] for row in rng.integers(60, size=40)]
+    return [b"1 " + " ".join(f"{column}:1" for column in row).encode() + b"\n" for row in rows]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("kind", ["jsonl", "txt", "svm"])
+def test_lines(tmp_path, monkeypatch, kind, exact):
+    """Whatever the ranges and threads: outputs, tables and report are those of the good lines."""
+    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 700)
+    lines, bad = lines_of(kind), {"jsonl": JSON, "txt": TXT, "svm": SVM}[kind]
+    mixed, numbers = with_bad(lines, [line for line, _ in bad], seed=len(kind))
+    (tmp_path / f"good.{kind}").write_bytes(b"".join(lines))
+    (tmp_path / f"bad.{kind}").write_bytes(b"".join(mixed))
+    how = {"threshold": 0.5, "exact": exact, "n_jobs": 2}
+    found = []
+    for name, more in (("good", {}), ("bad", {"bad_records": tmp_path / "aside"})):
+        out, table = tmp_path / f"{name}.out", tmp_path / f"{name}.removed"
+        done = deduplicate_files(
+            MINHASH, tmp_path / f"{name}.{kind}", out, removed=table,
+            report=tmp_path / f"{name}.html", **how, **more,
+        )  # fmt: skip
+        found.append((out.read_bytes(), table.read_bytes(), done[:4], done[5:9]))
+    assert found[0] == found[1]
+    assert 0 < found[0][2][1] < found[0][2][0]
+    aside = read_bad(tmp_path / "aside")
+    assert done.n_bad == len(aside) == len(bad)
+    for (name, line, reason, text), number, (record, why) in zip(aside, numbers, bad, strict=True):
+        assert (name, line) == (str(tmp_path / f"bad.{kind}"), number)
+        assert text == record.rstrip(b"\r\n")
+        assert why in reason
+    with pytest.raises(ValueError, match=rf"bad\.{kind}: line {numbers[0]}[:,]"):
+        deduplicate_files(MINHASH, tmp_path / f"bad.{kind}", tmp_path / "none", **how)
+    assert not (tmp_path / "none").exists()
+
+
+def test_rows_of_parquet(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [(text, row, f"id {row}") for row, text in enumerate(TEXTS)]
+    mixed, numbers = with_bad(rows, [(None, 1, "a"), ("text", 2, None), (None, 3, None)] * 3, 0)
+    texts, scores, ids = zip(*mixed, strict=True)
+    table = pa.table({"text": texts, "score": scores, "id": ids})
+    parquet.write_table(table, tmp_path / "in.parquet", row_group_size=30)
+    keep = [row for row in range(len(mixed)) if row + 1 not in numbers]
+    parquet.write_table(table.take(keep), tmp_path / "good.parquet", row_group_size=30)
+    how = {"threshold": 0.5, "keep": "score", "source": Texts(id_field="id")}
+    done = []
+    for name in ("good", "in"):
+        one, other = tmp_path / f"{name}.parquet", tmp_path / f"{name}.out.parquet"
+        how |= {"bad_records": tmp_path / "aside", "clusters": tmp_path / f"{name}.tsv"}
+        done.append(deduplicate_files(MINHASH, one, other, **how))
+    one, other = (parquet.read_table(tmp_path / f"{name}.out.parquet") for name in ("good", "in"))
+    assert one.equals(other)
+    assert (tmp_path / "good.tsv").read_bytes() == (tmp_path / "in.tsv").read_bytes()
+    assert done[0][:4] == done[1][:4]
+    assert (done[0].n_bad, done[1].n_bad) == (0, 9)
+    aside = read_bad(tmp_path / "aside")
+    assert [line for _, line, _, _ in aside] == numbers
+    assert "found null" in aside[0][2]
+
+
+def test_files_without_a_good_record(tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(b"x\n[]\n\n")
+    done = deduplicate_files(
+        None, tmp_path / "in.jsonl", tmp_path / "out", bad_records=tmp_path / "aside"
+    )
+    assert done[:4] == (0, 0, 0, 0)
+    assert done.n_bad == 2
+    assert (tmp_path / "out").read_bytes() == b""
+    assert [line for _, line, _, _ in read_bad(tmp_path / "aside")] == [1, 2]
+    with pytest.raises(ValueError, match="is the input"):
+        deduplicate_files(
+            None, tmp_path / "in.jsonl", tmp_path / "out", bad_records=tmp_path / "in.jsonl"
+        )
+
+
+def test_results_of_other_runs_are_not_taken(tmp_path):
+    """Without the option, the first bad record is an error, whatever was made before."""
+    (tmp_path / "in.jsonl").write_bytes(b'{"text": "a b c d e f"}\nx\n')
+    for options in ({"bad_records": tmp_path / "aside"}, {}):
+        if options:
+            deduplicate_files(None, tmp_path / "in.jsonl", tmp_path / "out", **options)
+            continue
+        with pytest.raises(ValueError, match="line 2: expected a JSON object"):
+            deduplicate_files(None, tmp_path / "in.jsonl", tmp_path / "out", **options)
+    assert len(read_bad(tmp_path / "aside")) == 1
