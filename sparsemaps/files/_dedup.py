@@ -89,13 +89,14 @@ def deduplicate_files(
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
 ) -> Deduplicated:
-    r"""Remove the records that are near a record which is kept.
+    r"""Remove the records that are near an earlier record.
 
     The command ``sparsemaps dedup`` calls this function. Records are texts, or rows of LIBSVM
-    files. Going through the records in their order, a record is removed if its similarity to a
-    record that was kept before is at least the threshold: so each removal has a record that shows
-    why. The kept records are written byte for byte, in their order. Only codes are in memory or
-    mapped into it: the inputs are read once for the codes, and once more for the output.
+    files. They are taken in their order. A record is removed if its similarity to an earlier
+    record, which was not removed, is at least the threshold. So each removed record has a partner
+    in the output that shows why. The remaining records are written byte for byte, in their order.
+    The inputs are read once for the codes, and once more for the output. Only codes are in memory,
+    or mapped into it.
 
     Parameters
     ----------
