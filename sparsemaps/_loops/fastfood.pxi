@@ -9,7 +9,7 @@
 from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 
 from sparsemaps._loops.arrays cimport (ANY_SIZE, FLOATS, array_of, array_t, csr_block, csr_of,
-                                       dense_output, index_at, value_at)
+                                       dense_output)
 
 cdef extern from "c/random/random.h" nogil:
     uint64_t column_start(uint64_t key, uint64_t column)
@@ -41,19 +41,33 @@ def spread(values, indices, indptr, out):
     Columns that another thread has put out of range since they were checked are left out."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t dense = dense_output(out, &rows)
-    cdef Py_ssize_t row, i
-    cdef uint64_t column, n_columns = dense.shape[1], place
+    cdef Py_ssize_t row
     with nogil:
         for row in range(rows.n_rows):
-            for i in range(rows.indptr[row], rows.indptr[row + 1]):
-                column = <uint64_t>index_at(&rows, i)
-                place = row * n_columns + column
-                if column >= n_columns:
-                    continue
-                if dense.size == sizeof(double):
-                    (<double *>dense.data)[place] = value_at(&rows, i)
-                else:
-                    (<float *>dense.data)[place] = <float>value_at(&rows, i)
+            if dense.size == sizeof(double):
+                spread_row(&rows, row, <const double *>rows.values, dense.shape[1],
+                           <double *>dense.data + row * dense.shape[1])
+            else:
+                spread_row(&rows, row, <const float *>rows.values, dense.shape[1],
+                           <float *>dense.data + row * dense.shape[1])
+
+
+ctypedef fused spread_t:
+    float
+    double
+
+
+cdef inline void spread_row(const csr_block *rows, Py_ssize_t row, const spread_t *values,
+                            uint64_t n_columns, spread_t *out) noexcept nogil:
+    cdef const int32_t *narrow = <const int32_t *>rows.indices
+    cdef const int64_t *wide = <const int64_t *>rows.indices
+    cdef bint is_narrow = rows.index_size == sizeof(int32_t)
+    cdef int64_t i
+    cdef uint64_t column
+    for i in range(rows.indptr[row], rows.indptr[row + 1]):
+        column = <uint64_t>narrow[i] if is_narrow else <uint64_t>wide[i]
+        if column < n_columns:
+            out[column] = values[i]
 
 
 def permute(uint64_t key, uint64_t column, int32_t[::1] out):
