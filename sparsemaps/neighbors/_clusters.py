@@ -81,11 +81,11 @@ def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
     return components.numbers()
 
 
-def rows_with_parents(parents: Array, start: int = 0) -> tuple[Array, Array]:
+def rows_with_parents(parents: Array) -> tuple[Array, Array]:
     """Pairs with the same connected components: the parents of the rows that are not their own
-    parents, and these rows. `start` is the number of the first row."""
-    rows = np.flatnonzero(parents != np.arange(start, start + len(parents)))
-    return parents[rows], rows + start
+    parents, and these rows."""
+    rows = np.flatnonzero(parents != np.arange(len(parents)))
+    return parents[rows], rows
 
 
 class Components:
@@ -132,12 +132,6 @@ class Components:
         is_first = np.empty(len(pairs), bool)
         is_first[order] = np.arange(len(pairs)) - np.repeat(first, sizes) < n
         return is_first
-
-    def join_parents(self, parents: Array) -> None:
-        """Join the rows that other components join, of which these are the parents."""
-        for start in range(0, len(parents), _STEP):
-            some = rows_with_parents(parents[start : start + _STEP], start)
-            self.join(pairs_of_rows(*some))
 
     def first_rows(self) -> Array:
         """The first row of each row's component."""

@@ -1,6 +1,7 @@
 """The report of a deduplication: its parts, what a browser makes of it, and hostile texts."""
 
 import json
+import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
@@ -8,7 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sparsemaps.files import deduplicate_files
+from sparsemaps.files import _report, deduplicate_files
 from sparsemaps.files._report import Group, Pair, Report, draw_pairs, render
 
 HOSTILE = [
@@ -78,6 +79,38 @@ def test_histograms_count_every_removal_and_every_witness():
         "0.88000.880 to 0.90000.900 to 0.92010.920 to 0.94000.940 to 0.96000.960 to 0.98000.980 to "
         "1.0002")  # fmt: skip
     assert texts["sizes"].endswith("12203 to 41")
+
+
+def test_bars_count_all_and_are_shares_of_the_most():
+    """Also what is a little below the threshold, by exact kernels, or above 1, by an estimate."""
+    bins = _report._similarity_bins(np.array([0.5, 0.8, 1.0, 1.001]), 0.7)
+    assert bins[0] == ("0.500 to 0.550", 1)
+    assert bins[-1] == ("0.950 to 1.000", 2)
+    assert sum(n for _, n in bins) == 4
+    table = _report._bars([("one", 4), ("two", 3), ("three", 1)])
+    widths = re.findall(r"width:([0-9.]+)%", table)
+    assert widths == ["100.00", "75.00", "25.00"]
+
+
+def test_what_is_left_out_of_a_text_is_said():
+    for page in (
+        _report._excerpt("x" * 1000, 300),
+        _report._group(_report.Group("a witness", 2, 0.9, "x" * 1000)),
+    ):
+        assert f">{'x' * 300}<i>[700 more characters]</i>" in f">{page}"
+    assert _report._excerpt("x" * 300, 300) == "x" * 300
+
+
+def test_equal_characters_before_a_difference():
+    text = "abcdefgh"
+    for n in range(9):
+        assert _report._n_equal(text[:n] + "X", text[:n] + "Y") == n
+        assert _report._n_equal(text[:n], text) == n
+
+
+def test_long_words_are_compared_in_pieces():
+    tokens = _report._TOKEN.findall("a" * 250 + " b")
+    assert [*map(len, tokens)] == [100, 100, 50, 1, 1]
 
 
 def test_words_that_differ_are_marked_and_no_others():

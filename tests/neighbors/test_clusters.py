@@ -168,6 +168,16 @@ def test_pairs_that_join_two_components(step, monkeypatch):
     np.testing.assert_array_equal(neighbors.clusters(one, other, 100), expected)
 
 
+def test_components_that_begin_in_others():
+    """The others stay as they are."""
+    first = _clusters.Components(4)
+    first.join(np.array([0 << 32 | 1], np.uint64))
+    more = _clusters.Components(4, first.parents)
+    more.join(np.array([1 << 32 | 3], np.uint64))
+    assert more.numbers().tolist() == [0, 0, 1, 0]
+    assert first.numbers().tolist() == [0, 0, 1, 2]
+
+
 def test_memory_does_not_grow_with_the_pairs():
     """100 rows near one another have 4,950 pairs, and are joined by 99."""
     n_families, n_rows = 400, 100

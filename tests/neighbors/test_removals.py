@@ -111,6 +111,9 @@ def test_each_row_in_its_order(seed, max_bucket, monkeypatch):
         MinHash(n_hashes=128, random_state=0),
         SignProjection(n_hashes=256, random_state=0),
         KernelProduct(random_state=0),
+        KernelProduct(
+            maps=(MinHash(n_hashes=128, bits=1), SignProjection(n_hashes=128)), random_state=0
+        ),
     ],
     ids=str,
 )
@@ -289,6 +292,22 @@ def test_copies_are_decided():
     assert {j for i, j in decided if i == 0} == set(range(1, 40))
 
 
+def test_tables_are_as_large_as_asked_for(monkeypatch):
+    """No larger, and the answer is that of tables for all rows."""
+    codes = near_codes(20_000, share=0.2)
+    expected = removals(codes, 0.9)
+    n_bytes = []
+    make = _removals._Tables.make
+
+    def made(self, capacity):
+        n_bytes.append(capacity * self.row_bytes)
+        make(self, capacity)
+
+    monkeypatch.setattr(_removals._Tables, "make", made)
+    assert_equal(removals(codes, 0.9, max_bytes=2**20), expected)
+    assert 2**18 < max(n_bytes) <= 2**20
+
+
 def test_parameters():
     codes = near_codes(50)
     for found in (removals(codes[:0], 0.8), removals(codes[:1], 0.8)):
@@ -297,6 +316,7 @@ def test_parameters():
         ({"threshold": 0}, "threshold must be a finite number above 0"),
         ({"threshold": 0.8, "recall": 1.5}, "recall must be above 0 and at most 1"),
         ({"threshold": 0.8, "key": np.zeros(49)}, r"key must be of shape \(50,\), got \(49,\)"),
+        ({"threshold": 0.8, "key": np.zeros(51)}, r"key must be of shape \(50,\), got \(51,\)"),
         ({"threshold": 0.8, "max_bytes": 5}, "max_bytes must be"),
         ({"threshold": 0.8, "earlier": PackedCodes(np.zeros((2, 9), np.uint8), 8, {})}, "codes"),
     ):

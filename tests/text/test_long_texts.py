@@ -17,10 +17,9 @@ TEXT = " ".join([*strange_texts(25), RARE, "one two  three\tfour\n\nfive " * 10,
 
 def rows_of(ours, texts, **sizes):
     """The rows of texts of which the last is taken in small pieces."""
-    whole = ours._vectorizer()
-    pieces = _long_texts.PiecewiseVectorizer(
-        whole._make, whole._longest, whole._blank is _long_texts._PLAIN_BLANK, **sizes
-    )
+    pieces = ours._vectorizer()
+    for name, size in sizes.items():
+        setattr(pieces, f"_{name}", size)
     counted = []
     count = pieces._count
     pieces._count = lambda text: counted.append(count(text)) or counted[-1]
@@ -54,6 +53,15 @@ def test_pieces_make_the_row_of_the_text(parameters, n_characters, n_shared):
     assert True in counted
 
 
+def test_the_number_of_ngrams():
+    """Of a block whose last text is taken in pieces: that of all its texts."""
+    pieces = HashingVectorizer(ngram_range=(1, 2))._vectorizer()
+    texts = ["one two", TEXT]
+    expected = pieces._rows.rows(0, texts)[3]
+    pieces._n_characters, pieces._n_shared = 80, 3
+    assert pieces.rows(0, texts)[3] == expected > 100
+
+
 @pytest.mark.parametrize("text", ["a" * 100, "x  y\n\n" * 20, " " * 100, "a\ud800 b c " * 20])
 def test_texts_that_cannot_be_cut_are_whole(text):
     rows = partial(rows_of, HashingVectorizer(analyzer="char"), [text], n_characters=9)
@@ -74,7 +82,7 @@ def test_memory_of_a_long_text(by_arrow):
     peaks = []
     for n in (4, 8):
         text = "lorem ipsum dolor sit amet " * (n * 2**20 // 27)
-        texts = [text]
+        texts = ["short", text]
         if by_arrow:
             texts = pytest.importorskip("pyarrow").array(texts)
         tracemalloc.start()

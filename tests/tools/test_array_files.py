@@ -127,8 +127,11 @@ def test_a_damaged_result_is_made_again(tmp_path):
     for expected in (1, 1):
         assert stages.array("some", kind, make).tolist() == [1, 2]
         assert len(made) == expected
-    write(tmp_path / "other.npy", np.array([3], np.uint32))
-    for content in (b"", b"damaged", (tmp_path / "other.npy").read_bytes()):
+    contents = [b"", b"damaged"]
+    for other in ([3], [1, 3]):  # of another size, and of another range
+        write(tmp_path / "other.npy", np.array(other, np.uint32))
+        contents.append((tmp_path / "other.npy").read_bytes())
+    for content in contents:
         (tmp_path / "some.npy").write_bytes(content)
         before = len(made)
         assert stages.array("some", kind, make).tolist() == [1, 2]
