@@ -16,6 +16,7 @@ from sklearn.feature_extraction.text import HashingVectorizer as Peer
 from sparsemaps import MinHash
 from sparsemaps.neighbors import similar_pairs
 from sparsemaps.text import ByteNgrams, HashingVectorizer, iter_records
+from sparsemaps.text._analyzers import vectorizer_of
 
 from .common import fastest, ratio
 
@@ -103,6 +104,30 @@ class Texts:
     track_megabytes_a_second.unit = "MB/s"
     track_ratio_to_scikit_learn.unit = "times faster"
     track_ratio_of_two_threads.unit = "times faster"
+
+
+class Codes:
+    """From texts in memory to codes of their sets: seconds, and times faster than by a matrix."""
+
+    params = ([*SCRIPTS, *FILES], ["word:5", "char:5", "auto:5"])
+    param_names = ("texts", "analyzer")
+    timeout = 600
+
+    def setup(self, source, analyzer):
+        self.texts = made(source, 3000) if source in SCRIPTS else texts_of(source)
+        self.vectorizer = vectorizer_of(analyzer, binary=True)
+        self.minhash = MinHash(n_hashes=256, random_state=0).fit_any_width()
+
+    def time_texts_to_codes(self, source, analyzer):
+        self.minhash.encode_texts(self.vectorizer, self.texts, packed=True)
+
+    def track_ratio_to_a_matrix(self, source, analyzer):
+        return ratio(
+            lambda: self.minhash.encode(self.vectorizer.transform(self.texts), packed=True),
+            lambda: self.minhash.encode_texts(self.vectorizer, self.texts, packed=True),
+        )
+
+    track_ratio_to_a_matrix.unit = "times faster"
 
 
 class Pairs:

@@ -162,6 +162,21 @@ class RowReader:
         raise EntryError(message, row, column, f"the value {value:g} is negative", rule)
 
 
+class SetReader(RowReader):
+    """Reads sets: the columns of rows in ascending order, as loops of this package have made them.
+
+    They need no check. A block has no values.
+    """
+
+    def __init__(self, columns: Array, indptr: Array) -> None:
+        csr = Csr(np.empty(0), columns, indptr, (len(indptr) - 1, 0))
+        super().__init__(csr)
+
+    def block(self, start: int, stop: int) -> Block:
+        indices = self._indices if len(self._indices) else np.zeros(1, self._indices.dtype)
+        return Block(self._values, indices, self._indptr[start : stop + 1])
+
+
 def open_rows(X: Any, nonnegative_rule: str | None = None) -> RowReader:
     """Read a sparse matrix of any format and type as float32 or float64."""
     csr = open_sparse(X, "X")

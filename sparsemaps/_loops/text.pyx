@@ -90,7 +90,7 @@ cdef class Vectorizer:
     cdef bint lowercase, binary, reads, utf8, single
     cdef int norm
     cdef object decode, normalize, preprocess, tokenize, tokens
-    cdef list outputs  # arrays for the output of a block, which are used again
+    cdef list outputs, outputs_of_sets  # arrays for the output of a block, which are used again
 
     def __cinit__(self, *, analyzer, words_of, int least, ngram_range, bint lowercase,
                   uint32_t n_features, bint alternate_sign, bint binary, norm, dtype, stop_words,
@@ -110,7 +110,7 @@ cdef class Vectorizer:
         self.reads, self.utf8, self.decode = reads, utf8, decode
         self.normalize, self.preprocess = normalize, preprocess
         self.tokenize, self.tokens = tokenize, tokens
-        self.outputs = []
+        self.outputs, self.outputs_of_sets = [], []
 
     def rows(self, int64_t first, texts):
         """Columns and values of the rows of a block's texts, where each row ends, and how many
@@ -151,6 +151,26 @@ cdef class Vectorizer:
     def give_back(self, columns, values):
         self.outputs.append((columns.base, values.base))
 
+    def sets(self, int64_t first, texts):
+        """The columns of the rows without their values, and where those of each text end.
+        """
+        cdef Block block = Block.__new__(Block)
+        try:
+            block.sets = True
+            block.open(self, texts, first)
+            columns, _, ends, _ = block.run()
+            return columns, ends
+        finally:
+            block.close()
+
+    @property
+    def has_sets(self):
+        """Whether no sum of counts is 0, as far as values tell."""
+        return self.binary or not self.job.signs
+
+    def give_back_set(self, columns):
+        self.outputs_of_sets.append(columns.base)
+
     cdef int64_t most_items(self, int64_t n) noexcept nogil:
         """The most n-grams of a text of n characters."""
         cdef int64_t n_sizes = self.job.longest - self.job.shortest + 1
@@ -175,6 +195,7 @@ cdef class Block:
     """The texts of a block on their way to rows."""
     cdef Vectorizer of
     cdef text_job job
+    cdef bint sets               # whether columns are put out as sets, without values
     cdef list texts, held        # the texts as users passed them, and objects that are read
     cdef Chunk chunk             # that texts lie in which are None there
     cdef int64_t first, start    # numbers of the first text, in all and in the chunk
@@ -279,19 +300,25 @@ cdef class Block:
         self.columns = self.values = None
         if before is None:
             try:
-                self.columns, self.values = self.of.outputs.pop()
+                if self.sets:
+                    self.columns = self.of.outputs_of_sets.pop()
+                else:
+                    self.columns, self.values = self.of.outputs.pop()
             except IndexError:
                 pass
         self.room = self.end + max(more, self.end)  # so that many rows are copied a few times
         if self.columns is None or len(self.columns) < self.room + TEXT_SLACK:
             self.columns = np.empty(self.room + TEXT_SLACK, np.int32)
-            self.values = np.empty(self.room + TEXT_SLACK,
+            self.values = np.empty(0 if self.sets else self.room + TEXT_SLACK,
                                    np.float32 if self.of.single else np.float64)
         if before is not None:
             self.columns[:self.end] = before[:self.end]
-            self.values[:self.end] = values_before[:self.end]
         columns = self.columns
         self.out_columns = &columns[0]
+        if self.sets:
+            return 0
+        if before is not None:
+            self.values[:self.end] = values_before[:self.end]
         if self.of.single:
             f32 = self.values
             self.out_values, self.value_size = <char *>&f32[0], sizeof(float)
@@ -318,7 +345,8 @@ cdef class Block:
         self.job.ends = <uint32_t *>self.room_for(4 * n_characters)
         self.job.offsets = <uint32_t *>self.room_for(4 * n_characters)
         self.job.items = <uint32_t *>self.room_for(4 * n_items)
-        self.job.sorted = <uint32_t *>self.room_for(4 * n_items)
+        self.job.sorted = <uint32_t *>self.room_for(
+            4 * (text_table_slots(n_items) + TEXT_TABLE_MORE if self.sets else n_items))
         self.job.counts = <int32_t *>self.room_for(4 * n_items)
         self.most_characters, self.most_bytes, self.most_row = n_characters, n_bytes, n_items
         return 0
@@ -338,7 +366,8 @@ cdef class Block:
             except Exception as error:
                 name_text(error, self.first + row)
                 raise
-        return self.columns[:self.end], self.values[:self.end], self.ends[:self.n], self.n_items
+        values = None if self.sets else self.values[:self.end]
+        return self.columns[:self.end], values, self.ends[:self.n], self.n_items
 
     cdef int64_t make_rows(self, int64_t row) noexcept nogil:
         """Make rows from `row` on, up to one that needs help, whose number is returned."""
@@ -364,9 +393,13 @@ cdef class Block:
 
     cdef void finish_row(self, int64_t row) noexcept nogil:
         """Append the row of the n-grams that were hashed."""
-        cdef int64_t n = loops.count(&self.job, self.out_columns + self.end)
-        loops.values[not self.of.single](self.job.counts, n, self.of.binary, self.of.norm,
-                                         self.out_values + self.end * self.value_size)
+        cdef int64_t n
+        if self.sets:
+            n = loops.distinct(&self.job, self.out_columns + self.end)
+        else:
+            n = loops.count(&self.job, self.out_columns + self.end)
+            loops.values[not self.of.single](self.job.counts, n, self.of.binary, self.of.norm,
+                                             self.out_values + self.end * self.value_size)
         self.end += n
         self.row_ends[row] = self.end
         self.n_items += self.job.n_items

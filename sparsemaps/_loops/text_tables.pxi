@@ -3,7 +3,7 @@
 
 cdef extern from "c/text/text.h" nogil:
     enum:
-        TEXT_UTF8, TEXT_LENGTH, TEXT_CLASS, TEXT_PAGE, TEXT_PAGES, TEXT_SLACK
+        TEXT_UTF8, TEXT_LENGTH, TEXT_CLASS, TEXT_PAGE, TEXT_PAGES, TEXT_SLACK, TEXT_TABLE_MORE
         TEXT_LETTERS, TEXT_NO_SPACES, TEXT_SCRIPTS, TEXT_OUTSIDE, TEXT_ALONE, TEXT_INSIDE
         TEXT_WORDS, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS
         TEXT_NO_NORM, TEXT_L1, TEXT_L2
@@ -39,10 +39,12 @@ cdef extern from "c/text/text.h" nogil:
         void (*hash_text)(text_job *job, int64_t n_bytes) noexcept nogil
         void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest) noexcept nogil
         int64_t (*count)(text_job *job, int32_t *columns) noexcept nogil
+        int64_t (*distinct)(text_job *job, int32_t *columns) noexcept nogil
         void (*values[2])(const int32_t *counts, int64_t n, int binary, int norm,
                           void *values) noexcept nogil
         void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
                             int64_t n, uint32_t *hashes) noexcept nogil
+    int64_t text_table_slots(int64_t n)
     const text_loops *text_at(int level)
 
 cdef extern from *:

@@ -13,7 +13,6 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -36,7 +35,13 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._recipes import config_of
-from sparsemaps.files._rows import InputBlock, apply, comments_of_rows, with_comments
+from sparsemaps.files._rows import (
+    InputBlock,
+    apply,
+    codes_of,
+    comments_of_rows,
+    with_comments,
+)
 from sparsemaps.libsvm._write import format_codes, format_rows
 
 _LINES_BYTES = 2**22
@@ -169,10 +174,6 @@ class _CodesFormat(OutputFormat):
             of_sets = np.concatenate(sizes) if len(sizes) == len(self._kept) else None
             self._codes._with_rows(array, sampled, of_sets).save(path)
 
-    def _encode(self, block: InputBlock) -> PackedCodes:
-        codes: PackedCodes = apply(self._map, partial(self._map.encode, packed=True), block)
-        return codes
-
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
         with _output_files.errors_naming(self._path):  # not the file that was opened last
             self._spool.write(codes.array.data)
@@ -201,7 +202,7 @@ class NpyFormat(_CodesFormat):
 
     def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
         _check_one_label(block)
-        return self._encode(block), block.without_rows()
+        return codes_of(self._map, block), block.without_rows()
 
     def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
         codes, block = converted
@@ -238,7 +239,7 @@ class RecordsFormat(_CodesFormat):
         self._digests = _GrowingNpy(self._path + DIGESTS, np.uint64, self._stack)
 
     def convert(self, block: InputBlock) -> Any:
-        codes = self._encode(block)
+        codes = codes_of(self._map, block)
         empty = np.flatnonzero(~codes.sampled)
         contents = block.contents(empty)
         digests = [hashlib.blake2b(content, digest_size=16).digest() for content in contents]

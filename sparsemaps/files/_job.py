@@ -22,6 +22,7 @@ from sparsemaps.files._recipes import make_recipe
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
 from sparsemaps.files._text_rows import TextRows, number_labels, width_of
 from sparsemaps.maps._sparse_map import as_fitted
+from sparsemaps.maps._texts import TextEncoder
 
 
 class MappedFile(NamedTuple):
@@ -203,7 +204,8 @@ def rows_for(
             f"{source.analyzer} have {width}"
         )
     config = vectorizer_config(vectorizer, values=not map.law.is_of_sets)
-    return TextRows(vectorizer, source), config
+    encoder = TextEncoder(map, vectorizer) if map.has_codes else None
+    return TextRows(vectorizer, source, encoder=encoder), config
 
 
 def vectorizer_for(map: Any, texts: Texts) -> Any:

@@ -72,7 +72,7 @@ def _load(
     """The rows of a file, after a check that the kernel takes them, and their labels."""
 
     def check(block: InputBlock) -> tuple[Any, Array]:
-        of_rows(lambda X: function(X, X[:0]), block, block.X.shape[1])
+        of_rows(lambda X: function(X, X[:0]), block, block.X, block.X.shape[1])
         return block.X, block.heads.labels
 
     blocks = list(read_rows(source, input, check, n_jobs=n_jobs))

@@ -28,10 +28,10 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, format_of, write_kept
-from sparsemaps.files._learning import Model, encoded, name_of, rows_of
+from sparsemaps.files._learning import Model, name_of, rows_of
 from sparsemaps.files._map import one_each
 from sparsemaps.files._results import Results, counts
-from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
+from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, codes_of, read_rows
 from sparsemaps.files._tasks import (
     Engine,
     How,
@@ -261,7 +261,7 @@ def predict_plan(
     n_jobs: int | None,
 ) -> Plan:
     """The plan of `predict_files`."""
-    rows = rows_of(getattr(model, "vectorizer_", None), source)
+    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source)
     paths = expand(inputs)
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
     if explain and (not isinstance(rows, TextRows) or any(map(holds_codes, paths))):
@@ -285,7 +285,7 @@ def filter_plan(
     if not isinstance(model, KernelClassifier):
         raise ParameterError("model", repr(model), "a KernelClassifier")
     is_wanted = _rule(model, label, min_score)
-    rows = rows_of(getattr(model, "vectorizer_", None), source)
+    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source)
     paths = expand(inputs)
     coded = [path for path in paths if holds_codes(path)]
     if coded:
@@ -486,7 +486,7 @@ def _scored(
     n-grams of each text."""
 
     def convert(block: InputBlock) -> _Scored:
-        codes = encoded(model.map_, block)
+        codes = codes_of(model.map_, block)
         reasons = None
         if explain:
             texts = (str(text) for text in block.texts)

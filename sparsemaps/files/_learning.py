@@ -25,9 +25,10 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts, as_source
-from sparsemaps.files._rows import InputBlock, LibsvmRows, apply, read_rows
+from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.maps._texts import TextEncoder
 
 Model = KernelClassifier | KernelRegressor
 
@@ -75,7 +76,7 @@ def read_labelled(
         if len(parts) > 1:
             codes = PackedCodes.concatenate([part.codes for part in parts])
         return LabelledRows(codes, np.concatenate([part.labels for part in parts]))
-    rows = rows_of(vectorizer, source, multilabel=False)
+    rows = rows_of(map, vectorizer, source, multilabel=False)
     if isinstance(rows, TextRows) and rows.label_field is None:
         raise ValueError(f"texts need a label_field, got {setting('label_field', None)}")
     blocks: list[PackedCodes] = []
@@ -103,12 +104,7 @@ def _labelled(map: Any, block: InputBlock) -> LabelledRows:
     if len(block.heads.labels) != block.n_rows:
         row = int(np.argmax(np.diff(block.heads.label_ends, prepend=0) != 1))
         raise block.error(row, 0, ": expected one label")
-    return LabelledRows(encoded(map, block), np.array(block.heads.labels, float))
-
-
-def encoded(map: Any, block: InputBlock) -> PackedCodes:
-    codes: PackedCodes = apply(map, partial(map.encode, packed=True), block)
-    return codes
+    return LabelledRows(codes_of(map, block), np.array(block.heads.labels, float))
 
 
 def _coded_and_labelled(path: Any) -> LabelledRows:
@@ -225,7 +221,9 @@ def train_files(
     return TrainedModel(model, len(rows.codes))
 
 
-def rows_of(vectorizer: Any, source: Any, *, multilabel: bool = True) -> LibsvmRows | TextRows:
+def rows_of(
+    map: Any, vectorizer: Any, source: Any, *, multilabel: bool = True
+) -> LibsvmRows | TextRows:
     """The rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM files."""
     given = as_source(source)
     if vectorizer is None:
@@ -245,7 +243,7 @@ def rows_of(vectorizer: Any, source: Any, *, multilabel: bool = True) -> LibsvmR
         one, other = (vectorizer_config(each, values=False) for each in (said, vectorizer))
         if one != other:
             raise ValueError(f"the model has another vectorizer than that of {given.analyzer}")
-    return TextRows(vectorizer, given)
+    return TextRows(vectorizer, given, encoder=TextEncoder(map, vectorizer))
 
 
 def name_of(label: Any) -> str:

@@ -15,6 +15,7 @@ from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.libsvm._parse import (
     Part,
@@ -26,15 +27,16 @@ from sparsemaps.libsvm._parse import (
 )
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
 from sparsemaps.libsvm._write import Heads
+from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.text import _records
 
 T = TypeVar("T")
 
 
 class InputBlock(NamedTuple):
-    """Some lines of an input, with their rows."""
+    """Some lines of an input, with their rows: a matrix, or a function that makes it."""
 
-    X: Any
+    rows: Any
     heads: Heads
     text: bytes
     n_lines: int
@@ -47,6 +49,12 @@ class InputBlock(NamedTuple):
     """The numbers that order the records."""
     bad: Any = ()
     """What is no record: the number of the line from 0, what is wrong, and the line."""
+    encoder: TextEncoder | None = None
+    """Of rows of texts whose codes are wanted."""
+
+    @property
+    def X(self) -> Any:
+        return self.rows() if callable(self.rows) else self.rows
 
     @property
     def n_rows(self) -> int:
@@ -54,7 +62,7 @@ class InputBlock(NamedTuple):
 
     def without_rows(self) -> "InputBlock":
         """What stands beside the rows."""
-        return self._replace(X=None, text=b"", texts=None)
+        return self._replace(rows=None, text=b"", texts=None)
 
     def _lines(self) -> list[bytes]:
         return [line.rstrip(b"\r") for _, line in rows_of(self.text)]
@@ -192,12 +200,21 @@ def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
         row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
         rule = f": index {{index}}, but the map was fitted to {n_columns} columns"
         raise block.error(row, int(X.indices[entry]), rule)
-    return of_rows(function, block, X.shape[1] if n_columns is None else n_columns)
+    return of_rows(function, block, X, X.shape[1] if n_columns is None else n_columns)
 
 
-def of_rows(function: Callable[[Any], T], block: InputBlock, width: int) -> T:
-    """``function(X)`` for the rows of a block, with `width` columns and at least one."""
-    X = with_width(block.X, max(width, 1))
+def codes_of(map: Any, block: InputBlock) -> PackedCodes:
+    """The codes of the rows of a block."""
+    if block.encoder is not None:
+        codes: Any = block.encoder.encode(block.texts, packed=True)
+    else:
+        codes = apply(map, partial(map.encode, packed=True), block)
+    return codes
+
+
+def of_rows(function: Callable[[Any], T], block: InputBlock, X: Any, width: int) -> T:
+    """``function(X)`` for the rows `X` of a block, with `width` columns and at least one."""
+    X = with_width(X, max(width, 1))
     try:
         return function(X)
     except EntryError as error:

@@ -18,6 +18,7 @@ from sparsemaps.files._job_options import Texts
 from sparsemaps.files._rows import InputBlock, read_pieces
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
 from sparsemaps.libsvm._write import one_label_each
+from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.text import _records
 from sparsemaps.text._records import Fields, Records
 
@@ -37,6 +38,8 @@ class TextRows(NamedTuple):
     """The field of a number that orders the records."""
     sets_aside: bool = False
     """Whether lines or rows that are no records are set aside, and are no error."""
+    encoder: TextEncoder | None = None
+    """From texts to the codes of the job's map, if it has codes."""
 
     @property
     def max_line_bytes(self) -> int:
@@ -75,15 +78,12 @@ class TextRows(NamedTuple):
     def block(self, piece: Any) -> InputBlock:
         batch, n_lines = self._records(piece)
         labels = self._labels(batch, piece)
-        if len(batch.texts):
-            X = sp.csr_array(self.vectorizer.transform(batch.texts))
-        else:
-            X = sp.csr_array((0, width_of(self.vectorizer)))
+        rows = partial(_rows_of, self.vectorizer, batch.texts)
         ids = None if batch.ids is None else [" ".join(str(id).split()) for id in batch.ids]
         heads = one_label_each(labels)
         line_of = partial(_line_of, piece)
-        beside = ids, batch.texts, batch.keys, batch.bad
-        return InputBlock(X, heads, b"", n_lines, True, line_of, *beside)
+        beside = ids, batch.texts, batch.keys, batch.bad, self.encoder
+        return InputBlock(rows, heads, b"", n_lines, True, line_of, *beside)
 
     def records(self, piece: Any) -> list[bytes]:
         """Of lines only: rows of Parquet are taken by groups."""
@@ -165,6 +165,12 @@ def _line_of(piece: Any, row: int) -> int:
         lines = (n for n, line in enumerate(piece.text.split(b"\n"), 1) if line.strip())
         return next(n for record, n in enumerate(lines) if record == row)
     return row + 1
+
+
+def _rows_of(vectorizer: Any, texts: Any) -> Any:
+    if not len(texts):
+        return sp.csr_array((0, width_of(vectorizer)))
+    return sp.csr_array(vectorizer.transform(texts))
 
 
 def width_of(vectorizer: Any) -> int:

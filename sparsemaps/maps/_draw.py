@@ -118,10 +118,11 @@ class CodesDraw(Draw):
 
         def write(block: Block, start: int, stop: int) -> None:
             self.write(block, PACKED, out[start:stop])
-            if packed:
+            if packed and sizes is not None:
+                sizes[start:stop] = np.minimum(np.diff(block.indptr), LARGEST_SET)
+                sampled[start:stop] = sizes[start:stop] > 0
+            elif packed:
                 self._find_samples(block, out[start:stop], sampled[start:stop])
-                if sizes is not None:
-                    sizes[start:stop] = np.minimum(np.diff(block.indptr), LARGEST_SET)
 
         work.each_block(write)
         return out, sampled, sizes

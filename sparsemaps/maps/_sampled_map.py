@@ -1,16 +1,15 @@
 """The base class of maps that draw codes, and the methods of all maps that have codes."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Bytes, MatrixLike, Output
-from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._texts import TextEncoder
 
 
 class HasCodes:
@@ -124,30 +123,14 @@ class HasCodes:
         >>> minhash.encode_texts(words, ["one text", "and another one"]).shape
         (2, 64)
         """
-        # These modules are imported here because they import scikit-learn's text modules, slowly.
-        from sparsemaps.text._analyzers import vectorizer_config
-        from sparsemaps.text._csr import for_each_block
-
         _checks.check_bool("packed", packed)
-        draw = self.draw
         if isinstance(texts, (str, bytes)):
             raise ValueError(
                 f"texts must be an iterable of texts, got a single {type(texts).__name__}"
             )
-
-        def of_block(rows: Any) -> Any:
-            # Blocks have threads already.
-            return draw.encode(replace(self._work(rows), n_jobs=1), packed=packed)
-
-        parts = for_each_block(of_block, vectorizer, texts, self.n_jobs)
-        if not parts:
+        codes = TextEncoder(self, vectorizer).encode(texts, self.n_jobs, packed=packed)
+        if not len(codes):
             raise ValueError("texts must have at least one text, got none")
-        out, sampled, sizes = zip(*parts, strict=True)
-        if not packed:
-            return np.concatenate(out)
-        all_sizes = None if sizes[0] is None else np.concatenate(sizes)
-        codes = self._packed(np.concatenate(out), np.concatenate(sampled), all_sizes)
-        codes.config[TEXTS] = vectorizer_config(vectorizer, values=not draw.law.is_of_sets)
         return codes
 
 

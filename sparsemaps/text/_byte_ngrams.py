@@ -127,23 +127,22 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
             raise ValueError(NO_TEXT)
         return rows
 
-    def _transform_block(self, first: int, block: Any) -> Matrix | None:
-        """The rows of a block of texts, the first of which has number `first`."""
-        self._check(block)
-        return self._transform_blocks([(first, block)], 0, None)
-
     def _transform_blocks(
         self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None
     ) -> Matrix | None:
         width, dtype = self.n_features_out, np.dtype(self.dtype)
-        counter = _text_bytes.ByteCounter(
+        return make_rows(self._compiled(), blocks, n_texts, width, dtype, n_jobs)
+
+    def _compiled(self) -> Any:
+        """The compiled loops."""
+        self._check(())
+        return _text_bytes.ByteCounter(
             ngram_range=self._sizes(),
             binary=self.binary,
             lowercase=self.lowercase,
-            dtype=np.float32 if dtype == np.float32 else np.float64,
-            index_type=_sparse.index_type(width),
+            dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
+            index_type=_sparse.index_type(self.n_features_out),
         )
-        return make_rows(counter, blocks, n_texts, width, dtype, n_jobs)
 
     @property
     def n_features_out(self) -> int:

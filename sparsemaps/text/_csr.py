@@ -1,7 +1,7 @@
 """One CSR matrix of the rows that compiled loops make of blocks of texts."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,6 @@ from sparsemaps._input import _sparse
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._growing_array import GrowingArray
 from sparsemaps._tools._typing import Matrix
-from sparsemaps.text import _inputs
-
-T = TypeVar("T")
 
 NO_TEXT = "X must have at least one text, got none"
 
@@ -62,20 +59,3 @@ def make_rows(
     result.indices, result.indptr = indices, indptr  # SciPy makes them int32 where it can
     result.has_canonical_format = True
     return result
-
-
-def for_each_block(
-    function: Callable[[Matrix], T], vectorizer: Any, texts: Iterable[Any], n_jobs: int | None
-) -> list[T]:
-    """The results of `function` for the rows of each block of texts, one block at a time.
-
-    `vectorizer` is one of this package, or any with ``transform``.
-    """
-
-    def of_block(first: int, block: Any) -> T:
-        of_ours = getattr(vectorizer, "_transform_block", None)
-        if of_ours is not None:
-            return function(of_ours(first, block))
-        return function(vectorizer.transform(_inputs.as_list(block)))
-
-    return _threads.run(of_block, _inputs.blocks(texts), n_jobs)

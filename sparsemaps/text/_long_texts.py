@@ -61,16 +61,10 @@ class PiecewiseVectorizer:
 
     def rows(self, first: int, texts: Any) -> tuple[Array, Array, Array, int]:
         """As `Vectorizer.rows`. Only the last text of a block can be long."""
-        text = self._long_text(texts)
-        counts = None if text is None else self._count(text)
+        counts = self._counts_of_last(texts)
         if counts is None:
             return self._rows.rows(first, texts)
-        if isinstance(texts, list):
-            others: Any = texts[:-1]
-        else:
-            chunk, start, stop = texts
-            others = chunk, start, stop - 1
-        columns, values, ends, n_ngrams = self._rows.rows(first, others)
+        columns, values, ends, n_ngrams = self._rows.rows(first, _without_last(texts))
         own_values = self._rows.values_of(counts.sums.astype(np.int32))
         return (
             np.concatenate((columns, counts.columns)),
@@ -79,10 +73,31 @@ class PiecewiseVectorizer:
             n_ngrams + counts.n_ngrams,
         )
 
+    def sets(self, first: int, texts: Any) -> tuple[Array, Array]:
+        """As `Vectorizer.sets`."""
+        counts = self._counts_of_last(texts)
+        if counts is None:
+            return self._rows.sets(first, texts)
+        columns, ends = self._rows.sets(first, _without_last(texts))
+        columns = np.concatenate((columns, counts.columns))
+        return columns, np.append(ends, len(columns))
+
+    @property
+    def has_sets(self) -> bool:
+        return self._rows.has_sets
+
     def give_back(self, columns: Array, values: Array) -> None:
         """Lend the arrays of `rows` to the next call, but for joined ones."""
         if columns.base is not None:
             self._rows.give_back(columns, values)
+
+    def give_back_set(self, columns: Array) -> None:
+        if columns.base is not None:
+            self._rows.give_back_set(columns)
+
+    def _counts_of_last(self, texts: Any) -> Counts | None:
+        text = self._long_text(texts)
+        return None if text is None else self._count(text)
 
     def _long_text(self, texts: Any) -> str | None:
         """The last text of a block, if it is a long one."""
@@ -137,6 +152,13 @@ class PiecewiseVectorizer:
         """The first place for a cut from `place` on, or the end of the text."""
         blank = self._blank.search(text, place)
         return blank.start() + 1 if blank else len(text)
+
+
+def _without_last(texts: Any) -> Any:
+    if isinstance(texts, list):
+        return texts[:-1]
+    chunk, start, stop = texts
+    return chunk, start, stop - 1
 
 
 def _count_piece(vectorizer: Any, piece: str, sign: int) -> Counts:

@@ -233,11 +233,9 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             return self._transform_elsewhere(X)
         return self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
 
-    def _transform_block(self, first: int, block: Any) -> Matrix:
-        """The rows of a block of texts, the first of which has number `first`."""
-        if not self._is_compiled():
-            return self._transform_elsewhere(_inputs.as_list(block))
-        return self._transform_blocks([(first, block)], 0, None)
+    def _compiled(self) -> Any:
+        """The compiled loops; None if they do not handle all parameters."""
+        return self._vectorizer() if self._is_compiled() else None
 
     def _transform_elsewhere(self, texts: Any) -> Matrix:
         """The rows by scikit-learn's code, which checks `n_features` in ``fit`` only."""

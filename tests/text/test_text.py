@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from _data.hashed_words import word_of_hash
 from _data.strange_texts import strange_texts
 from _oracles.hashed_texts import assert_equal, compare
 from hypothesis import given, settings
@@ -135,35 +136,6 @@ def test_one_long_text():
     assert len(text) > 10**7
     compare([text, "short"])
     compare([text[: 10**5]], analyzer="char", ngram_range=(3, 3), dtype=np.float32)
-
-
-def word_of_hash(wanted):
-    """A word of eight small letters and digits whose 32-bit MurmurHash3 is `wanted`."""
-    bits = 2**32 - 1
-
-    def inverse(factor):
-        return pow(factor, -1, 2**32)
-
-    def rotated(x, by):
-        return (x << by | x >> (32 - by)) & bits
-
-    def mixed(block):
-        return rotated(block * 0xCC9E2D51 & bits, 15) * 0x1B873593 & bits
-
-    hashed = wanted ^ wanted >> 16
-    hashed = hashed * inverse(0xC2B2AE35) & bits
-    hashed ^= hashed >> 13 ^ hashed >> 26
-    hashed = hashed * inverse(0x85EBCA6B) & bits
-    hashed = hashed ^ hashed >> 16 ^ 8
-    after = rotated((hashed - 0xE6546B64) * inverse(5) & bits, 19)
-    for first in itertools.product(b"abcdefghijklmnopqrstuvwxyz", repeat=4):
-        block = int.from_bytes(first, "little")
-        before = (rotated(mixed(block), 13) * 5 + 0xE6546B64) & bits
-        second = rotated((after ^ before) * inverse(0x1B873593) & bits, 17) * inverse(0xCC9E2D51)
-        word = bytes(first) + (second & bits).to_bytes(4, "little")
-        if word.isalnum() and word.islower():
-            return word.decode()
-    raise AssertionError
 
 
 @pytest.mark.parametrize("wanted", [2**31, 2**31 - 1, 2**31 + 1, 0, 2**32 - 1])

@@ -9,6 +9,7 @@ const text_loops TABLE(text)[] = {{
     .hash_text = hash_text,
     .hash_tokens = hash_tokens,
     .count = count,
+    .distinct = distinct,
     .values = {values_f32, values_f64},
     .hash_ranges = hash_ranges,
 }};

@@ -73,6 +73,15 @@ typedef struct {
     uint64_t unmet[TEXT_PAGES / 64]; /* a bit for each page that must be filled */
 } text_job;
 
+/* A table of n distinct columns: slots where columns begin, a power of two, at least 2n and 16; and more
+ * of them at the end, the last of which stays empty. */
+enum { TEXT_TABLE_MORE = 64 };
+
+static inline int64_t text_table_slots(int64_t n)
+{
+    return n < 8 ? 16 : INT64_C(4) << (63 - __builtin_clzll((uint64_t)n - 1));
+}
+
 typedef struct {
     /* UTF-8 and classes of a text of `n` characters (bytes for TEXT_UTF8) in job->bytes and
      * job->classes. Returns the number of bytes. job->flags tells what kept it from success. */
@@ -83,6 +92,8 @@ typedef struct {
     void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest);
     /* Columns of job->items, ascending, and their counts in job->counts. Returns how many there are. */
     int64_t (*count)(text_job *job, int32_t *columns);
+    /* Columns of job->items, ascending, without counts. job->sorted has room for the table. */
+    int64_t (*distinct)(text_job *job, int32_t *columns);
     /* Values of a row from its counts, float32 or float64: ones if binary, then by the norm. */
     void (*values[2])(const int32_t *counts, int64_t n, int binary, int norm, void *values);
     /* MurmurHash3 of ranges of bytes. */

@@ -30,13 +30,12 @@ static void hashes_to_columns(uint32_t *items, int64_t n, uint32_t n_features)
     }
 }
 
-static int64_t count(text_job *job, int32_t *columns)
+static int64_t count_columns(text_job *job, int32_t *columns)
 {
     int32_t *counts = job->counts;
     const int64_t n = job->n_items;
     if (n == 0)
         return 0;
-    hashes_to_columns(job->items, n, job->n_features);
     const uint32_t *items = sort_items(job->items, job->sorted, n, job->column_bits);
     const uint32_t sign = job->signs ? 2 : 0;
     int64_t at = -1;
@@ -52,6 +51,49 @@ static int64_t count(text_job *job, int32_t *columns)
         before = column;
     }
     return at + 1;
+}
+
+static int64_t count(text_job *job, int32_t *columns)
+{
+    hashes_to_columns(job->items, job->n_items, job->n_features);
+    return count_columns(job, columns);
+}
+
+/* By a table that is in order: a column's first slot is its upper bits, and the columns behind the
+ * slots that it finds taken move up. Hashes are spread over the slots. Columns of made texts may not
+ * be: they are sorted once it has taken many steps. */
+static int64_t distinct(text_job *job, int32_t *columns)
+{
+    const uint32_t none = UINT32_MAX;
+    const register_u32 all_none = (register_u32){0} + none;
+    const int64_t n = job->n_items, n_slots = text_table_slots(n);
+    const int bits = __builtin_ctzll((uint64_t)n_slots);
+    const int shift = job->column_bits > bits ? job->column_bits - bits : 0;
+    uint32_t *table = job->sorted;
+    const uint32_t *last = table + n_slots + TEXT_TABLE_MORE - 1;
+    int64_t end = 0, steps = 8 * n;
+    memset(table, 0xff, (size_t)(n_slots + TEXT_TABLE_MORE) * sizeof *table);
+    hashes_to_columns(job->items, n, job->n_features);
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t column = job->items[i] >> 1;
+        uint32_t *slot = table + (column >> shift);
+        for (; *slot < column; slot++)
+            steps--;
+        if (*slot == column)
+            continue;
+        for (; column != none && slot < last; slot++, steps--) {
+            const uint32_t next = *slot;
+            *slot = column;
+            column = next;
+        }
+        if (slot == last || steps < 0)
+            return count_columns(job, columns);
+    }
+    for (int64_t i = 0; i < n_slots + TEXT_TABLE_MORE; i += HASHES_AT_ONCE) {
+        const register_u32 words = load_words(table + i);
+        end += store_chosen((uint32_t *)columns + end, words, differing(words, all_none));
+    }
+    return end;
 }
 
 #define TEMPLATE "text_values.template.h"

@@ -1,0 +1,110 @@
+"""The road from raw texts to codes."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._input._row_reader import RowReader, SetReader
+from sparsemaps._input._sparse import Csr
+from sparsemaps._tools import _threads
+from sparsemaps._tools._typing import Array, Bytes
+from sparsemaps.codes._code_checks import TEXTS
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.maps._draw import Work
+
+
+class TextEncoder:
+    """From texts to the codes of a fitted map, a block of texts at a time.
+
+    The compiled vectorizer and the description of the vectorizer are made once, so that an encoder
+    serves for many calls. Threads may share it.
+
+    Parameters
+    ----------
+    map : map with codes
+    vectorizer : object with ``transform``
+    """
+
+    def __init__(self, map: Any, vectorizer: Any) -> None:
+        self._map, self._vectorizer = map, vectorizer
+
+    def __reduce__(self) -> Any:
+        return TextEncoder, (self._map, self._vectorizer)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The compiled loops of one of our vectorizers; None for others, and where the map does not
+        take rows of this width, which is an error of its own."""
+        compiled = getattr(self._vectorizer, "_compiled", None)
+        if compiled is None or self._map.n_columns not in (None, self._width):
+            return None
+        return compiled()
+
+    @property
+    def _width(self) -> int:
+        width = getattr(self._vectorizer, "n_features_out", None)
+        return int(self._vectorizer.n_features if width is None else width)
+
+    @cached_property
+    def _config(self) -> dict[str, Any]:
+        # This module is imported here because it imports scikit-learn's text modules, slowly.
+        from sparsemaps.text._analyzers import vectorizer_config
+
+        return vectorizer_config(self._vectorizer, values=not self._map.draw.law.is_of_sets)
+
+    def encode(
+        self, texts: Iterable[Any], n_jobs: int | None = None, *, packed: bool
+    ) -> Bytes | PackedCodes:
+        """The codes of texts."""
+        from sparsemaps.text._inputs import blocks
+
+        encode_block = partial(self.encode_block, packed=packed)
+        parts = _threads.run(encode_block, blocks(texts), n_jobs)
+        if not parts:
+            none: Bytes | PackedCodes = self._map.encode(
+                sp.csr_array((0, self._map.n_columns or 1)), packed=packed
+            )
+            return none
+        out, sampled, sizes = zip(*parts, strict=True)
+        if not packed:
+            return np.concatenate(out)
+        all_sizes = None if sizes[0] is None else np.concatenate(sizes)
+        codes: PackedCodes = self._map._packed(
+            np.concatenate(out), np.concatenate(sampled), all_sizes
+        )
+        codes.config[TEXTS] = self._config
+        return codes
+
+    def encode_block(self, first: int, block: Any, *, packed: bool) -> tuple[Bytes, Array, Any]:
+        """What the draw encodes of a block, the first text of which has number `first`."""
+        draw, compiled = self._map.draw, self.compiled
+        if compiled is None:
+            from sparsemaps.text._inputs import as_list
+
+            work = self._map._work(self._vectorizer.transform(as_list(block)))
+            return draw.encode(replace(work, n_jobs=1), packed=packed)
+        rows: RowReader
+        if draw.law.is_of_sets and getattr(compiled, "has_sets", False):
+            columns, ends = compiled.sets(first, block)
+            rows, give_back = SetReader(columns, _indptr(ends)), compiled.give_back_set
+            lent: Any = (columns,)
+        else:
+            columns, values, ends, _ = compiled.rows(first, block)
+            csr = Csr(values, columns, _indptr(ends), (len(ends), self._width))
+            rows, give_back = RowReader(csr, draw.nonnegative_rule), compiled.give_back
+            lent = columns, values
+        try:
+            encoded: tuple[Bytes, Array, Any] = draw.encode(Work(rows, 1), packed=packed)
+            return encoded
+        finally:
+            give_back(*lent)
+
+
+def _indptr(ends: Array) -> Array:
+    indptr = np.zeros(len(ends) + 1, np.int64)
+    indptr[1:] = ends
+    return indptr
