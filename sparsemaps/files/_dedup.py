@@ -134,10 +134,11 @@ def deduplicate_files(
         `sparsemaps.neighbors.contained_pairs`, many hashes are needed where the kept record is much
         longer; fewer with `exact`. All such pairs are held in memory.
     keep : str, default="first"
-        The order in which records are taken: "first" as they come; "longest" the longest first,
-        which have the most characters of text or the most entries; or the name of a field or column
-        of texts with a number, the largest first. Records without the number come last. Of equal
-        ones, the first comes first. By rule "chain", which record of a cluster is kept.
+        The order in which records are taken. "first" is the order of the inputs. "longest" begins
+        with the record of the most characters of text, or of the most entries. The name of a field
+        or column of texts begins with the record of the largest number in it. Records without a
+        number come last. Records of equal length or number are taken in the order of the inputs. By
+        rule "chain", the first record of each cluster in this order stays.
     removed : str, path-like or None, default=None
         For rule "kept", a table to write: a header, then a line for each removed record, with its
         number or id, the kept record that it is near, and their similarity, with tabs between them.

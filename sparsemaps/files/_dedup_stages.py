@@ -47,7 +47,7 @@ from sparsemaps.neighbors._clusters import numbered_components
 
 
 def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
-    """The stages of a plan. Those of pairs and of what is kept need nothing but codes."""
+    """The stages of a plan. Pairs and the choice of records need nothing but codes."""
     codes = yield from encode(plan.job, inputs, results)
     check_int("the number of records", sum(codes.n_records), 0, LARGEST_INT32)
     decide = _removal_stages if plan.rule.name == "kept" else _chain_stages
