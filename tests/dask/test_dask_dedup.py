@@ -166,6 +166,47 @@ def test_workers_that_are_killed(tmp_path, monkeypatch):
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("name", "made"), [("dedup", ["codes", "removed", "kept"]), ("pairs", ["codes", "pairs"])]
+)
+def test_workers_that_are_killed_in_later_stages(tmp_path, name, made):
+    """One as soon as each of these results is there, so in the search and while outputs are
+    written."""
+    (tmp_path / "in").mkdir()
+    for part in range(8):
+        texts = [f"{text} {row}" for row in range(6) for text in TEXTS[50 * part : 50 * part + 50]]
+        write_lines(tmp_path / f"in/{part}.jsonl", texts)
+    end = "/" if name == "dedup" else ""
+    job = [name, "minhash", tmp_path / "in", "--texts", "word:3", "--threshold", "0.6", "--exact"]
+    assert command(*job, "-o", f"{tmp_path}/one{end}").returncode == 0
+    stages = tmp_path / "out.stages"
+    killed = []
+
+    def kill(workers):
+        for result in made:
+            limit = time.monotonic() + 100
+            while not (stages / f"{result}.npy").exists():
+                assert time.monotonic() < limit, f"there is no {result}"
+                time.sleep(0.002)
+            alive = [worker.pid for worker in workers.workers.values() if worker.pid]
+            os.kill(alive[0], signal.SIGKILL)
+            killed.append(result)
+
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as workers:
+        killer = threading.Thread(target=kill, args=(workers,))
+        killer.start()
+        done = command(*job, "-o", f"{tmp_path}/out{end}", "--dask", workers.scheduler_address)
+        killer.join()
+    assert done.returncode == 0, done.stderr
+    assert killed == made
+    if name == "pairs":
+        assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()
+    else:
+        assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("default")
 def test_the_command(folder, tmp_path):
     arguments = ["dedup", "minhash", folder, "--texts", "word:3", "-o"]
     one = command(*arguments, f"{tmp_path}/one/")
