@@ -74,8 +74,8 @@ cdef class Vectorizer:
         Whether bytes are UTF-8 that is taken as it is. Else, and where it is none, `decode` is
         called.
     decode : callable
-        Of what is no str, or of a file: makes the str, or raises the error. What it leaves as it is
-        goes to `tokens`.
+        Makes a str of bytes or of a file, or raises the error. Other objects it returns as they are;
+        they go to `tokens`.
     normalize : callable or None
         Of a str: its normal form, whose tokens are taken.
     preprocess : callable or None
@@ -83,7 +83,7 @@ cdef class Vectorizer:
     tokenize : callable or None
         Of a str: its tokens, in place of `analyzer`.
     tokens : callable
-        Of what is no fast way's: all its n-grams.
+        All n-grams of an object that the loops do not take.
     """
     cdef text_job job
     cdef StopWords stop
@@ -445,7 +445,7 @@ cdef class Block:
         return 0
 
     cdef tokens_of(self, text):
-        """The n-grams of what is no str: of an object that behaves like one."""
+        """The n-grams of an object that is not a str but has its methods."""
         try:
             return self.of.tokens(text)
         except (AttributeError, TypeError):
