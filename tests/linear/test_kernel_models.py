@@ -101,6 +101,19 @@ def test_coefficients_are_of_the_columns_of_one_hot_features(map, digits):
         np.testing.assert_allclose(model.map_.transform(X).toarray(), Z, rtol=1e-15)
 
 
+def test_a_second_fit_keeps_nothing_of_the_first(digits):
+    X, y = digits
+    minhash = MinHash(n_hashes=16, bits=2, random_state=0)
+    model = KernelClassifier(minhash, vectorizer=ByteNgrams(), random_state=0)
+    model.fit(TEXTS, TEXT_LABELS).set_params(vectorizer=None).fit(X, y)
+    assert not hasattr(model, "vectorizer_")
+    fresh = KernelClassifier(minhash, random_state=0).fit(X, y)
+    assert model.n_features_in_ == X.shape[1]
+    np.testing.assert_array_equal(model.decision_function(X), fresh.decision_function(X))
+    model.set_params(vectorizer=ByteNgrams()).fit(TEXTS, TEXT_LABELS)
+    assert not hasattr(model, "n_features_in_")
+
+
 def test_rows_without_samples_score_the_intercept(digits):
     X, y = digits
     model = classifier().fit(X, y)
