@@ -356,6 +356,8 @@ def test_groups_of_models(n_models):
         assert cuts[-1] == n_models
         assert 1 <= sizes.min() <= sizes.max() <= min(sizes.min() + 1, kernel.most_models())
         assert len(sizes) % n_jobs == 0 or len(sizes) == n_models
+        if n_jobs == 1:
+            assert len(sizes) == -(-n_models // kernel.most_models())
 
 
 @pytest.mark.parametrize(
