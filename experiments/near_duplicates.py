@@ -1,10 +1,11 @@
-"""``python -m experiments.near_duplicates --data DIRECTORY -o RESULTS``: near-duplicates of texts
-by sparsemaps, datasketch, rensa, datatrove and text-dedup.
+"""``python -m experiments.near_duplicates --data DIRECTORY -o RESULTS``: texts without their
+near-duplicates, by sparsemaps, datasketch, rensa, FastSketchLSH, datatrove and text-dedup.
 
 DIRECTORY has texts.jsonl.xz and pages.jsonl.xz, JSON Lines with a field `text`; those that are
 missing are left out. Each tool runs in a process of its own, by one thread: from the file, by word
-n-grams and as many hashes, to pairs or clusters, twice. Peers that are not installed are left out:
-``pip install datasketch rensa datatrove text-dedup``.
+n-grams and as many hashes, to the records that it removes, twice. Then each removed record is
+compared with all records that remain, by the exact similarity. Peers that are not installed are
+left out: ``pip install datasketch rensa fastsketchlsh datatrove text-dedup``.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import json
 import lzma
 import os
 import pickle
+import re
 import resource
 import subprocess
 import sys
@@ -26,10 +28,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from experiments import report, runner
 from sparsemaps import MinHash, files
-from sparsemaps.neighbors import clusters
 
 SOURCES = {"texts": 15_000, "pages": 1_430}
 """Files, and how many texts of each are taken by default: so many as slower tools do in minutes."""
@@ -38,13 +40,25 @@ SIZES = (3, 5)  # of word n-grams
 THRESHOLD = 0.8
 N_HASHES = 256
 BANDS = (19, 13)
-"""Of peers that leave the choice to the user: bands, and hashes of each; a pair of similarity
-(1/19)^(1/13) = 0.80 shares one with a probability of about 0.63, as datasketch's default has it."""
+"""Of datatrove, which leaves the choice to the user: bands, and hashes of each; a pair of
+similarity (1/19)^(1/13) = 0.80 shares one with a probability of about 0.63, as datasketch's
+default has it."""
+
+N_BANDS = 32
+"""Of libraries that compare the hashes of what shares a band: at 0.8 a pair shares one of 32 bands
+of 8 hashes with a probability of 0.997."""
 
 COLUMNS = (
-    "texts of", "words", "tool", "CPU, s", "second run, s", "MB/s", "bytes a text", "peak MB",
-    "pairs", "precision, %", "recall, %", "same answer again",
+    "texts of", "words", "tool", "removed", "near no remaining text, %", "near pairs left",
+    "CPU, s", "second run, s", "MB/s", "bytes a text", "peak MB", "same answer again",
 )  # fmt: skip
+
+
+Words = Callable[[str], list[str]]
+"""The words of a text, in their order."""
+
+between_blanks: Words = str.split
+without_punctuation: Words = re.compile(r"\w+").findall
 
 
 class Work(NamedTuple):
@@ -55,85 +69,109 @@ class Work(NamedTuple):
     folder: Path  # for what the tool keeps
 
 
-Pairs = Iterator[tuple[int, int]]
+Removed = Iterator[int]
+"""The numbers of the records that a tool removes, from 0."""
 
 
 # ---- the tools -----------------------------------------------------------------------------------
 
 
-def sparsemaps(work: Work) -> Pairs:
-    out = work.folder / "pairs.tsv"
-    files.similar_pairs_of_files(
-        MinHash(n_hashes=N_HASHES, random_state=0), str(work.source), str(out),
-        source=f"word:{work.n}", threshold=THRESHOLD, progress=False,
-    )  # fmt: skip
-    for line in out.read_text(encoding="utf-8").splitlines():
-        i, j, _ = line.split("\t")
-        yield int(i) - 1, int(j) - 1
-
-
-def sparsemaps_dedup(work: Work) -> Pairs:
-    """The texts that are kept, and a table of clusters."""
-    kept, table = str(work.folder / "kept.jsonl"), work.folder / "clusters.tsv"
+def deduplicated(work: Work, **options: Any) -> Removed:
+    table = work.folder / "removed.tsv"
     files.deduplicate_files(
-        MinHash(n_hashes=N_HASHES, random_state=0), str(work.source), kept, clusters=str(table),
-        source=f"word:{work.n}", threshold=THRESHOLD, progress=False,
+        MinHash(n_hashes=N_HASHES, random_state=0), str(work.source),
+        str(work.folder / "kept.jsonl"), removed=str(table), source=f"word:{work.n}",
+        threshold=THRESHOLD, progress=False, **options,
     )  # fmt: skip
-    first: dict[str, int] = {}
+    for line in table.read_text(encoding="utf-8").splitlines()[1:]:
+        yield int(line.split("\t")[0]) - 1
+
+
+def sparsemaps(work: Work) -> Removed:
+    return deduplicated(work)
+
+
+def sparsemaps_exact(work: Work) -> Removed:
+    return deduplicated(work, exact=True)
+
+
+def sparsemaps_chain(work: Work) -> Removed:
+    """The rule joins records to clusters, of which the first remains: no removal has a partner."""
+    table = work.folder / "clusters.tsv"
+    files.deduplicate_files(
+        MinHash(n_hashes=N_HASHES, random_state=0), str(work.source),
+        str(work.folder / "kept.jsonl"), clusters=str(table), source=f"word:{work.n}",
+        threshold=THRESHOLD, rule="chain", progress=False,
+    )  # fmt: skip
+    seen = set()
     for line in table.read_text(encoding="utf-8").splitlines():
         row, cluster = line.split("\t")
-        number = int(row) - 1
-        if first.setdefault(cluster, number) != number:
-            yield first[cluster], number
+        if cluster in seen:
+            yield int(row) - 1
+        seen.add(cluster)
 
 
-def ngrams_of(work: Work) -> Iterator[set[str]]:
+def ngrams_of(work: Work, words_of: Words = between_blanks) -> Iterator[set[str]]:
     """The sets that libraries of Python are given; by the same rule as those of sparsemaps."""
     with open(work.source, encoding="utf-8") as file:
         for line in file:
-            words = json.loads(line)["text"].lower().split()
+            words = words_of(json.loads(line)["text"].lower())
             yield {" ".join(words[k : k + work.n]) for k in range(len(words) - work.n + 1)}
 
 
-def pairs_by_index(work: Work, index: Any, hash_of: Callable[[set[str]], Any]) -> Pairs:
-    """Ask the index of a library for each text, compare with what it finds, and insert the text."""
+def datasketch(work: Work) -> Removed:
+    """Ask the index for each text, compare with what it finds, and insert what is near nothing."""
+    from datasketch import MinHash as Hash
+    from datasketch import MinHashLSH
+
+    index = MinHashLSH(threshold=THRESHOLD, num_perm=N_HASHES)
     hashes: dict[int, Any] = {}
     for row, ngrams in enumerate(ngrams_of(work)):
-        if ngrams:
-            made = hash_of(ngrams)
-            for other in sorted(index.query(made)):
-                if made.jaccard(hashes[other]) >= THRESHOLD:
-                    yield other, row
+        if not ngrams:
+            continue
+        made = Hash(num_perm=N_HASHES, seed=1)
+        made.update_batch([ngram.encode() for ngram in ngrams])
+        if any(made.jaccard(hashes[other]) >= THRESHOLD for other in index.query(made)):
+            yield row
+        else:
             index.insert(row, made)
             hashes[row] = made
 
 
-def datasketch(work: Work) -> Pairs:
-    from datasketch import MinHash as Hash
-    from datasketch import MinHashLSH
+def rensa(work: Work) -> Removed:
+    from rensa import RMinHash, RMinHashDeduplicator
 
-    def hash_of(ngrams: set[str]) -> Any:
-        made = Hash(num_perm=N_HASHES, seed=1)
-        made.update_batch([ngram.encode() for ngram in ngrams])
-        return made
-
-    index = MinHashLSH(threshold=THRESHOLD, num_perm=N_HASHES)
-    yield from pairs_by_index(work, index, hash_of)
-
-
-def rensa(work: Work) -> Pairs:
-    from rensa import RMinHash, RMinHashLSH
-
-    def hash_of(ngrams: set[str]) -> Any:
-        made = RMinHash(num_perm=N_HASHES, seed=1)
-        made.update(list(ngrams))
-        return made
-
-    index = RMinHashLSH(threshold=THRESHOLD, num_perm=N_HASHES, num_bands=16)
-    yield from pairs_by_index(work, index, hash_of)
+    index = RMinHashDeduplicator(THRESHOLD, N_HASHES, True, N_BANDS)
+    for row, ngrams in enumerate(ngrams_of(work)):
+        if ngrams:
+            made = RMinHash(num_perm=N_HASHES, seed=42)
+            made.update(list(ngrams))
+            if not index.add(str(row), made):
+                yield row
 
 
-def datatrove(work: Work) -> Pairs:
+def fastsketchlsh(work: Work) -> Removed:
+    """As datasketch: its own flags tell which rows share a band, and not which record remains."""
+    from FastSketchLSH import LSH, FastSimilaritySketch, estimate_jaccard
+
+    rows, sets = [], []
+    for row, ngrams in enumerate(ngrams_of(work)):
+        if ngrams:
+            rows.append(row)
+            sets.append(list(ngrams))
+    sketches = FastSimilaritySketch(N_HASHES).batch(sets, num_threads=1) if sets else []
+    index = LSH(N_HASHES, N_BANDS, num_threads=1)
+    inserted: list[Any] = []
+    for row, sketch in zip(rows, np.asarray(sketches), strict=True):
+        found = index.query(sketch)
+        if any(estimate_jaccard(sketch, inserted[other]) >= THRESHOLD for other in found):
+            yield row
+        else:
+            index.insert(sketch[None])
+            inserted.append(sketch)
+
+
+def datatrove(work: Work) -> Removed:
     """Its pipeline of four stages on local files, one task."""
     from datatrove.executor import LocalPipelineExecutor
     from datatrove.pipeline.dedup import (
@@ -163,12 +201,11 @@ def datatrove(work: Work) -> Pairs:
     for number, (stage, n_tasks) in enumerate(stages):
         logs = str(work.folder / f"logs{number}")
         LocalPipelineExecutor(stage, tasks=n_tasks, workers=1, logging_dir=logs).run()
-    for path in sorted(Path(at["buckets"]).glob("*.dups")):
-        for _, i, _, j in np.fromfile(path, "<u4").reshape(-1, 4).tolist():
-            yield min(i, j), max(i, j)
+    for path in sorted(Path(at["removed"]).glob("*.remove")):
+        yield from np.fromfile(path, "<u4").tolist()
 
 
-def text_dedup(work: Work) -> Pairs:
+def text_dedup(work: Work) -> Removed:
     """Its command, which with `--debug` also writes the clusters."""
     arguments = [
         "--path", "json", "--data_files", str(work.source), "--split", "train",
@@ -181,32 +218,37 @@ def text_dedup(work: Work) -> Pairs:
         check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     joined = pickle.loads((work.folder / "kept" / "uf.pkl").read_bytes())
-    for row in list(joined.parent):
-        if joined.find(row) != row:
-            yield min(row, joined.find(row)), max(row, joined.find(row))
+    yield from (row for row in list(joined.parent) if joined.find(row) != row)
 
 
 class Tool(NamedTuple):
     """A tool, the name of its package, and the bytes of a text's signature."""
 
-    find: Callable[[Work], Pairs]
+    find: Callable[[Work], Removed]
     package: str
     n_bytes: int
-    lists: str = "pairs"  # or "clusters"
     keeps: bool = False  # what a second run takes
     is_program: bool = False  # which imports again what it needs
+    words: Words = between_blanks  # what it takes for words
 
 
 TOOLS = {
-    "sparsemaps pairs": Tool(sparsemaps, "sparsemaps", N_HASHES + 4, keeps=True),
-    "sparsemaps dedup": Tool(
-        sparsemaps_dedup, "sparsemaps", N_HASHES + 4, lists="clusters", keeps=True
-    ),
+    "sparsemaps": Tool(sparsemaps, "sparsemaps", N_HASHES + 4, keeps=True),
+    "sparsemaps --exact": Tool(sparsemaps_exact, "sparsemaps", N_HASHES + 4, keeps=True),
+    "sparsemaps --rule chain": Tool(sparsemaps_chain, "sparsemaps", N_HASHES + 4, keeps=True),
     "datasketch": Tool(datasketch, "datasketch", 8 * N_HASHES),
     "rensa": Tool(rensa, "rensa", 4 * N_HASHES),
-    "datatrove": Tool(datatrove, "datatrove", BANDS[0] * (4 * BANDS[1] + 4), keeps=True),
+    "FastSketchLSH": Tool(fastsketchlsh, "FastSketchLSH", 8 * N_HASHES),
+    "datatrove": Tool(
+        datatrove, "datatrove", BANDS[0] * (4 * BANDS[1] + 4), keeps=True, words=without_punctuation
+    ),
     "text-dedup": Tool(
-        text_dedup, "text_dedup", 8 * N_HASHES, lists="clusters", keeps=True, is_program=True
+        text_dedup,
+        "text_dedup",
+        8 * N_HASHES,
+        keeps=True,
+        is_program=True,
+        words=without_punctuation,
     ),
 }
 
@@ -219,12 +261,12 @@ def run_here(name: str, work: Work) -> None:
     start = cpu_time()
     preload(name)
     begun = cpu_time()
-    pairs = sorted(set(TOOLS[name].find(work)))
+    removed = sorted(set(TOOLS[name].find(work)))
     seconds = cpu_time() - begun
     if TOOLS[name].is_program:
         seconds -= begun - start
     peaks = [peak_memory(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss]
-    found = {"seconds": seconds, "peak_mb": max(peaks) / 1024, "pairs": pairs}
+    found = {"seconds": seconds, "peak_mb": max(peaks) / 1024, "removed": removed}
     (work.folder / "found.json").write_text(json.dumps(found), encoding="utf-8")
 
 
@@ -268,28 +310,37 @@ def run(name: str, work: Work) -> dict[str, Any]:
 # ---- what is right -------------------------------------------------------------------------------
 
 
-def exact_pairs(work: Work) -> tuple[Any, Any]:
-    """The pairs of which the exact Jaccard similarity reaches the threshold, of all that are
-    compared; of the pairs at the threshold, one in 10^9 is missed."""
-    out = work.folder / "exact.tsv"
-    work.folder.mkdir(parents=True, exist_ok=True)
-    files.similar_pairs_of_files(
-        MinHash(n_hashes=N_HASHES, random_state=1), str(work.source), str(out),
-        source=f"word:{work.n}", threshold=THRESHOLD, recall=1.0, exact=True, progress=False,
-    )  # fmt: skip
-    pairs = np.loadtxt(out, ndmin=2).reshape(-1, 3)[:, :2].astype(np.int64) - 1
-    return pairs[:, 0], pairs[:, 1]
+def near_pairs(work: Work, words_of: Words) -> Any:
+    """The pairs of texts whose exact Jaccard similarity reaches the threshold, by comparing all.
+
+    A text of fewer words than an n-gram has is a set of its own words, in their order.
+    """
+    number: dict[str, int] = {}
+    indices: list[int] = []
+    indptr = [0]
+    lines = work.source.read_text(encoding="utf-8").splitlines()
+    for line, ngrams in zip(lines, ngrams_of(work, words_of), strict=True):
+        ngrams = ngrams or {"\n" + " ".join(json.loads(line)["text"].lower().split())}
+        indices += [number.setdefault(ngram, len(number)) for ngram in ngrams]
+        indptr.append(len(indices))
+    X = sp.csr_array((np.ones(len(indices), np.int32), indices, indptr))
+    sizes, parts = np.diff(X.indptr), []
+    for start in range(0, X.shape[0], 500):
+        shared = (X[start : start + 500] @ X.T).tocoo()
+        rows, columns = shared.row + start, shared.col
+        near = shared.data >= THRESHOLD * (sizes[rows] + sizes[columns] - shared.data)
+        parts.append(np.stack([rows, columns])[:, near & (rows != columns)])
+    return np.concatenate(parts, axis=1)
 
 
-def judge(found: dict[str, Any], exact: tuple[Any, Any], n_rows: int) -> tuple[float, float]:
-    """The share of the tool's pairs that are right, and the share of right pairs whose texts are in
-    one of its clusters."""
-    pairs = np.array(found["pairs"], np.int64).reshape(-1, 2)
-    right = set(zip(exact[0].tolist(), exact[1].tolist(), strict=True))
-    n_right = sum(tuple(pair) in right for pair in pairs.tolist())
-    number = clusters(pairs[:, 0], pairs[:, 1], n_rows)
-    together = number[exact[0]] == number[exact[1]]
-    return n_right / max(len(pairs), 1), float(together.mean()) if len(together) else 1.0
+def judge(found: dict[str, Any], near: Any, n_rows: int) -> tuple[int, int]:
+    """How many removed texts are near no remaining one; how many near pairs remain."""
+    remains = np.ones(n_rows, bool)
+    remains[found["removed"]] = False
+    has_partner = np.zeros(n_rows, bool)
+    has_partner[near[0, remains[near[1]]]] = True
+    left = remains[near[0]] & remains[near[1]]
+    return int((~remains & ~has_partner).sum()), int(left.sum()) // 2
 
 
 def measure(
@@ -315,8 +366,9 @@ def measure(
         ]
         if not missing:
             continue
-        exact = exact_pairs(Work(source, n, folder / "exact"))
-        for row in measure_case(missing, Work(source, n, folder / f"{name}-{n}"), exact):
+        work = Work(source, n, folder)
+        near = {words: near_pairs(work, words) for words in (between_blanks, without_punctuation)}
+        for row in measure_case(missing, Work(source, n, folder / f"{name}-{n}"), near):
             rows.append({"source": name, "asked": n_texts[name], **row})
             with open(kept, "a", encoding="utf-8") as file:
                 file.write(json.dumps(rows[-1]) + "\n")
@@ -334,7 +386,7 @@ def unpacked(compressed: Path, folder: Path, n_texts: int) -> Path:
     return source
 
 
-def measure_case(tools: list[str], work: Work, exact: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
+def measure_case(tools: list[str], work: Work, near: dict[Words, Any]) -> Iterator[dict[str, Any]]:
     """What tools took and found. They take turns, so that what else runs hits all alike."""
     n_rows = work.source.read_bytes().count(b"\n")
     rounds: list[dict[str, Any]] = []
@@ -350,12 +402,13 @@ def measure_case(tools: list[str], work: Work, exact: tuple[Any, Any]) -> Iterat
         second = again
         if TOOLS[tool].keeps:
             second = run(tool, work._replace(folder=work.folder / f"{tool}-0"))
-        precision, recall = judge(first, exact, n_rows)
+        alone, left = judge(first, near[TOOLS[tool].words], n_rows)
         yield {
             "n_texts": n_rows, "bytes": work.source.stat().st_size, "n": work.n, "tool": tool,
             "seconds": min(first["seconds"], again["seconds"]), "second": second["seconds"],
-            "peak_mb": first["peak_mb"], "n_pairs": len(first["pairs"]), "precision": precision,
-            "recall": recall, "same": first["pairs"] == again["pairs"], "n_exact": len(exact[0]),
+            "peak_mb": first["peak_mb"], "n_removed": len(first["removed"]), "alone": alone,
+            "left": left, "same": first["removed"] == again["removed"],
+            "n_near": near[between_blanks].shape[1] // 2,
             "version": importlib.metadata.version(tool.split()[0]), "load": os.getloadavg()[0],
         }  # fmt: skip
 
@@ -364,19 +417,18 @@ def measure_case(tools: list[str], work: Work, exact: tuple[Any, Any]) -> Iterat
 
 
 def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
-    lines = []
-    for row in rows:
-        lists = TOOLS[row["tool"]].lists
-        lines.append([
-            f"{row['source']} ({row['n_exact']:,} pairs)", row["n"], row["tool"],
+    lines = [
+        [
+            f"{row['source']} ({row['n_near']:,} near pairs)", row["n"], row["tool"],
+            f"{row['n_removed']:,}", f"{100 * row['alone'] / max(row['n_removed'], 1):.1f}",
+            f"{row['left']:,}",
             f"{row['seconds']:.2f}", f"{max(row['second'], 0):.2f}",
             f"{row['bytes'] / row['seconds'] / 1e6:.1f}", TOOLS[row["tool"]].n_bytes,
             f"{row['peak_mb']:.0f}",
-            f"{row['n_pairs']:,}" if lists == "pairs" else "–",
-            f"{100 * row['precision']:.1f}" if lists == "pairs" else "–",
-            f"{100 * row['recall']:.1f}",
             "yes" if row["same"] else "no",
-        ])  # fmt: skip
+        ]
+        for row in rows
+    ]  # fmt: skip
     versions = {row["tool"].split()[0]: row["version"] for row in rows}
     today = datetime.datetime.now(datetime.UTC).date()
     sizes = {row["source"]: (row["n_texts"], row["bytes"]) for row in rows}
@@ -384,49 +436,55 @@ def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
     load = low if low == high else f"{low} to {high}"
     inputs = ", ".join(f"{name}: {n:,} texts, {b / 1e6:.0f} MB" for name, (n, b) in sizes.items())
     notes = (
-        f"Pairs of a Jaccard similarity of at least {THRESHOLD} by word n-grams, {N_HASHES} hashes "
-        f"({BANDS[0]} times {BANDS[1]} of datatrove), from JSON Lines to pairs or to kept texts; "
-        f"{inputs}. CPU time of one thread, the lesser of two runs, without the time to import; "
-        "the second run is in the folder of the first. Precision: pairs listed whose exact "
-        "similarity reaches the threshold. Recall: pairs that do (their number is in the first "
-        "column) and are in one cluster. Same answer: of two runs that share nothing. The "
-        "libraries datasketch and rensa are given sets of n-grams that Python makes. datatrove "
-        "divides texts into words by a rule of its own, lists the pairs that share a band without "
-        "comparing them further, and also writes the texts that are kept; text-dedup writes these "
-        f"and clusters. {', '.join(f'{tool} {number}' for tool, number in versions.items())}; "
+        f"Texts without near-duplicates: Jaccard similarity of at least {THRESHOLD} by word "
+        f"n-grams, {N_HASHES} hashes ({BANDS[0]} times {BANDS[1]} of datatrove), from JSON Lines "
+        f"to the numbers of the removed texts; {inputs}. A removed text is near no remaining text "
+        "if its exact similarity to each of them is below the threshold. Near pairs left: pairs of "
+        "remaining texts whose exact similarity reaches the threshold. Exact similarities are "
+        "those of all pairs, made in SciPy from lower-case words between blanks; for datatrove and "
+        "text-dedup, which leave punctuation out, from letters and digits. CPU time of one thread, "
+        "the lesser of two runs, without the time to import; the second run is in the "
+        "folder of the first. Same answer: of two runs that share nothing. sparsemaps, datatrove "
+        "and text-dedup also write the remaining texts. The libraries datasketch, rensa and "
+        "FastSketchLSH are given sets of n-grams that Python makes; they keep a text if its "
+        "estimated similarity to each text that they have kept is below the threshold. datatrove "
+        "and text-dedup join all texts that share a band. "
+        f"{', '.join(f'{tool} {number}' for tool, number in versions.items())}; "
         f"Python {sys.version.split()[0]}; {runner.machine()}, at a load of {load}; "
         f"{today}; `{command}`."
     )
     report.write_table(
-        results / "near-duplicates", "Near-duplicates of texts, beside other tools", COLUMNS,
+        results / "near-duplicates", "Texts without near-duplicates, beside other tools", COLUMNS,
         lines, notes,
     )  # fmt: skip
     plot(results / "near-duplicates.svg", rows)
 
 
 def plot(path: Path, rows: list[dict[str, Any]]) -> None:
+    """The share of removed texts that are near no remaining one; beside each tool its speed."""
     import matplotlib.pyplot as plt
 
-    tools = [tool for tool in TOOLS if any(row["tool"] == tool for row in rows)]
     with plt.rc_context(report.STYLE):
         groups = list(dict.fromkeys((row["source"], row["n"]) for row in rows))
-        figure, axes = report.panels(len(groups), 2, 3.4)
+        largest = max(100 * row["alone"] / max(row["n_removed"], 1) for row in rows)
+        figure, axes = report.panels(len(groups), 2, 3.8)
         for ax, (source, n) in zip(axes, groups, strict=True):
             ax.sharex(axes[0])
-            for row in rows:
-                if (row["source"], row["n"]) == (source, n):
-                    speed, place = row["bytes"] / row["seconds"] / 1e6, tools.index(row["tool"])
-                    ax.plot(speed, place, "o", color="C0" if "sparsemaps" in row["tool"] else "C7")
-                    ax.annotate(
-                        f"{100 * row['recall']:.1f} %", (speed, place), (7, 0),
-                        textcoords="offset points", va="center",
-                    )  # fmt: skip
-            ax.set_xscale("log")
-            ax.set_yticks(range(len(tools)), tools)
-            ax.margins(x=0.2, y=0.12)
+            shown = [row for row in rows if (row["source"], row["n"]) == (source, n)]
+            for place, row in enumerate(shown):
+                share = 100 * row["alone"] / max(row["n_removed"], 1)
+                ax.barh(place, share, color="C0" if "sparsemaps" in row["tool"] else "C7")
+                speed = row["bytes"] / row["seconds"] / 1e6
+                digits = 0 if speed > 10 else 1
+                ax.annotate(
+                    f"{share:.1f} %, {speed:.{digits}f} MB/s", (share, place), (4, 0),
+                    textcoords="offset points", va="center", fontsize=8,
+                )  # fmt: skip
+            ax.set_yticks(range(len(shown)), [row["tool"] for row in shown])
+            ax.set_xlim(0, 2.4 * largest)  # with room for the words beside the bars
             ax.invert_yaxis()
             ax.set_title(f"{source}, {n} words")
-        figure.supxlabel("MB of text a second and core; beside it, recall", fontsize=9)
+        figure.supxlabel("removed texts that are near no remaining text, %", fontsize=9)
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)
 

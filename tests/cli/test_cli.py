@@ -382,7 +382,7 @@ def test_many_files(file, tmp_path):
     for name in ("bad.npy", "bad.npz", "worse.npy"):
         done = command("info", tmp_path / name)
         assert done.returncode == 2
-        assert done.stderr.decode().startswith(f"sparsemaps: {tmp_path / name}: ")
+        assert done.stderr.decode().startswith(f"sparsemaps: {tmp_path / name}")
         assert done.stderr.count(b"\n") == 1
 
 
