@@ -32,7 +32,8 @@ def test_bars_of_pairs(file, tmp_path, capsys, more):
         out = tmp_path / f"{progress}.tsv"
         similar_pairs_of_files(MINHASH, str(file), out, progress=progress, **more)
         found = bars(capsys.readouterr().err)
-        bars_of_reading = ["rows: 100%"] if "exact" in more else []
+        # The rows of candidates are read, and then the pairs are found again and decided.
+        bars_of_reading = ["rows: 100%", "pairs: 100%"] if "exact" in more else []
         expected = ["codes: 100%", "pairs: 100%", *bars_of_reading]
         assert found == expected * bool(progress)
     assert (tmp_path / "True.tsv").read_bytes() == (tmp_path / "False.tsv").read_bytes()
