@@ -74,8 +74,8 @@ cdef class Vectorizer:
         Whether bytes are UTF-8 that is taken as it is. Else, and where it is none, `decode` is
         called.
     decode : callable
-        Makes a str of bytes or of a file, or raises the error. Other objects it returns as they are;
-        they go to `tokens`.
+        Makes a str of bytes or of a file, or raises the error. It returns other objects as they
+        are; they go to `tokens`.
     normalize : callable or None
         Of a str: its normal form, whose tokens are taken.
     preprocess : callable or None

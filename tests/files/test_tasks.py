@@ -144,15 +144,16 @@ def test_processes_that_are_killed(folder, tmp_path):
     dedup(folder, f"{tmp_path}/one/")
     arguments = ["dedup", "minhash", "--n-hashes", 64, folder, "--texts", "word:3", "--threshold"]
     arguments += [0.6, "-o", f"{tmp_path}/out/"]
-    draw, n_killed = random.Random(0), 0
+    seconds = {"codes": 0, "removals": 0.05, "outputs": 0.2}  # after which one is killed
+    n_killed = 0
     for stage in STAGES[dedup]:
         for attempt in range(2):
             programs = [
                 Program(*arguments, "--stage", stage, "--task", f"{i}/2", cwd=tmp_path)
                 for i in range(2)
             ]
-            if attempt == 0 and stage in ("codes", "removals", "outputs"):
-                time.sleep(draw.uniform(0.05, 0.3))
+            if attempt == 0 and stage in seconds:
+                time.sleep(seconds[stage])
                 programs[0].signal(signal.SIGKILL)
             ends = [program.end() for program in programs]
             n_killed += ends[0][0] == -signal.SIGKILL

@@ -79,7 +79,7 @@ def test_a_bucket_of_one_row_more_than_its_bound():
         assert state[0] == 6
         buckets = {}
         for key in keys.tolist():
-            buckets.setdefault(key >> 32, []).append(key & ROW)
+            buckets.setdefault(key >> 32, []).append(key & int(ROW))
         expected = [[0, 2, 4], [1, 3, 5]] if is_read else [[0, 1, 2, 3, 4, 5]]
         assert sorted(buckets.values()) == expected
         pairs = np.zeros(6, np.uint64)
