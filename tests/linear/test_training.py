@@ -218,6 +218,17 @@ def test_the_solver_does_what_the_definition_says(loss, C):
     np.testing.assert_allclose(variables, dual, atol=1e-9)
 
 
+def test_rows_at_C_leave():
+    """Where a third of the labels is wrong and C is small, all rows end there: the passes tell."""
+    packed, Z, y, _ = coded()
+    y = np.where(np.random.default_rng(0).random(len(y)) < 0.3, -y, y)
+    _, dual, passes = hinge_by_definition(Z, y, 0.05, 1e-4, 77, squared=False)
+    assert (dual == 0.05).all()
+    _, variables, n_passes = trained(packed, "hinge", 0.05, 1e-4, 77, y)
+    assert n_passes == passes == 3
+    assert (variables == 0.05).all()
+
+
 @pytest.mark.parametrize("n_hashes", [3, 16, 50])
 def test_the_solver_of_bytes(n_hashes):
     """Codes of 8 bits are read in a way of their own."""

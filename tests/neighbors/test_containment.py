@@ -173,6 +173,21 @@ def test_directions():
     assert i.tolist() == [0, 1]
 
 
+def test_directions_of_pairs_that_are_decided():
+    """Of two sets in one class of sizes, the first may hold the second."""
+    sets = [np.arange(100), np.arange(98)]
+    X = matrix_of(sets)
+    A = MinHash(n_hashes=512, random_state=0).fit(X).encode(X, packed=True)
+    assert len(_containment._classes(A)) == 1
+
+    def is_contained(i, j):
+        shared = [len(np.intersect1d(sets[a], sets[b])) for a, b in zip(i, j, strict=True)]
+        return np.array(shared) >= 0.99 * np.array([len(sets[a]) for a in i])
+
+    i, j = _containment.decided(A, None, 0.99, 1.0, is_contained, None)
+    assert (i.tolist(), j.tolist()) == ([1], [0])
+
+
 @pytest.mark.parametrize("recall", [0.5, 0.9])
 def test_recall_of_hashing(recall, monkeypatch):
     """Over seeds, pairs whose estimate reaches the threshold are found with the recall."""

@@ -238,6 +238,16 @@ def test_memory_does_not_grow_with_the_pairs(recall):
             assert peak < 50 * n_rows + 2**25
 
 
+def test_rows_that_were_in_no_pair_before():
+    """A pair stays if one of its rows is new: rows of one set, and of two."""
+    of_one, of_two = _search.new_rows(4, None), _search.new_rows(2, 4)
+    i, j = np.array([0, 0, 0]), np.array([1, 2, 1])
+    assert of_one(i, j).tolist() == [True, True, False]
+    assert of_one(np.array([1, 2]), np.array([2, 3])).tolist() == [False, True]
+    assert of_two(i, j).tolist() == [True, True, False]
+    assert of_two(np.array([0, 1]), np.array([2, 2])).tolist() == [False, True]
+
+
 @pytest.mark.parametrize("recall", [0.95, 1])
 def test_memory_does_not_grow_with_the_candidates(recall):
     """Of a family of 3,000 near copies, of which 4 million pairs are decided: none is kept, or all
