@@ -10,7 +10,7 @@ from _oracles import theorems
 from sparsemaps.kernels import acos_kernel, min_max_kernel, rbf_kernel
 from sparsemaps.laws._agreements import JaccardLaw, MinMaxLaw, SignsLaw
 from sparsemaps.laws._inner_products import CountSketchLaw, ProjectionLaw
-from sparsemaps.laws._moments import Pairs, UnknownVarianceError
+from sparsemaps.laws._moments import Moments, Pairs, UnknownVarianceError
 from sparsemaps.laws._product_law import ProductLaw
 from sparsemaps.laws._shift_invariant import FourierLaw
 
@@ -177,3 +177,15 @@ def test_laws_are_immutable_and_take_sparse_rows():
     np.testing.assert_allclose(fourier_law().exact_kernel(X, None, 1), rbf_kernel(X, gamma=0.7))
     with pytest.raises(ValueError, match="Cauchy projections have no mean"):
         CAUCHY.exact_kernel(X, None, 1)
+
+
+@pytest.mark.parametrize("size", [3, 4, 6, 11])
+def test_the_variance_of_blocks(size):
+    """Components of one block have a covariance, of the last block too, which may have fewer."""
+    blocks = np.arange(size) // 4
+    covariances = np.where(blocks[:, None] == blocks, -0.05, 0.0)
+    np.fill_diagonal(covariances, 0.3)
+    moments = Moments(
+        np.zeros(1), np.full(1, 0.3), "normal", common=np.full(1, -0.05), block=np.full(1, 4)
+    )
+    assert moments.variance(size)[0] == pytest.approx(covariances.mean())

@@ -281,8 +281,11 @@ def test_one_row_at_a_time():
     X, y, _ = rows()
     X = sp.vstack([X, sp.csr_array((2, 6))]).tocsr()
     y = np.append(y, [0, 1])
-    model = KernelClassifier(MinHash(n_hashes=1, bits=2, random_state=0), random_state=0).fit(X, y)
+    # So few bits that all those of some rows with samples are 0 too.
+    model = KernelClassifier(MinHash(n_hashes=2, bits=1, random_state=3), random_state=0).fit(X, y)
     together = model.decision_function(X)
+    is_zero = ~model.map_.encode(X, packed=True).array.any(axis=1)
+    assert len(np.unique(together[is_zero], axis=0)) == 2
     for row in range(X.shape[0]):
         assert (model.decision_function(X[[row]])[0] == together[row]).all()
         assert (model.decision_function(X[[row]].toarray())[0] == together[row]).all()
