@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 from _data.svmlight import write
 from _oracles.one_machine import CWS, joined, on_one_machine
+from _scripts import children
 from sklearn.base import clone
 
 import sparsemaps.dask as sd
@@ -183,13 +183,6 @@ def test_a_job_that_is_killed_and_started_again(large, tmp_path):
     assert len(os.listdir(out)) == 2 * len(parts) + 1
 
 
-def leave_little_memory():
-    """64 MiB: enough for the worker to speak with the scheduler, too little for the long line."""
-    n_pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = n_pages * resource.getpagesize() + 2**26
-    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
-
-
 @pytest.mark.cluster
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
 def test_a_worker_without_memory(tmp_path):
@@ -201,7 +194,7 @@ def test_a_worker_without_memory(tmp_path):
     with cluster(1) as workers, distributed.Client(workers) as client:
         client.gather(client.map(abs, range(20)))  # so that its threads have been started
         before = client.run(os.getpid)
-        client.run(leave_little_memory)
+        client.run(children.leave_little_memory)
         try:
             sd.map_files(map, tmp_path / "in", out, partition_bytes=2**20)
         except (MemoryError, distributed.KilledWorker):
