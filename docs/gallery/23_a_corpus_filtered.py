@@ -79,7 +79,7 @@ for path in (folder / "chosen").glob("*.gz"):
     chosen |= {json.loads(line)["text"] for line in gzip.decompress(path.read_bytes()).splitlines()}
 right = sum(labels[text] == "scipy" for text in chosen)
 wanted = sum(one["package"] == "scipy" for one in corpus)
-print(f"{right / len(chosen):.1%} of what is written is SciPy's, {right / wanted:.1%} of SciPy's")
+print(f"precision {right / len(chosen):.1%}, recall {right / wanted:.1%}")
 
 # %%
 # `min_score` chooses between the two. `predict_files` writes the scores, from which its value is
@@ -103,6 +103,6 @@ for min_score in (0.5, 0.0, -0.5):
     ax.annotate(
         f"min_score={min_score}", place, xytext=(-8, -14), textcoords="offset points", ha="right"
     )
-ax.set(xlabel="of SciPy's texts, % written", ylabel="of what is written, % SciPy's")
+ax.set(xlabel="recall of SciPy's texts, %", ylabel="precision, %")
 ax.grid(alpha=0.3)
 plt.show()

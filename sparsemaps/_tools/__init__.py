@@ -1,7 +1,8 @@
 """Tools of all other folders: parameters, seeds, threads, files. None of them knows a map.
 
 - ``_checks`` checks parameters. ``_parameters`` has the errors, which carry the name of the
-  parameter, its value, and the rule. ``_allowed`` has the types of tables of what is allowed.
+  parameter, its value, and the rule. ``_allowed`` has the types of the table in
+  which a class declares the values that its parameters may have.
 - ``_docstrings`` fills in parts that several docstrings share.
 - ``_seeding`` draws the seed of a map, and makes the keys of its random numbers.
 - ``_blocks`` cuts rows into ranges of nearly equal work.

@@ -38,7 +38,7 @@ from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, counts, save_array
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
 from sparsemaps.files._tasks import How, Stage, Task
-from sparsemaps.neighbors import _search
+from sparsemaps.neighbors import _containment, _hashing, _search
 from sparsemaps.neighbors._exact import ExactKernel
 
 RANGE_BYTES = 2**26
@@ -317,6 +317,47 @@ def copies(digests: Array, key: Array | None = None) -> tuple[Array, Array]:
     first_of = rows[first[which.reshape(-1)]]
     is_other = first_of != rows
     return first_of[is_other], rows[is_other]
+
+
+def similar(
+    job: Job,
+    search: Search,
+    inputs: tuple[list[Any], list[Any] | None],
+    codes: tuple[PackedCodes, PackedCodes | None],
+    folder: str,
+    how: How,
+    steps: Stages,
+) -> tuple[Array, Array, Array]:
+    """Pairs of records, of one set or of two, and their similarities, or containments; by the
+    estimate or by the exact kernel."""
+    own, other = codes
+    threshold, recall = search.threshold, search.recall
+    sizes = _hashing.Sizes(keys=search.max_bytes // 8)
+    if not search.exact:
+        given = own, other, threshold, recall
+        if search.is_containment:
+            return _containment.contained(*given, how.n_jobs, sizes, steps)[:3]
+        return _search.similar(*given, _search.MAX_BUCKET, how.n_jobs, sizes, steps)
+    if search.is_containment:
+        rows_in_pairs = partial(_containment.rows_in_pairs, own, other, threshold, recall)
+        decided = partial(_containment.decided, own, other, threshold, recall)
+    else:
+        least, hashing = _search.for_candidates(own, threshold, recall)
+        rows_in_pairs = partial(_search.rows_in_pairs, own, other, least, hashing)
+        decided = partial(_search.decided, own, other, least, hashing)
+    rows = rows_in_pairs(n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("rows"))
+    with ExitStack() as stack:
+        kernel = exact_kernel(job, inputs, codes, rows, folder, how, stack)
+
+        def similarity(i: Array, j: Array) -> Array:
+            value = kernel(i, j)
+            if search.is_containment:
+                value = _containment.of_similarity(value, own, other, i, j)
+            return value
+
+        decide = _search.deciding(similarity, threshold)
+        i, j = decided(decide=decide, n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("exact"))
+        return i, j, similarity(i, j)
 
 
 # ---- the exact kernel ----------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,6 @@ from sparsemaps._tools._sources import (
     refuse_inside,
     spooled,
 )
-from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
@@ -32,10 +30,10 @@ from sparsemaps.files._coded_records import (
     RANGE_BYTES,
     Codes,
     encode,
-    exact_kernel,
     holds_codes,
     ranges_of,
     read_comments,
+    similar,
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._job import Job, coding_job
@@ -57,7 +55,7 @@ from sparsemaps.files._tasks import (
 )
 from sparsemaps.maps._config import from_config
 from sparsemaps.maps._sparse_map import as_fitted
-from sparsemaps.neighbors import _containment, _hashing, _search
+from sparsemaps.neighbors import _hashing
 
 _LINES = 2**14
 """Lines that are written at a time."""
@@ -360,45 +358,10 @@ def _find_pairs(of: Any, path: str, how: How) -> list[int]:
     folder = os.path.dirname(path)
     recipe = {"sides": [side and side.digest for side in sides], **plan.search.recipe}  # fmt: skip
     steps = Steps(Results(folder), _STEPS, recipe, how.progress)
-    i, j, value = _similar(plan, inputs, (codes, other), folder, how, steps)
+    i, j, value = similar(plan.job, plan.search, inputs, (codes, other), folder, how, steps)
     save_array(path, np.stack([i, j]).astype(np.uint32))
     save_array(path + SIMILARITY, value)
     return [len(codes), 0 if other is None else len(other), len(i)]
-
-
-def _similar(
-    plan: PairsPlan, inputs: Any, sides: Any, folder: str, how: How, steps: Stages
-) -> tuple[Array, Array, Array]:
-    """Pairs and their similarities, or containments; by the estimate or by the exact kernel."""
-    codes, other = sides
-    search = plan.search
-    threshold, recall = search.threshold, search.recall
-    sizes = _hashing.Sizes(keys=search.max_bytes // 8)
-    if not search.exact:
-        given = codes, other, threshold, recall
-        if search.is_containment:
-            return _containment.contained(*given, how.n_jobs, sizes, steps)[:3]
-        return _search.similar(*given, _search.MAX_BUCKET, how.n_jobs, sizes, steps)
-    if search.is_containment:
-        rows_in_pairs = partial(_containment.rows_in_pairs, codes, other, threshold, recall)
-        decided = partial(_containment.decided, codes, other, threshold, recall)
-    else:
-        least, hashing = _search.for_candidates(codes, threshold, recall)
-        rows_in_pairs = partial(_search.rows_in_pairs, codes, other, least, hashing)
-        decided = partial(_search.decided, codes, other, least, hashing)
-    rows = rows_in_pairs(n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("rows"))
-    with contextlib.ExitStack() as stack:
-        kernel = exact_kernel(plan.job, inputs, sides, rows, folder, how, stack)
-
-        def similarity(i: Array, j: Array) -> Array:
-            value = kernel(i, j)
-            if search.is_containment:
-                value = _containment.of_similarity(value, codes, other, i, j)
-            return value
-
-        decide = _search.deciding(similarity, threshold)
-        i, j = decided(decide=decide, n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("exact"))
-        return i, j, similarity(i, j)
 
 
 def _write_output(of: Any, path: str, how: How) -> bool:

@@ -16,8 +16,8 @@ from sparsemaps.files._coded_records import (
     Codes,
     Earlier,
     copies,
-    exact_kernel,
     rows_of,
+    similar,
 )
 from sparsemaps.files._job_options import Rule, Search
 from sparsemaps.files._results import save_array
@@ -79,7 +79,8 @@ def _contained(
     folder, how, steps = where
     n = sum(coded.codes.n_records)
     own = coded.codes.load()
-    i, j, value = _containments(coded, search, own, folder, how, steps)
+    inputs = coded.inputs, None
+    i, j, value = similar(coded.job, search, inputs, (own, None), folder, how, steps)
     rank = np.arange(n)
     if key is not None:
         rank[np.argsort(key, kind="stable")] = np.arange(n)
@@ -89,7 +90,8 @@ def _contained(
     i, j, value, before = i[order], j[order], value[order], rank[j[order]]
     if earlier is not None and len(earlier) and n:
         more = steps.within("earlier")
-        of_earlier = _search_contained(own, earlier, search, how, more)
+        given = own, earlier, search.threshold, search.recall, how.n_jobs
+        of_earlier = _containment.contained(*given, stages=more)
         i, j = np.r_[of_earlier[0], i], np.r_[of_earlier[1] + n, j]
         value = np.r_[of_earlier[2], value]
         before = np.r_[np.full(len(of_earlier[0]), -1), before]
@@ -101,34 +103,6 @@ def _contained(
             witness[row], similarity[row] = other, share
     removed = np.flatnonzero(witness >= 0)
     return Removals(removed, witness[removed], similarity[removed])
-
-
-def _containments(
-    coded: CodedInputs, search: Search, own: PackedCodes, folder: str, how: How, steps: Stages
-) -> tuple[Array, Array, Array]:
-    """Pairs of which the first record is contained in the second, and how much of it is."""
-    if not search.exact:
-        return _search_contained(own, None, search, how, steps)
-    given = own, None, search.threshold, search.recall
-    rows = _containment.rows_in_pairs(*given, n_jobs=how.n_jobs, stages=steps.within("rows"))
-    with ExitStack() as stack:
-        inputs = coded.inputs, None
-        kernel = exact_kernel(coded.job, inputs, (own, None), rows, folder, how, stack)
-
-        def share(i: Array, j: Array) -> Array:
-            return _containment.of_similarity(kernel(i, j), own, None, i, j)
-
-        decide = _search.deciding(share, search.threshold)
-        more = steps.within("exact")
-        i, j = _containment.decided(*given, decide=decide, n_jobs=how.n_jobs, stages=more)
-        return i, j, share(i, j)
-
-
-def _search_contained(
-    codes: PackedCodes, other: PackedCodes | None, search: Search, how: How, steps: Stages
-) -> tuple[Array, Array, Array]:
-    given = codes, other, search.threshold, search.recall, how.n_jobs
-    return _containment.contained(*given, stages=steps)[:3]
 
 
 def _earlier_codes(against: Sequence[Earlier], path: str, stack: ExitStack) -> PackedCodes | None:

@@ -1,4 +1,4 @@
-"""The road from raw texts to codes."""
+"""From raw texts to codes."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -170,13 +170,7 @@ def decided(
     It takes fewer hashes than an estimate does: so many that the codes of a pair at the threshold
     and of a pair of disjoint sets can be told apart.
     """
-    codes = _with_sizes("codes", codes)
-    other = None if other is None else _with_sizes("other", other)
-    _check_candidates(codes, codes if other is None else other, threshold, recall)
-    i, j = _search_classes(
-        codes, other, threshold, decide, n_jobs, sizes, stages,
-        lambda least: _search.for_candidates(codes, least, recall),
-    )  # fmt: skip
+    i, j = _candidates(codes, other, threshold, recall, decide, n_jobs, sizes, stages)
     return _directed(i, j, other is None, decide)
 
 
@@ -189,11 +183,25 @@ def rows_in_pairs(
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
 ) -> tuple[Array, Array]:
-    """Pairs that have all rows that are in a pair of `decided`, whatever it is that decides."""
+    """A few pairs, in which each row stands that `decided` may ask about."""
+    decide = _search.new_rows(len(codes), None if other is None else len(other))
+    return _candidates(codes, other, threshold, recall, decide, n_jobs, sizes, stages)
+
+
+def _candidates(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    threshold: float,
+    recall: float,
+    decide: Decide,
+    n_jobs: int | None,
+    sizes: Sizes,
+    stages: Stages,
+) -> tuple[Array, Array]:
+    """The pairs of `_search_classes` with the codes that a pair at the threshold needs."""
     codes = _with_sizes("codes", codes)
     other = None if other is None else _with_sizes("other", other)
     _check_candidates(codes, codes if other is None else other, threshold, recall)
-    decide = _search.new_rows(len(codes), None if other is None else len(other))
     return _search_classes(
         codes, other, threshold, decide, n_jobs, sizes, stages,
         lambda least: _search.for_candidates(codes, least, recall),

@@ -275,7 +275,7 @@ def rows_in_pairs(
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
 ) -> tuple[Array, Array]:
-    """Pairs that have all rows that are in a pair of `decided`, whatever it is that decides."""
+    """A few pairs, in which each row stands that `decided` may ask about."""
     decide = new_rows(len(codes), None if other is None else len(other))
     return decided(codes, other, least, recall, decide, n_jobs, sizes, stages)
 

@@ -13,18 +13,6 @@ from sparsemaps import ConsistentWeightedSampling, files
 from sparsemaps.files import Texts, _labels
 from sparsemaps.linear import KernelClassifier
 
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """A model of texts, in a file."""
-    folder = tmp_path_factory.mktemp("model")
-    write_jsonl(folder / "train.jsonl", records())
-    files.train_files(
-        text_model(), folder / "train.jsonl", folder / "model", source=Texts(label_field="label")
-    )
-    return folder / "model"
-
-
 # ---- an output for each input --------------------------------------------------------------------
 
 

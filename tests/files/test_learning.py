@@ -17,18 +17,6 @@ from sparsemaps.files import Svmlight, Texts, _learning
 from sparsemaps.libsvm import load_svmlight_file
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """A model of texts, in a file."""
-    folder = tmp_path_factory.mktemp("model")
-    write_jsonl(folder / "train.jsonl", records())
-    files.train_files(
-        text_model(), folder / "train.jsonl", folder / "model", source=Texts(label_field="label")
-    )
-    return folder / "model"
-
-
 # ---- training ------------------------------------------------------------------------------------
 
 

@@ -118,7 +118,8 @@ def test_products_compose_laws():
     np.testing.assert_allclose(law.exact_kernel(X, None, 1), expected)
     assert law.codes.parts == (MIN_MAX.codes, ACOS.codes)
     assert (law.bits, law.is_one_hot, law.second_rule) == (4, True, None)
-    assert law.nonnegative_rule == MIN_MAX.nonnegative_rule != None  # noqa: E711
+    assert MIN_MAX.nonnegative_rule is not None
+    assert law.nonnegative_rule == MIN_MAX.nonnegative_rule
     factors = pairs_of(MIN_MAX), pairs_of(ACOS)
     pairs = Pairs(factors[0].kernel * factors[1].kernel, factors=factors)
     first, second = factors[0].kernel, factors[1].kernel
