@@ -14,7 +14,7 @@ from sparsemaps._tools._sources import is_standard, open_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import Source, read_counted
 from sparsemaps.files._text_rows import TextRows
-from sparsemaps.text._records import MARK
+from sparsemaps.text._line_records import MARK
 
 PARQUET = "parquet"
 

@@ -28,7 +28,7 @@ from sparsemaps.libsvm._parse import (
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
 from sparsemaps.libsvm._write import Heads
 from sparsemaps.maps._texts import TextEncoder
-from sparsemaps.text import _records
+from sparsemaps.text._fields import lengths_of
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ class InputBlock(NamedTuple):
         """How long records are: the characters of texts, the entries of other rows."""
         if self.texts is None:
             return np.diff(self.X.indptr)
-        return _records.lengths_of(self.texts)
+        return lengths_of(self.texts)
 
     def contents(self, rows: Array) -> list[bytes]:
         """What some records hold: a text, or a line without its end."""

@@ -19,8 +19,9 @@ from sparsemaps.files._rows import InputBlock, read_pieces
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
 from sparsemaps.libsvm._write import one_label_each
 from sparsemaps.maps._texts import TextEncoder
-from sparsemaps.text import _records
-from sparsemaps.text._records import Fields, Records
+from sparsemaps.text import _line_records, _parquet_records
+from sparsemaps.text._fields import Fields, Records
+from sparsemaps.text._records import format_of
 
 _BATCH_BYTES = 2**20  # of rows of Parquet that are vectorized at a time
 
@@ -55,7 +56,7 @@ class TextRows(NamedTuple):
 
     def format_of(self, input: Any) -> str:
         """The format of an input. It is an error if neither the name nor an option tells it."""
-        return _records.format_of(getattr(input, "path", input), self.given.format, self._taken())
+        return format_of(getattr(input, "path", input), self.given.format, self._taken())
 
     def pieces(
         self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
@@ -63,7 +64,7 @@ class TextRows(NamedTuple):
         format = self.format_of(input)
         if format == "parquet":
             how = self._taken(), _BATCH_BYTES, text.name, self.sets_aside
-            for batch in _records.of_parquet(text.file, *how):
+            for batch in _parquet_records.of_parquet(text.file, *how):
                 text.advance(batch.n_bytes)
                 step = max_rows or max(len(batch.texts), 1)
                 for start in range(0, max(len(batch.texts), 1), step):
@@ -92,13 +93,13 @@ class TextRows(NamedTuple):
             bad = {number for number, _, _ in self._records(piece)[0].bad}
             lines = enumerate(io.BytesIO(text)) if bad else ()
             text = b"".join(line for number, line in lines if number not in bad) if bad else text
-        return _records.raw_lines(text, piece.format, piece.is_first)
+        return _line_records.raw_lines(text, piece.format, piece.is_first)
 
     def good_rows(self, rows: Any) -> Array:
         """Which rows of a table of Parquet are records."""
         is_good = np.ones(len(rows), bool)
         if self.sets_aside:
-            is_good[[row for row, _ in _records.bad_rows(rows, self._taken())]] = False
+            is_good[[row for row, _ in _parquet_records.bad_rows(rows, self._taken())]] = False
         return is_good
 
     def texts(self, piece: Any) -> Any:
@@ -126,7 +127,7 @@ class TextRows(NamedTuple):
     def _records(self, piece: Any) -> tuple[Records, int]:
         if isinstance(piece, Records):
             return piece, len(piece.texts) + len(piece.bad)
-        read = _records.read_good_lines if self.sets_aside else _records.read_lines
+        read = _line_records.read_good_lines if self.sets_aside else _line_records.read_lines
         records = read(piece.text, piece.format, self._taken(), piece.is_first)
         return records, piece.text.count(b"\n")
 

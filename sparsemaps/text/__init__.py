@@ -10,7 +10,8 @@ These modules make rows for the maps from texts.
 - ``_vectorizer`` has `HashingVectorizer`, scikit-learn's class with compiled loops.
 - ``_byte_ngrams`` has `ByteNgrams`, which counts byte n-grams at exact columns.
 - ``_analyzers`` makes vectorizers from descriptions such as "word:5", and describes vectorizers.
-- ``_records`` has `iter_records`, which reads texts from files: lines, JSON Lines, Parquet.
+- ``_records`` has `iter_records`, which reads texts from files: lines and JSON Lines by
+  ``_line_records``, Parquet by ``_parquet_records``. ``_fields`` has what both take of a record.
 
 The loops are ``_loops/text.pyx`` and the files that it includes, with their inner loops in
 ``_loops/c/text``: ``text.h``, ``text_bytes.h`` and ``normalize.h``. Users,

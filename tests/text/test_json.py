@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from sparsemaps.text._records import _loads
+from sparsemaps.text._line_records import _loads
 
 orjson = pytest.importorskip("orjson")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sparsemaps.text import _records, iter_records
+from sparsemaps.text import _parquet_records, iter_records
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -19,7 +19,7 @@ def test_rows_of_parquet_that_are_decoded_at_a_time(tmp_path, monkeypatch, lengt
         return iter_batches(self, n_rows, **options)
 
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", asking)
-    monkeypatch.setattr(_records, "_MOST_ROWS", 50 if length else 7)
+    monkeypatch.setattr(_parquet_records, "_MOST_ROWS", 50 if length else 7)
     table = pa.table({"text": [f"{n:04d}".ljust(length) if length else "" for n in range(200)]})
     pq.write_table(table, tmp_path / "a.parquet", compression="none", use_dictionary=False)
     batches = list(iter_records(tmp_path / "a.parquet", batch_bytes=50_000))

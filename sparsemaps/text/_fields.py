@@ -1,0 +1,160 @@
+"""The fields of records, and batches of records."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools._extras import library
+from sparsemaps._tools._typing import Array
+
+RECORD_BYTES = 32
+"""The number of bytes that are added to the size of a record, so that batches of many short records
+are bounded too."""
+
+
+class _Batch(NamedTuple):
+    texts: Any
+    labels: Any
+    records: Any
+
+
+class Records(_Batch):
+    """Some consecutive records of one input, in three parts: texts, labels, raw records.
+
+    Attributes
+    ----------
+    texts : list of str, or pyarrow.Array of strings where the input is Parquet
+    labels : list of float, list of str, or None without `label_field`
+    records : list of bytes, pyarrow.RecordBatch where the input is Parquet, or None if not asked
+        for. Bytes are the lines as they stand, with their ends; the last line may have none.
+    ids : list of str or int, or None without `id_field`
+    input : str or file-like
+        The file, "-", or the file object.
+    n_bytes : int
+        How many bytes of the file were read for these records, before decompression.
+    """
+
+    ids: Any = None
+    input: Any = None
+    n_bytes: int = 0
+    keys: Any = None
+    """A number of each record, NaN if it has none."""
+    bad: Any = ()
+    """Lines or rows that are no records: the number, from 0; what is wrong; and the line."""
+
+    def rows(self, start: int, stop: int) -> "Records":
+        """Some of the records."""
+        some = slice(start, stop)
+        texts, labels, records = (part if part is None else part[some] for part in self)
+        some_records = Records(texts, labels, records)
+        some_records.ids = None if self.ids is None else self.ids[some]
+        some_records.keys = None if self.keys is None else self.keys[some]
+        some_records.bad = self.bad if start == 0 else ()
+        return some_records
+
+
+class BadRecord(ValueError):
+    """An error in a record. The reader of the file adds the line or row."""
+
+    def __init__(self, expected: str, value: str) -> None:
+        super().__init__(f"expected {expected}; found {value}")
+
+
+class Fields:
+    """The fields that are read from each record."""
+
+    def __init__(
+        self, text: str, label: str | None, id: str | None, records: bool, key: str | None = None
+    ) -> None:
+        self.text, self.label, self.id, self.records = text, label, id, records
+        self.key = key
+        self._kind_of_labels: type | None = None
+
+    def take(self, record: Any, into: "RecordLists") -> None:
+        """Append the fields of a JSON object."""
+        if not isinstance(record, dict):
+            raise BadRecord("a JSON object", _kind(record))
+        text = _field(record, self.text)
+        if not isinstance(text, str):
+            raise BadRecord(f"a string in the field {self.text!r}", _kind(text))
+        label = None if self.label is None else self.check_label(_field(record, self.label))
+        id = None if self.id is None else self.check_id(_field(record, self.id))
+        key = None if self.key is None else self.check_key(record.get(self.key))
+        into.texts.append(text)
+        if label is not None:
+            into.labels.append(label)
+        if id is not None:
+            into.ids.append(id)
+        if key is not None:
+            into.keys.append(key)
+
+    def check_label(self, label: Any) -> float | str:
+        """A label: numbers as float."""
+        _check_scalar(label, self.label)
+        kind = str if isinstance(label, str) else float
+        if self._kind_of_labels not in (kind, None):
+            known = "string" if kind is float else "number"
+            raise BadRecord(f"a {known} as label, as in the records before", _kind(label))
+        self._kind_of_labels = kind
+        return kind(label)
+
+    def check_key(self, key: Any) -> float:
+        """A number as float; NaN if there is none."""
+        if key is None:
+            return math.nan
+        if isinstance(key, bool) or not isinstance(key, (int, float)):
+            raise BadRecord(f"a number in the field {self.key!r}", _kind(key))
+        return float(key)
+
+    def check_id(self, id: Any) -> Any:
+        _check_scalar(id, self.id)
+        return id
+
+
+def _field(record: dict[str, Any], name: str) -> Any:
+    if name not in record:
+        names = ", ".join(map(repr, list(record)[:8])) or "an object without fields"
+        raise BadRecord(f"the field {name!r}", names + (", ..." if len(record) > 8 else ""))
+    return record[name]
+
+
+def _check_scalar(value: Any, name: str | None) -> None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not isinstance(value, str) and not (is_number and math.isfinite(value)):
+        shown = repr(value) if is_number else _kind(value)
+        raise BadRecord(f"a string or a finite number in the field {name!r}", shown)
+
+
+def _kind(value: Any) -> str:
+    """The name of a value's type in JSON."""
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
+    return "null" if value is None else names.get(type(value), "a number")
+
+
+class RecordLists:
+    """Texts, labels, ids and records, to which records are appended."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.labels: list[Any] = []
+        self.ids: list[Any] = []
+        self.keys: list[float] = []
+        self.records: list[bytes] = []
+        self.n_bytes = 0
+
+    def finish(self, fields: Fields, n_bytes: int) -> Records:
+        labels = None if fields.label is None else self.labels
+        batch = Records(self.texts, labels, self.records if fields.records else None)
+        batch.ids = None if fields.id is None else self.ids
+        batch.keys = None if fields.key is None else self.keys
+        batch.n_bytes = n_bytes
+        return batch
+
+
+def lengths_of(texts: Any) -> Array:
+    """How many characters strings have, in a list or in Arrow's array."""
+    if isinstance(texts, list):
+        return np.fromiter(map(len, texts), np.int64, len(texts))
+    pc = library("pyarrow.compute", "reading Parquet", "text")
+    return np.asarray(pc.utf8_length(texts), np.int64)

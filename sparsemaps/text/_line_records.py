@@ -1,0 +1,190 @@
+"""Records that are lines: a text a line, or JSON Lines."""
+
+import importlib
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sparsemaps._tools import _text_input
+from sparsemaps._tools._sources import open_input
+from sparsemaps._tools._text_input import LineError
+from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, RecordLists, Records
+
+_PIECE_BYTES = 2**18
+"""The number of bytes of a file that are decoded at a time, nearly."""
+
+MARK = b"\xef\xbb\xbf"
+"""A byte order mark in UTF-8."""
+
+
+def of_lines(
+    path: Any, format: str, fields: Fields, batch_bytes: int, max_line_bytes: int
+) -> Iterator[Records]:
+    """Batches of a file of lines."""
+    read = _read_txt if format == "txt" else _json_reader()
+    n_lines, batch = 0, RecordLists()
+    with open_input(path, max_line_bytes) as text:
+        position, name = text.position(), text.name
+        try:
+            for piece in _pieces(text, min(batch_bytes, _PIECE_BYTES)):
+                n_more = piece.count(b"\n")
+                n_bytes = len(piece) + RECORD_BYTES * n_more
+                if batch.texts and batch.n_bytes + n_bytes > batch_bytes:
+                    before, position = position, text.position()
+                    yield batch.finish(fields, position - before)
+                    batch = RecordLists()
+                read(piece, n_lines == 0, fields, batch)
+                batch.n_bytes += n_bytes
+                n_lines += n_more
+        except _text_input.LineTooLong as error:
+            raise ValueError(f"{name}line {n_lines + 1} is {error}") from error
+        except LineError as error:
+            raise ValueError(f"{name}{error.after(n_lines)}") from error.__cause__
+        if batch.texts:
+            yield batch.finish(fields, text.position() - position)
+
+
+def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
+    """A file in pieces of whole lines; a line longer than `size` is one by itself."""
+    for block in text.blocks(size):
+        end = block.find(b"\n") + 1
+        if size < end < len(block):
+            yield block[:end]
+            block = block[end:]
+        yield block
+
+
+def read_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
+    """The records of some lines; a `LineError` counts from the beginning of the piece."""
+    batch = RecordLists()
+    read = _read_txt if format == "txt" else _json_reader()
+    read(piece, is_first, fields, batch)
+    return batch.finish(fields, len(piece))
+
+
+def read_good_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
+    """As `read_lines`, without the lines that are no records, which are those that are bad."""
+    try:
+        return read_lines(piece, format, fields, is_first)
+    except LineError:
+        pass
+    batch, bad = RecordLists(), []
+    read = _read_txt if format == "txt" else _json_reader()
+    for number, line in enumerate(io.BytesIO(piece)):
+        try:
+            read(line, is_first and number == 0, fields, batch)
+        except LineError as error:
+            bad.append((number, error.message, line))
+    records = batch.finish(fields, len(piece))
+    records.bad = bad
+    return records
+
+
+def raw_lines(piece: bytes, format: str, is_first: bool) -> list[bytes]:
+    """The lines that are records, as they stand."""
+    lines = list(io.BytesIO(piece))
+    if format == "txt":
+        return [] if is_first and piece == MARK else lines
+    if is_first and lines and not lines[0].removeprefix(MARK).strip():
+        del lines[0]
+    return [line for line in lines if not line.isspace()]
+
+
+def _read_txt(piece: bytes, is_first: bool, fields: Fields, into: RecordLists) -> None:
+    content = piece.removeprefix(MARK) if is_first else piece
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error, 0) from None
+    if not text:
+        return
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    into.texts += text.removesuffix("\n").split("\n")
+    if fields.records:
+        into.records += io.BytesIO(piece)
+
+
+def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> LineError:
+    before = error.object[: error.start]
+    number = n_lines + before.count(b"\n") + 1
+    column = error.start - before.rfind(b"\n")
+    byte = f"byte 0x{error.object[error.start]:02x} as byte {column} of the line"
+    return LineError(number, f": expected UTF-8; found {byte}")
+
+
+def _json_reader() -> Callable[[bytes, bool, Fields, RecordLists], None]:
+    loads = _json_loads()
+
+    def read(piece: bytes, is_first: bool, fields: Fields, into: RecordLists) -> None:
+        for number, line in enumerate(io.BytesIO(piece)):
+            content = line.removeprefix(MARK) if is_first and number == 0 else line
+            try:
+                fields.take(loads(content), into)
+            except BadRecord as error:
+                raise LineError(number + 1, f": {error}") from None
+            except ValueError as error:
+                if content.isspace() or not content:
+                    continue
+                raise _no_json(error, content, number) from error
+            if fields.records:
+                into.records.append(line)
+
+    return read
+
+
+def _json_loads() -> Callable[[bytes], Any]:
+    """orjson's ``loads``, or the same by the standard library."""
+    try:
+        return importlib.import_module("orjson").loads
+    except ImportError:
+        return _loads
+
+
+def _loads(line: bytes) -> Any:
+    """As orjson reads a line: UTF-8, finite numbers, no halves of surrogate pairs."""
+    text = line.decode()
+    try:
+        if _HALF_PAIRS.search(text):
+            json.dumps(_ALL_PAIRS.decode(text), ensure_ascii=False).encode()
+        return _DECODER.decode(text)
+    except RecursionError:
+        raise json.JSONDecodeError("too many levels", text, 0) from None
+    except UnicodeEncodeError:
+        raise json.JSONDecodeError("half of a surrogate pair", text, 0) from None
+
+
+def _integer(digits: str) -> float:
+    value = int(digits) if len(digits) < _MOST_DIGITS else _number(digits)
+    return value if -(2**63) <= value < 2**64 else float(value)
+
+
+def _number(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise json.JSONDecodeError("a number is not finite", digits, 0)
+    return value
+
+
+def _json_decoder(**hooks: Any) -> json.JSONDecoder:
+    # NaN and Infinity are refused as numbers that are not finite.
+    return json.JSONDecoder(
+        parse_constant=_number, parse_int=_integer, parse_float=_number, **hooks
+    )
+
+
+_MOST_DIGITS = 22  # more than integers of 64 bits have, with a sign
+_DECODER, _ALL_PAIRS = _json_decoder(), _json_decoder(object_pairs_hook=list)
+_HALF_PAIRS = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _no_json(error: Any, line: bytes, n_lines: int) -> LineError:
+    try:
+        line.decode()
+    except UnicodeDecodeError as undecoded:
+        return _not_utf8(undecoded, n_lines)
+    reason = f"{error.msg}, at character {error.pos + 1}"
+    return LineError(n_lines + 1, f": expected a JSON object; found no JSON: {reason}")

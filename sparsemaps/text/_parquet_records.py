@@ -1,0 +1,184 @@
+"""Records that are rows of Parquet files."""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._tools import _text_input
+from sparsemaps._tools._extras import library
+from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, RecordLists, Records
+
+_MOST_ROWS = 2**20
+"""The largest number of rows that are decoded at a time."""
+
+
+def of_parquet(
+    path: Any, fields: Fields, batch_bytes: int, file_name: str = "", sets_aside: bool = False
+) -> Iterator[Records]:
+    """Batches of a Parquet file; without the bad rows, if these are set aside."""
+    parquet = library("pyarrow.parquet", "reading Parquet", "text")
+    is_path = isinstance(path, (str, os.PathLike))
+    name = file_name.removesuffix(": ") or (os.fspath(path) if is_path else "a file object")
+    with _text_input.array_errors_naming(name):
+        file = parquet.ParquetFile(path, buffer_size=2**20)
+    with file:
+        wanted = _check_columns(file.schema_arrow, fields, name)
+        n_all = max(file.metadata.num_rows, 1)
+        a_row = _content_bytes(file.metadata) // n_all + RECORD_BYTES
+        batches = file.iter_batches(
+            max(1, min(batch_bytes // a_row, _MOST_ROWS)),
+            columns=None if fields.records else wanted,
+        )
+        size = os.stat(path).st_size if is_path else path.seek(0, os.SEEK_END)
+        n_rows = position = 0
+        while True:
+            with _text_input.array_errors_naming(name):
+                rows = next(batches, None)
+            if rows is None:
+                return
+            try:
+                bad = bad_rows(rows, fields) if sets_aside else []
+                if bad:
+                    yield _without(rows, bad, fields)
+                    n_rows += len(rows)
+                    continue
+                for batch in _of_rows(rows, fields, batch_bytes):
+                    n_rows += len(batch.texts)
+                    before, position = position, size * n_rows // n_all
+                    batch.n_bytes = position - before
+                    yield batch
+            except _BadRow as error:
+                raise ValueError(f"{name}: row {n_rows + error.row + 1}: {error}") from None
+
+
+class _BadRow(ValueError):
+    """An error in a row, with the row's number."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def _content_bytes(metadata: Any) -> int:
+    """The number of bytes of the columns of a file, decompressed."""
+    return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+
+
+def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
+    """The columns to read. It is an error if one is missing or of another type."""
+    types = library("pyarrow", "reading Parquet", "text").types
+    fields_of_all = fields.text, fields.label, fields.id, fields.key
+    wanted = list(dict.fromkeys(name for name in fields_of_all if name is not None))
+    for column in wanted:
+        if schema.names.count(column) != 1:
+            columns = ", ".join(map(repr, schema.names[:8])) or "no columns"
+            more = ", ..." if len(schema.names) > 8 else ""
+            raise ValueError(f"{name}: expected one column {column!r}; found {columns}{more}")
+        kind = schema.field(column).type
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+        is_number = types.is_integer(kind) or types.is_floating(kind)
+        if column == fields.key and not is_number:
+            raise ValueError(f"{name}: expected numbers in the column {column!r}; found {kind}")
+        if not is_text and (column == fields.text or not is_number):
+            allowed = "strings" if column == fields.text else "strings or numbers"
+            raise ValueError(f"{name}: expected {allowed} in the column {column!r}; found {kind}")
+    return wanted
+
+
+def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
+    """Batches of some rows, of `batch_bytes`, nearly. All rows are checked before the first."""
+    texts = _strings(rows.column(fields.text), fields.text)
+    labels = ids = None
+    if fields.label is not None:
+        labels = _scalars(rows.column(fields.label), fields.check_label)
+    if fields.id is not None:
+        ids = _scalars(rows.column(fields.id), fields.check_id)
+    keys = None
+    if fields.key is not None:
+        keys = _scalars(rows.column(fields.key), fields.check_key)
+    pc = library("pyarrow.compute", "reading Parquet", "text")
+    ends = np.cumsum(np.asarray(pc.binary_length(texts)) + RECORD_BYTES)
+    start = 0
+    while start < len(texts):
+        limit = (ends[start - 1] if start else 0) + batch_bytes
+        stop = max(start + 1, int(np.searchsorted(ends, limit, "right")))
+        some = slice(start, stop)
+        batch = Records(
+            texts[some],
+            None if labels is None else labels[some],
+            rows[some] if fields.records else None,
+        )
+        batch.ids = None if ids is None else ids[some]
+        batch.keys = None if keys is None else keys[some]
+        yield batch
+        start = stop
+
+
+def bad_rows(rows: Any, fields: Fields) -> list[tuple[int, str]]:
+    """The rows that are no records, and what is wrong with each."""
+    try:
+        for _ in _of_rows(rows, fields, 2**62):
+            pass
+    except _BadRow:
+        return list(_each_bad_row(rows, fields))
+    return []
+
+
+def _each_bad_row(rows: Any, fields: Fields) -> Iterator[tuple[int, str]]:
+    for row in range(len(rows)):
+        try:
+            for _ in _of_rows(rows.slice(row, 1), fields, 1):
+                pass
+        except _BadRow as error:
+            yield row, str(error)
+
+
+def _without(rows: Any, bad: list[tuple[int, str]], fields: Fields) -> Records:
+    """The records of some rows but for the bad ones; texts are in a list."""
+    ends = [-1, *(row for row, _ in bad), len(rows)]
+    batch = RecordLists()
+    for before, after in itertools.pairwise(ends):
+        for some in _of_rows(rows.slice(before + 1, after - before - 1), fields, 2**62):
+            batch.texts += some.texts.to_pylist()
+            batch.labels += some.labels or []
+            batch.ids += some.ids or []
+            batch.keys += some.keys or []
+    records = batch.finish(fields, 0)
+    records.bad = [(row, f": {reason}", b"") for row, reason in bad]
+    return records
+
+
+def _strings(column: Any, name: str) -> Any:
+    """A column as Arrow's strings. It is an error if one is null or not UTF-8."""
+    pa = library("pyarrow", "reading Parquet", "text")
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        column = column.cast(pa.large_string())
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise _BadRow(row, f"expected a string in the column {name!r}; found null")
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        for row, text in enumerate(column):
+            try:
+                text.as_py()
+            except UnicodeDecodeError as error:
+                byte = f"byte 0x{error.object[error.start]:02x} as byte {error.start + 1}"
+                raise _BadRow(row, f"expected UTF-8; found {byte} of the text") from None
+        raise
+    return column
+
+
+def _scalars(column: Any, check: Callable[[Any], Any]) -> list[Any]:
+    """The labels or ids of a column."""
+    checked = []
+    for row, value in enumerate(column.to_pylist()):
+        try:
+            checked.append(check(value))
+        except BadRecord as error:
+            raise _BadRow(row, str(error)) from None
+    return checked
