@@ -51,6 +51,14 @@ class LineError(ValueError):
         return f"line {n_lines + self.line}{self.message}"
 
 
+class BadLine(LineError):
+    """A line that is no record. A job may set such lines aside."""
+
+
+class UnreadableRecord(ValueError):
+    """A line or row that is no record, in the words of an error that names the file."""
+
+
 class LineTooLong(ValueError):
     """A line is longer than is allowed. The caller counts lines, and names the line."""
 

@@ -2,11 +2,14 @@
 
 import os
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, Literal, NamedTuple
 
 from sparsemaps._tools._checks import check_bool
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sources import spooled
+from sparsemaps._tools._text_input import UnreadableRecord
 from sparsemaps.files._dedup_plan import DedupPlan, Outputs, make_plan
 from sparsemaps.files._dedup_stages import listing, stages
 from sparsemaps.files._evidence import write_evidence
@@ -293,5 +296,16 @@ def _begun(plan: DedupPlan, stack: ExitStack, *, shared: bool) -> tuple[Job, lis
     else:
         results = Results(plan.folder)
         stack.enter_context(results.open(shared=shared))
+    stack.enter_context(_telling_how_to_set_aside())
     job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
     return job, inputs, results
+
+
+@contextmanager
+def _telling_how_to_set_aside() -> Iterator[None]:
+    """Name the option for records that cannot be read in the error for one of them."""
+    try:
+        yield
+    except UnreadableRecord as error:
+        option = setting("bad_records", "FILE")
+        raise ValueError(f"{error}; {option} sets such records aside") from error

@@ -13,7 +13,7 @@ from sparsemaps._input._row_reader import EntryError
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import open_input
-from sparsemaps._tools._text_input import LineError
+from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._job_options import Svmlight
@@ -287,12 +287,12 @@ class LibsvmRows(NamedTuple):
                 bad.append((number, error.message, line))
         return b"".join(good), bad
 
-    def _error(self, lines: bytes) -> LineError | None:
+    def _error(self, lines: bytes) -> BadLine | None:
         """What is wrong with the first line that is no row."""
         try:
             part = parse(lines, one_based=not self.given.zero_based, multilabel=self.multilabel)
             _check_labels(lines, part)
-        except LineError as error:
+        except BadLine as error:
             return error
         return None
 
@@ -325,7 +325,7 @@ def _check_labels(text: bytes, part: Part) -> None:
     for is_without, (number, line) in zip(unlabelled, rows_of(text), strict=True):
         if is_without and not line[:1].isspace():
             token = line.split()[0].decode("ascii", "backslashreplace")
-            raise LineError(number, f", column 1: expected a number as label; found '{token}'")
+            raise BadLine(number, f", column 1: expected a number as label; found '{token}'")
 
 
 def _raise_mixed_qids(text: bytes) -> None:

@@ -15,7 +15,7 @@ from sparsemaps._tools import _sklearn
 from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._growing_array import GrowingArray
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._text_input import LineError
+from sparsemaps._tools._text_input import BadLine
 from sparsemaps._tools._typing import Array
 
 _COMPRESSED_HINT = "compressed by {0}: decompress it, or give it as a file whose name ends in {1}"
@@ -78,12 +78,12 @@ def parse(
     return part
 
 
-def _error(text: bytes, at: int, token: bytes, expected: str) -> LineError:
+def _error(text: bytes, at: int, token: bytes, expected: str) -> BadLine:
     before = text[:at]
     column = at - before.rfind(b"\n")
     shown = repr(token[:40])[2:-1] + ("..." if len(token) > 40 else "")
     hint = _hint(text, at, token)
-    return LineError(
+    return BadLine(
         before.count(b"\n") + 1, f", column {column}: {hint or expected}; found '{shown}'"
     )
 
@@ -110,7 +110,7 @@ def _hint(text: bytes, at: int, token: bytes) -> str | None:
 _ZERO = re.compile(rb"^[^#\n]*?(?<!\S)([+-]?0+:[^\s#]*)", re.MULTILINE)
 
 
-def _zero_error(text: bytes) -> LineError:
+def _zero_error(text: bytes) -> BadLine:
     """The error for an index 0 where indices count from 1."""
     match = _ZERO.search(text)
     if match is None:  # the parser has read one

@@ -51,7 +51,9 @@ def in_order(
         for outcome in _threads.stream(attempt, ((piece,) for piece in pieces), n_jobs):
             if isinstance(outcome, _text_input.LineError):
                 line = outcome.after(text.lines_before() + n_lines)
-                raise ValueError(f"{text.name}{line}") from outcome
+                is_bad = isinstance(outcome, _text_input.BadLine)
+                kind = _text_input.UnreadableRecord if is_bad else ValueError
+                raise kind(f"{text.name}{line}") from outcome
             if isinstance(outcome, ValueError):
                 raise ValueError(f"{text.name}{outcome}") from outcome
             result, n_more = outcome

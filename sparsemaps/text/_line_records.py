@@ -10,7 +10,7 @@ from typing import Any
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._sources import open_input
-from sparsemaps._tools._text_input import LineError
+from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, RecordLists, Records
 
 _PIECE_BYTES = 2**18
@@ -58,7 +58,7 @@ def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
 
 
 def read_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
-    """The records of some lines; a `LineError` counts from the beginning of the piece."""
+    """The records of some lines; a `BadLine` counts from the beginning of the piece."""
     batch = RecordLists()
     read = _read_txt if format == "txt" else _json_reader()
     read(piece, is_first, fields, batch)
@@ -69,14 +69,14 @@ def read_good_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -
     """As `read_lines`, without the lines that are no records, which are those that are bad."""
     try:
         return read_lines(piece, format, fields, is_first)
-    except LineError:
+    except BadLine:
         pass
     batch, bad = RecordLists(), []
     read = _read_txt if format == "txt" else _json_reader()
     for number, line in enumerate(io.BytesIO(piece)):
         try:
             read(line, is_first and number == 0, fields, batch)
-        except LineError as error:
+        except BadLine as error:
             bad.append((number, error.message, line))
     records = batch.finish(fields, len(piece))
     records.bad = bad
@@ -108,12 +108,12 @@ def _read_txt(piece: bytes, is_first: bool, fields: Fields, into: RecordLists) -
         into.records += io.BytesIO(piece)
 
 
-def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> LineError:
+def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:
     before = error.object[: error.start]
     number = n_lines + before.count(b"\n") + 1
     column = error.start - before.rfind(b"\n")
     byte = f"byte 0x{error.object[error.start]:02x} as byte {column} of the line"
-    return LineError(number, f": expected UTF-8; found {byte}")
+    return BadLine(number, f": expected UTF-8; found {byte}")
 
 
 def _json_reader() -> Callable[[bytes, bool, Fields, RecordLists], None]:
@@ -125,7 +125,7 @@ def _json_reader() -> Callable[[bytes, bool, Fields, RecordLists], None]:
             try:
                 fields.take(loads(content), into)
             except BadRecord as error:
-                raise LineError(number + 1, f": {error}") from None
+                raise BadLine(number + 1, f": {error}") from None
             except ValueError as error:
                 if content.isspace() or not content:
                     continue
@@ -181,10 +181,10 @@ _DECODER, _ALL_PAIRS = _json_decoder(), _json_decoder(object_pairs_hook=list)
 _HALF_PAIRS = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def _no_json(error: Any, line: bytes, n_lines: int) -> LineError:
+def _no_json(error: Any, line: bytes, n_lines: int) -> BadLine:
     try:
         line.decode()
     except UnicodeDecodeError as undecoded:
         return _not_utf8(undecoded, n_lines)
     reason = f"{error.msg}, at character {error.pos + 1}"
-    return LineError(n_lines + 1, f": expected a JSON object; found no JSON: {reason}")
+    return BadLine(n_lines + 1, f": expected a JSON object; found no JSON: {reason}")

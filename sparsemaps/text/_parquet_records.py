@@ -51,7 +51,8 @@ def of_parquet(
                     batch.n_bytes = position - before
                     yield batch
             except _BadRow as error:
-                raise ValueError(f"{name}: row {n_rows + error.row + 1}: {error}") from None
+                reason = f"{name}: row {n_rows + error.row + 1}: {error}"
+                raise _text_input.UnreadableRecord(reason) from None
 
 
 class _BadRow(ValueError):

@@ -164,6 +164,9 @@ def test_a_field_and_bad_records(folder):
     )
     assert (folder / "out").read_bytes() == lines[2]
     assert (folder / "bad").read_bytes().splitlines()[1].startswith(b"n.jsonl\t2\texpected a JSON")
+    refused = command("dedup", "n.jsonl", "-o", "none").stderr
+    assert refused.startswith(b"sparsemaps: n.jsonl: line 2: expected a JSON object;")
+    assert refused.endswith(b"; --bad-records FILE sets such records aside\n")
 
 
 def test_normal_forms_of_texts(tmp_path):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from _data.dedup_records import make_texts
 
-from sparsemaps import MinHash
-from sparsemaps.files import Texts, _coded_records, deduplicate_files
+from sparsemaps import ConsistentWeightedSampling, MinHash
+from sparsemaps.files import Texts, _coded_records, deduplicate_files, map_files
 
 TEXTS = make_texts(80, seed=8)
 MINHASH = MinHash(n_hashes=64, random_state=0)
@@ -88,7 +88,8 @@ def test_lines(tmp_path, monkeypatch, kind, exact):
         assert (name, line) == (str(tmp_path / f"bad.{kind}"), number)
         assert text == record.rstrip(b"\r\n")
         assert why in reason
-    with pytest.raises(ValueError, match=rf"bad\.{kind}: line {numbers[0]}[:,]"):
+    told = rf"bad\.{kind}: line {numbers[0]}[:,].*; bad_records='FILE' sets such records aside$"
+    with pytest.raises(ValueError, match=told):
         deduplicate_files(MINHASH, tmp_path / f"bad.{kind}", tmp_path / "none", **how)
     assert not (tmp_path / "none").exists()
 
@@ -116,6 +117,9 @@ def test_rows_of_parquet(tmp_path):
     aside = read_bad(tmp_path / "aside")
     assert [line for _, line, _, _ in aside] == numbers
     assert "found null" in aside[0][2]
+    del how["bad_records"]
+    with pytest.raises(ValueError, match=rf"row {numbers[0]}: .*; bad_records='FILE' sets such"):
+        deduplicate_files(MINHASH, tmp_path / "in.parquet", tmp_path / "none.parquet", **how)
 
 
 def test_files_without_a_good_record(tmp_path):
@@ -143,3 +147,17 @@ def test_results_of_other_runs_are_not_taken(tmp_path):
         with pytest.raises(ValueError, match="line 2: expected a JSON object"):
             deduplicate_files(None, tmp_path / "in.jsonl", tmp_path / "out", **options)
     assert len(read_bad(tmp_path / "aside")) == 1
+
+
+def test_the_option_is_named_where_it_helps(tmp_path):
+    """Not in an error of a value that the map does not take, nor by a job without the option."""
+    (tmp_path / "in.svm").write_bytes(b"1 1:1 2:-1\n")
+    (tmp_path / "bad.jsonl").write_bytes(b'{"text": null}\n')
+    with pytest.raises(ValueError, match="line 1, index 2: the value -1 is negative") as refused:
+        deduplicate_files(
+            ConsistentWeightedSampling(n_hashes=64, random_state=0), tmp_path / "in.svm",
+            tmp_path / "out",
+        )  # fmt: skip
+    assert "bad_records" not in str(refused.value)
+    with pytest.raises(ValueError, match=r"found null$"):
+        map_files(MINHASH, tmp_path / "bad.jsonl", tmp_path / "out", source="word:5")
