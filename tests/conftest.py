@@ -13,6 +13,9 @@ from _data.rows import random_csr
 from _data.svmlight import write
 from _data.variants import MAPS, make
 
+from sparsemaps.codes import _packed
+from sparsemaps.files import _coded_records
+
 
 def pytest_configure():
     # A shell starts what it runs in the background with interrupts ignored; tests send some.
@@ -74,3 +77,23 @@ def inputs(tmp_path_factory):
     (folder / "e.svm.bz2").write_bytes(bz2.compress(text))
     write(folder / "f.svm", 20, seed=2)
     return sorted(map(str, folder.iterdir()))
+
+
+@pytest.fixture
+def short_ranges(monkeypatch):
+    """A function that lets the ranges of inputs, of which each task makes codes, be so short."""
+
+    def set_bytes(n_bytes):
+        monkeypatch.setattr(_coded_records, "RANGE_BYTES", n_bytes)
+
+    return set_bytes
+
+
+@pytest.fixture
+def short_calls(monkeypatch):
+    """A function that lets a call of a kernel compare so few bits of codes."""
+
+    def set_bits(n_bits):
+        monkeypatch.setattr(_packed, "_CALL_BITS", n_bits)
+
+    return set_bits

@@ -98,9 +98,12 @@ class Components:
     parents : ndarray of uint32, shape (n,), optional
         Those of other components, from which these begin. A row's parent is the row itself if it is
         the first of its component, or else an earlier row of the component.
+    step : int
+        How many pairs or rows one call of a kernel takes.
     """
 
-    def __init__(self, n: int, parents: Array | None = None) -> None:
+    def __init__(self, n: int, parents: Array | None = None, step: int = _STEP) -> None:
+        self._step = step
         self.parents = np.arange(n, dtype=np.uint32) if parents is None else parents.copy()
 
     def join(self, pairs: Array) -> Array:
@@ -108,8 +111,8 @@ class Components:
         components, which are in `pairs` from now on; all pairs so far have the components of
         these."""
         n = 0
-        for start in range(0, len(pairs), _STEP):
-            some = pairs[start : start + _STEP]
+        for start in range(0, len(pairs), self._step):
+            some = pairs[start : start + self._step]
             n_joined = _kernel.join_rows(some, self.parents)
             pairs[n : n + n_joined] = some[:n_joined]
             n += n_joined
@@ -143,11 +146,12 @@ class Components:
         first = self.first_rows()
         numbers = np.empty(len(first), np.int64)
         n = 0
-        for start in range(0, len(first), _STEP):
-            some = first[start : start + _STEP]
-            is_first = some == np.arange(start, start + len(some))
-            numbers[start : start + _STEP] = np.cumsum(is_first) + (n - 1)  # of first rows
-            numbers[start : start + _STEP] = numbers[some]
+        for start in range(0, len(first), self._step):
+            some = first[start : start + self._step]
+            stop = start + len(some)
+            is_first = some == np.arange(start, stop)
+            numbers[start:stop] = np.cumsum(is_first) + (n - 1)  # of first rows
+            numbers[start:stop] = numbers[some]
             n += int(is_first.sum())
         return numbers
 

@@ -32,19 +32,22 @@ class ExactKernel:
         The map whose kernel it is.
     X, Y : CSR
         The rows of the pairs.
+    remembered_bits : int
+        The logarithm of the number of pairs that are remembered.
     """
 
-    def __init__(self, map: Any, X: Any, Y: Any) -> None:
+    def __init__(self, map: Any, X: Any, Y: Any, remembered_bits: int = _REMEMBERED_BITS) -> None:
         self._of = map, X, Y
         # Slots of a hash table, where 0 is none: row 0 with row 0 is computed each time.
-        self._pairs = np.zeros(2**_REMEMBERED_BITS, np.uint64)
-        self._values = np.zeros(2**_REMEMBERED_BITS)
+        self._pairs = np.zeros(2**remembered_bits, np.uint64)
+        self._values = np.zeros(2**remembered_bits)
+        self._shift = np.uint64(64 - remembered_bits)
         self._lock = threading.Lock()
 
     def __call__(self, i: Array, j: Array) -> Array:
         """The kernel of pairs of row i and row j, with ascending i."""
         pairs = i.astype(np.uint64) << np.uint64(32) | j.astype(np.uint64)
-        slots = pairs * _ODD >> np.uint64(64 - _REMEMBERED_BITS)
+        slots = pairs * _ODD >> self._shift
         with self._lock:
             values = self._values[slots]
             new = np.flatnonzero((self._pairs[slots] != pairs) | (pairs == 0))
@@ -57,12 +60,14 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: products with it are spread over all numbers."""
 
 
-def exact_pairs(map: Any, X: Any, Y: Any, i: Array, j: Array) -> Array:
+def exact_pairs(
+    map: Any, X: Any, Y: Any, i: Array, j: Array, call_entries: int = _CALL_ENTRIES
+) -> Array:
     """The exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i. `X` and
     `Y` are CSR."""
     kernel, law = np.empty(len(i)), map.law
     # All rows of a call are compared with one another.
-    few = int(math.sqrt(_CALL_ENTRIES / (1 + X.nnz / max(1, X.shape[0]))))
+    few = int(math.sqrt(call_entries / (1 + X.nnz / max(1, X.shape[0]))))
     first = 0
     while first < len(i):
         last = first + _PAIRS

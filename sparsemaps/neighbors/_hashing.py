@@ -37,6 +37,7 @@ class Sizes(NamedTuple):
     pairs: int = 2**17  # pairs that a call of a kernel returns
     call_bytes: int = 2**27  # codes that a call reads; signals are handled between calls
     in_place: int = LARGEST_IN_PLACE  # codes that are compared where they stand
+    block: int = 1024  # rows that are removed or kept at a time
 
 
 SIZES = Sizes()

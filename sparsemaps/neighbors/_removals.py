@@ -26,9 +26,6 @@ from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import SIZES, Sizes
 
-_LARGEST_BLOCK = 1024
-"""Rows that are decided at a time."""
-
 _FIRST_BLOCK = 64
 """Rows of the first block: where all rows are alike, its pairs are all that are compared."""
 
@@ -200,7 +197,7 @@ def removed_rows(
     if key is not None:
         rows[first:] = rows[first:][np.argsort(key[rows[first:] - n_given], kind="stable")]
     source = _BothSets(codes, earlier)
-    sweep = _Sweep(source, rows, first, near, bands, max_bucket, n_jobs)
+    sweep = _Sweep(source, rows, first, near, bands, max_bucket, n_jobs, sizes.block)
     n_bytes = max(_LEAST_TABLE_BYTES, _TABLE_BYTES * (n_given + len(codes)))
     sweep.run(min(n_bytes, 8 * sizes.keys))
     removed = np.flatnonzero(sweep.witness >= 0)
@@ -237,7 +234,7 @@ class _Sweep:
 
     def __init__(
         self, source: _BothSets, rows: Array, n_given: int, near: Near, bands: Bands | None,
-        max_bucket: int, n_jobs: int | None,
+        max_bucket: int, n_jobs: int | None, largest_block: int,
     ) -> None:  # fmt: skip
         self._source = source
         self._rows = rows
@@ -246,6 +243,7 @@ class _Sweep:
         self._bands = bands
         self._max_bucket = max_bucket
         self._n_jobs = n_jobs
+        self._largest_block = largest_block
         self._max_differing = source.like.n_hashes - near.least
         self.witness = np.full(len(rows), -1)
         self.similarity = np.zeros(len(rows))
@@ -256,7 +254,7 @@ class _Sweep:
         counts = np.empty((0, 0), np.uint16)
         while len(places):
             tables = _Tables(self._source.like, self._bands, self._max_bucket)
-            tables.make(max(_LARGEST_BLOCK, min(len(places), n_bytes // tables.row_bytes)))
+            tables.make(max(self._largest_block, min(len(places), n_bytes // tables.row_bytes)))
             places, counts = self._run_part(tables, places, counts)
 
     def _run_part(self, tables: "_Tables", places: Array, counts: Array) -> tuple[Array, Array]:
@@ -272,7 +270,7 @@ class _Sweep:
                 start += len(some)
             else:
                 start += self._settle(tables, some, block, is_open, counts[start : start + step])
-                step = min(2 * step, _LARGEST_BLOCK)
+                step = min(2 * step, self._largest_block)
         rest = np.concatenate([np.empty(0, np.int64), *left])
         counts = counts[rest] if len(counts) else counts
         return places[rest], self._counted(tables, places[rest], counts)
@@ -283,8 +281,8 @@ class _Sweep:
             return counts
         if not len(counts):
             counts = np.zeros((len(places), self._bands.n_bands + 1), np.uint16)
-        for start in range(0, len(places), _LARGEST_BLOCK):
-            some = slice(start, start + _LARGEST_BLOCK)
+        for start in range(0, len(places), self._largest_block):
+            some = slice(start, start + self._largest_block)
             tables.count(self._source.read(self._rows[places[some]]), counts[some])
         return counts
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import scipy.sparse as sp
 from _scripts.commands import command
+from _scripts.limits import largest_file
 from _scripts.programs import CLOSED, Program, posix
 
 import sparsemaps
@@ -76,15 +77,9 @@ def test_full_disk(file, tmp_path):
 def test_a_file_that_may_not_grow(file, tmp_path, file_format):
     """As on a full disk: an error in the middle of the output, which then is not there. It names
     the file that is too large, not one beside it."""
-    import resource
-
     out = tmp_path / "out"
-    limit, greatest = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, greatest))
-    try:
+    with largest_file(2000):
         done = command("map", "minmax", file, "-o", out, "--format", file_format)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, greatest))
     said = f"sparsemaps: {out}: File too large\n".encode()
     assert (done.returncode, done.stderr) == (2, said)
     assert os.listdir(tmp_path) == ["in.svm"]

@@ -10,7 +10,6 @@ from _oracles import theorems
 
 from sparsemaps import ConsistentWeightedSampling, SignProjection, codes, libsvm, neighbors
 from sparsemaps._loops import codes as _kernel
-from sparsemaps.codes import _packed
 
 
 def random_codes(n_rows, n_bytes, seed=0):
@@ -198,10 +197,10 @@ def test_codes_of_more_bits_than_a_row(bits, n_bytes):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
-def test_counts_do_not_depend_on_how_calls_are_cut(monkeypatch, n_jobs):
+def test_counts_do_not_depend_on_how_calls_are_cut(short_calls, n_jobs):
     A, B = random_codes(301, 9), random_codes(77, 9, seed=1)
     expected = codes.collisions(A, B, 3)
-    monkeypatch.setattr(_packed, "_CALL_BITS", 10**5)
+    short_calls(10**5)
     np.testing.assert_array_equal(codes.collisions(A, B, 3, n_jobs=n_jobs), expected)
 
 

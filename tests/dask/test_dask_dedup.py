@@ -13,7 +13,7 @@ from _scripts.commands import command
 
 from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import Texts, _coded_records, _dedup, _dedup_plan, deduplicate_files
+from sparsemaps.files import Texts, _dedup, _dedup_plan, deduplicate_files
 from sparsemaps.files._dedup_plan import Outputs
 from sparsemaps.files._job_options import Rule, Search
 
@@ -58,8 +58,8 @@ def deduplicate(plan, resume=True, client=None):
 
 @pytest.mark.parametrize("options", [{}, {"exact": True}, {"recall": 1}, {"keep": "longest"}])
 @pytest.mark.parametrize("partition_bytes", [3000, 2**26])
-def test_the_same_as_one_machine(folder, tmp_path, monkeypatch, options, partition_bytes):
-    monkeypatch.setattr(_coded_records, "RANGE_BYTES", partition_bytes)
+def test_the_same_as_one_machine(folder, tmp_path, short_ranges, options, partition_bytes):
+    short_ranges(partition_bytes)
     expected = deduplicate_files(
         MINHASH, folder, f"{tmp_path}/one/", clusters=tmp_path / "one.tsv",
         **{**WORDS, **options, "source": WITH_IDS},
@@ -86,8 +86,8 @@ def test_the_same_as_one_machine(folder, tmp_path, monkeypatch, options, partiti
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
 
 
-def test_rows_of_libsvm_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 50)
+def test_rows_of_libsvm_files(tmp_path, short_ranges):
+    short_ranges(50)
     (tmp_path / "in").write_bytes(b"0 1:1 2:1\n# a comment\n1\n0 1:1 2:1\n1\n0 3:1\n" * 20)
     for name, run in (("one", None), ("out", deduplicate)):
         given = {"threshold": 0.9, "source": None}
@@ -108,8 +108,8 @@ def test_empty_inputs_and_pipes(tmp_path):
     assert b"on a cluster, inputs and outputs are files" in done.stderr
 
 
-def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 3000)
+def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch, short_ranges):
+    short_ranges(3000)
     write_lines(tmp_path / "old.jsonl", TEXTS[:150:2])
     old = tmp_path / "old"
     deduplicate_files(MINHASH, tmp_path / "old.jsonl", old, **WORDS)
@@ -134,8 +134,8 @@ def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch):
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("default")
-def test_workers_that_are_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 2**17)
+def test_workers_that_are_killed(tmp_path, short_ranges):
+    short_ranges(2**17)
     texts = [f"{text} {row}" for row in range(30) for text in TEXTS]
     write_lines(tmp_path / "in.jsonl", texts)
     map = MinHash(n_hashes=128, random_state=0)

@@ -7,7 +7,7 @@ import pytest
 from _data.dedup_records import make_texts
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
-from sparsemaps.files import Texts, _coded_records, deduplicate_files, map_files
+from sparsemaps.files import Texts, deduplicate_files, map_files
 
 TEXTS = make_texts(80, seed=8)
 MINHASH = MinHash(n_hashes=64, random_state=0)
@@ -64,9 +64,9 @@ def lines_of(kind):
 
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("kind", ["jsonl", "txt", "svm"])
-def test_lines(tmp_path, monkeypatch, kind, exact):
+def test_lines(tmp_path, short_ranges, kind, exact):
     """Whatever the ranges and threads: outputs, tables and report are those of the good lines."""
-    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 700)
+    short_ranges(700)
     lines, bad = lines_of(kind), {"jsonl": JSON, "txt": TXT, "svm": SVM}[kind]
     mixed, numbers = with_bad(lines, [line for line, _ in bad], seed=len(kind))
     (tmp_path / f"good.{kind}").write_bytes(b"".join(lines))

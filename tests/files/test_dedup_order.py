@@ -8,7 +8,7 @@ import pytest
 from _data.dedup_records import make_texts, shingles, witnesses_of, write_lines
 
 from sparsemaps import MinHash
-from sparsemaps.files import Texts, _coded_records, deduplicate_files
+from sparsemaps.files import Texts, deduplicate_files
 from sparsemaps.neighbors import KernelNeighbors
 from sparsemaps.text._analyzers import vectorizer_of
 
@@ -41,8 +41,8 @@ def by_score(rows, scores):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_the_largest_number_in_a_field_is_kept(tmp_path, n_jobs, monkeypatch):
-    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 5000)
+def test_the_largest_number_in_a_field_is_kept(tmp_path, n_jobs, short_ranges):
+    short_ranges(5000)
     scores = random_scores(len(TEXTS), 1)
     lines = write_scored(tmp_path / "in.jsonl", TEXTS, scores)
     how = {"keep": "score", "removed": tmp_path / "table", "n_jobs": n_jobs, **EXACT}
@@ -236,10 +236,10 @@ def test_what_containment_is_for(tmp_path):
 # ---- one answer by every road --------------------------------------------------------------------
 
 
-def test_insertion_row_by_row_and_tasks_give_the_same(tmp_path, monkeypatch):
+def test_insertion_row_by_row_and_tasks_give_the_same(tmp_path, short_ranges):
     """As one run, where all rows are compared; by the order of a field too, if rows are inserted
     in that order."""
-    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 5000)
+    short_ranges(5000)
     rows = [row for row, own in enumerate(SETS) if own]
     texts = [TEXTS[row] for row in rows]
     scores = random_scores(len(rows), 4)

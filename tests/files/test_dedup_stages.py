@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from _data.dedup_records import lines_of, make_texts, shingles, write_lines
+from _scripts.limits import largest_file
 from _scripts.programs import Program, posix
 
 from sparsemaps import MinHash
@@ -243,22 +244,16 @@ def test_what_killed_runs_have_left_is_removed(resume, folder, tmp_path):
 
 @posix
 def test_a_full_disk_leaves_nothing_half_written(folder, tmp_path):
-    resource = pytest.importorskip("resource")
     how = {"threshold": 1, **WORDS}
     deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
     sizes = {path: path.stat().st_size for path in (tmp_path / "out.stages").iterdir()}
     sizes[tmp_path / "out"] = (tmp_path / "out").stat().st_size
-    kept = resource.getrlimit(resource.RLIMIT_FSIZE)
     for name in ("out", "out.stages/codes.npy", "out.stages/removed.npy"):
         shutil.rmtree(tmp_path / "out.stages")
         limit = sizes[tmp_path / name] - 1
         (tmp_path / "out").write_bytes(b"before")
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, kept[1]))
-        try:
-            with pytest.raises(OSError, match="File too large"):
-                deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, kept)
+        with largest_file(limit), pytest.raises(OSError, match="File too large"):
+            deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
         assert (tmp_path / "out").read_bytes() == b"before"
         left = [path.name for path in tmp_path.rglob("*") if path.name.startswith(".")]
         assert left == []

@@ -16,6 +16,7 @@ from _scripts.ended_jobs import (
     run_whole,
     write_inputs,
 )
+from _scripts.limits import largest_file
 from _scripts.programs import posix
 
 
@@ -32,20 +33,15 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("is_many", [False, True])
 def test_a_full_disk_at_each_write(folder, name, is_many):
     """A file may not become larger than a little less than each of those that the job writes."""
-    resource = pytest.importorskip("resource")
     if name in ("pairs", "kernel", "train", "predict", "filter") and is_many:
         pytest.skip("it has one output")
     end = "/" if is_many else ""
     assert command(*JOBS[name], "-o", f"whole{end}").returncode == 0
     whole = outputs(folder, "whole")
     sizes = {len(text) for path, text in files(folder).items() if path.startswith("whole")}
-    kept = resource.getrlimit(resource.RLIMIT_FSIZE)
     for limit in sorted(size - 1 for size in sizes if size > 1):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, kept[1]))
-        try:
+        with largest_file(limit):
             done = command(*JOBS[name], "-o", f"out{end}")
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, kept)
         assert done.returncode == 2, limit
         assert done.stderr.decode().endswith(": File too large\n")
         assert done.stderr.count(b"\n") == 1

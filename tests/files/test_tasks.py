@@ -13,7 +13,6 @@ from _scripts.programs import Program, posix
 
 from sparsemaps import MinHash
 from sparsemaps.files import (
-    _coded_records,
     deduplicate_files,
     map_files,
     similar_pairs_of_files,
@@ -25,12 +24,12 @@ WORDS = {"source": "word:3", "threshold": 0.6}
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, short_ranges):
     """Three files of texts, whose ranges are short."""
     (tmp_path / "in").mkdir()
     for part in range(3):
         write_lines(tmp_path / f"in/{part}.jsonl", TEXTS[80 * part : 80 * part + 80])
-    monkeypatch.setattr(_coded_records, "RANGE_BYTES", 5000)
+    short_ranges(5000)
     return tmp_path / "in"
 
 

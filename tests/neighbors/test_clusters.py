@@ -67,10 +67,11 @@ def test_only_the_set_of_pairs_matters(size):
 
 
 @pytest.mark.parametrize("step", [1, 7, 50, 1000])
-def test_steps_of_numbers(step, monkeypatch):
-    monkeypatch.setattr(_clusters, "_STEP", step)
+def test_steps_of_numbers(step):
     i, j = np.random.default_rng(0).integers(0, 200, (2, 130))
-    np.testing.assert_array_equal(neighbors.clusters(i, j, 200), by_merging(i, j, 200))
+    components = _clusters.Components(200, step=step)
+    components.join(_hashing.pairs_of_rows(i, j))
+    np.testing.assert_array_equal(components.numbers(), by_merging(i, j, 200))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.uint64, list])
@@ -152,12 +153,11 @@ def test_pairs_that_join_the_same_rows(max_bucket):
 
 
 @pytest.mark.parametrize("step", [1, 7, 1000])
-def test_pairs_that_join_two_components(step, monkeypatch):
+def test_pairs_that_join_two_components(step):
     """Each of them is one of the given pairs; together they have the components of all."""
-    monkeypatch.setattr(_clusters, "_STEP", step)
     i, j = np.random.default_rng(0).integers(0, 100, (2, 150)).astype(np.uint64)
     pairs = i << np.uint64(32) | j
-    components = _clusters.Components(100)
+    components = _clusters.Components(100, step=step)
     kept = np.concatenate([components.join(some.copy()) for some in np.split(pairs, [70])])
     assert set(kept) <= set(pairs)
     first = components.first_rows()

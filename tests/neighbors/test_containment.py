@@ -10,7 +10,7 @@ from _oracles import theorems
 from sparsemaps import ConsistentWeightedSampling, MinHash, codes, neighbors
 from sparsemaps._tools import _blocks
 from sparsemaps.codes import PackedCodes
-from sparsemaps.neighbors import _bands, _containment
+from sparsemaps.neighbors import _containment
 from sparsemaps.text import HashingVectorizer, _inputs
 
 
@@ -82,11 +82,11 @@ def test_sizes_of_texts():
     assert minhash.encode_texts(words, texts, packed=True).sizes.tolist() == [3, 0, 1]
 
 
-def test_sizes_of_several_blocks(monkeypatch):
+def test_sizes_of_several_blocks():
     """Of a matrix whose blocks are smaller than it, and of texts of several blocks."""
-    X = parts_of_sets(50)
+    X = sp.random_array((700, 1000), density=0.8, format="csr", random_state=0)
+    assert X.nnz > 2 * _blocks.BLOCK_ENTRIES
     minhash = MinHash(n_hashes=8, random_state=0).fit(X)
-    monkeypatch.setattr(_blocks, "BLOCK_ENTRIES", 500)
     assert minhash.encode(X, packed=True).sizes.tolist() == np.diff(X.indptr).tolist()
     words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
     texts = [" ".join(f"w{word}" for word in range(n % 700)) for n in range(300)]
@@ -188,11 +188,11 @@ def test_directions_of_pairs_that_are_decided():
     assert (i.tolist(), j.tolist()) == ([1], [0])
 
 
-@pytest.mark.parametrize("recall", [0.5, 0.9])
-def test_recall_of_hashing(recall, monkeypatch):
-    """Over seeds, pairs whose estimate reaches the threshold are found with the recall."""
-    monkeypatch.setattr(_bands, "_PAIR_COST", 1e9)  # all pairs cost too much
-    X = parts_of_sets(60)
+@pytest.mark.parametrize(("recall", "n_sets"), [(0.5, 300), (0.9, 1000)])
+def test_recall_of_hashing(recall, n_sets):
+    """Over seeds, pairs whose estimate reaches the threshold are found with the recall. There are
+    so many sets that to compare all of them costs more."""
+    X = parts_of_sets(n_sets)
     shares = []
     for seed in range(8):
         A = MinHash(n_hashes=384, random_state=seed).fit(X).encode(X, packed=True)

@@ -6,6 +6,8 @@ import threading
 import numpy as np
 import pytest
 from _data.index_rows import THRESHOLD, A, X, has_tables, new_index, pairs_of
+from _scripts.limits import largest_file
+from _scripts.programs import posix
 
 from sparsemaps.codes import PackedCodes, _file
 from sparsemaps.neighbors import KernelNeighbors, _index_rows
@@ -120,17 +122,13 @@ def test_rows_of_two_writers_are_not_lost(path):
     two.save(path)
 
 
-def test_a_full_disk(path, index, monkeypatch):
+@posix
+def test_a_full_disk(path, index):
     """Leaves the file as it was, and nothing beside it."""
     content = path.read_bytes()
-
-    def fail(*_):
-        raise OSError(28, "No space left on device")
-
     index.partial_fit(X[:10])
-    with monkeypatch.context() as patch:
-        patch.setattr(_file, "_write_array", fail)
-        with pytest.raises(OSError, match="No space left on device"):
+    for size in (1000, len(content) // 2, len(content)):
+        with largest_file(size), pytest.raises(OSError, match="File too large"):
             index.save(path)
     assert path.read_bytes() == content
     assert [file.name for file in path.parent.iterdir()] == ["index.npy"]

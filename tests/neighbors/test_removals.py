@@ -83,7 +83,7 @@ def assert_equal(found, expected):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("max_bucket", [2, 7, 1000])
-def test_each_row_in_its_order(seed, max_bucket, monkeypatch):
+def test_each_row_in_its_order(seed, max_bucket):
     """The answer is that of the rule, row by row, whatever is done at a time."""
     codes, earlier = near_codes(500, seed), near_codes(100, 100 + seed)
     earlier = PackedCodes.concatenate([earlier, codes[::29]])
@@ -94,13 +94,9 @@ def test_each_row_in_its_order(seed, max_bucket, monkeypatch):
         expected = one_by_one(codes, threshold, key=by, earlier=before, max_bucket=max_bucket)
         assert 60 < len(expected[0]) < 450
         near = _removals.by_estimate(codes, before, threshold, 0.95)
-        for n_jobs, n_keys, n_bytes, block in (
-            (1, 2**20, 2**26, 1024), (2, 100, 2**26, 7), (1, 2**20, 1, 16), (3, 64, 9000, 30),
-        ):  # fmt: skip
-            monkeypatch.setattr(_removals, "_LARGEST_BLOCK", block)
-            monkeypatch.setattr(_removals, "_LEAST_TABLE_BYTES", n_bytes)
-            monkeypatch.setattr(_removals, "_TABLE_BYTES", 0)
-            sizes = Sizes(keys=n_keys) if n_bytes == 2**26 else Sizes()
+        # The tables take 8 bytes for each key at most, and have a row for each of a block.
+        for n_jobs, n_keys, block in ((1, 2**20, 1024), (2, 100, 7), (1, 50, 16), (3, 1125, 30)):
+            sizes = Sizes(keys=n_keys, block=block)
             found = _removals.removed_rows(codes, before, near, by, max_bucket, n_jobs, sizes)
             assert_equal(found, expected)
 

@@ -21,7 +21,7 @@ from sparsemaps import (
     neighbors,
 )
 from sparsemaps._loops import codes as _kernel
-from sparsemaps.codes import PackedCodes, _packed
+from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _bands, _hashing, _search
 
 # ---- pairs ---------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_equal_rows_cost_no_more_than_max_bucket_each(max_bucket):
     assert i.min() == 1000 - max_bucket  # the last rows of the first set
 
 
-def test_a_call_compares_few_pairs(monkeypatch):
+def test_a_call_compares_few_pairs(short_calls):
     """And goes on where it ended, with the same answer."""
     A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
     A = A[np.random.default_rng(0).integers(0, 400, 1000)]
@@ -273,7 +273,7 @@ def test_a_call_compares_few_pairs(monkeypatch):
 
     expected = list(answers(None))
     sizes = _hashing.Sizes(call_bytes=1000)
-    monkeypatch.setattr(_packed, "_CALL_BITS", 10**6)
+    short_calls(10**6)
     for n_jobs in (None, 2, 3):
         for one, two in zip(answers(n_jobs, sizes), expected, strict=True):
             np.testing.assert_array_equal(one, two)

@@ -68,9 +68,8 @@ def test_other_arrays_are_refused(tmp_path, array, kind, header, message, mmap):
         read_array(path, kind, mmap)
 
 
-def test_numbers_beyond_the_first_block_are_compared(tmp_path, monkeypatch):
-    monkeypatch.setattr(_array_files, "_STEP", 4)
-    path = write(tmp_path / "a.npy", np.array([0] * 9 + [7]))
+def test_numbers_beyond_the_first_block_are_compared(tmp_path):
+    path = write(tmp_path / "a.npy", np.array([0] * (_array_files._STEP + 1) + [7]))
     with pytest.raises(ValueError, match="found 0 to 7"):
         read_array(path, ArrayKind(np.int64, most=6))
 
