@@ -41,7 +41,7 @@ from sparsemaps.files._removed_records import (
     leaders,
     read_removals,
 )
-from sparsemaps.files._results import Results, Steps, save_array
+from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors._clusters import numbered_components
 
@@ -55,6 +55,7 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
     kept = yield from decide(plan, coded, results)
     if plan.outputs.dry_run:
         return
+    _check_kept(kept, results)
     outputs = output_tasks(plan, coded, kept, results)
     endings = () if plan.folder is None else ("",)
     yield Stage("outputs", "the records that are kept", outputs, _write_output, endings)
@@ -227,6 +228,17 @@ def _leave_removed(of: Any, path: str, how: How) -> list[int]:
         n_near, n_contained = 0, n_near
     causes = n_equal, n_near, n_earlier, n_contained
     return [n, int(kept.sum()), *_of_clusters(sizes), *causes, codes.n_bad()]
+
+
+def _check_kept(kept: Task, results: Results) -> None:
+    """Raise a ValueError if the array of records that are kept is not as it was written."""
+    made, path = results.find(kept.name, kept.recipe), results.path(kept.name)
+    if made is None:
+        raise ValueError(f"{path} has been removed meanwhile")
+    n_records, n_kept = counts(made, 9)[:2]
+    n = int(np.count_nonzero(read_array(path, ArrayKind(np.bool_, (n_records,)), mmap=True)))
+    if n != n_kept:
+        raise ValueError(f"{path} is damaged: expected {n_kept} records that are kept; found {n}")
 
 
 def kept_rows(numbers: Array, near: Array, key: Array | None) -> Array:

@@ -6,19 +6,22 @@
 
 import collections
 import contextlib
+import io
 import json
 import os
 import random
 import struct
 import sys
 import tempfile
+import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from sparsemaps import MinHash, codes, neighbors
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import deduplicate_files
+from sparsemaps.files import deduplicate_files, similar_pairs_of_files
 from sparsemaps.neighbors import KernelNeighbors
 
 X = (np.random.default_rng(0).random((24, 40)) < 0.3).astype(float)
@@ -35,36 +38,89 @@ VALUES = [
 
 
 def damaged(draw, content):
-    """A file with changed, lost and added bytes; of a file with a description, also with another
-    one."""
+    """A file with changed bytes or words; some with lost or added bytes too; of a file with a
+    description, also with another one."""
+    if content.startswith(b"PK") and draw.random() < 0.6:
+        return with_another_member(draw, content)
+    if content.endswith(b"SMCODES1") and draw.random() < 0.4:
+        start = description_start(content)
+        return in_places(draw, content[:start]) + content[start:]
+    return in_places(draw, content)
+
+
+def in_places(draw, content):
     content = bytearray(content)
+    change = in_place if draw.random() < 0.6 else anywhere  # sizes are compared first
     for _ in range(draw.choice([1, 1, 2, 5])):
-        has_description = content.endswith(b"SMCODES1")
-        kind, at = draw.randrange(8 if has_description else 5), draw.randrange(len(content) + 1)
-        if kind == 0 and draw.random() < 0.3:
-            del content[at:]
-        elif kind == 0:
-            del content[at : at + draw.choice([1, 4, 64])]
-        elif kind == 1:
-            content[at:at] = draw.randbytes(draw.choice([1, 8, 40]))
-        elif kind == 2:
-            content[at : at + 8] = struct.pack("<Q", draw.choice(WORDS))
-        elif kind == 3:
-            at = at // 4 * 4
-            content[at : at + 4] = struct.pack("<I", draw.choice([*WORDS[:4], draw.randrange(99)]))
-        elif kind == 4:
-            content[at : at + 1] = bytes([draw.randrange(256)])
-        else:
-            content = bytearray(with_another_description(draw, bytes(content)))
+        change(draw, content)
     return bytes(content)
+
+
+def with_another_member(draw, content):
+    """An archive with a damaged array, whose checksum is right."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    chosen, written = draw.choice(list(members)), io.BytesIO()
+    members[chosen] = in_places(draw, members[chosen])
+    with zipfile.ZipFile(written, "w") as archive:
+        for name, member in members.items():
+            archive.writestr(name, member)
+    return written.getvalue()
+
+
+def in_place(draw, content):
+    """Change a byte, a word or a run of bytes; the size stays."""
+    if not content:
+        return
+    kind, n = draw.randrange(4), draw.choice([1, 4, 8])
+    at = draw.randrange(len(content)) // n * n
+    old = bytes(content[at : at + n])
+    if kind == 0:
+        new = draw.randbytes(len(old))
+    elif kind == 1:
+        new = draw.choice(WORDS).to_bytes(8, "little")
+    elif kind == 2:
+        number = int.from_bytes(old, "little") + draw.choice([-1, 1, 2, 24, -24, 100])
+        new = (number % 2 ** (8 * len(old))).to_bytes(len(old), "little")
+    else:
+        start = draw.randrange(len(content))
+        old, new = bytes(32), bytes(content[start : start + 32])
+    new = new[: min(len(old), len(content) - at)]
+    content[at : at + len(new)] = new
+
+
+def anywhere(draw, content):
+    """Change, cut or lengthen a file anywhere."""
+    has_description = content.endswith(b"SMCODES1")
+    kind, at = draw.randrange(8 if has_description else 5), draw.randrange(len(content) + 1)
+    if kind == 0 and draw.random() < 0.3:
+        del content[at:]
+    elif kind == 0:
+        del content[at : at + draw.choice([1, 4, 64])]
+    elif kind == 1:
+        content[at:at] = draw.randbytes(draw.choice([1, 8, 40]))
+    elif kind == 2:
+        content[at : at + 8] = struct.pack("<Q", draw.choice(WORDS))
+    elif kind == 3:
+        at = at // 4 * 4
+        content[at : at + 4] = struct.pack("<I", draw.choice([*WORDS[:4], draw.randrange(99)]))
+    elif kind == 4:
+        content[at : at + 1] = bytes([draw.randrange(256)])
+    else:
+        content[:] = with_another_description(draw, bytes(content))
+
+
+def description_start(content):
+    """Where the description of a file of codes begins."""
+    (n_bytes,) = struct.unpack("<Q", content[-16:-8])
+    return max(len(content) - 16 - n_bytes, 0)
 
 
 def with_another_description(draw, content):
     """A file of codes whose description has another value somewhere."""
     try:
-        (n_bytes,) = struct.unpack("<Q", content[-16:-8])
-        start = len(content) - 16 - n_bytes
-        description = json.loads(content[max(start, 0) : -16])
+        start = description_start(content)
+        description = json.loads(content[start:-16])
         places = list(places_in(description))
     except (ValueError, struct.error, RecursionError):
         return content
@@ -78,7 +134,7 @@ def with_another_description(draw, content):
     else:
         holder[key] = draw.choice(VALUES)
     text = json.dumps(description).encode()
-    return content[: max(start, 0)] + text + struct.pack("<Q", len(text)) + content[-8:]
+    return content[:start] + text + struct.pack("<Q", len(text)) + content[-8:]
 
 
 def places_in(value):
@@ -142,18 +198,43 @@ def read_index(folder, draw, name):
 
 
 TEXTS = [" ".join(f"w{column}" for column in np.flatnonzero(row)) for row in X]
+JOBS = {
+    "kept": partial(deduplicate_files, WIDE, source="word:1"),
+    "exact": partial(deduplicate_files, WIDE, source="word:1", exact=True, keep="longest"),
+    "chain": partial(deduplicate_files, WIDE, source="word:1", rule="chain"),
+    "pairs": partial(similar_pairs_of_files, WIDE, source="word:1"),
+}
 
 
 def write_stages(folder):
-    (folder / "in.txt").write_text("\n".join(TEXTS))
-    deduplicate_files(WIDE, folder / "in.txt", folder / "out.txt", source="word:1")
-    return [os.path.join("out.txt.stages", name) for name in os.listdir(folder / "out.txt.stages")]
+    (folder / "in.txt").write_text("\n".join(TEXTS) + "\n")
+    names = []
+    for name, job in JOBS.items():
+        job(folder / "in.txt", folder / name)
+        names += [f"{name}.stages/{file}" for file in os.listdir(folder / f"{name}.stages")]
+    return names
 
 
-def read_stages(folder, draw, _):
-    options = {"threshold": draw.choice([0.8, 0.8, 0.7]), "keep": draw.choice(["first", "longest"])}
-    output = folder / "out.txt"
-    deduplicate_files(WIDE, folder / "in.txt", output, source="word:1", **options)
+def read_stages(folder, draw, path):
+    """Go on with a job, or begin one after the records of its results."""
+    name = path.partition(".")[0]
+    output, options = folder / name, {"threshold": draw.choice([0.8, 0.8, 0.7])}
+    if draw.random() < 0.5:
+        output.unlink()
+    if name in ("kept", "exact"):
+        if draw.random() < 0.5:
+            options |= {"removed": folder / "removed", "clusters": folder / "clusters"}
+        if draw.random() < 0.3:
+            options["against"] = folder / "kept.stages"
+            output = folder / "new"
+    if name == "pairs":
+        JOBS[name](folder / "in.txt", output, **options)
+        return
+    n_kept = JOBS[name](folder / "in.txt", output, **options).n_kept
+    lines = output.read_text().splitlines()
+    rest = iter(TEXTS)
+    assert all(line in rest for line in lines), "the output is no part of the input"
+    assert len(lines) == n_kept, (len(lines), n_kept)
 
 
 def try_to(*uses):
@@ -177,15 +258,11 @@ def run(kind, seeds):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         files = write(folder)
-        contents = {
-            path.relative_to(folder): path.read_bytes()
-            for path in folder.rglob("*")
-            if path.is_file()
-        }
+        whole = Whole(folder)
         for seed in seeds:
             draw = random.Random(seed)
             chosen = draw.choice(files)
-            (folder / chosen).write_bytes(damaged(draw, contents[Path(chosen)]))
+            whole.write(chosen, damaged(draw, whole.contents[chosen]))
             try:
                 read(folder, draw, chosen)
                 outcomes["read"] += 1
@@ -194,15 +271,44 @@ def run(kind, seeds):
             except BaseException:
                 print(f"{kind} {seed}: {chosen}", file=sys.stderr)
                 raise
-            for path in folder.rglob("*"):
-                if path.is_file() and path.relative_to(folder) not in contents:
-                    path.unlink()
-            for path, content in contents.items():  # the input keeps its time
-                whole = folder / path
-                if not whole.exists() or whole.read_bytes() != content:
-                    whole.parent.mkdir(exist_ok=True)
-                    whole.write_bytes(content)
+            whole.restore(chosen)
     return outcomes
+
+
+class Whole:
+    """A folder whose files are brought back, with their times."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.contents = {name: (folder / name).read_bytes() for name in self._found()}
+        self._before = self._found()
+        self._times = {name: time for name, (_, time, _) in self._before.items()}
+
+    def _found(self):
+        """Size, time and inode of each file."""
+        found = {}
+        for entry in os.scandir(self.folder):
+            for file in os.scandir(entry) if entry.is_dir() else [entry]:
+                about, name = file.stat(), os.path.relpath(file.path, self.folder)
+                found[name] = about.st_size, about.st_mtime_ns, about.st_ino
+        return found
+
+    def write(self, name, content):
+        """Write a file, with the time of the whole one."""
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        os.utime(path, ns=(self._times[name], self._times[name]))
+
+    def restore(self, written):
+        """Bring back the files that have changed, among them `written`."""
+        found = self._found()
+        for name in found.keys() - self._before.keys():
+            (self.folder / name).unlink()
+        for name, about in self._before.items():
+            if name == written or found.get(name) != about:
+                self.write(name, self.contents[name])
+        self._before = self._found()
 
 
 if __name__ == "__main__":
