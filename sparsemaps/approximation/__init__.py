@@ -118,8 +118,6 @@ def min_components(
     n_pairs: int = 10_000,
     relative: bool = False,
     angle: float | None = None,
-    uniform: bool = False,
-    diameter: float | None = None,
 ) -> int:
     """A size of a map at which a kernel value is off by at most `error`.
 
@@ -128,8 +126,7 @@ def min_components(
     inner product of two outputs of ``transform``, with the bias that codes have. If no size can be
     promised, an error gives the reason.
 
-    With `relative`, the error is a part of the kernel value. With `uniform`, it holds for all pairs
-    of rows of a set at once.
+    With `relative`, the error is a part of the kernel value.
 
     Parameters
     ----------
@@ -154,13 +151,6 @@ def min_components(
         None takes all pairs of X. Without X the answer is for rows of unit length at up to that
         angle, which is needed then, and there is one for `CountSketch`, `TensorSketch`,
         `RandomMaclaurin` and `RandomProjection`.
-    uniform : bool, default=False
-        Let `confidence` be the probability that the errors of all pairs of a set of rows are at
-        most `error`, however many they are: for `RandomFourier` with pairs of cosine and sine and
-        for `RandomBinning`.
-    diameter : float or None, default=None
-        With `uniform`, the Euclidean diameter of that set, above 0. It has as many columns as the
-        rows that the map is fitted to, or as X.
 
     Returns
     -------
@@ -212,22 +202,12 @@ def min_components(
     a variance that is too small; with that of [2]_, the factor 2 becomes :math:`2 + 3^p`. The size
     here is at most what follows from the latter.
 
-    With `uniform`, the size is that of Claims 1 and 2 of [3]_. With d columns, diameter m, and s^2
-    the mean square of the random vectors' length, the probability that any error is above e is at
-    most :math:`2^8 (s m / e)^2 \\exp(-D e^2 / (8 (d + 2)))` for D components in pairs (D in the
-    claim counts the pairs) and ``s m >= e``. For P grids whose pitches have the mean inverse a, it
-    is :math:`36 d P a m \\exp(-(P e^2 / 8 + \\ln(e / a)) / (d + 1))`; of e, the rate ``1 / n_bins``
-    of agreements by chance is subtracted first. Both are far above what one sees: such
-    sizes are safe, and many times those for single pairs.
-
     References
     ----------
     .. [1] N. Pham, R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", KDD
        2013, section 5.
     .. [2] H. Avron, H. Nguyen, D. Woodruff, "Subspace embeddings for the polynomial kernel", NIPS
        2014, lemma 2.
-    .. [3] A. Rahimi, B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
-       sections 3 and 4.
 
     Examples
     --------
@@ -238,46 +218,40 @@ def min_components(
     >>> min_components(RandomFourier(), 0.05)
     1538
 
-    An error of 10 % for rows at up to 45 degrees, and one of 0.1 for all pairs of a set:
+    An error of 10 % for rows at up to 45 degrees:
 
     >>> import numpy as np
     >>> from sparsemaps import CountSketch
     >>> min_components(CountSketch(), 0.1, relative=True, angle=np.pi / 4)
     6000
-    >>> fourier = RandomFourier(gamma=0.5).fit(np.zeros((1, 10)))
-    >>> min_components(fourier, 0.1, uniform=True, diameter=2.0)
-    161616
     """
     if not (np.isfinite(error) and error > 0):
         raise ParameterError("error", repr(error), "a finite number above 0")
     if not 0 < confidence < 1:
         raise ParameterError("confidence", repr(confidence), "above 0 and below 1")
-    _check_ways(relative, angle, uniform, diameter)
+    _check_angle(relative, angle)
     map.check_parameters()
     law = map.law
-    if uniform:
-        size = _uniform_size(map, float(error), confidence, diameter, X)
+    if X is not None:
+        _check_at_least("n_pairs", n_pairs, 1)
+        law, pairs = _pairs_of_rows(map, X, n_pairs, angle)
     else:
-        if X is not None:
-            _check_at_least("n_pairs", n_pairs, 1)
-            law, pairs = _pairs_of_rows(map, X, n_pairs, angle)
-        else:
-            pairs = _pairs_at_angles(map, angle) if relative else law.any_pairs()
-        is_any = X is None and not relative
-        moments = law.moments_of_any_pair() if is_any else law.moments(pairs)
-        _check_bias(law, pairs, moments, float(error), relative, X is not None)
-        size = _size_for_each_pair(moments, float(error), confidence, relative)
+        pairs = _pairs_at_angles(map, angle) if relative else law.any_pairs()
+    is_any = X is None and not relative
+    moments = law.moments_of_any_pair() if is_any else law.moments(pairs)
+    _check_bias(law, pairs, moments, float(error), relative, X is not None)
+    size = _size_for_each_pair(moments, float(error), confidence, relative)
     try:
         _error.resized(map, size).check_parameters()
     except ParameterError as refused:
-        raise _too_large(map, size, None if uniform else moments, refused) from None
+        raise _too_large(map, size, moments, refused) from None
     return size
 
 
-def _too_large(map: Any, size: int, moments: Moments | None, refused: ParameterError) -> ValueError:
+def _too_large(map: Any, size: int, moments: Moments, refused: ParameterError) -> ValueError:
     """The error for a size that the map does not take."""
     needed = f"{map.size_name} would have to be {size}, and it must be {refused.rule}"
-    largest = 1.0 if moments is None else float(np.abs(moments.kernel).max())
+    largest = float(np.abs(moments.kernel).max())
     if largest <= 1 + 1e-6:
         return ValueError(f"{needed}: allow a larger error")
     return ValueError(
@@ -286,21 +260,14 @@ def _too_large(map: Any, size: int, moments: Moments | None, refused: ParameterE
     )
 
 
-def _check_ways(relative: bool, angle: Any, uniform: bool, diameter: Any) -> None:
-    """Raise where the parameters of one way are given with another."""
+def _check_angle(relative: bool, angle: Any) -> None:
+    """Raise where the angle is not allowed, or is given without `relative`."""
     _checks.check_bool("relative", relative)
-    _checks.check_bool("uniform", uniform)
-    if relative and uniform:
-        raise ValueError("relative and uniform cannot both be True")
     if angle is not None:
         if not relative:
             raise ParameterError("angle", repr(angle), "None unless relative is True")
         if _checks.check_real("angle", angle, 0) >= np.pi / 2:
             raise ParameterError("angle", repr(angle), "below pi / 2")
-    if uniform:
-        _checks.check_real("diameter", diameter, 0, open_low=True)
-    elif diameter is not None:
-        raise ParameterError("diameter", repr(diameter), "None unless uniform is True")
 
 
 def _check_bias(
@@ -358,17 +325,6 @@ def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
     fitted = _sklearn.clone(map).fit_any_width()
     kernel = fitted.exact_kernel(rows, rows[:1])[:, 0]
     return replace(law.any_pairs(), inner=rows[:, 0], kernel=kernel)
-
-
-def _uniform_size(map: Any, error: float, confidence: float, diameter: Any, X: Any) -> int:
-    """The least size at which all pairs of a set are within the error with that probability."""
-    n_columns = map.n_columns if X is None else _error.as_csr(X).shape[1]
-    if n_columns is None:
-        raise ValueError("uniform=True needs the number of columns: fit the map, or give X")
-    limit = np.log1p(-confidence)
-    step = 2 if map.size_name == "n_components" else 1
-    failure = map.law.log_uniform_failure(error, n_columns, float(diameter))
-    return step * _least(lambda n: failure(step * n) <= limit)
 
 
 def _pairs_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> tuple[Law, Pairs]:

@@ -1,7 +1,6 @@
 """The base class of laws."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -84,17 +83,6 @@ class Law(ABC):
         """The largest ``max(abs(x)) / norm(x)`` of rows whose squared lengths are kept up to a
         tenth in 95 % of the seeds; None where nothing is known of it."""
         return None
-
-    def log_uniform_failure(
-        self, error: float, n_columns: int, diameter: float
-    ) -> Callable[[int], float]:
-        """The logarithm of a bound of the probability that any estimate is off by `error`, as a
-        function of the size.
-
-        Any: of two rows of `n_columns` columns of a set of that diameter. Raises
-        UnknownVarianceError where there is no such bound.
-        """
-        raise UnknownVarianceError(f"there is no uniform bound for {self._name}")
 
     # ---- pairs of rows ---------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 """Laws of features whose kernel is a function of the difference of two rows."""
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -111,30 +110,6 @@ class FourierLaw(Law):
         second = second + (np.exp(-2 * gamma * near) + np.exp(-2 * gamma * far)) / 8
         return np.asarray(second - kernel**2)
 
-    def log_uniform_failure(
-        self, error: float, n_columns: int, diameter: float
-    ) -> Callable[[int], float]:
-        """Claim 1 of Rahimi & Recht, for pairs of cosine and sine."""
-        if self.form != "paired" or self.kernel == "folded_rbf":
-            raise UnknownVarianceError("the uniform bound is for pairs of cosine and sine")
-        spread = np.sqrt(n_columns * self.second_moment()) * diameter / error
-        factor, rate = 2**8 * max(spread, 1.0) ** 2, error**2 / (4 * (n_columns + 2))
-        return lambda size: float(np.log(factor) - size // 2 * rate)
-
-    def second_moment(self) -> float:
-        """The mean square of an entry of the random vectors."""
-        gamma = _known(self.gamma)
-        if self.quantiles is not None:
-            return gamma**2 * _spectrum.second_moment(self.quantiles)
-        if self.kernel == "laplacian" or (self.kernel == "matern" and self.nu <= 1):
-            raise UnknownVarianceError(
-                "there is no uniform bound where entries of the random vectors have no variance, "
-                "as of 'laplacian' and of 'matern' with nu up to 1"
-            )
-        if self.kernel == "cauchy":
-            return 2 * gamma**2
-        return 2 * gamma * (self.nu / (self.nu - 1) if self.kernel == "matern" else 1)
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FastfoodLaw(Law):
@@ -216,22 +191,3 @@ class BinningLaw(CodesLaw):
         if self.inverse_pitches is None:
             return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
         return product_kernel(X, Y, _pitches.hat_mixture(self.inverse_pitches, gamma), n_jobs)
-
-    def log_uniform_failure(
-        self, error: float, n_columns: int, diameter: float
-    ) -> Callable[[int], float]:
-        """Claim 2 of Rahimi & Recht, whose two constants are equal.
-
-        It is for the boxes; one in `n_bins` of different ones agree by chance.
-        """
-        gamma = _known(self.gamma)
-        of_boxes = error - self.chance
-        if of_boxes <= 0:
-            raise ValueError(f"error must be above 1 / n_bins, {self.chance:.3g}, got {error!r}")
-        inverses = self.inverse_pitches
-        inverse_pitch = gamma * (1.0 if inverses is None else float(inverses.mean()))
-        rate = of_boxes**2 / (8 * (n_columns + 1))
-        factor = np.log(36 * n_columns) + np.log(inverse_pitch) + np.log(diameter)
-        factor -= np.log(of_boxes / inverse_pitch) / (n_columns + 1)
-        # The claim's P e^-cP, with c the rate, rises before it falls: this falls, and is no less.
-        return lambda size: float(factor + np.log(max(size, 1 / rate)) - size * rate)

@@ -48,14 +48,6 @@ def table(quantile: Quantile) -> Array:
     return np.concatenate([whole[:1], whole, whole[-1:]])
 
 
-def second_moment(quantiles: Array) -> float:
-    """The mean square of the numbers that the loops draw."""
-    low, high = quantiles[:-1].astype(float), quantiles[1:].astype(float)
-    weights = np.full(len(low), 1 / _kernel.N_PARTS)
-    weights[[0, -1]] /= 2
-    return float(weights @ (low**2 + low * high + high**2)) / 3
-
-
 def factor(quantiles: Array, gamma: float) -> Callable[[Array], Array]:
     """One column's factor of the kernel, as a function of the difference: the mean of
     cos(gamma * difference * w) over the numbers w that the loops draw."""

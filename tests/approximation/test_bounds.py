@@ -1,18 +1,15 @@
-"""Sizes for relative and uniform errors, the bias of series, and peaks of rows, by simulation."""
+"""Sizes for relative errors, the bias of series, and peaks of rows, by simulation."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.rows import random_csr
 from _oracles import theorems
-from scipy import stats
 
 from sparsemaps import (
     ConsistentWeightedSampling,
     CountSketch,
-    Fastfood,
     MinHash,
-    RandomBinning,
     RandomFourier,
     RandomMaclaurin,
     RandomProjection,
@@ -100,7 +97,6 @@ def test_relative_errors_that_cannot_be_promised():
         ({"relative": True, "angle": -1}, "angle must be a finite number of at least 0"),
         ({"relative": 1}, "relative must be True or False"),
         ({"angle": 1.0}, "angle must be None unless relative is True"),
-        ({"relative": True, "uniform": True, "diameter": 1}, "cannot both be True"),
     ]
     for parameters, message in cases:
         with pytest.raises(ValueError, match=message):
@@ -119,105 +115,6 @@ def test_relative_biases():
     with pytest.raises(ValueError, match=f"error must be above {worst:.3g}"):
         min_components(minhash, 0.99 * worst, relative=True, X=X)
     assert min_components(minhash, 1.5 * worst, relative=True, X=X) > 1
-
-
-# ---- uniform errors ------------------------------------------------------------------------------
-
-UNIFORM = {
-    "rbf": (RandomFourier(gamma=0.5), 0.5),
-    "cauchy": (RandomFourier(kernel="cauchy", gamma=0.5), 0.5),
-    "matern": (RandomFourier(kernel="matern", gamma=0.5, nu=2), 0.5),
-    "spectrum": (RandomFourier(spectrum=stats.logistic.ppf, gamma=0.5), 0.5),
-    "binning": (RandomBinning(gamma=0.5), 0.5),
-    "hats": (RandomBinning(pitch_density=lambda p: 4 * p**2 * np.exp(-2 * p)), 0.5),
-}
-
-
-@pytest.mark.parametrize("name", UNIFORM)
-@pytest.mark.parametrize("n_columns", [1, 2])
-def test_uniform_errors(name, n_columns):
-    """The largest error of all pairs of a fine grid on a cube is small enough."""
-    random_map, error = UNIFORM[name]
-    axis = np.linspace(0, 2, 41 if n_columns == 1 else 9)
-    grid = np.stack(np.meshgrid(*[axis] * n_columns), axis=-1).reshape(-1, n_columns)
-    diameter = 2 * np.sqrt(n_columns)
-    fitted = random_map.fit(grid)
-    size = min_components(fitted, error, uniform=True, diameter=diameter)
-    assert size == min_components(random_map, error, uniform=True, diameter=diameter, X=grid)
-    exact, largest = fitted.exact_kernel(grid), []
-    for seed in range(4):
-        Z = _error.resized(random_map, size).set_params(random_state=seed).fit_transform(grid)
-        largest.append(abs(_error.used_columns(Z) @ _error.used_columns(Z).T - exact).max())
-    assert max(largest) <= error
-
-
-def test_uniform_sizes_are_those_of_the_claims():
-    """The probability of the claim is just below what is allowed."""
-    d, diameter, error = 3, 4.0, 0.2
-    X = np.zeros((1, d))
-
-    def fourier(size):
-        sigma = np.sqrt(2 * 0.5 * d)
-        pairs = size / 2
-        return 2**8 * (sigma * diameter / error) ** 2 * np.exp(-pairs * error**2 / (4 * (d + 2)))
-
-    size = min_components(RandomFourier(gamma=0.5), error, uniform=True, diameter=diameter, X=X)
-    assert fourier(size) <= 0.05 < fourier(size - 2)
-    assert size % 2 == 0
-
-    def binning(size):
-        alpha, e = 1.5, error - 1 / 4096
-        power = (size * e**2 / 8 + np.log(e / alpha)) / (d + 1)
-        return 36 * d * size * alpha * diameter * np.exp(-power)
-
-    size = min_components(RandomBinning(gamma=1.5), error, uniform=True, diameter=diameter, X=X)
-    assert binning(size) <= 0.05 < binning(size - 1)
-    same = RandomBinning(gamma=1.5, pitch_density=lambda p: p * np.exp(-p))
-    again = min_components(same, error, uniform=True, diameter=diameter, X=X)
-    assert again == pytest.approx(size, rel=1e-3)
-    near = min_components(RandomBinning(), error, uniform=True, diameter=1e-9, X=X)
-    assert near == 1  # rows this close are in one box
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"gamma": 0.3},
-        {"kernel": "cauchy", "gamma": 0.7},
-        {"kernel": "matern", "gamma": 0.6, "nu": 7},
-        {"spectrum": stats.logistic.ppf, "gamma": 1.5},
-    ],
-    ids=["rbf", "cauchy", "matern", "spectrum"],
-)
-def test_second_moments(parameters):
-    """Twice the curvature of the kernel at 0, along one column."""
-    fourier, step = RandomFourier(**parameters).fit(np.zeros((1, 1))), 1e-3
-    kernel = fourier.exact_kernel(np.zeros((1, 1)), np.array([[step]]))[0, 0]
-    expected = 2 * (1 - kernel) / step**2
-    assert fourier.law.second_moment() == pytest.approx(expected, rel=1e-3)
-
-
-def test_uniform_errors_that_cannot_be_promised():
-    X = np.zeros((2, 3))
-    cases = [
-        (RandomFourier(), {"diameter": 1.0}, "the number of columns: fit the map, or give X"),
-        (RandomFourier(), {"X": X}, "diameter must be a finite number above 0, got None"),
-        (RandomFourier(kernel="laplacian"), {}, "have no variance, as of 'laplacian'"),
-        (RandomFourier(kernel="matern", nu=1.0), {}, "have no variance"),
-        (RandomFourier(kernel="folded_rbf"), {}, "for pairs of cosine and sine"),
-        (RandomFourier(form="offset"), {}, "for pairs of cosine and sine"),
-        (RandomFourier(gamma="scale"), {}, "must be fitted first, as its gamma is 'scale'"),
-        (RandomBinning(gamma="median"), {}, "must be fitted first, as its gamma is 'median'"),
-        (RandomBinning(n_bins=2), {}, "error must be above 1 / n_bins, 0.5, got 0.1"),
-        (Fastfood(), {}, "there is no uniform bound for Fastfood"),
-        (CountSketch(), {}, "there is no uniform bound for CountSketch"),
-    ]
-    for random_map, parameters, message in cases:
-        given = parameters or {"X": X, "diameter": 1.0}
-        with pytest.raises(ValueError, match=message):
-            min_components(random_map, 0.1, uniform=True, **given)
-    with pytest.raises(ValueError, match="diameter must be None unless uniform is True"):
-        min_components(RandomFourier(), 0.1, diameter=1.0)
 
 
 # ---- series --------------------------------------------------------------------------------------

@@ -179,13 +179,6 @@ def test_table():
     assert table.dtype == np.float32
 
 
-def test_second_moment():
-    """The mean square of the numbers that are drawn: that of the distribution, nearly."""
-    for distribution in (stats.norm, stats.logistic, stats.uniform(-1, 2)):
-        found = _spectrum.second_moment(_spectrum.table(distribution.ppf))
-        assert found == pytest.approx(distribution.var(), rel=1e-3)
-
-
 def test_keys_are_those_of_spectra():
     """No other kernel has them: not the vectors, and not the phases."""
     found = RandomFourier(spectrum=uniform, random_state=0).fit(rows()).draw.keys()
