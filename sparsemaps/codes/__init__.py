@@ -372,7 +372,6 @@ def dump_svmlight_file(
     f: Any,
     bits: int | None = None,
     *,
-    n_hashes: int | None = None,
     ones: bool = False,
     zero_based: bool = True,
     comment: Any = None,
@@ -393,9 +392,8 @@ def dump_svmlight_file(
         Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2" or ".xz" is
         compressed. A path appears only when it is complete.
     bits : int or None, default=None
-        Bits of a code, 1 to 24; of `PackedCodes` they are known.
-    n_hashes : int or None, default=None
-        How many codes a row has; None is as many as its bytes hold.
+        Bits of a code, 1 to 24; of `PackedCodes` they are known. Otherwise a row has as many codes
+        as its bytes hold.
     ones : bool, default=False
         Write 1 for every value in place of ``1 / sqrt(n_hashes)``: a third of the size. A learner's
         parameter C must then be ``n_hashes`` times smaller.
@@ -419,12 +417,13 @@ def dump_svmlight_file(
     >>> import numpy as np
     >>> from sparsemaps import codes
     >>> file = BytesIO()
-    >>> A = np.array([[0b1101], [0b0010]], dtype=np.uint8)
-    >>> codes.dump_svmlight_file(A, [1, -1], file, 2, n_hashes=2, ones=True, zero_based=False)
+    >>> array = np.array([[0b1101], [0b0010]], dtype=np.uint8)
+    >>> A = codes.PackedCodes(array, 2, {}, n_hashes=2)
+    >>> codes.dump_svmlight_file(A, [1, -1], file, ones=True, zero_based=False)
     >>> file.getvalue()
     b'1 2:1 8:1\\n-1 3:1 5:1\\n'
     """
-    known = _packed.as_packed("codes", codes, bits, n_hashes)
+    known = _packed.as_packed("codes", codes, bits, None)
     array, bits, n_hashes = known.array, known.bits, known.n_hashes
     _checks.check_bool("ones", ones)
     zero_based = _checks.check_bool("zero_based", zero_based)

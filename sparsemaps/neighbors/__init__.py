@@ -60,7 +60,6 @@ def top_k(
     k: int,
     *,
     bits: int | None = None,
-    n_hashes: int | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Rows, Counts]:
     """The rows of `codes` that agree with each query in the most codes.
@@ -77,9 +76,8 @@ def top_k(
     k : int
         How many, 1 to n_rows.
     bits : int or None, default=None
-        Bits of a code; for plain arrays only.
-    n_hashes : int or None, default=None
-        How many codes a row has; None is as many as its bytes hold.
+        Bits of a code; for plain arrays only. A row has as many codes as its bytes hold; if it has
+        fewer, give ``PackedCodes(array, bits, {}, n_hashes=...)``.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 
@@ -106,7 +104,7 @@ def top_k(
     (array([[0, 1]]), array([[3, 2]], dtype=int32))
     """
     names = "codes", "queries"
-    searched, wanted = _packed.as_packed_pair(names, codes, queries, bits, n_hashes)
+    searched, wanted = _packed.as_packed_pair(names, codes, queries, bits, None)
     if len(searched) == 0:
         raise ValueError("codes must have at least one row, got none")
     k = _checks.check_int("k", k, 1, len(searched))
@@ -120,7 +118,6 @@ def similar_pairs(
     bits: int | None = None,
     recall: float = 0.95,
     other: PackedCodes | Array | None = None,
-    n_hashes: int | None = None,
     max_bucket: int = 1000,
     max_bytes: int = _hashing.MAX_BYTES,
     n_jobs: int | None = None,
@@ -138,14 +135,13 @@ def similar_pairs(
     threshold : float
         Above 0, at most 1.
     bits : int or None, default=None
-        Bits of a code; for plain arrays only.
+        Bits of a code; for plain arrays only. A row has as many codes as its bytes hold; if it has
+        fewer, give ``PackedCodes(array, bits, {}, n_hashes=...)``.
     recall : float, default=0.95
         The least probability with which a pair whose estimate is at least `threshold` is returned:
         above 0, at most 1. 1 compares all pairs.
     other : PackedCodes or ndarray of uint8, shape (n_other, n_bytes), or None, default=None
         Find pairs of one row of `codes` and one of these; None is within `codes`.
-    n_hashes : int or None, default=None
-        How many codes a row has; None is as many as its bytes hold.
     max_bucket : int, default=1000
         The largest number of rows of a bucket that a row is compared with; with `other`, that a row
         of `other` is compared with. See Notes.
@@ -199,10 +195,10 @@ def similar_pairs(
     (array([0]), array([2]), array([0.8]))
     """
     if other is None:
-        searched, others = _packed.as_packed("codes", codes, bits, n_hashes), None
+        searched, others = _packed.as_packed("codes", codes, bits, None), None
     else:
         names = "codes", "other"
-        searched, others = _packed.as_packed_pair(names, codes, other, bits, n_hashes)
+        searched, others = _packed.as_packed_pair(names, codes, other, bits, None)
     max_bytes = _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT)
     sizes = _hashing.Sizes(keys=max_bytes // 8)
     return _search.similar(searched, others, threshold, recall, max_bucket, n_jobs, sizes)

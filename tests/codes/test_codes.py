@@ -125,12 +125,13 @@ def test_files_are_those_of_one_hot_features(bits, n_hashes, zero_based):
     one_hot = codes.to_csr(A, bits, n_hashes=n_hashes)
     more = {"zero_based": zero_based, "comment": "codes"}
     libsvm.dump_svmlight_file(one_hot, y, expected, **more)
-    codes.dump_svmlight_file(A, y, found, bits, n_hashes=n_hashes, n_jobs=2, **more)
+    packed = codes.PackedCodes(A, bits, {}, n_hashes=n_hashes)
+    codes.dump_svmlight_file(packed, y, found, n_jobs=2, **more)
     assert found.getvalue() == expected.getvalue()
     one_hot.data[:] = 1
     expected, found = BytesIO(), BytesIO()
     libsvm.dump_svmlight_file(one_hot, y, expected, **more)
-    codes.dump_svmlight_file(A, y, found, bits, n_hashes=n_hashes, ones=True, **more)
+    codes.dump_svmlight_file(packed, y, found, ones=True, **more)
     assert found.getvalue() == expected.getvalue()
 
 
@@ -186,7 +187,7 @@ def test_codes_of_more_bits_than_a_row(bits, n_bytes):
         lambda: neighbors.top_k(A, A, 1, bits=bits),
         lambda: neighbors.similar_pairs(A, 0.5, bits=bits),
         lambda: neighbors.similar_pairs(A, 0.5, bits=bits, other=A),
-        lambda: neighbors.similar_pairs(A, 0.5, bits=bits, n_hashes=1),
+        lambda: codes.collisions(A, A, bits, n_hashes=1),
     ):
         with pytest.raises(ValueError, match=f"bits must be at most {8 * n_bytes}, .* got {bits}"):
             call()
