@@ -30,6 +30,10 @@ MAX_BYTES = 2**30
 """Default for the memory of the keys of rows that are sorted at a time."""
 
 
+_LEAST_STEP = 2**12
+"""Rows that are hashed by one call, at least, where those of a part are collected."""
+
+
 class Sizes(NamedTuple):
     """Largest numbers of what is hashed, compared and returned at a time."""
 
@@ -288,6 +292,8 @@ class _Hashed:
         number above the row's number, sorted. In a bucket of more than `max_bucket` rows all rows
         have the same bits."""
         step = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
+        if self._n_parts > 1:  # room for the rows of a call, all of which may be of the part
+            step = min(step, max(_LEAST_STEP, self._n_rows // (16 * self._n_parts)))
         # Parts are of about one size, unless many rows have equal bits, which are in one part.
         room = self._n_rows * 17 // (16 * self._n_parts) + step
         keys = np.empty(min(self._n_rows, room), np.uint64)

@@ -56,6 +56,24 @@ def test_a_bound_of_memory(tmp_path):
     assert peak < bound + 2**16 < 8 * len(codes) / 4
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("is_of_two", [False, True])
+def test_the_bound_is_held(tmp_path, n_jobs, is_of_two):
+    """Of all threads together, beside what a thread and a row always take."""
+    array = random_codes(600_000, 8)
+    array[1000:2000] = array[:1000]
+    PackedCodes(array, 8, {"scheme": _seeding.SCHEME}).save(tmp_path / "codes.npy")
+    codes = PackedCodes.load(tmp_path / "codes.npy")
+    codes, other = (codes[:300_000], codes[300_000:]) if is_of_two else (codes, None)
+    tracemalloc.start()
+    found = neighbors.similar_pairs(codes, 1.0, other=other, max_bytes=2**20, n_jobs=n_jobs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found[0]) == (0 if is_of_two else 1000)
+    a_row, a_thread = 1, 8 * _hashing.SIZES.pairs  # whether it has samples; pairs that are found
+    assert peak < 1.2 * 2**20 + 600_000 * a_row + n_jobs * a_thread + 2**18 < 8 * 600_000
+
+
 def test_the_bound_that_a_user_names(monkeypatch):
     sizes = []
     before = _hashing.banded_pairs
