@@ -4,6 +4,7 @@ costs    CPU time and bytes of a row of web-spam's shape, one thread, file to fi
 tasks    CPU time of Dask's scheduler and client for a task
 scaling  one worker on n parts, two workers on 2 n parts: the time should stay
 mapped   near-duplicates of packed codes that are mapped into memory, on this machine
+removed  which rows of such codes are removed, and as near which kept row
 records  records without near-duplicates, from file to file, on this machine
 training a linear model on packed codes that are mapped into memory, on this machine
 
@@ -162,6 +163,27 @@ def codes_with_copies(block: npt.NDArray[Any], n_bytes: int) -> npt.NDArray[Any]
     return codes
 
 
+SIZES = (2, 4, 8, 16, 32, 64)
+
+
+def codes_of_families(
+    block: npt.NDArray[Any], n_bytes: int, share: float = 0.355
+) -> npt.NDArray[Any]:
+    """Random codes, of which a share are in families of `SIZES`, as many of each size. In a family,
+    a row is the first one with a twentieth of its bytes new. Families are spread over the block."""
+    rng = np.random.default_rng(int(block[0]))
+    codes = rng.integers(0, 256, (len(block), n_bytes), dtype=np.uint8)
+    n_each = round(share * len(block) / sum(SIZES))
+    sizes = np.repeat(SIZES, n_each)
+    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    for start in range(0, len(first), 2**16):
+        some = np.arange(start, min(start + 2**16, len(first)))
+        is_new = rng.integers(0, 20, (len(some), n_bytes), dtype=np.uint8) == 0
+        is_new |= (first[some] == some)[:, None]
+        codes[some] = np.where(is_new, codes[some], codes[first[some]])
+    return codes[rng.permutation(len(block))]
+
+
 class Watch(threading.Thread):
     """The largest memory of a process, without files that are mapped into it."""
 
@@ -209,21 +231,26 @@ def run(name: str, command: list[str], kill_after: float = 0, how: str = "") -> 
           "peak", flush=True)  # fmt: skip
 
 
-def mapped(
-    folder: Path, n_rows: int = 100_000_000, n_bytes: int = 16, n_jobs: int = 1,
-    max_bytes: int = 2**30, kill_after: int = 0,
-) -> None:  # fmt: skip
-    path, out, step = folder / "codes.npy", folder / "pairs.tsv", 1_000_000
-    start, cpu = time.perf_counter(), time.process_time()
+def write_codes(path: Path, n_rows: int, n_bytes: int, make: Callable[..., Any]) -> None:
+    """Codes that `make` makes of a million rows at a time."""
+    start, cpu, step = time.perf_counter(), time.process_time(), 1_000_000
     about = PackedCodes(np.zeros((1, n_bytes), np.uint8), 8, {"scheme": SCHEME})._description()
     blocks = (
-        codes_with_copies(np.arange(first, min(first + step, n_rows)), n_bytes)
+        make(np.arange(first, min(first + step, n_rows)), n_bytes)
         for first in range(0, n_rows, step)
     )
     _file.write(path, blocks, np.ones(n_rows, bool), about, {})
     print(f"{path.stat().st_size / 1e9:.1f} GB of codes written in "
           f"{time.perf_counter() - start:.0f} s by the clock, {time.process_time() - cpu:.0f} s of "
           "CPU time", flush=True)  # fmt: skip
+
+
+def mapped(
+    folder: Path, n_rows: int = 100_000_000, n_bytes: int = 16, n_jobs: int = 1,
+    max_bytes: int = 2**30, kill_after: int = 0,
+) -> None:  # fmt: skip
+    path, out, step = folder / "codes.npy", folder / "pairs.tsv", 1_000_000
+    write_codes(path, n_rows, n_bytes, codes_with_copies)
     arguments = [str(path), str(out), str(n_jobs), str(max_bytes)]
     if kill_after:
         search("run that is killed", arguments, kill_after)
@@ -234,6 +261,35 @@ def mapped(
     n_planted = len(range(0, n_rows, step)) * (step // 100 - 1)
     print(f"{n_rows:,} codes of {n_bytes} bytes: {len(i):,} pairs")
     print(f"planted {n_planted:,}; {np.sum((j == i + 1) & (i % 100 == 0)):,} of them found")
+
+
+REMOVE = """
+import sys
+from sparsemaps.codes import PackedCodes
+from sparsemaps.neighbors import removals
+codes, folder, n_jobs, max_bytes = sys.argv[1:]
+found = removals(PackedCodes.load(codes), 0.8, folder=folder, n_jobs=int(n_jobs),
+                 max_bytes=int(max_bytes))
+print(f"{len(found.removed):,} rows are removed", flush=True)
+"""
+
+
+def removed(
+    folder: Path, n_rows: int = 10_000_000, n_bytes: int = 256, n_jobs: int = 1,
+    max_bytes: int = 2**28, families: int = 1,
+) -> None:  # fmt: skip
+    """Rule "kept", with families of several sizes (`families` = 1) or with copies of a row before
+    (0). The rows that may be near others, and the answer, are in files."""
+    path = folder / "codes.npy"
+    write_codes(path, n_rows, n_bytes, codes_of_families if families else codes_with_copies)
+    arguments = [str(path), str(folder), str(n_jobs), str(max_bytes)]
+    run("removals", [sys.executable, "-c", REMOVE, *arguments], how=f"{n_jobs} threads, ")
+    step = min(n_rows, 1_000_000)
+    n_each = round(0.355 * step / sum(SIZES)) * (n_rows // step) if families else 0
+    n_pairs = n_each * sum(size * (size - 1) // 2 for size in SIZES)
+    n_copies = n_each * sum(size - 1 for size in SIZES) or n_rows // 100 - n_rows // step
+    print(f"{n_rows:,} codes of {n_bytes} bytes, {n_copies:,} rows near an earlier one"
+          + (f", {n_pairs:,} pairs in families" if families else ""))  # fmt: skip
 
 
 def write_records(path: Path, n_rows: int, family: int) -> None:
@@ -308,12 +364,12 @@ def training(folder: Path, n_rows: int = 10_000_000, n_bytes: int = 256) -> None
 
 
 def main() -> None:
-    functions = (costs, tasks, scaling, mapped, records, training)
+    functions = (costs, tasks, scaling, mapped, removed, records, training)
     choices: dict[str, Callable[..., None]] = {one.__name__: one for one in functions}
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=choices)
     parser.add_argument("--folder", help="where files are made and removed")
-    for name in ("n_rows", "n_bytes", "n_jobs", "max_bytes", "family", "kill_after"):
+    for name in ("n_rows", "n_bytes", "n_jobs", "max_bytes", "family", "families", "kill_after"):
         flag = "--" + name.replace("_", "-")
         parser.add_argument(flag, type=int, default=argparse.SUPPRESS, help=f"{name} of WHAT")
     options = vars(parser.parse_args())

@@ -228,7 +228,11 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
     cdef Py_ssize_t q = state[0], n = 0
     cdef uint32_t row
     cdef search_t search
-    cdef Scratch scratch = borrow_scratch()
+    cdef Scratch scratch
+    if table.heads == NULL:  # without room for a row
+        state[0] = queries.shape[0]
+        return 0
+    scratch = borrow_scratch()
     open_search(&search, scratch, &table, n_codes, bits, max_differing, max_bucket)
     search.n_left = max_visited
     with nogil:
@@ -264,19 +268,19 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
 
 def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted,
                const uint8_t[::1] known, uint32_t[:, ::1] heads, uint32_t[:, ::1] links,
-               uint8_t[:, ::1] codes, uint8_t[::1] sampled, Py_ssize_t n_rows,
-               Py_ssize_t max_rows, int bits, Py_ssize_t n_codes, Py_ssize_t band_bits,
-               uint64_t hash_key, uint32_t max_differing, Py_ssize_t max_bucket, uint8_t[::1] new):
+               uint8_t[:, ::1] codes, uint8_t[::1] sampled, Py_ssize_t n_rows, int bits,
+               Py_ssize_t n_codes, Py_ssize_t band_bits, uint64_t hash_key,
+               uint32_t max_differing, Py_ssize_t max_bucket, uint8_t[::1] new):
     """Insert each query that is not `known` and shares no bucket with a row of which so few codes
     differ, as row `n_rows` and so on; `new` says which. One that is not `wanted` is new, and in no
-    slot. How many queries were looked at: all, or those until there were `max_rows` rows."""
+    slot."""
     cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key)
-    cdef Py_ssize_t q = 0, band
+    cdef Py_ssize_t q, band
     cdef search_t search
     cdef Scratch scratch = borrow_scratch()
     open_search(&search, scratch, &table, n_codes, bits, max_differing, max_bucket)
     with nogil:
-        while q < queries.shape[0] and table.n_rows < max_rows:
+        for q in range(queries.shape[0]):
             new[q] = not known[q]
             if new[q]:
                 if wanted[q]:
@@ -292,9 +296,7 @@ def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted,
                         else:
                             links[table.n_rows, band] = NO_ROW
                     table.n_rows += 1
-            q += 1
     give_back_scratch(scratch)
-    return q
 
 
 # ---- rows of which each is near no row before it (rule "kept") -----------------------------------

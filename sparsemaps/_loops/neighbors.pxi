@@ -338,12 +338,20 @@ def verify_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] 
     return n
 
 
+cdef inline bint is_marked(const uint8_t *marks, Py_ssize_t row) noexcept nogil:
+    return marks[row >> 3] >> (row & 7) & 1
+
+
+cdef inline void mark(uint8_t *marks, Py_ssize_t row) noexcept nogil:
+    marks[row >> 3] |= <uint8_t>(1 << (row & 7))
+
+
 def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uint8_t[::1] marks):
     """Mark the rows of buckets of more than `max_bucket` rows, and drop these buckets from `keys`.
 
     Buckets whose rows are all marked are dropped too. So are buckets whose rows all have numbers
-    below `n_given`; these rows are not marked. `keys` are those of `number_buckets`. Returns the
-    number of keys that are left.
+    below `n_given`; these rows are not marked. `keys` are those of `number_buckets`; `marks` has a
+    bit for each row. Returns the number of keys that are left.
     """
     cdef Py_ssize_t start = 0, stop, p, n_keys = keys.shape[0], n = 0
     cdef bint all_marked, all_given
@@ -352,12 +360,12 @@ def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uin
             stop = start
             all_marked = all_given = True
             while stop < n_keys and keys[stop] >> 32 == keys[start] >> 32:
-                all_marked = all_marked and marks[row_of(keys[stop])]
+                all_marked = all_marked and is_marked(&marks[0], row_of(keys[stop]))
                 all_given = all_given and row_of(keys[stop]) < n_given
                 stop += 1
             if stop - start > max_bucket and not all_given:
                 for p in range(start, stop):
-                    marks[row_of(keys[p])] = 1
+                    mark(&marks[0], row_of(keys[p]))
             elif not all_marked and not all_given:
                 for p in range(start, stop):
                     keys[n] = keys[p]
@@ -399,7 +407,7 @@ def mark_near(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes
             is_read = False
             while q < p and n_compared < max_compared:
                 earlier = row_of(keys[q])
-                if not (marks[row] and marks[earlier]):
+                if not (is_marked(&marks[0], row) and is_marked(&marks[0], earlier)):
                     one = codes_in(keys, p, copied, codes, others)
                     other = codes_in(keys, q, copied, codes, others)
                     if not is_read:
@@ -408,7 +416,8 @@ def mark_near(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes
                     n_compared += 1
                     if (differing_codes(&pair, other) <= max_differing
                             and same_bits(one, other, bit, n_bits)):
-                        marks[row] = marks[earlier] = 1
+                        mark(&marks[0], row)
+                        mark(&marks[0], earlier)
                 q += 1
             if q < p:
                 break

@@ -42,7 +42,8 @@ def write_evidence(
     found = read_removals(results.path(REMOVED), n_records, against)
     with names_of(n_records, ids, against) as name_of:
         if outputs.removed is not None:
-            write_removals(outputs.removed, found, name_of)
+            what = "containment" if plan.search.is_containment else "similarity"
+            write_removals(outputs.removed, found, name_of, what)
         if outputs.report is not None:
             read = partial(texts_of, plan.job.source, inputs)
             page = report_of(found, _settings(plan), counts, name_of, read)
@@ -76,8 +77,6 @@ def _settings(plan: DedupPlan) -> dict[str, Any]:
 _LINES = 2**14
 """Lines that are written at a time."""
 
-HEADER = "removed\tkept\tsimilarity\n"
-
 
 class _Names(NamedTuple):
     """What the records of a delivery are called: by their ids, or else by numbers from 1."""
@@ -88,10 +87,11 @@ class _Names(NamedTuple):
     name: Callable[[int], str]
 
 
-def write_removals(output: Any, found: Removals, name_of: Callable[[int], str]) -> None:
-    """Write lines of a removed record, the kept record that it is near, and their similarity."""
+def write_removals(output: Any, found: Removals, name_of: Callable[[int], str], what: str) -> None:
+    """Write a header, and lines of a removed record, the kept record that it is near, and `what`:
+    their similarity, or the containment of the first in the second."""
     with _output_files.atomic_output(output) as file:
-        file.write(HEADER.encode())
+        file.write(f"removed\tkept\t{what}\n".encode())
         for start in range(0, len(found.removed), _LINES):
             some = slice(start, start + _LINES)
             lines = [

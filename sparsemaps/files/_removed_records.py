@@ -46,8 +46,9 @@ def find_removals(
         else:
             near = _near(coded, search, earlier, folder, how, stack)
             found = _removals.removed_rows(
-                own, earlier, near, key, _search.MAX_BUCKET, how.n_jobs, stages=steps
-            )
+                own, earlier, near, key, _search.MAX_BUCKET, how.n_jobs, stages=steps,
+                folder=folder,
+            )  # fmt: skip
     found = _with_copies(found, *copies(coded.codes.digests(), key))
     save_array(path, np.stack(found[:2]).astype(np.uint32))
     save_array(path + SIMILARITY, found.similarity)

@@ -22,6 +22,35 @@ N_GROUPS = 10
 """Groups of removals that are listed, the largest first."""
 
 
+class Words(NamedTuple):
+    """How a report says what the similarity of a record to its witness is."""
+
+    witness: str
+    """What a witness is."""
+    similarities: str
+    similarity: str
+    least: str
+    removed: str
+    stays: str
+
+
+WORDS = {
+    "jaccard": Words(
+        "a record that stays and is at least as similar to it as the threshold says. Look at the "
+        "pairs near the threshold first. If they are no duplicates to you, raise the threshold.",
+        "Similarity of removed records to their witnesses",
+        "Similarity", "the least similar", "Removed", "Stays",
+    ),
+    "containment": Words(
+        "a record that stays and contains at least the share of it that the threshold says. The "
+        "witness may be much longer. Look at the pairs near the threshold first. If the witness "
+        "holds too little of what is removed, raise the threshold.",
+        "Share of removed records that is contained in their witnesses",
+        "Contained share", "the least contained", "Removed", "Stays, and contains it",
+    ),
+}  # fmt: skip
+
+
 class Pair(NamedTuple):
     """A removed record, the kept record that is its witness, and their texts; the text is None
     where only codes are known, as of an earlier delivery."""
@@ -56,6 +85,7 @@ class Report(NamedTuple):
     """For each witness, the number of records that it is the witness of."""
     groups: Sequence[Group]
     pairs: Sequence[Pair]
+    words: Words = WORDS["jaccard"]
 
 
 def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array:
@@ -78,26 +108,24 @@ def render(report: Report) -> Iterator[str]:
     yield _HEAD
     yield "<h1>Removed records</h1>"
     yield ('<p class="note">This page contains texts of the records. Each removed record has a '
-           "witness: a record that stays and is at least as similar to it as the threshold says. "
-           "Look at the pairs near the threshold first. If they are no duplicates to you, raise "
-           "the threshold.</p>")  # fmt: skip
+           f"witness: {report.words.witness}</p>")  # fmt: skip
     yield _section(
         "counts", "Counts", _facts((name, f"{n:,}") for name, n in report.counts.items())
     )
     yield _section("settings", "Settings", _facts(report.settings.items()))
     yield _section(
         "similarities",
-        "Similarity of removed records to their witnesses",
+        report.words.similarities,
         _bars(_similarity_bins(report.similarities, report.threshold)),
     )
     yield _section(
         "sizes", "Removed records for each witness", _bars(_size_bins(report.group_sizes))
     )
-    yield _section("groups", "The witnesses of most records", "".join(map(_group, report.groups)))
+    yield _section("groups", "The witnesses of most records", _groups(report))
     yield (f'<section id="pairs"><h2>{len(report.pairs)} removals side by side</h2><p>Drawn at '
-           "random, most of them near the threshold, the least similar first. Words that differ "
-           "are marked.</p>")  # fmt: skip
-    yield from map(_pair, report.pairs)
+           f"random, most of them near the threshold, {report.words.least} first. Words that "
+           "differ are marked.</p>")  # fmt: skip
+    yield from (_pair(pair, report.words) for pair in report.pairs)
     yield "</section></main></body></html>\n"
 
 
@@ -184,17 +212,21 @@ def _size_bins(sizes: Array) -> list[tuple[str, int]]:
     return bins
 
 
-def _group(group: Group) -> str:
+def _groups(report: Report) -> str:
+    return "".join(_group(group, report.words) for group in report.groups)
+
+
+def _group(group: Group, words: Words = WORDS["jaccard"]) -> str:
     text = "" if group.text is None else f'<pre dir="auto">{_excerpt(group.text, _BEFORE)}</pre>'
     title = f"{visible(group.witness)}: {group.n_removed:,} removed"
-    return f"<article><h3>{title}, the least similar {group.least:.3f}</h3>{text}</article>"
+    return f"<article><h3>{title}, {words.least} {group.least:.3f}</h3>{text}</article>"
 
 
-def _pair(pair: Pair) -> str:
+def _pair(pair: Pair, words: Words) -> str:
     removed, witness = _sides(pair.removed_text, pair.witness_text)
-    left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{removed}</div>"
-    right = f"<div><h3>Stays: {visible(pair.witness)}</h3>{witness}</div>"
-    title = f"<h3>Similarity {pair.similarity:.3f}</h3>"
+    left = f"<div><h3>{words.removed}: {visible(pair.removed)}</h3>{removed}</div>"
+    right = f"<div><h3>{words.stays}: {visible(pair.witness)}</h3>{witness}</div>"
+    title = f"<h3>{words.similarity} {pair.similarity:.3f}</h3>"
     return f'<article>{title}<div class="sides">{left}{right}</div></article>'
 
 
@@ -205,6 +237,9 @@ _WINDOW = 1500
 
 _BEFORE = 300
 """Characters before the first difference of two texts that are shown."""
+
+_PIECE = 40
+"""Characters of a removed text that are looked for in its witness."""
 
 # A word, or one character where words are not apart by blanks, or blanks, or another character.
 _TOKEN = re.compile(
@@ -245,17 +280,35 @@ def _sides(removed: str | None, witness: str | None) -> tuple[str, str]:
     difference."""
     if removed is None or witness is None:
         return _alone(removed), _alone(witness)
-    start = max(0, _n_equal(removed, witness) - _BEFORE)
-    one, other = (_TOKEN.findall(text[start : start + _WINDOW]) for text in (removed, witness))
-    left = right = f"<i>[{start:,} equal characters before]</i>" if start else ""
+    equal = _n_equal(removed, witness)
+    start, other_start = max(0, equal - _BEFORE), max(0, equal + _shift(removed, witness, equal))
+    other_start = max(0, other_start - _BEFORE)
+    one = _TOKEN.findall(removed[start : start + _WINDOW])
+    other = _TOKEN.findall(witness[other_start : other_start + _WINDOW])
+    left = f"<i>[{start:,} equal characters before]</i>" if start else ""
+    right = left
+    if start != other_start:
+        right = f"<i>[{other_start:,} characters before]</i>"
     matcher = SequenceMatcher(None, one, other, autojunk=False)
     for kind, i, i_end, j, j_end in matcher.get_opcodes():
         is_equal = kind == "equal"
         left += _marked(one[i:i_end], "" if is_equal else "del")
         right += _marked(other[j:j_end], "" if is_equal else "ins")
     left += _after(removed, start + _WINDOW)
-    right += _after(witness, start + _WINDOW)
+    right += _after(witness, other_start + _WINDOW)
     return f'<pre dir="auto">{left}</pre>', f'<pre dir="auto">{right}</pre>'
+
+
+def _shift(removed: str, witness: str, start: int) -> int:
+    """By how many characters a part of the removed text stands later in its witness, from their
+    first difference on; 0 if that is less than `_BEFORE`, or no part is found."""
+    for place in range(start, min(len(removed), start + _WINDOW), _PIECE):
+        piece = removed[place : place + _PIECE]
+        found = witness.find(piece, start) if len(piece) == _PIECE else -1
+        if found >= 0:
+            shift = found - place
+            return shift if shift > _BEFORE else 0
+    return 0
 
 
 def _alone(text: str | None) -> str:

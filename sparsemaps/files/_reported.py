@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools._typing import Array
-from sparsemaps.files._report import N_GROUPS, Group, Pair, Report, draw_pairs
+from sparsemaps.files._report import N_GROUPS, WORDS, Group, Pair, Report, draw_pairs
 from sparsemaps.files._rows import Source, read_pieces
 from sparsemaps.neighbors._removals import Removals
 
@@ -39,7 +39,8 @@ def report_of(
         )
     ]
     shown_settings = {name: _shown(value) for name, value in settings.items()}
-    return Report(shown_settings, counts, threshold, found.similarity, sizes, groups, pairs)
+    words = WORDS[settings["similarity"]]
+    return Report(shown_settings, counts, threshold, found.similarity, sizes, groups, pairs, words)
 
 
 def _shown(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -79,15 +80,18 @@ def usual_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | N
     They depend on the form of the codes alone, and not on the rows. So a search for pairs of some
     rows finds those that a search of more rows finds. None where all pairs are compared.
     """
+    return _usual_bands(codes.bits, codes.n_hashes, n_agreeing, recall)
+
+
+@lru_cache(maxsize=256)
+def _usual_bands(bits: int, n_hashes: int, n_agreeing: int, recall: float) -> Bands | None:
     if recall >= 1 or n_agreeing == 0:
         return None
-    chance = 2.0**-codes.bits
+    chance = 2.0**-bits
     rates = np.full(100, chance)
     rates[0] += _USUAL_SIMILARITY * (1 - chance)
     n_pairs = math.comb(_USUAL_ROWS, 2)
-    return cheapest_bands(
-        _USUAL_ROWS, n_pairs, codes.bits, codes.n_hashes, n_agreeing, recall, rates
-    )
+    return cheapest_bands(_USUAL_ROWS, n_pairs, bits, n_hashes, n_agreeing, recall, rates)
 
 
 def choose_bands_by(

@@ -26,6 +26,15 @@ _ROW = np.uint64(2**32 - 1)
 
 Filter = Callable[[Array], Array]
 
+NewArray = Callable[[int, type], Array]
+"""Makes an array of so many items of a type."""
+
+_BYTES = 2**18
+"""Bytes of bits whose numbers are found at a time."""
+
+_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
+"""How many bits of a byte are 1."""
+
 MAX_BYTES = 2**30
 """Default for the memory of the keys of rows that are sorted at a time."""
 
@@ -42,6 +51,8 @@ class Sizes(NamedTuple):
     call_bytes: int = 2**27  # codes that a call reads; signals are handled between calls
     in_place: int = LARGEST_IN_PLACE  # codes that are compared where they stand
     block: int = 1024  # rows that are removed or kept at a time
+    answers: int = 2**20  # rows whose answers are copied at a time
+    mapped: int = 2**26  # bytes of an array of rows from which it may be on the disk
 
 
 SIZES = Sizes()
@@ -198,25 +209,41 @@ def near_by_band(
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
 ) -> Array:
-    """Which rows of `given` and then of `codes` may be near another row: those of a pair that
-    shares a bucket and of which at most `max_differing` codes differ, and all rows of buckets of
-    more than `max_bucket` rows. Pairs of two given rows do not count."""
+    """A bit for each row of `given` and then of `codes`: 1 of those that may be near another row.
+    These are the rows of a pair that shares a bucket and of which at most `max_differing` codes
+    differ, and all rows of buckets of more than `max_bucket` rows. Pairs of two given rows do not
+    count."""
     n_given = 0 if given is None else len(given)
-    is_near = np.zeros(n_given + len(codes), np.uint8)
-    how = _draw_hashing(len(is_near), n_jobs, sizes, stages)
+    n_rows = n_given + len(codes)
+    near = np.zeros(n_rows // 8 + 1, np.uint8)
+    how = _draw_hashing(n_rows, n_jobs, sizes, stages)
     first, second = (codes, None) if given is None else (given, codes)
     hashed = _Hashed(first, second, *how, is_one_set=True)
 
     def find(bit: int, n_bits: int, part: int) -> Array:
-        before = is_near.copy()
+        before = near.copy()
         keys = hashed.buckets(bit, n_bits, part, max_bucket)
         marks = hashed.marked(keys, bit, n_bits, max_differing, max_bucket, n_given, before.copy())
-        return np.flatnonzero(marks > before)
+        return rows_of_bits(marks & ~before)
 
-    kind = ArrayKind(np.int64, (None,), max(0, len(is_near) - 1))
+    kind = ArrayKind(np.int64, (None,), max(0, n_rows - 1))
     for rows in _by_band("near", kind, find, codes, bands, how[-1], n_jobs, stages):
-        is_near[rows] = True
-    return is_near.view(bool)
+        np.bitwise_or.at(near, rows >> 3, (1 << (rows & 7)).astype(np.uint8))
+    return near
+
+
+def rows_of_bits(bits: Array, new_array: NewArray = np.empty) -> Array:
+    """The numbers of the bits that are 1, ascending; the first bit of a byte is its lowest."""
+    counts = [
+        int(_ONES[bits[start : start + _BYTES]].sum()) for start in range(0, len(bits), _BYTES)
+    ]
+    rows, first = new_array(sum(counts), np.int64), 0
+    for part, n in enumerate(counts):
+        some = bits[part * _BYTES : (part + 1) * _BYTES]
+        found = np.flatnonzero(np.unpackbits(some, bitorder="little"))
+        rows[first : first + n] = found + 8 * part * _BYTES
+        first += n
+    return rows
 
 
 def _draw_hashing(
@@ -385,7 +412,7 @@ class _Hashed:
         self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int,
         n_given: int, marks: Array,
     ) -> Array:  # fmt: skip
-        """`marks`, where also the rows of `near_by_band` are marked."""
+        """`marks`, a bit for each row, where also the rows of `near_by_band` are marked."""
         keys = keys[: _kernel.leave_marked(keys, n_given, max_bucket, marks)]
         for run, n_before, rows in self._runs(keys, max_bucket):
             state = np.array([0, n_before, -1])

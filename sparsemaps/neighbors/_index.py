@@ -76,12 +76,13 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     `n_neighbors`, the other indices are -1 and their distances infinite.
 
     The index makes tables of bands when ``radius_neighbors`` or ``insert_new`` first needs them. It
-    keeps them, adds new rows to them, and saves them. Tables are made for one similarity; they
-    serve higher similarities too, and are made anew for a lower one. Bands are chosen anew at 1,024
-    rows, and whenever the number of rows has grown fourfold. Tables take 8 to 12 bytes for each row
-    and band. Where more than 1,000 rows share a bucket, a query is compared with the last 1,000 of
-    them. Each index draws a key for its hashes, so that nobody can choose rows which share buckets
-    without sharing codes. Answers do not depend on the key.
+    keeps them, adds new rows to them, and saves them. Tables are made for one similarity. They
+    serve searches for higher similarities too, and are made anew for a lower one. Bands that a
+    search has chosen are chosen anew at 1,024 rows, and whenever the number of rows has grown
+    fourfold. ``insert_new`` has bands of its own, which stay. Tables take 8 to 12 bytes for each
+    row and band. Where more than 1,000 rows share a bucket, a query is compared with the last 1,000
+    of them. Each index draws a key for its hashes, so that nobody can choose rows which share
+    buckets without sharing codes. Answers do not depend on the key.
 
     Threads may share an index. Each answer is that of the rows of one moment. Threads add and
     remove rows one after the other. ``fit`` must not run beside other calls.
@@ -213,7 +214,13 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Notes
         -----
         Tables miss a similar row with probability ``1 - recall`` at most. A row is added by mistake
-        only if all rows similar to it are missed.
+        only if all rows similar to it are missed. The bands are those of `removals`, and do not
+        depend on the rows. So the rows that are added are those that `removals` keeps, and
+        ``sparsemaps dedup`` too, up to records without samples. The answers may differ where more
+        than 1,000 added rows share a bucket.
+
+        Tables of other bands are made anew. So an index takes longer if calls of ``insert_new``
+        alternate with others of another threshold, or with searches for a lower similarity.
 
         Examples
         --------
@@ -240,7 +247,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             for row in range(len(codes)):
                 some = slice(row, row + 1)
                 one = None if rows is None else rows[some]
-                new[row] = not len(search.similar_to(codes[some], one, threshold)[0])
+                new[row] = not len(search.similar_to(codes[some], one, threshold, True)[0])
                 if new[row]:
                     self._kept.append(codes[some], one)
         return new

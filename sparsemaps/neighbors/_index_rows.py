@@ -201,7 +201,7 @@ class IndexRows:
                 some = (
                     codes[start : start + _CALL_ROWS] if start or len(codes) > _CALL_ROWS else codes
                 )
-                state = self.serving(target)
+                state = self.inserting(target)
                 insert = self._insert_by_comparing if state is None else self._insert_by_tables
                 are_new = insert(some, codes.n_hashes - target.least)
                 new[start : start + len(are_new)] = are_new
@@ -209,10 +209,8 @@ class IndexRows:
         return new
 
     def _insert_by_comparing(self, codes: PackedCodes, max_differing: int) -> Array:
-        """Compare the first of `codes` with all rows, and add the new ones; returns which it added.
-
-        It stops at the number of rows for which tables may be made.
-        """
+        """Compare the first of `codes` with all rows, and add the new ones; returns which it
+        added."""
         codes = codes[:256]
         new = np.ones(len(codes), bool)
         for others in self.codes(self.state):
@@ -221,14 +219,11 @@ class IndexRows:
         for one, other in zip(i.tolist(), j.tolist(), strict=True):  # i ascends: new[i] is final
             if new[one]:
                 new[other] = False
-        room = _next_choice(self.state.n_rows) - self.state.n_rows
-        new = new[: int(np.searchsorted(np.cumsum(new), room)) + 1]
-        self.append(codes[: len(new)][new])
+        self.append(codes[new])
         return new
 
     def _insert_by_tables(self, codes: PackedCodes, max_differing: int) -> Array:
-        """Look the first of `codes` up in the tables, and add the new ones; returns which it
-        added."""
+        """Look `codes` up in the tables, and add the new ones; returns which it added."""
         state, tail = self._with_room(len(codes))
         bands, tables = state.bands, tail.tables
         assert bands is not None and tables is not None  # noqa: PT018
@@ -236,17 +231,15 @@ class IndexRows:
         if len(state.blocks) == 2:
             known[self._block_pairs(codes, state.blocks[0], bands, max_differing, True)[0]] = True
         new = np.zeros(len(codes), np.uint8)
-        before = state.n_rows - tail.n_rows
-        n_tried = _kernel.insert_new(
+        _kernel.insert_new(
             codes.array, codes.sampled.view(np.uint8), known, tables.heads, tables.links,
-            tail.array, tail.sampled.view(np.uint8), tail.n_rows,
-            _next_choice(state.n_rows) - before, codes.bits, codes.n_hashes,
+            tail.array, tail.sampled.view(np.uint8), tail.n_rows, codes.bits, codes.n_hashes,
             bands.length * codes.bits, self.hash_key, max_differing, _search.MAX_BUCKET, new,
         )  # fmt: skip
-        new = new[:n_tried].astype(bool)
-        _set_sizes(tail, tail.n_rows, None if codes.sizes is None else codes.sizes[:n_tried][new])
-        self._publish(state, tail, tail.n_rows + int(new.sum()), None)
-        return new
+        is_new = new.view(bool)
+        _set_sizes(tail, tail.n_rows, None if codes.sizes is None else codes.sizes[is_new])
+        self._publish(state, tail, tail.n_rows + int(is_new.sum()), None)
+        return is_new
 
     def remove(self, numbers: Array) -> None:
         """Take rows out of all answers."""
@@ -293,7 +286,9 @@ class IndexRows:
         blocks = (*state.blocks[:-1], tail._replace(n_rows=n_tail))
         n_rows = sum(block.n_rows for block in blocks)
         self.state = state._replace(blocks=blocks, n_rows=n_rows, rows=kept)
-        if state.target is not None and _rows_of_choice(n_rows) != _rows_of_choice(state.n_rows):
+        if state.target is None or state.bands == self._usual(state.target):
+            return
+        if _rows_of_choice(n_rows) != _rows_of_choice(state.n_rows):
             bands = self._choice(state.target)
             if bands is not None and bands != state.bands:
                 self._make_tables(state.target, bands)
@@ -314,6 +309,20 @@ class IndexRows:
                 return None
             self._make_tables(target, bands)
             return self.state
+
+    def inserting(self, target: Target) -> State | None:
+        """A state with tables of the bands by which `removals` finds near rows; they are made first
+        if there are others. None where all rows are compared."""
+        bands = self._usual(target)
+        if bands is None:
+            return None
+        if self.state.bands != bands:
+            with self.lock:
+                self._make_tables(target, bands)
+        return self.state
+
+    def _usual(self, target: Target) -> Bands | None:
+        return _bands.usual_bands(self.like, *target)
 
     def _choice(self, target: Target) -> Bands | None:
         """The bands of least cost for a query; None where comparing all rows costs less.
@@ -369,12 +378,13 @@ class IndexRows:
     # ---- search ----------------------------------------------------------------------------------
 
     def similar(
-        self, queries: PackedCodes, target: Target, n_jobs: int | None
+        self, queries: PackedCodes, target: Target, n_jobs: int | None, inserts: bool = False
     ) -> tuple[State, Array, Array, Array]:
         """The state that is searched, and its pairs (query, row, number of codes that differ) of
-        which at least `target.least` codes agree, in ascending order."""
+        which at least `target.least` codes agree, in ascending order; by the tables of
+        ``inserting`` if `inserts`."""
         max_differing = queries.n_hashes - target.least
-        state = self.serving(target)
+        state = self.inserting(target) if inserts else self.serving(target)
         parts, first = [], 0
         if state is None or state.bands is None:
             state = self.state
@@ -477,8 +487,3 @@ def _reaches(bands: Bands, n_hashes: int, target: Target) -> bool:
 def _rows_of_choice(n_rows: int) -> int:
     """How many rows decide about bands: the largest power of 4 up to `n_rows`, 0 below 1,024."""
     return 1 << (n_rows.bit_length() - 1) // 2 * 2 if n_rows >= _SMALLEST else 0
-
-
-def _next_choice(n_rows: int) -> int:
-    """At how many rows bands are chosen again."""
-    return 4 * _rows_of_choice(n_rows) or _SMALLEST

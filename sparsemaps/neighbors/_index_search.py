@@ -42,11 +42,12 @@ class IndexSearch(NamedTuple):
         return Target(_search.least_agreeing(codes, threshold), self.recall)
 
     def similar_to(
-        self, queries: PackedCodes, rows: Any, threshold: float
+        self, queries: PackedCodes, rows: Any, threshold: float, inserts: bool = False
     ) -> tuple[Array, Array, Array]:
-        """Pairs of a query and a row whose similarity is at least `threshold`."""
+        """Pairs of a query and a row whose similarity is at least `threshold`; `inserts` says that
+        queries without a pair will be inserted."""
         target = self.target(_search.check_share("threshold", threshold))
-        state, i, j, differing = self.kept.similar(queries, target, self.n_jobs)
+        state, i, j, differing = self.kept.similar(queries, target, self.n_jobs, inserts)
         if state.rows is not None:
             return self._exactly(i, j, rows, state.rows, threshold)
         return _at_least(threshold, i, j, self._estimates(queries, state, i, j, differing))

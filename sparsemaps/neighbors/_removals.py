@@ -11,8 +11,10 @@ A bucket of the tables has at most `max_bucket` rows: the first ones that were k
 is a function of the rows and their order, whatever is done at a time.
 """
 
+import tempfile
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,6 +73,7 @@ def removals(
     key: Array | None = None,
     earlier: PackedCodes | None = None,
     max_bytes: int = _hashing.MAX_BYTES,
+    folder: Any = None,
     n_jobs: int | None = None,
 ) -> Removals:
     """The rows that are near an earlier row that is not removed.
@@ -99,6 +102,9 @@ def removals(
         samples is near none.
     max_bytes : int, default=2**30
         Memory for keys of rows, or for tables, at least 2**20. The answer does not depend on it.
+    folder : str, path-like or None, default=None
+        A folder for temporary files of the rows that may be near another one, if these are many.
+        The answer is then mapped from such files. None keeps these rows in memory.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 
@@ -128,7 +134,9 @@ def removals(
     and the form of the codes, and not on the rows. So the rows that are kept of two deliveries, one
     after the other, are those that are kept of both together.
 
-    Memory beside the codes is some 50 bytes a row, whatever the number of pairs.
+    Memory beside the codes is that of `max_bytes`, a bit for each row, and some 60 bytes for each
+    row that may be near another one, whatever the number of pairs. With `folder`, these 60 bytes
+    are on the disk.
 
     Examples
     --------
@@ -150,9 +158,8 @@ def removals(
         key = np.asarray(key)
         if key.shape != (len(codes),):
             raise ValueError(f"key must be of shape ({len(codes)},), got {key.shape}")
-    return removed_rows(
-        codes, earlier, near, key, _search.MAX_BUCKET, n_jobs, Sizes(keys=max_bytes // 8)
-    )
+    sizes = Sizes(keys=max_bytes // 8)
+    return removed_rows(codes, earlier, near, key, _search.MAX_BUCKET, n_jobs, sizes, folder=folder)
 
 
 def by_estimate(
@@ -183,13 +190,15 @@ def removed_rows(
     n_jobs: int | None,
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
+    folder: Any = None,
 ) -> Removals:
     """As `removals`, by the similarity of `near`."""
     n_given = 0 if earlier is None else len(earlier)
     _brute.check_searched(n_given + len(codes), codes.n_hashes)
     bands = _bands.usual_bands(codes, near.least, near.recall)
+    new_array = np.empty if folder is None else partial(_mapped, folder, sizes.mapped)
     rows = _search.joined_rows(
-        codes, near.least, near.recall, max_bucket, n_jobs, earlier, sizes, stages
+        codes, near.least, near.recall, max_bucket, n_jobs, earlier, sizes, stages, new_array
     )
     first = int(np.searchsorted(rows, n_given))
     if near.prepare is not None:
@@ -197,14 +206,27 @@ def removed_rows(
     if key is not None:
         rows[first:] = rows[first:][np.argsort(key[rows[first:] - n_given], kind="stable")]
     source = _BothSets(codes, earlier)
-    sweep = _Sweep(source, rows, first, near, bands, max_bucket, n_jobs, sizes.block)
+    sweep = _Sweep(source, rows, first, near, bands, max_bucket, n_jobs, sizes, new_array)
     n_bytes = max(_LEAST_TABLE_BYTES, _TABLE_BYTES * (n_given + len(codes)))
     sweep.run(min(n_bytes, 8 * sizes.keys))
-    removed = np.flatnonzero(sweep.witness >= 0)
-    removed = removed[np.argsort(rows[removed])]
-    witness = rows[sweep.witness[removed]] - n_given
-    witness[witness < 0] += n_given + len(codes)
-    return Removals(rows[removed] - n_given, witness, sweep.similarity[removed])
+    found = sweep.removals(n_given, n_given + len(codes))
+    if key is not None:
+        order = np.argsort(found.removed)
+        found = Removals(found.removed[order], found.witness[order], found.similarity[order])
+    return found
+
+
+def _mapped(folder: Any, least: int, n: int, dtype: type) -> Array:
+    """An array that is mapped from a temporary file, which goes when the array does; one of fewer
+    than `least` bytes is in memory."""
+    zeros, n_bytes = bytes(2**20), n * np.dtype(dtype).itemsize
+    if n_bytes < max(1, least):
+        return np.empty(n, dtype)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for start in range(0, n_bytes, len(zeros)):  # so that a full disk is an error now
+            file.write(zeros[: n_bytes - start])
+        file.flush()
+        return np.memmap(file, dtype, "r+", shape=(n,))
 
 
 class _BothSets:
@@ -234,7 +256,7 @@ class _Sweep:
 
     def __init__(
         self, source: _BothSets, rows: Array, n_given: int, near: Near, bands: Bands | None,
-        max_bucket: int, n_jobs: int | None, largest_block: int,
+        max_bucket: int, n_jobs: int | None, sizes: Sizes, new_array: _hashing.NewArray,
     ) -> None:  # fmt: skip
         self._source = source
         self._rows = rows
@@ -243,46 +265,77 @@ class _Sweep:
         self._bands = bands
         self._max_bucket = max_bucket
         self._n_jobs = n_jobs
-        self._largest_block = largest_block
+        self._sizes = sizes
         self._max_differing = source.like.n_hashes - near.least
-        self.witness = np.full(len(rows), -1)
-        self.similarity = np.zeros(len(rows))
+        self._new_array = new_array
+        self.witness = new_array(len(rows), np.int64)
+        self.witness.fill(-1)
+        self.similarity = new_array(len(rows), np.float64)
 
     def run(self, n_bytes: int) -> None:
         """Decide all rows, by tables of about so many bytes."""
-        places = np.arange(len(self._rows))
+        places = self._new_array(len(self._rows), np.int64)
+        for start in range(0, len(places), self._sizes.answers):
+            some = places[start : start + self._sizes.answers]
+            some[:] = np.arange(start, start + len(some))
         counts = np.empty((0, 0), np.uint16)
         while len(places):
             tables = _Tables(self._source.like, self._bands, self._max_bucket)
-            tables.make(max(self._largest_block, min(len(places), n_bytes // tables.row_bytes)))
+            tables.make(max(self._sizes.block, min(len(places), n_bytes // tables.row_bytes)))
             places, counts = self._run_part(tables, places, counts)
+
+    def removals(self, n_given: int, n_rows: int) -> Removals:
+        """The rows that are removed, in their order; the first `n_given` have the last numbers."""
+        step = self._sizes.answers
+        parts = [
+            self.witness[start : start + step] >= 0 for start in range(0, len(self.witness), step)
+        ]
+        kinds = (np.int64, np.int64, np.float64)
+        n = sum(int(part.sum()) for part in parts)
+        found, first = Removals(*(self._new_array(n, kind) for kind in kinds)), 0
+        for number, is_removed in enumerate(parts):
+            some = number * step + np.flatnonzero(is_removed)
+            to = slice(first, first + len(some))
+            witness = self._rows[self.witness[some]] - n_given
+            witness[witness < 0] += n_rows
+            found.removed[to] = self._rows[some] - n_given
+            found.witness[to] = witness
+            found.similarity[to] = self.similarity[some]
+            first += len(some)
+        return found
 
     def _run_part(self, tables: "_Tables", places: Array, counts: Array) -> tuple[Array, Array]:
         """Decide rows until the tables are full; the rows that are left after that, which are near
-        none of the tables, and how many rows their buckets have in all tables so far."""
-        left, start, step = [], 0, _FIRST_BLOCK
+        none of the tables, and how many rows their buckets have in all tables so far. Rows that are
+        left move to the front of the arrays."""
+        n_left, start, step = 0, 0, _FIRST_BLOCK
         while start < len(places):
             some = places[start : start + step]
             block = self._source.read(self._rows[some])
             is_open = self._look_up(tables, some, block)
             if tables.is_full:
-                left.append(start + np.flatnonzero(is_open))
+                to = slice(n_left, n_left + int(is_open.sum()))
+                if len(counts):
+                    counts[to] = counts[start : start + len(some)][is_open]
+                places[to] = some[is_open]
+                n_left = to.stop
                 start += len(some)
             else:
                 start += self._settle(tables, some, block, is_open, counts[start : start + step])
-                step = min(2 * step, self._largest_block)
-        rest = np.concatenate([np.empty(0, np.int64), *left])
-        counts = counts[rest] if len(counts) else counts
-        return places[rest], self._counted(tables, places[rest], counts)
+                step = min(2 * step, self._sizes.block)
+        left = places[:n_left]
+        return left, self._counted(tables, left, counts[:n_left])
 
     def _counted(self, tables: "_Tables", places: Array, counts: Array) -> Array:
         """`counts` with the rows of full tables; they begin at 0."""
         if self._bands is None:
             return counts
         if not len(counts):
-            counts = np.zeros((len(places), self._bands.n_bands + 1), np.uint16)
-        for start in range(0, len(places), self._largest_block):
-            some = slice(start, start + self._largest_block)
+            shape = len(places), self._bands.n_bands + 1
+            counts = self._new_array(shape[0] * shape[1], np.uint16).reshape(shape)
+            counts.fill(0)
+        for start in range(0, len(places), self._sizes.block):
+            some = slice(start, start + self._sizes.block)
             tables.count(self._source.read(self._rows[places[some]]), counts[some])
         return counts
 

@@ -150,6 +150,7 @@ def joined_rows(
     earlier: PackedCodes | None = None,
     sizes: Sizes = SIZES,
     stages: Stages = NONE,
+    new_array: _hashing.NewArray = np.empty,
 ) -> Array:
     """The rows, ascending, that may be in a pair of which at least `least` codes agree, by the
     bands of `joined_by`; those of `earlier` come first, and pairs of two of these do not count."""
@@ -158,7 +159,7 @@ def joined_rows(
         sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
         return np.flatnonzero(sampled)
     how = codes.n_hashes - least, bands, max_bucket, n_jobs, sizes, stages
-    return np.flatnonzero(_hashing.near_by_band(earlier, codes, *how))
+    return _hashing.rows_of_bits(_hashing.near_by_band(earlier, codes, *how), new_array)
 
 
 def near_rows(

@@ -183,11 +183,15 @@ def test_parts_of_longer_records(tmp_path, keep):
     how = {**EXACT, "threshold": 0.8, "similarity": "containment", "keep": keep}
     map = MinHash(n_hashes=1024, random_state=0)
     done = deduplicate_files(
-        map, tmp_path / "in.jsonl", tmp_path / "out", removed=tmp_path / "table", **how
-    )
+        map, tmp_path / "in.jsonl", tmp_path / "out", removed=tmp_path / "table",
+        report=tmp_path / "report", **how,
+    )  # fmt: skip
     kept = [line for row, line in enumerate(lines) if witness[row] is None]
     assert (tmp_path / "out").read_bytes() == b"".join(kept)
-    table = [line.split("\t") for line in (tmp_path / "table").read_text().splitlines()[1:]]
+    header, *lines = (tmp_path / "table").read_text().splitlines()
+    assert header == "removed\tkept\tcontainment"
+    assert "Stays, and contains it: " in (tmp_path / "report").read_text()
+    table = [line.split("\t") for line in lines]
     assert {int(one) - 1: int(other) - 1 for one, other, _ in table} == {
         row: other for row, other in witness.items() if other is not None
     }

@@ -73,6 +73,31 @@ def test_every_part_is_there():
         assert part in texts["pairs"]
 
 
+def test_a_contained_record_is_not_called_similar():
+    """By containment, the page says "contained", names the side that contains the other, and shows
+    the part of a longer witness where the removed text stands."""
+    part = " ".join(f"word{n}" for n in range(60))
+    whole = " ".join(f"other{n}" for n in range(900)) + f" {part} " + "more " * 400
+    pair = Pair("9", "7", 0.81, part, whole)
+    found = page(pair, words=_report.WORDS["containment"])
+    texts = Parts(found).texts
+    assert "similar" not in re.sub(r"<style>.*?</style>|id=.similarities.", "", found, flags=re.S)
+    assert "contains at least the share" in found
+    assert "Share of removed records that is contained" in texts["similarities"]
+    assert "7: 3 removed, the least contained 0.810" in texts["groups"]
+    before = whole.index(part) - _report._BEFORE
+    for words in ("Contained share 0.810", "Removed: 9", "Stays, and contains it: 7",
+                  f"[{before:,} characters before]"):  # fmt: skip
+        assert words in texts["pairs"]
+    assert texts["pairs"].count(part) == 2
+    assert "contains it" not in page(pair)
+
+
+def test_a_text_that_begins_a_little_later_is_shown_from_its_start():
+    text = " ".join(f"word{n}" for n in range(60))
+    assert "characters before" not in page(Pair("9", "7", 0.9, text, f"a head {text}"))
+
+
 def test_histograms_count_every_removal_and_every_witness():
     texts = Parts(page()).texts
     assert texts["similarities"].endswith("0.800 to 0.82020.820 to 0.84000.840 to 0.86000.860 to "

@@ -61,8 +61,8 @@ def test_a_loaded_index_grows_and_the_file_stays(path, index):
     content = path.read_bytes()
     loaded = KernelNeighbors.load(path)
     table = loaded._kept.state.blocks[0].tables
-    new = loaded.insert_new(X[2000:4000], threshold=THRESHOLD)
-    np.testing.assert_array_equal(new, index.insert_new(X[2000:4000], threshold=THRESHOLD))
+    for one in (loaded, index):
+        one.partial_fit(X[2000:4000])
     loaded.remove([3, 2001])
     index.remove([3, 2001])
     assert loaded._kept.state.blocks[0].tables is table
@@ -75,14 +75,17 @@ def test_a_loaded_index_grows_and_the_file_stays(path, index):
     again = KernelNeighbors.load(path)
     assert again.n_samples_fit_ == loaded.n_samples_fit_
     assert pairs_of(again.radius_neighbors_graph(X, mode="distance")) == expected
+    new = again.insert_new(X[3900:6000], threshold=THRESHOLD)
+    np.testing.assert_array_equal(new, index.insert_new(X[3900:6000], threshold=THRESHOLD))
+    assert not new[:100].any()
 
 
 def test_an_index_without_rows(tmp_path):
     index = new_index(radius=0.2).fit(X[:1]).remove(0)
     index.save(tmp_path / "index.npy")
     loaded = KernelNeighbors.load(tmp_path / "index.npy")
-    assert loaded.insert_new(X[:2], threshold=0.8).all()
     assert not has_tables(loaded)
+    assert loaded.insert_new(X[:2], threshold=0.8).all()
 
 
 def test_saved_beside_a_writer(tmp_path):

@@ -14,7 +14,6 @@ from _data.index_rows import (
     has_tables,
     new_index,
     pairs_of,
-    sets,
 )
 from _data.rows import families
 
@@ -176,24 +175,27 @@ def test_a_state_has_no_later_rows():
     assert now[1].max() >= n_before
 
 
-def test_bands_are_chosen_between_rows():
-    """At 1,024 rows and then at 4 times as many, also in the middle of a call."""
-    index = new_index()
-    index.insert_new(sets(1024, seed=5)[np.zeros(1, int)], threshold=THRESHOLD)
+def test_bands_of_searches_are_chosen_again_as_rows_come():
+    """At 4 times as many rows, but not after `insert_new`, whose bands stay."""
     Y = sp.random_array(
         (4500, 10**6), density=30 / 10**6, random_state=np.random.default_rng(0), format="csr"
     )
-    chosen = []
-    choose = index._kept._choice
+    for inserts in (False, True):
+        index = new_index().fit(Y[:1100])
+        if inserts:
+            index.insert_new(Y[:1], threshold=THRESHOLD)
+        else:
+            index.radius_neighbors(Y[:1], radius=1 - THRESHOLD)
+        chosen, choose = [], index._kept._choice
 
-    def watched(target):
-        chosen.append(index.n_samples_fit_)
-        return choose(target)
+        def watched(target, index=index, chosen=chosen, choose=choose):
+            chosen.append(index.n_samples_fit_)
+            return choose(target)
 
-    index._kept._choice = watched
-    for start in range(0, 4500, 700):
-        assert index.insert_new(Y[start : start + 700], threshold=THRESHOLD).mean() > 0.99
-    assert {1024, 4096} <= set(chosen)
+        index._kept._choice = watched
+        for start in range(1100, 4500, 700):
+            index.partial_fit(Y[start : start + 700])
+        assert len(chosen) == (not inserts)
 
 
 @pytest.mark.parametrize("n_slots", [2, 8, 1024])

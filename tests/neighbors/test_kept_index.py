@@ -13,10 +13,18 @@ from _data.index_rows import (
     has_tables,
     new_index,
     pairs_of,
+    sets,
 )
 
 from sparsemaps import KernelProduct, MinHash, SignProjection, codes
-from sparsemaps.neighbors import KernelNeighbors, _bands, _index_rows, _search
+from sparsemaps.neighbors import (
+    KernelNeighbors,
+    _bands,
+    _index_rows,
+    _removals,
+    _search,
+    removals,
+)
 
 # ---- insert_new ----------------------------------------------------------------------------------
 
@@ -40,7 +48,7 @@ def test_insert_new_by_comparing_all(step):
 
 @pytest.mark.parametrize("first", [0, 700, 1500])
 def test_insert_new_does_not_depend_on_the_calls(first, tmp_path):
-    """Nor on what was saved in between. Tables are made on the way, where rows are 1,024."""
+    """Nor on what was saved in between."""
     answers = []
     for step in (37, 1000, 2500):
         index = new_index()
@@ -60,6 +68,57 @@ def test_insert_new_does_not_depend_on_the_calls(first, tmp_path):
         expected = first_unlike(A[:2500], THRESHOLD)
         assert (answers[0] | ~expected).all()  # what is missed is added too
         assert (answers[0] & ~expected).sum() < 0.05 * (~expected).sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "new_map",
+    [
+        MinHash(n_hashes=N_HASHES, random_state=0),
+        MinHash(n_hashes=128, bits=2, random_state=1),
+        SignProjection(n_hashes=256, random_state=0),
+    ],
+    ids=str,
+)
+def test_insert_new_adds_the_rows_that_removals_keeps(new_map, seed):
+    """At recalls of .95 and .3: also what is missed is the same, whatever the calls and what was
+    searched before."""
+    Y = sets(900, seed, n_members=20, width=400)
+    B = new_map.fit(Y).encode(Y, packed=True)
+    differ = 0
+    for recall, threshold in ((0.95, 0.7), (0.3, 0.6), (0.3, 0.8)):
+        index = KernelNeighbors(new_map, recall=recall, radius=0.5)
+        new = [index.insert_new(Y[:1], threshold=threshold)]
+        index.radius_neighbors(Y[:2])  # makes other tables
+        for start, stop in ((1, 2), (2, 300), (300, 900)):
+            new.append(index.insert_new(Y[start:stop], threshold=threshold))
+        expected = np.ones(900, bool)
+        expected[removals(B, threshold, recall=recall).removed] = False
+        np.testing.assert_array_equal(np.concatenate(new), expected)
+        assert 100 < expected.sum() < 800
+        differ += int((expected != first_unlike(B, threshold)).sum())
+    assert differ  # some are missed, by both alike
+
+
+@pytest.mark.parametrize("rerank", [False, True])
+def test_insert_new_row_by_row_adds_the_rows_that_removals_keeps(rerank):
+    """By the exact kernel, or by the parts of a product."""
+    Y = sets(300, 5, n_members=20, width=400)
+    parts = MinHash(n_hashes=96, bits=4), SignProjection(n_hashes=96)
+    map = MAP if rerank else KernelProduct(maps=parts, random_state=0)
+    fitted = map.fit(Y)
+    B = fitted.encode(Y, packed=True)
+    near = _removals.by_estimate(B, None, 0.6, 0.3)
+    if rerank:
+        K = fitted.exact_kernel(Y)
+        near = _removals.Near(
+            *_search.for_candidates(B, 0.6, 0.3), 0.6, lambda i, j, differing: K[i, j]
+        )
+    found = _removals.removed_rows(B, None, near, None, 1000, None)
+    index = KernelNeighbors(map, recall=0.3, rerank=rerank)
+    new = index.insert_new(Y, threshold=0.6)
+    np.testing.assert_array_equal(np.flatnonzero(~new), found.removed)
+    assert 30 < len(found.removed) < 270
 
 
 def test_a_row_that_was_not_added_keeps_no_other_out():
@@ -145,7 +204,6 @@ def test_higher_thresholds_use_the_tables_and_lower_ones_make_others():
     index.radius_neighbors(X[:3])
     made = index._kept.state
     index.radius_neighbors(X[:3], radius=0.1)
-    index.insert_new(X[:3], threshold=0.9)
     assert index._kept.state.bands == made.bands
     assert index._kept.state.blocks[0].tables is made.blocks[0].tables
     index.radius_neighbors(X[:3], radius=0.5)

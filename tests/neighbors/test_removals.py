@@ -83,8 +83,9 @@ def assert_equal(found, expected):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("max_bucket", [2, 7, 1000])
-def test_each_row_in_its_order(seed, max_bucket):
-    """The answer is that of the rule, row by row, whatever is done at a time."""
+def test_each_row_in_its_order(seed, max_bucket, tmp_path):
+    """The answer is that of the rule, row by row, whatever is done at a time, and whether rows are
+    in memory or in files."""
     codes, earlier = near_codes(500, seed), near_codes(100, 100 + seed)
     earlier = PackedCodes.concatenate([earlier, codes[::29]])
     key = np.random.default_rng(seed).integers(0, 50, len(codes))
@@ -96,9 +97,14 @@ def test_each_row_in_its_order(seed, max_bucket):
         near = _removals.by_estimate(codes, before, threshold, 0.95)
         # The tables take 8 bytes for each key at most, and have a row for each of a block.
         for n_jobs, n_keys, block in ((1, 2**20, 1024), (2, 100, 7), (1, 50, 16), (3, 1125, 30)):
-            sizes = Sizes(keys=n_keys, block=block)
-            found = _removals.removed_rows(codes, before, near, by, max_bucket, n_jobs, sizes)
+            sizes = Sizes(keys=n_keys, block=block, answers=64, mapped=1)
+            folder = None if n_jobs == 2 else tmp_path
+            found = _removals.removed_rows(
+                codes, before, near, by, max_bucket, n_jobs, sizes, folder=folder
+            )
             assert_equal(found, expected)
+            assert isinstance(found.witness, np.memmap) == (n_jobs != 2 and by is None)
+            assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
