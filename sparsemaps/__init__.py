@@ -34,7 +34,6 @@ The folders, from the top down; each imports only from those below it:
 
 import re as _re
 from importlib import import_module as _import_module
-from importlib.metadata import version as _version
 from pathlib import Path as _Path
 from typing import Any as _Any
 
@@ -61,7 +60,9 @@ _MAPS = {
 def __getattr__(name: str) -> _Any:
     """Load a name when it is first used, as SciPy and scikit-learn take a second to import."""
     if name == "__version__":
-        value: _Any = _version("sparsemaps")
+        from importlib.metadata import version  # here, as it imports modules for e-mail
+
+        value: _Any = version("sparsemaps")
     elif (module := _MODULE_OF.get(name)) == "sparsemaps":
         value = _import_module(f"sparsemaps.{name}")
     elif module is not None:

@@ -19,6 +19,7 @@
   drops repeated ones.
 - ``_portable_math`` has functions with the same bits on every platform.
 - ``_sklearn`` is the only module that imports scikit-learn.
+- ``_light_bases`` has the base classes of maps in the process of the command.
 - ``_typing`` names types of arguments and results.
 - ``_versions`` has `show_versions`.
 """

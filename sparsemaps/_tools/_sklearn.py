@@ -1,10 +1,15 @@
-"""The one place that imports scikit-learn, and only its public names."""
+"""The one place that imports scikit-learn, and only its public names.
 
+Maps inherit its classes, but in the process of the command those of `_light_bases`. Its functions
+are imported when they are called.
+"""
+
+import functools
+import sys
+from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import sklearn
-from sklearn.utils.validation import check_is_fitted
-from sklearn.utils.validation import validate_data as _validate_data
+from sparsemaps._tools import _light_bases
 
 if TYPE_CHECKING:
     # scikit-learn has no annotations. These are what the maps inherit and users call, so that
@@ -69,10 +74,19 @@ if TYPE_CHECKING:
         def get_stop_words(self) -> frozenset[str] | None: ...
         def decode(self, doc: Any) -> str: ...
 
-    def _check_array(array: Any, **checks: Any) -> Any: ...
     def clone(estimator: T, *, safe: bool = True) -> T: ...
     def available_if(check: Callable[[Any], bool]) -> Callable[[T], T]: ...
 
+elif _light_bases.in_use():
+    from sparsemaps._tools._light_bases import (
+        BaseEstimator,
+        ClassifierMixin,
+        ClassNamePrefixFeaturesOutMixin,
+        RegressorMixin,
+        TransformerMixin,
+        available_if,
+        clone,
+    )
 else:
     from sklearn.base import (
         BaseEstimator,
@@ -82,7 +96,6 @@ else:
         TransformerMixin,
         clone,
     )
-    from sklearn.utils import check_array as _check_array
     from sklearn.utils.metaestimators import available_if
 
 __all__ = [
@@ -107,18 +120,31 @@ __all__ = [
 ]
 
 
+def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
+    """Raise scikit-learn's error if an estimator is not fitted, or has no such attribute."""
+    if attribute is not None and attribute in vars(estimator):
+        return
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(estimator, attribute)
+
+
 def check_array(array: Any, **checks: Any) -> Any:
     """scikit-learn's function of this name; a ValueError too for integers beyond float64."""
+    from sklearn.utils import check_array
+
     try:
-        return _check_array(array, **checks)
+        return check_array(array, **checks)
     except OverflowError as error:
         raise _beyond_float64(checks.get("input_name") or "the array", error) from error
 
 
 def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
     """Call scikit-learn's function of this name."""
+    from sklearn.utils.validation import validate_data
+
     try:
-        return _validate_data(estimator, X, **checks)
+        return validate_data(estimator, X, **checks)
     except OverflowError as error:
         raise _beyond_float64("X", error) from error
 
@@ -162,7 +188,7 @@ def tags_of(estimator: Any) -> Any:
 
 def version() -> str:
     """scikit-learn's version."""
-    return str(sklearn.__version__)
+    return _version("scikit-learn")
 
 
 def sparse_arrays_asked() -> bool:
@@ -171,10 +197,19 @@ def sparse_arrays_asked() -> bool:
     Its default, "spmatrix", is the same as if nothing had been asked for, and scikit-learn before
     1.9 has no such setting.
     """
+    sklearn: Any = sys.modules.get("sklearn")
+    if sklearn is None:  # nobody can have set its configuration
+        return False
     return bool(sklearn.get_config().get("sparse_interface") == "sparray")
 
 
+@functools.cache
 def hashing_vectorizer() -> Any:
+    """The class that vectorizers of texts inherit."""
+    return _light_bases.vectorizer_base(_vectorizer) if _light_bases.in_use() else _vectorizer()
+
+
+def _vectorizer() -> Any:
     """The class, imported by this function because only texts need it, and it is slow."""
     from sklearn.feature_extraction.text import HashingVectorizer
 

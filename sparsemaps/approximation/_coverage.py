@@ -1,7 +1,7 @@
 """The probability that an estimate is within an error of the kernel, at a size of the map."""
 
 import numpy as np
-from scipy import special
+import scipy
 
 from sparsemaps._tools._typing import Array
 from sparsemaps.laws._moments import Moments
@@ -33,8 +33,8 @@ def _coverage(moments: Moments, size: int, error: float | Array) -> Array:
     # is close to the normal one at all but the smallest sizes.
     mean = np.maximum(1 - moments.kernel, 1e-300)
     scale = np.maximum(variance, 1e-300) / mean
-    above = special.gammainc(mean / scale, (mean + error) / scale)
-    below = special.gammainc(mean / scale, np.maximum(mean - error, 0) / scale)
+    above = scipy.special.gammainc(mean / scale, (mean + error) / scale)
+    below = scipy.special.gammainc(mean / scale, np.maximum(mean - error, 0) / scale)
     return np.asarray(above - below)
 
 
@@ -53,9 +53,9 @@ def _binomial_coverage(moments: Moments, size: int, error: float | Array) -> Arr
     slack = 1e-9 * size  # an error that is exactly allowed counts as allowed
     most = np.minimum(np.floor(size * (kernel + error) + slack), size)
     least = np.ceil(size * (kernel - error) - slack)
-    below = np.where(least > 0, special.bdtr(np.maximum(least - 1, 0), size, rate), 0.0)
-    return np.asarray(special.bdtr(np.maximum(most, 0), size, rate) - below)
+    below = np.where(least > 0, scipy.special.bdtr(np.maximum(least - 1, 0), size, rate), 0.0)
+    return np.asarray(scipy.special.bdtr(np.maximum(most, 0), size, rate) - below)
 
 
 def _normal_coverage(variance: Array, error: float | Array) -> Array:
-    return np.asarray(special.erf(error / np.sqrt(2 * np.maximum(variance, 1e-300))))
+    return np.asarray(scipy.special.erf(error / np.sqrt(2 * np.maximum(variance, 1e-300))))

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from sparsemaps._tools import _light_bases
 from sparsemaps._tools._parameters import ParameterError, wording_settings
 from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED
 from sparsemaps.cli._parser import BAD_INPUT, flag, make_parser, seems_to_be
@@ -29,10 +30,12 @@ __all__ = ["main", "make_parser"]
 BY_SIGNAL = 128  # plus the number of the signal, as in shells
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) -> int:
     """Run the command and return its exit status.
 
     Bad options raise SystemExit, as argparse does. The streams of the process stay as they are.
+    Where the command is the process (`is_process`), it does not wait for scikit-learn's import, but
+    for the subcommands that learn.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
@@ -41,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = [arguments[0], "minhash", *arguments[1:]] if has_no_map else arguments
     options = make_parser().parse_args(words)
     options.has_no_map = has_no_map
+    if is_process and options.run not in LEARNERS and "sklearn" not in sys.modules:
+        _light_bases.use()
     names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
@@ -61,6 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("sparsemaps: terminated", file=sys.stderr)
         return BY_SIGNAL + ended.number
 
+
+LEARNERS = ("demo", "train")
+"""Commands that need scikit-learn."""
 
 WITHOUT_MAP = ("dedup", "pairs", "train")
 """Commands whose map is minhash where none is named."""

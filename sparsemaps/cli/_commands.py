@@ -216,7 +216,8 @@ def text(options: argparse.Namespace) -> None:
         if options.n_features is not None:
             raise ValueError("--n-features is not for --analyzer byte, whose columns are exact")
     vectorizer = make(binary=options.binary, **parameters)
-    vectorizer.fit(["any"])  # raises for bad parameters
+    if parameters:
+        vectorizer.fit(["any"])  # raises for bad ones
     options.token_pattern = None  # which the vectorizer has
     _map_inputs(options, make_text_job(vectorizer, _texts(options), options.n_jobs))
 

@@ -1,7 +1,7 @@
 """The covariance of two components of a block: cosines of Fastfood, and signs."""
 
 import numpy as np
-from scipy import special
+import scipy
 
 from sparsemaps._tools._typing import Array
 
@@ -75,7 +75,7 @@ def covariance_of_signs(kernel: Array, width: int) -> Array:
     larger t are like pi - t.
     """
     x = np.linspace(0, np.pi / 2, _N_ANGLES)
-    density = special.hyp2f1(1, 1, (width + 1) / 2, np.sin(x) ** 2)
+    density = scipy.special.hyp2f1(1, 1, (width + 1) / 2, np.sin(x) ** 2)
     below = _integral(density)
     both = _integral(below / (2 * below[-1])) * 2 / np.pi
     t = np.pi * np.minimum(1 - kernel, kernel)

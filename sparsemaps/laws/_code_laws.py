@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 import scipy.sparse as sp
-from scipy import special
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._allowed import LARGEST_BITS
@@ -325,5 +325,5 @@ def signs_table(kernel: str) -> tuple[Array, Array]:
     else:  # of the Laplacian kernel, K(c delta) = K**c
         values = np.concatenate([np.linspace(0, 0.99, 2000), 1 - np.geomspace(0.0099, 1e-9, 2000)])
         values = np.append(values, 1.0)
-        total = (special.spence(1 - values) - special.spence(1 + values)) / 2
+        total = (scipy.special.spence(1 - values) - scipy.special.spence(1 + values)) / 2
     return 0.5 + 4 / np.pi**2 * total, values

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy import special
 
 from sparsemaps import kernels
 from sparsemaps._tools._typing import Array
@@ -130,7 +130,7 @@ class FastfoodLaw(Law):
             return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
         # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.
         argument = -gamma * squared_distances(X, Y, n_jobs=n_jobs) / 2
-        one_point = special.hyp0f1(self.widths[0] / 2 + 1, argument)
+        one_point = scipy.special.hyp0f1(self.widths[0] / 2 + 1, argument)
         return np.asarray(one_point**self.degree)
 
     def moments(self, pairs: Pairs) -> Moments:

@@ -3,7 +3,7 @@
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy import special
+import scipy
 
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats
@@ -262,7 +262,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         """
 
         def probabilities(scores: Floats) -> Floats:
-            shares = special.expit(scores)
+            shares = scipy.special.expit(scores)
             if shares.shape[1] == 1:
                 return np.hstack([1 - shares, shares])
             return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy
 
 from sparsemaps._tools._typing import Array
 
@@ -47,7 +47,7 @@ def dual(objective: Objective, y: Array, variables: Array, costs: Array | None) 
     elif objective.loss == "log_loss":
         near, far = np.abs(variables), C - np.abs(variables)
         total = C * np.log(C)
-        value = (total - special.xlogy(near, near) - special.xlogy(far, far)).sum()
+        value = (total - scipy.special.xlogy(near, near) - scipy.special.xlogy(far, far)).sum()
     else:
         value = variables.sum()
     if objective.loss.startswith("squared"):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.fft
+import scipy
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel

@@ -4,7 +4,7 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
-import scipy.fft
+import scipy
 
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _kernel

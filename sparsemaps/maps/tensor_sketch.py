@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
-import scipy.fft
+import scipy
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._distinct import distinct
@@ -322,7 +322,7 @@ def _check_candidates(
     chance = codes.law.chance
     rate = similarity + (1 - similarity) * chance
     miss = max((1 - recall) / 2, _search.LEAST_MISS)
-    spread = -special.ndtri(miss) * math.sqrt(rate * (1 - rate))
+    spread = -scipy.special.ndtri(miss) * math.sqrt(rate * (1 - rate))
     spread += _BY_CHANCE * math.sqrt(chance * (1 - chance))
     needed = math.ceil((spread / (rate - chance)) ** 2)
     if codes.n_hashes < needed:

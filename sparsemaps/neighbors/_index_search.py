@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
@@ -82,7 +82,7 @@ class IndexSearch(NamedTuple):
             return 1.0 if bands is None else _bands.recall_of(bands, n_hashes, wanted.least)
         counts = np.arange(target.least, n_hashes + 1)
         rate = float(self.kept.like.law.least_rate(similarity))
-        shares = stats.binom.pmf(counts, n_hashes, rate)
+        shares = scipy.stats.binom.pmf(counts, n_hashes, rate)
         if bands is None:
             return float(shares.sum())
         recalls = [_bands.recall_of(bands, n_hashes, int(count)) for count in counts]

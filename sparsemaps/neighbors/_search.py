@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._parameters import ParameterError
@@ -314,7 +314,7 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
     least = bisect.bisect_left(
         range(n_hashes + 1),
         max(miss, LEAST_MISS),
-        key=lambda count: float(special.bdtr(count, n_hashes, rate)),
+        key=lambda count: float(scipy.special.bdtr(count, n_hashes, rate)),
     )
     return least, 1 - miss
 
@@ -322,7 +322,7 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
 def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall: float) -> Array:
     """Whether a row of which at most `agreements` codes agree may have this exact kernel or more,
     by the rule of `for_candidates`."""
-    reached = special.bdtr(agreements, codes.n_hashes, codes.law.least_rate(kernel))
+    reached = scipy.special.bdtr(agreements, codes.n_hashes, codes.law.least_rate(kernel))
     return np.asarray(reached >= max((1 - recall) / 2, LEAST_MISS))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.text._byte_ngrams import LONGEST, ByteNgrams
-from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
+from sparsemaps.text._vectorizer import RUNS, WORDS_AND_CHARACTERS, HashingVectorizer
 
 LARGEST_N_FEATURES = 2**31 - 2
 """The largest number of columns that scikit-learn's vectorizer takes."""
@@ -63,6 +63,8 @@ def vectorizer_of(
         normalize=normalize,
         n_jobs=n_jobs,
     )
+    if token_pattern in RUNS:
+        return made
     try:
         made.build_tokenizer()
     except (re.error, ValueError, TypeError, RecursionError, OverflowError) as error:

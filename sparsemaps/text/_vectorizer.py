@@ -266,7 +266,9 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     def _is_compiled(self) -> bool:
         """Whether the compiled loops handle all parameters."""
         own = type(self)
-        if any(getattr(own, name) is not getattr(HashingVectorizer, name) for name in _HOOKS):
+        if own is not HashingVectorizer and any(
+            getattr(own, name) is not getattr(HashingVectorizer, name) for name in _HOOKS
+        ):
             return False
         if not isinstance(self.analyzer, str) or self.analyzer not in _text.ANALYZERS:
             return False
