@@ -14,6 +14,7 @@ copyright = "the sparsemaps developers"
 version = release = sparsemaps.__version__
 
 extensions = [
+    "maps",  # in _extensions
     "mathml",  # in _extensions
     "names",  # in _extensions
     "speed",  # in _extensions
@@ -31,6 +32,7 @@ exclude_patterns = [
     "results/*-*.md",
     "results/summary.md",
     "generated/speed.md",
+    "maps.md",
     "gallery/README.rst",
 ]
 templates_path = ["_templates"]
@@ -38,7 +40,7 @@ myst_heading_anchors = 3
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 default_role = "py:obj"  # names in single backticks are links where they are documented
-autosummary_generate = True
+autosummary_generate = ["api.md", "maps.md"]
 autosummary_generate_overwrite = True
 toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the docstrings say types and shapes

@@ -3,17 +3,9 @@
 Each map takes the rows of a CSR matrix, never densified, to short vectors whose inner products
 are a kernel's values on average.
 
-- `ConsistentWeightedSampling`: min-max, generalized min-max; one-hot CSR, packed codes, samples.
-- `CountSketch`: linear; CSR or dense.
-- `Fastfood`: Gaussian, Matern, by fast transforms; dense.
-- `KernelProduct`: a sampled map's kernel times another's; CSR, packed codes.
-- `MinHash`: Jaccard of sets of columns; one-hot CSR, packed codes, samples.
-- `RandomBinning`: Laplacian, other mixtures of hats; one-hot CSR, packed codes.
-- `RandomFourier`: Gaussian, Laplacian, Cauchy, Matern, folded RBF, spectra; dense, packed bits.
-- `RandomMaclaurin`: polynomial, exponential, any power series; dense; CSR with exact terms.
-- `RandomProjection`: linear; sums of absolute differences; dense.
-- `SignProjection`: acos 1 - angle/pi, acos-chi-square; one-hot CSR, dense, packed bits.
-- `TensorSketch`: polynomial, exponential, Gaussian, any power series; dense or CSR.
+The maps, each with a docstring that says which kernel it approximates:
+
+{maps}
 
 Beside the maps there are the modules `codes` (packed codes), `kernels` (exact kernels), `libsvm`
 (LIBSVM's format), `text` (raw text), `files` (jobs over files), `neighbors` (search), `linear`
@@ -55,6 +47,8 @@ _MAPS = {
     if _re.match(r"sparsemaps\.maps\.[a-z]", module)
 }
 """The names of the maps, with the modules that have them."""
+
+__doc__ = (__doc__ or "").replace("{maps}", "\n".join(f"- `{name}`" for name in sorted(_MAPS)))
 
 
 def __getattr__(name: str) -> _Any:

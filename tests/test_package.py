@@ -110,15 +110,6 @@ def test_the_picture_of_the_folders_is_current():
     assert module.PICTURE.read_text(encoding="utf-8") == module.draw()
 
 
-@pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
-def test_the_lists_of_maps_are_what_the_classes_say():
-    writing = importlib.util.spec_from_file_location("write_tables", DOCS / "write_tables.py")
-    module = importlib.util.module_from_spec(writing)
-    writing.loader.exec_module(module)
-    for path, *rest in module.lists():
-        assert (ROOT / path).read_text(encoding="utf-8") == module.written(path, *rest), path
-
-
 @pytest.mark.skipif(not SOURCES.joinpath("_loops", "rows.pyx").exists(), reason="no sources here")
 def test_kernels_import_kernels_only():
     for path in [*SOURCES.glob("_loops/*.pyx"), *SOURCES.glob("_loops/*.px[di]")]:

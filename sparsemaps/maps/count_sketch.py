@@ -70,8 +70,6 @@ class CountSketch(SparseMap[Output]):
     """
 
     _about = About(
-        "linear",
-        "CSR or dense",
         command="count-sketch",
         help="linear kernel, by a sketch of fewer columns",
         demo=("", {"dense_output": True}),

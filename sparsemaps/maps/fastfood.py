@@ -153,8 +153,6 @@ class Fastfood(SparseMap[Array]):
     """
 
     _about = About(
-        "Gaussian, Matern, by fast transforms",
-        "dense",
         command="fastfood",
         help="Gaussian or Matern kernel, by fast transforms",
         demo=("Gaussian", {"gamma": 2.0}),

@@ -112,8 +112,6 @@ class KernelProduct(SampledMap[CsrMatrix]):
     """
 
     _about = About(
-        "a sampled map's kernel times another's",
-        "CSR, packed codes",
         demo=("min-max times acos", {}),
         products=(
             (

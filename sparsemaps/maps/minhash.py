@@ -84,8 +84,6 @@ class MinHash(SampledMap[CsrMatrix]):
     """
 
     _about = About(
-        "Jaccard of sets of columns",
-        "one-hot CSR, packed codes, samples",
         command="minhash",
         help="Jaccard kernel of the sets of non-zero columns, by minhash",
         demo=("", {}),

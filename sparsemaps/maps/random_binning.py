@@ -106,8 +106,6 @@ class RandomBinning(SampledMap[CsrMatrix]):
     """
 
     _about = About(
-        "Laplacian, other mixtures of hats",
-        "one-hot CSR, packed codes",
         command="binning",
         help="Laplacian kernel, by random grids",
         demo=("Laplacian", {"gamma": 0.3, "n_bins": 256}),

@@ -167,8 +167,6 @@ class RandomFourier(SparseMap[Array], HasCodes):
     """
 
     _about = About(
-        "Gaussian, Laplacian, Cauchy, Matern, folded RBF, spectra",
-        "dense, packed bits",
         command="fourier",
         help="Gaussian, Laplacian, Cauchy, Matern or folded Gaussian kernel",
         demo=("Gaussian", {"gamma": 2.0}),

@@ -107,8 +107,6 @@ class RandomMaclaurin(SparseMap[Array]):
     """
 
     _about = About(
-        "polynomial, exponential, any power series",
-        "dense; CSR with exact terms",
         command="maclaurin",
         help="polynomial or exponential kernel, or any power series of the inner product",
         demo=("polynomial", {"degree": 3, "coef0": 1.0}),

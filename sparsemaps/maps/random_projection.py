@@ -87,8 +87,6 @@ class RandomProjection(SparseMap[Array]):
     """
 
     _about = About(
-        "linear; sums of absolute differences",
-        "dense",
         command="projection",
         help="linear kernel, by random vectors; cauchy: sums of differences",
         demo=("", {}),

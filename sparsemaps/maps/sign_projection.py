@@ -131,8 +131,6 @@ class SignProjection(SampledMap[Output]):
     """
 
     _about = About(
-        "acos 1 - angle/pi, acos-chi-square",
-        "one-hot CSR, dense, packed bits",
         command="signs",
         help="acos or acos-chi-square kernel, by signs of random projections",
         demo=("acos", {}),

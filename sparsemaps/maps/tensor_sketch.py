@@ -193,8 +193,6 @@ class TensorSketch(SparseMap[Output]):
     """
 
     _about = About(
-        "polynomial, exponential, Gaussian, any power series",
-        "dense or CSR",
         command="tensor-sketch",
         help="polynomial kernel or power series, by sketches of tensor products",
         demo=("polynomial", {"degree": 3, "coef0": 1.0}),

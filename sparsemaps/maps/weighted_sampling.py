@@ -118,8 +118,6 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     """
 
     _about = About(
-        "min-max, generalized min-max",
-        "one-hot CSR, packed codes, samples",
         command="minmax",
         help="min-max kernel, by consistent weighted sampling; values >= 0, or --signed",
     )
