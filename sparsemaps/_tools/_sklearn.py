@@ -10,6 +10,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sparsemaps._tools import _light_bases
+from sparsemaps._tools._parameters import ParameterError
 
 if TYPE_CHECKING:
     # scikit-learn has no annotations. These are what the maps inherit and users call, so that
@@ -130,9 +131,11 @@ def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
 
 
 def check_array(array: Any, **checks: Any) -> Any:
-    """scikit-learn's function of this name; a ValueError too for integers beyond float64."""
+    """scikit-learn's function of this name; a ValueError too for integers beyond float64, and for
+    what says that it is no matrix."""
     from sklearn.utils import check_array
 
+    _refuse_others(checks.get("input_name") or "the array", array)
     try:
         return check_array(array, **checks)
     except OverflowError as error:
@@ -140,13 +143,22 @@ def check_array(array: Any, **checks: Any) -> Any:
 
 
 def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
-    """Call scikit-learn's function of this name."""
+    """Call scikit-learn's function of this name; refuse what says that it is no matrix."""
     from sklearn.utils.validation import validate_data
 
+    _refuse_others("X", X)
     try:
         return validate_data(estimator, X, **checks)
     except OverflowError as error:
         raise _beyond_float64("X", error) from error
+
+
+def _refuse_others(name: str, X: Any) -> None:
+    """Raise a ValueError for an object that NumPy makes a matrix of, though it is none. Its class
+    says so by `no_matrix`: who takes it instead."""
+    takes = getattr(type(X), "no_matrix", None)
+    if takes is not None:
+        raise ParameterError(name, type(X).__name__, f"a matrix ({takes})")
 
 
 def _beyond_float64(name: str, error: OverflowError) -> ValueError:

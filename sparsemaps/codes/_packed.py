@@ -133,6 +133,12 @@ class PackedCodes:
         shape: tuple[int, ...] = self.array.shape
         return shape
 
+    no_matrix = (
+        "of codes, sparsemaps.neighbors has similar_pairs, contained_pairs, removals and top_k, "
+        "and sparsemaps.linear its estimators"
+    )
+    """Who takes codes, for the error of those that take a matrix."""
+
     def __len__(self) -> int:
         return len(self.array)
 
