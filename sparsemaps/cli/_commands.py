@@ -157,6 +157,8 @@ def _tell_of_nothing(mapped: list[files.MappedFile]) -> None:
 _OF_TEXTS = {
     "field": "field", "label_field": "label_field", "id_field": "id_field",
     "text_format": "format", "token_pattern": "token_pattern", "normalize": "normalize",
+    "min_length": "min_length",
+    "max_length": "max_length",
 }  # fmt: skip
 """Options for texts, and the parameters of `Texts` that they are."""
 

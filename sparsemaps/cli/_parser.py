@@ -527,10 +527,15 @@ def _add_dedup(commands: Any) -> None:
             )  # fmt: skip
         bad = parser.add_argument(
             "--bad-records", type=_name, metavar="FILE",
-            help="set aside records that cannot be read, with file, line and reason; without it, "
-            "the first is an error",
+            help="set aside records that cannot be read, or are too short or too long, with file, "
+            "line and reason; without it, the first is an error",
         )  # fmt: skip
         bad.complete = _FILE  # type: ignore[attr-defined]
+        for side, words in (("min", "fewer"), ("max", "more")):
+            parser.add_argument(
+                f"--{side}-length", type=integer, metavar="N",
+                help=f"a text of {words} characters is a bad record",
+            )  # fmt: skip
         removals = parser.add_argument(
             "--removed", type=_name, metavar="REMOVED.tsv",
             help="also write each removed record, the kept record that it is near, and their "

@@ -166,7 +166,8 @@ def deduplicate_files(
         the other are those that are kept of all of them together. By rule "chain", a cluster with a
         record that is near one of them is left out.
     bad_records : str or path-like, default="error"
-        "error" makes an error of the first record that cannot be read. Otherwise a table to write:
+        "error" makes an error of the first record that cannot be read, or whose text has another
+        length than `source` allows. Otherwise a table to write:
         a header, then a line for each such record, with its file, its line or row, the reason, and
         the line as it stands. Bad records have no number, and stand in no other output.
     n_jobs : int or None, default=None

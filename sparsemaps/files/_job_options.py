@@ -39,6 +39,9 @@ class Texts:
         A regular expression for the words of "word"; None is ``\S+``.
     normalize : {"nfc", "nfkc", "plain"} or None, default=None
         The normal form that texts are brought to first, as in `sparsemaps.text.HashingVectorizer`.
+    min_length, max_length : int or None, default=None
+        The least and the largest number of characters of a text. Another text is a bad record: an
+        error, unless the job sets these aside. None is no limit.
     max_line_bytes : int, default=2**30
         A longer line is an error: a small compressed file can hold one that fills the memory.
 
@@ -66,6 +69,8 @@ class Texts:
     format: str | None = None
     token_pattern: str | None = None
     normalize: str | None = None
+    min_length: int | None = None
+    max_length: int | None = None
     max_line_bytes: int = _text_input.MAX_LINE_BYTES
 
     def __post_init__(self) -> None:
@@ -76,6 +81,10 @@ class Texts:
                 raise ParameterError(name, repr(value), "a string")
         if self.format is not None:
             check_choice("format", self.format, TEXT_FORMATS)
+        least = 0
+        for name in ("min_length", "max_length"):
+            if getattr(self, name) is not None:
+                least = check_int(name, getattr(self, name), least, LARGEST_INT)
         check_int("max_line_bytes", self.max_line_bytes, 1, LARGEST_INT)
 
 

@@ -109,6 +109,7 @@ class TextRows(NamedTuple):
     def options(self) -> dict[str, Any]:
         fields = {name: getattr(self.given, name) for name in ("field", "label_field", "id_field")}
         more = {"key_field": self.key_field, "sets_aside": self.sets_aside}
+        more |= {name: getattr(self.given, name) for name in ("min_length", "max_length")}
         return {**fields, **more, "labels": self.classes and _digest(self.classes)}
 
     def classes_table(self) -> bytes | None:
@@ -122,7 +123,8 @@ class TextRows(NamedTuple):
     def _taken(self) -> Fields:
         given = self.given
         names = given.field, given.label_field, given.id_field
-        return Fields(*names, records=False, key=self.key_field)
+        lengths = given.min_length, given.max_length
+        return Fields(*names, records=False, key=self.key_field, lengths=lengths)
 
     def _records(self, piece: Any) -> tuple[Records, int]:
         if isinstance(piece, Records):

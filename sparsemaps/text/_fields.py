@@ -61,14 +61,30 @@ class BadRecord(ValueError):
         super().__init__(f"expected {expected}; found {value}")
 
 
+class WrongLength(BadRecord):
+    """An error in the length of a text, with its number among others."""
+
+    def __init__(self, number: int, expected: str, value: str) -> None:
+        super().__init__(expected, value)
+        self.number = number
+
+
 class Fields:
-    """The fields that are read from each record."""
+    """The fields that are read from each record, and the lengths that texts may have."""
 
     def __init__(
-        self, text: str, label: str | None, id: str | None, records: bool, key: str | None = None
+        self,
+        text: str,
+        label: str | None,
+        id: str | None,
+        records: bool,
+        key: str | None = None,
+        lengths: tuple[int | None, int | None] = (None, None),
     ) -> None:
         self.text, self.label, self.id, self.records = text, label, id, records
         self.key = key
+        self._has_lengths = lengths != (None, None)
+        self._least, self._most = lengths[0] or 0, lengths[1]
         self._kind_of_labels: type | None = None
 
     def take(self, record: Any, into: "RecordLists") -> None:
@@ -78,6 +94,7 @@ class Fields:
         text = _field(record, self.text)
         if not isinstance(text, str):
             raise BadRecord(f"a string in the field {self.text!r}", _kind(text))
+        self.check_lengths([text])
         label = None if self.label is None else self.check_label(_field(record, self.label))
         id = None if self.id is None else self.check_id(_field(record, self.id))
         key = None if self.key is None else self.check_key(record.get(self.key))
@@ -88,6 +105,19 @@ class Fields:
             into.ids.append(id)
         if key is not None:
             into.keys.append(key)
+
+    def check_lengths(self, texts: Any) -> None:
+        """Raise a `WrongLength` for the first text that is too short or too long."""
+        if not self._has_lengths:
+            return
+        lengths = lengths_of(texts)
+        is_wrong = lengths < self._least
+        if self._most is not None:
+            is_wrong |= lengths > self._most
+        if is_wrong.any():
+            number = int(np.argmax(is_wrong))
+            upper = "or more" if self._most is None else f"to {self._most}"
+            raise WrongLength(number, f"{self._least} {upper} characters", f"{lengths[number]}")
 
     def check_label(self, label: Any) -> float | str:
         """A label: numbers as float."""

@@ -11,7 +11,14 @@ from typing import Any
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import BadLine, LineError
-from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, RecordLists, Records
+from sparsemaps.text._fields import (
+    RECORD_BYTES,
+    BadRecord,
+    Fields,
+    RecordLists,
+    Records,
+    WrongLength,
+)
 
 _PIECE_BYTES = 2**18
 """The number of bytes of a file that are decoded at a time, nearly."""
@@ -103,7 +110,12 @@ def _read_txt(piece: bytes, is_first: bool, fields: Fields, into: RecordLists) -
         return
     if "\r" in text:
         text = text.replace("\r\n", "\n")
-    into.texts += text.removesuffix("\n").split("\n")
+    texts = text.removesuffix("\n").split("\n")
+    try:
+        fields.check_lengths(texts)
+    except WrongLength as error:
+        raise BadLine(error.number + 1, f": {error}") from None
+    into.texts += texts
     if fields.records:
         into.records += io.BytesIO(piece)
 

@@ -9,7 +9,14 @@ import numpy as np
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._extras import library
-from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, RecordLists, Records
+from sparsemaps.text._fields import (
+    RECORD_BYTES,
+    BadRecord,
+    Fields,
+    RecordLists,
+    Records,
+    WrongLength,
+)
 
 _MOST_ROWS = 2**20
 """The largest number of rows that are decoded at a time."""
@@ -93,6 +100,10 @@ def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
 def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
     """Batches of some rows, of `batch_bytes`, nearly. All rows are checked before the first."""
     texts = _strings(rows.column(fields.text), fields.text)
+    try:
+        fields.check_lengths(texts)
+    except WrongLength as error:
+        raise _BadRow(error.number, str(error)) from None
     labels = ids = None
     if fields.label is not None:
         labels = _scalars(rows.column(fields.label), fields.check_label)

@@ -161,3 +161,43 @@ def test_the_option_is_named_where_it_helps(tmp_path):
     assert "bad_records" not in str(refused.value)
     with pytest.raises(ValueError, match=r"found null$"):
         map_files(MINHASH, tmp_path / "bad.jsonl", tmp_path / "out", source="word:5")
+
+
+@pytest.mark.parametrize("kind", ["txt", "jsonl", "parquet"])
+@pytest.mark.parametrize("limits", [(20, None), (None, 60), (20, 60), (0, 0)])
+def test_lengths(tmp_path, kind, limits):
+    """Texts of other lengths, in characters, are set aside with the reason; the first is an error
+    otherwise."""
+    texts = ["é" * n for n in (0, 19, 20, 21, 60, 61, 400)] + ["twenty to sixty of a", "x" * 20]
+    path, out = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
+    if kind == "parquet":
+        pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pa.table({"text": texts}), path)
+    else:
+        lines = [json.dumps({"text": text}) if kind == "jsonl" else text for text in texts]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    least, most = limits[0] or 0, 10**9 if limits[1] is None else limits[1]
+    wrong = [row for row, text in enumerate(texts) if not least <= len(text) <= most]
+    source = Texts("char:3", min_length=limits[0], max_length=limits[1])
+    done = deduplicate_files(
+        MINHASH, path, out, source=source, bad_records=tmp_path / "aside", dry_run=True
+    )
+    assert (done.n_bad, done.n_records) == (len(wrong), len(texts) - len(wrong))
+    upper = "or more" if limits[1] is None else f"to {limits[1]}"
+    assert [(line, reason) for _, line, reason, _ in read_bad(tmp_path / "aside")] == [
+        (row + 1, f"expected {least} {upper} characters; found {len(texts[row])}") for row in wrong
+    ]
+    place = f"{'row' if kind == 'parquet' else 'line'} {wrong[0] + 1}: expected {least} {upper}"
+    with pytest.raises(ValueError, match=place):
+        deduplicate_files(MINHASH, path, out, source=source)
+    assert not out.exists()
+
+
+def test_lengths_that_are_not_allowed():
+    for more, message in (
+        ({"min_length": -1}, "min_length must be from 0"),
+        ({"max_length": 2.5}, "max_length must be an integer"),
+        ({"min_length": 10, "max_length": 9}, "max_length must be from 10"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Texts("word:5", **more)
