@@ -14,6 +14,7 @@ SMOKE = (
     *("--bench", "threads.*'W1', 'icws'"),
     *("--bench", "Maclaurin.track.*equal_width.*'W1', 1.0"),
     *("--bench", "count_sketch.*peakmem.*'W1'"),
+    *("--bench", "Removals.*, 1000[)]"),
 )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import MinHash, codes, neighbors
+from sparsemaps.neighbors import _search
 from sparsemaps.text import HashingVectorizer
 
 from . import text
@@ -147,6 +148,68 @@ class Pairs:
     track_recall.unit = "of all pairs"
 
 
+def chain(n_rows, n_codes=64, step=6):
+    """Codes of which each row is near the one before and the one after, and few others."""
+    rng = np.random.default_rng(0)
+    codes = np.empty((n_rows, n_codes), np.uint8)
+    row = rng.integers(0, 256, n_codes, np.uint8)
+    for number in range(n_rows):
+        row[(np.arange(step) + step * number) % n_codes] = rng.integers(0, 256, step)
+        codes[number] = row
+    return codes
+
+
+def family(n_rows, n_codes=64):
+    """Codes of near copies of one row, most of them near one another."""
+    rng = np.random.default_rng(0)
+    codes = np.tile(rng.integers(0, 256, n_codes, np.uint8), (n_rows, 1))
+    is_new = rng.random(codes.shape) < 0.05
+    codes[is_new] = rng.integers(0, 256, int(is_new.sum()))
+    return codes
+
+
+class Removals:
+    """Which rows are removed, by rule "kept" and by rule "chain", where many are near others."""
+
+    params = (["chain", "family"], [1_000, 100_000])
+    param_names = ("rows", "number")
+    timeout = 600
+
+    def setup(self, name, n_rows):
+        array = {"chain": chain, "family": family}[name](n_rows)
+        self.codes = codes.PackedCodes(array, 8, {})
+
+    def kept(self):
+        return neighbors.removals(self.codes, 0.8).removed
+
+    def chains(self):
+        """As ``sparsemaps dedup --rule chain`` does: pairs that join the rows of each cluster."""
+        given = self.codes, 0.8, 0.95, 1000
+        numbers = neighbors.clusters(*_search.spanning_pairs(*given, None), len(self.codes))
+        return np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1) == 0)
+
+    def time_kept(self, name, n_rows):
+        self.kept()
+
+    def time_chain(self, name, n_rows):
+        self.chains()
+
+    def peakmem_kept(self, name, n_rows):
+        self.kept()
+
+    def track_ratio_chain(self, name, n_rows):
+        return ratio(self.chains, self.kept)
+
+    def track_removed_by_kept(self, name, n_rows):
+        return len(self.kept()) / n_rows
+
+    def track_removed_by_chain(self, name, n_rows):
+        return len(self.chains()) / n_rows
+
+    track_ratio_chain.unit = "times faster"
+    track_removed_by_kept.unit = track_removed_by_chain.unit = "of the rows"
+
+
 def texts_with_copies(n_texts=5_000):
     """Texts of which half are others with some words changed."""
     rng = np.random.default_rng(0)
@@ -242,7 +305,7 @@ class KeptIndex:
         shape = len(columns), 2**31 - 1
         X = sp.csr_array((np.ones(columns.size), columns.ravel(), indptr), shape)
         self.index = neighbors.KernelNeighbors(MinHash(n_hashes=64, random_state=0), radius=0.2)
-        self.index.fit(X[:n_rows]).radius_neighbors(X[:1])
+        self.index.fit(X[:n_rows]).insert_new(X[:1], threshold=0.8)  # makes the tables
         self.blocks = [X[start : start + step] for start in range(n_rows, len(columns), step)]
 
     def track_microseconds_a_row(self, n_rows, step):

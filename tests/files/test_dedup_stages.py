@@ -106,7 +106,7 @@ def test_what_is_the_same_is_not_made_again(folder, tmp_path, rule):
         ({}, NEAR),
         ({"source": "word:2"}, everything),
         ({"source": Texts("word:2", token_pattern=r"\w+")}, everything),
-        ({"source": Texts("word:2", token_pattern=r"\w+", min_length=1)}, everything),
+        ({"source": Texts("word:2", token_pattern=r"\w+", max_length=999)}, everything),
         ({"map": others}, everything),
         ({"map": MinHash(n_hashes=64, random_state=1)}, everything),
         ({"map": MinHash(n_hashes=64, bits=4, random_state=1)}, everything),
