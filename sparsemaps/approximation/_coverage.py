@@ -14,13 +14,13 @@ def coverage(moments: Moments, size: int, error: float | Array) -> Array:
 
 
 def _coverage(moments: Moments, size: int, error: float | Array) -> Array:
-    if moments.law == "binomial":
+    if moments.distribution == "binomial":
         return _binomial_coverage(moments, size, error / moments.span)
     # As a float, since NumPy 1 makes objects of integers beyond 64 bits.
     variance = _largest_variance(moments, float(size))
-    if moments.law == "normal":
+    if moments.distribution == "normal":
         return _normal_coverage(variance, error - np.abs(moments.bias))
-    if moments.law == "jumps":
+    if moments.distribution == "jumps":
         # Of jumps of one size, the sum is normal after the correction for continuity. Where
         # they are larger than the error, Chebyshev's inequality is the best that can be said.
         slack = error - np.abs(moments.bias)

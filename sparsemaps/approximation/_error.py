@@ -159,7 +159,7 @@ def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, Pairs]:
     sample = used_columns(sample)
     kernel = upper(fitted.exact_kernel(sample))
     doubled = kernel
-    if fitted.law.depends_on_doubled:
+    if fitted.law.uses_doubled_rows:
         doubled = upper(fitted.exact_kernel(2 * sample))
     factors = tuple(exact_pairs(part, sample)[1] for part in fitted.factors)
     squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)

@@ -193,7 +193,7 @@ def agreements(
         if not isinstance(codes, PackedCodes):
             raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
     both = collisions(A, B, n_jobs=n_jobs)
-    if not A.law.takes_parts:
+    if not A.law.needs_parts:
         return both
     parts = (collisions(A.part(which), B.part(which), n_jobs=n_jobs) for which in (0, 1))
     return ProductCounts(both, *parts)

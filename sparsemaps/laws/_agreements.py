@@ -112,7 +112,7 @@ class MinMaxLaw(CodesLaw):
         zero_bit = pairs.measured * (2.0**-self.t_bits - self._chance_of(pairs))
         return replace(super().bias(pairs), zero_bit=zero_bit)
 
-    def most_measured(self, kernel: Array) -> Array:
+    def worst_measured(self, kernel: Array) -> Array:
         return 1 - kernel  # rows of one column: i* is always the same
 
 
@@ -167,9 +167,9 @@ class SignsLaw(CodesLaw):
         common = moments.span**2 * covariance_of_signs(rate, self.width)
         return replace(moments, common=common, block=np.full(1, float(self.width)))
 
-    def most_measured(self, kernel: Array) -> Array:
+    def worst_measured(self, kernel: Array) -> Array:
         if not self.measured:
-            return super().most_measured(kernel)
+            return super().worst_measured(kernel)
         name = "distribution='rademacher'" if self.distribution else repr(self.kernel)
         raise UnknownVarianceError(
             f"the rate at which signs agree is the kernel only nearly for {name}; how nearly "

@@ -54,7 +54,7 @@ class CodeLaw(ABC):
     """Of codes of several maps side by side, the law of each; the first has the highest bits."""
 
     @property
-    def takes_parts(self) -> bool:
+    def needs_parts(self) -> bool:
         """Whether the estimate depends on which parts of a code agree."""
         return False
 
@@ -222,7 +222,7 @@ class ByProduct(CodeLaw):
         return math.prod(part.chance for part in self.parts)
 
     @property
-    def takes_parts(self) -> bool:
+    def needs_parts(self) -> bool:
         chances = [part.chance for part in self.parts]
         if len(chances) > 2 and any(chances):
             raise ValueError(
@@ -233,7 +233,7 @@ class ByProduct(CodeLaw):
     def estimate(self, counts: Any, n_hashes: int) -> tuple[Array, Array]:
         """For two maps, the mean over samples of a number that depends on which of the two codes
         agree."""
-        if not self.takes_parts:
+        if not self.needs_parts:
             both = counts.both if isinstance(counts, ProductCounts) else counts
             return ByChance(self.bits, 0.0).estimate(both, n_hashes)
         if not isinstance(counts, ProductCounts):

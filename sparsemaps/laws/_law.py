@@ -28,14 +28,14 @@ class Law(ABC):
     shares_buckets: ClassVar[bool] = False
     """Whether columns are hashed to buckets that several of them share."""
 
-    @property
-    def _name(self) -> str:
-        """Of the map, for errors."""
-        return type(self).__name__.removesuffix("Law")
-
     is_of_sets: ClassVar[bool] = False
     """Whether a row is the set of columns that are not 0, whatever their values. Packed codes keep
     the sizes of sets."""
+
+    @property
+    def _name(self) -> str:
+        """The map's name, for errors."""
+        return type(self).__name__.removesuffix("Law")
 
     @property
     def nonnegative_rule(self) -> str | None:
@@ -92,11 +92,11 @@ class Law(ABC):
         return 0.0
 
     @property
-    def depends_on_doubled(self) -> bool:
+    def uses_doubled_rows(self) -> bool:
         """Whether the moments depend on the kernel of the rows times 2."""
         return False
 
-    def most_doubled(self, kernel: Array) -> Array:
+    def largest_doubled(self, kernel: Array) -> Array:
         """The largest kernel of rows times 2, for the kernels of the rows themselves."""
         return kernel
 
@@ -107,7 +107,7 @@ class Law(ABC):
         where there are none."""
         return ""
 
-    def most_measured(self, kernel: Array) -> Array:
+    def worst_measured(self, kernel: Array) -> Array:
         """The least favourable rates that have no formula. UnknownVarianceError if unknown."""
         return np.zeros_like(kernel)
 
@@ -127,13 +127,13 @@ class Law(ABC):
         ones = np.ones(N_GRID)
         return Pairs(
             kernel=kernel,
-            doubled=self.most_doubled(kernel),
+            doubled=self.largest_doubled(kernel),
             inner=np.linspace(-1.0, 1.0, N_GRID),
             square_x=ones,
             square_y=ones,
             overlap=0 * ones,
             peak=0 * ones,
-            measured=self.most_measured(kernel),
+            measured=self.worst_measured(kernel),
         )
 
     def moments_of_any_pair(self) -> Moments:

@@ -60,7 +60,7 @@ class Pairs:
         return replace(self, **parts, factors=tuple(pairs._only(chosen) for pairs in self.factors))
 
 
-Law = Literal["binomial", "gamma", "normal", "jumps"]
+Distribution = Literal["binomial", "gamma", "normal", "jumps"]
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Moments:
     """The exact kernel."""
     unit: Array
     """The size times the variance, for independent components."""
-    law: Law
-    """The distribution of the estimate. "binomial" is that of a mean of independent bits. "gamma"
+    distribution: Distribution
+    """That of the estimate. "binomial" is that of a mean of independent bits. "gamma"
     says that one minus the estimate is gamma distributed, "normal" that the error is normal.
     "jumps" says that the error is a sum of one number, the jump, for each two columns that share a
     bucket, which may be few."""

@@ -98,7 +98,7 @@ class ProductLaw(Law):
                 inner=kernel,
                 square_x=np.ones_like(kernel),
                 square_y=np.ones_like(kernel),
-                measured=law.most_measured(kernel),
+                measured=law.worst_measured(kernel),
             )
             for law, kernel in zip(self.factors, grids, strict=True)
         )

@@ -77,14 +77,14 @@ class FourierLaw(Law):
         return BySigns(known.get(self.kernel))
 
     @property
-    def depends_on_doubled(self) -> bool:
+    def uses_doubled_rows(self) -> bool:
         return self.kernel != "folded_rbf"
 
     @property
     def least_kernel(self) -> float:
         return 0.0 if self.spectrum is None else -1.0
 
-    def most_doubled(self, kernel: Array) -> Array:
+    def largest_doubled(self, kernel: Array) -> Array:
         if self.spectrum is not None:
             return np.ones_like(kernel)
         if self.kernel == "laplacian":
@@ -166,7 +166,7 @@ class FastfoodLaw(Law):
         return Moments(
             kernel=np.concatenate([one.kernel for one in moments]),
             unit=np.concatenate([one.unit for one in moments]),
-            law="gamma",
+            distribution="gamma",
             paired=True,
             common=np.concatenate([one.common for one in moments]),
             block=np.repeat(np.asarray(self.widths, float), N_GRID),

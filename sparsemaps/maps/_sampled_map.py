@@ -53,9 +53,10 @@ class HasCodes:
         """
         _checks.check_bool("packed", packed)
         out, sampled, sizes = self.draw.encode(self._work(X), packed=packed)
-        return self._packed(out, sampled, sizes) if packed else np.asarray(out)
+        return self._packed_codes(out, sampled, sizes) if packed else np.asarray(out)
 
-    def _packed(self, out: Bytes, sampled: Array, sizes: Array | None) -> PackedCodes:
+    def _packed_codes(self, out: Bytes, sampled: Array, sizes: Array | None) -> PackedCodes:
+        """What a draw has encoded, with the map and the law of its codes."""
         draw = self.draw
         law = draw.law
         return PackedCodes(

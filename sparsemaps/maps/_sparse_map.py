@@ -123,9 +123,8 @@ class SparseMap(
         }
         if not numbers:
             return self._law()
-        plain = copy.copy(
-            self
-        )  # NumPy's numbers become Python's, whose arithmetic does not overflow
+        # NumPy's numbers become Python's, whose arithmetic does not overflow.
+        plain = copy.copy(self)
         vars(plain).update(numbers)
         return plain._law()
 
@@ -356,7 +355,7 @@ class SparseMap(
         self._check_together()
 
     def _finish_fit(self, n_columns: int | None, rows: RowReader | None) -> Self:
-        """Draw the seed and what maps rows."""
+        """Draw the seed, compute parameters from the data, and make the draw."""
         for name in ("_draw", "_learned"):
             vars(self).pop(name, None)
         self.seed_ = _seeding.draw_seed(self.random_state)
@@ -370,8 +369,10 @@ class SparseMap(
             for name, value in self._parameters_in_use().items()
             if name not in _NOT_IN_CONFIG
         }
-        given = parameters, self.seed_, n_columns, self.law, self.size
-        self._draw: Draw = self._draw_class()(*given)
+        # The law is that of the computed parameters, so that these are attributes by now.
+        self._draw: Draw = self._draw_class()(
+            parameters, self.seed_, n_columns, self.law, self.size
+        )
         return self
 
     @property

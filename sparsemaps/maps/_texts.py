@@ -73,7 +73,7 @@ class TextEncoder:
         if not packed:
             return np.concatenate(out)
         all_sizes = None if sizes[0] is None else np.concatenate(sizes)
-        codes: PackedCodes = self._map._packed(
+        codes: PackedCodes = self._map._packed_codes(
             np.concatenate(out), np.concatenate(sampled), all_sizes
         )
         codes.config[TEXTS] = self._config

@@ -1,7 +1,7 @@
 """Sign projections: the acos and acos-chi-square kernels as collisions of bits."""
 
 from collections.abc import Iterator
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -24,6 +24,16 @@ _VECTORS = {
     ("acos_chi2", None): _kernel.CAUCHY,
 }
 """The distribution of the random vectors; None where they are blocks of orthogonal ones."""
+
+
+class _Parameters(TypedDict, total=False):
+    """Parameters that do not change the type of the output."""
+
+    kernel: Literal["acos", "acos_chi2"]
+    n_hashes: int
+    distribution: Literal["rademacher", "orthogonal"] | None
+    random_state: RandomState
+    n_jobs: int | None
 
 
 class SignProjection(SampledMap[Output]):
@@ -146,36 +156,24 @@ class SignProjection(SampledMap[Output]):
     def __init__(
         self: "SignProjection[Array]",
         *,
-        kernel: Literal["acos", "acos_chi2"] = ...,
-        n_hashes: int = ...,
-        distribution: Literal["rademacher", "orthogonal"] | None = ...,
         dense_output: Literal[True],
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
+        **parameters: Unpack[_Parameters],
     ) -> None: ...
 
     @overload
     def __init__(
         self: "SignProjection[CsrMatrix]",
         *,
-        kernel: Literal["acos", "acos_chi2"] = ...,
-        n_hashes: int = ...,
-        distribution: Literal["rademacher", "orthogonal"] | None = ...,
         dense_output: Literal[False] = ...,
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
+        **parameters: Unpack[_Parameters],
     ) -> None: ...
 
     @overload
     def __init__(
         self: "SignProjection[Array | CsrMatrix]",
         *,
-        kernel: Literal["acos", "acos_chi2"] = ...,
-        n_hashes: int = ...,
-        distribution: Literal["rademacher", "orthogonal"] | None = ...,
         dense_output: bool,
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
+        **parameters: Unpack[_Parameters],
     ) -> None: ...
 
     def __init__(
@@ -206,17 +204,16 @@ class SignProjection(SampledMap[Output]):
         return SignsDraw
 
     def _law(self) -> SignsLaw:
-        of_blocks = self.distribution == "orthogonal" and self.n_columns is not None
+        width = None
+        if self.distribution == "orthogonal" and self.n_columns is not None:
+            width = _orthogonal.padded_width("distribution", "orthogonal", self.n_columns)
         return SignsLaw(
             bits=1,
             kernel=self.kernel,
             distribution=self.distribution,
             dense_output=self.dense_output,
-            width=self._block_width(self.n_columns) if of_blocks else None,
+            width=width,
         )
-
-    def _block_width(self, n_columns: int | None) -> int:
-        return _orthogonal.padded_width("distribution", "orthogonal", n_columns)
 
 
 class SignsDraw(CodesDraw):

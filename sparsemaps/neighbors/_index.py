@@ -240,7 +240,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             codes, rows = self._encoded(X)
         else:
             codes, rows = self._begin(X, 0)
-        if rows is None and not codes.law.takes_parts:
+        if rows is None and not codes.law.needs_parts:
             return self._kept.insert_new(codes, self._index_search().target(threshold))
         search, new = self._index_search(), np.zeros(len(codes), bool)
         with self._kept.lock:

@@ -103,7 +103,7 @@ class IndexSearch(NamedTuple):
         self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
     ) -> Array:
         """The estimates of pairs of a query and a row, of which so many codes differ."""
-        if not queries.law.takes_parts:
+        if not queries.law.needs_parts:
             return _search.estimates(queries, queries, i, j, differing)
         numbers, place = np.unique(j, return_inverse=True)
         return _search.estimates(queries, self.kept.gathered(state, numbers), i, place, differing)

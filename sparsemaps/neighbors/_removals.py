@@ -169,7 +169,7 @@ def by_estimate(
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
     rows = _BothSets(codes, earlier)
-    table = None if codes.law.takes_parts else codes.kernel(np.arange(codes.n_hashes + 1))
+    table = None if codes.law.needs_parts else codes.kernel(np.arange(codes.n_hashes + 1))
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
         if table is not None:

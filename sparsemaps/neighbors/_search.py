@@ -44,7 +44,7 @@ def similar(
     max_bucket = _checks.check_int("max_bucket", max_bucket, 1, _checks.LARGEST_INT32)
     least = least_agreeing(codes, threshold)
     how = n_jobs, sizes, stages
-    if not codes.law.takes_parts:
+    if not codes.law.needs_parts:
         i, j, differing = pairs_of(codes, other, least, recall, max_bucket, *how)
         return i, j, estimates(codes, codes if other is None else other, i, j, differing)
     estimate = partial(_estimates_of_pairs, codes, other)
@@ -76,7 +76,7 @@ def spanning_pairs(
         for i, j, _ in _brute.pairs_by_tile(different, None, max_differing, n_jobs, stages):
             pairs = _hashing.pairs_of_rows(i, j)
             components.join(_estimated_pairs(codes, None, threshold, pairs))
-    elif codes.law.takes_parts:
+    elif codes.law.needs_parts:
 
         def make_filter() -> _hashing.Filter:
             own = _clusters.Components(len(codes))
@@ -211,7 +211,7 @@ def _estimated_pairs(
     codes: PackedCodes, other: PackedCodes | None, threshold: float, pairs: Array
 ) -> Array:
     """The pairs, one number each, whose estimate is at least `threshold`."""
-    if not codes.law.takes_parts:
+    if not codes.law.needs_parts:
         return pairs
     i, j = _hashing.rows_of_pairs(pairs, 0 if other is None else len(codes))
     return pairs[reaches(_estimates_of_pairs(codes, other, i, j), threshold)]
@@ -363,7 +363,7 @@ def estimates(
     """The estimates for pairs of row i of `codes` and row j of `other`, of which `differing` codes
     differ."""
     n = codes.n_hashes
-    if not codes.law.takes_parts:
+    if not codes.law.needs_parts:
         table: Array = codes.kernel(np.arange(n + 1))
         return table[n - differing]
     own, place = np.unique(i, return_inverse=True)

@@ -67,7 +67,7 @@ def test_products_are_exact_where_counts_are_their_means(p, q):
     one, other = np.meshgrid(KERNELS, KERNELS)
     first, second = one + (1 - one) * p, other + (1 - other) * q
     law = ByProduct((ByChance(2, p), ByChance(1, q)))
-    assert law.takes_parts
+    assert law.needs_parts
     assert (law.bits, law.chance) == (3, p * q)
     counts = ProductCounts(64 * first * second, 64 * first, 64 * second)
     np.testing.assert_allclose(law.estimate(counts, 64)[0], one * other, atol=1e-12)
@@ -85,7 +85,7 @@ def test_products_are_exact_where_counts_are_their_means(p, q):
 
 def test_products_that_never_agree_by_chance_need_no_parts():
     law = ByProduct((ByChance(1, 0.0), ByChance(3, 0.0)))
-    assert not law.takes_parts
+    assert not law.needs_parts
     for counts in ([3, 8], ProductCounts([3, 8], [8, 8], [4, 8])):
         np.testing.assert_array_equal(law.estimate(counts, 8)[0], [3 / 8, 1])
 
