@@ -102,11 +102,11 @@ def kernel_error(
     _check_at_least("n_seeds", n_seeds, 2)
     rng = np.random.default_rng(int(_seeding.draw_seed(random_state)))
     fitted, sample = _error.sample_rows(map, X, n_pairs, rng)
-    exact, pairs = _error.exact_pairs(fitted, sample)
+    pairs = _error.exact_pairs(fitted, sample)
     seeds = [int(s) for s in rng.integers(2**31, size=n_seeds)]
     pairs = _error.measured(fitted, sample, pairs, seeds)
     estimates = _error.estimates(fitted, sample, seeds)
-    return _error.summary(fitted, exact, pairs, estimates - exact, sample)
+    return _error.summary(fitted, pairs, estimates - pairs.kernel, sample)
 
 
 def min_components(
@@ -330,7 +330,7 @@ def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
 def _pairs_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> tuple[Law, Pairs]:
     """The law of the map, fitted to X, and pairs of a sample of rows, with measured rates."""
     fitted, sample = _error.sample_rows(map, X, n_pairs, np.random.default_rng(0))
-    pairs = _error.exact_pairs(fitted, sample)[1]
+    pairs = _error.exact_pairs(fitted, sample)
     signs = any(leaf.measured == "signs" for leaf in fitted.law.leaves())
     measured = _error.resized(fitted, 4096 if signs else 1024)
     pairs = _error.measured(measured, sample, pairs, range(4), signs=signs)
@@ -429,7 +429,7 @@ class KernelApproximationDisplay:
         _check_at_least("n_seeds", n_seeds, 2)
         rng = np.random.default_rng(int(_seeding.draw_seed(random_state)))
         fitted, sample = _error.sample_rows(map, X, n_pairs, rng)
-        exact, pairs = _error.exact_pairs(fitted, sample)
+        pairs = _error.exact_pairs(fitted, sample)
         seeds = [int(s) for s in rng.integers(2**31, size=n_seeds)]
         own = fitted.size
         if sizes is None:
@@ -439,9 +439,9 @@ class KernelApproximationDisplay:
             resized = _error.resized(fitted, size).fit(sample)
             with_rates = _error.measured(resized, sample, pairs, seeds)
             estimates = _error.estimates(resized, sample, seeds)
-            errors.append(_error.summary(resized, exact, with_rates, estimates - exact, sample))
+            errors.append(_error.summary(resized, with_rates, estimates - pairs.kernel, sample))
         estimate = _error.estimates(fitted, sample, seeds[:1])[0]
-        display = cls(exact=exact, estimate=estimate, errors=errors, name=type(map).__name__)
+        display = cls(exact=pairs.kernel, estimate=estimate, errors=errors, name=type(map).__name__)
         return display.plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> "KernelApproximationDisplay":

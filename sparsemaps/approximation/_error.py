@@ -153,21 +153,21 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
     return fitted, sample
 
 
-def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, Pairs]:
-    """The exact kernel of all pairs of rows, and what the variance formulas ask of them."""
+def exact_pairs(fitted: Any, sample: Any) -> Pairs:
+    """The exact kernel of all pairs of rows, and what else the variance formulas ask of them."""
     # No kernel depends on columns that no row has: without them, products take less memory.
     sample = used_columns(sample)
     kernel = upper(fitted.exact_kernel(sample))
     doubled = kernel
     if fitted.law.uses_doubled_rows:
         doubled = upper(fitted.exact_kernel(2 * sample))
-    factors = tuple(exact_pairs(part, sample)[1] for part in fitted.factors)
+    factors = tuple(exact_pairs(part, sample) for part in fitted.factors)
     squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
     largest = np.array(
         [abs(row).max(initial=0) for row in np.split(sample.data, sample.indptr[1:-1])]
     )
     first, second = np.triu_indices(sample.shape[0], 1)
-    pairs = Pairs(
+    return Pairs(
         kernel=kernel,
         doubled=doubled,
         inner=upper(sample @ sample.T),
@@ -179,7 +179,6 @@ def exact_pairs(fitted: Any, sample: Any) -> tuple[Array, Pairs]:
         measured=np.zeros_like(kernel),
         factors=factors,
     )
-    return kernel, pairs
 
 
 def _peaks(sample: Any, first: Any, second: Any) -> Array:
@@ -259,9 +258,7 @@ def _peak(sample: Any) -> float:
     return float(np.sqrt((squares[norms > 0] / norms[norms > 0]).max(initial=0)))
 
 
-def summary(
-    fitted: Any, exact: Array, pairs: Pairs, errors: Array, sample: Any = None
-) -> KernelError:
+def summary(fitted: Any, pairs: Pairs, errors: Array, sample: Any = None) -> KernelError:
     """The result. `errors` has a row for each seed, `pairs` the measured rates, `sample` the
     rows."""
     n_seeds = len(errors)

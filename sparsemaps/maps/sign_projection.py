@@ -26,7 +26,7 @@ _VECTORS = {
 """The distribution of the random vectors; None where they are blocks of orthogonal ones."""
 
 
-class _Parameters(TypedDict, total=False):
+class _SignParameters(TypedDict, total=False):
     """Parameters that do not change the type of the output."""
 
     kernel: Literal["acos", "acos_chi2"]
@@ -157,7 +157,7 @@ class SignProjection(SampledMap[Output]):
         self: "SignProjection[Array]",
         *,
         dense_output: Literal[True],
-        **parameters: Unpack[_Parameters],
+        **parameters: Unpack[_SignParameters],
     ) -> None: ...
 
     @overload
@@ -165,7 +165,7 @@ class SignProjection(SampledMap[Output]):
         self: "SignProjection[CsrMatrix]",
         *,
         dense_output: Literal[False] = ...,
-        **parameters: Unpack[_Parameters],
+        **parameters: Unpack[_SignParameters],
     ) -> None: ...
 
     @overload
@@ -173,7 +173,7 @@ class SignProjection(SampledMap[Output]):
         self: "SignProjection[Array | CsrMatrix]",
         *,
         dense_output: bool,
-        **parameters: Unpack[_Parameters],
+        **parameters: Unpack[_SignParameters],
     ) -> None: ...
 
     def __init__(

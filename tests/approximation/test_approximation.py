@@ -183,9 +183,9 @@ def test_parts_of_the_bias_are_printed_by_name():
 def runs(random_map, n_seeds, n=250):
     """What kernel_error finds for the same pairs, n times, with other seeds each time."""
     fitted, sample = _error.sample_rows(random_map, rows(8), 100, np.random.default_rng(0))
-    exact, pairs = _error.exact_pairs(fitted, sample)
-    errors = _error.estimates(fitted, sample, range(n * n_seeds)) - exact
-    return [_error.summary(fitted, exact, pairs, part) for part in np.split(errors, n)]
+    pairs = _error.exact_pairs(fitted, sample)
+    errors = _error.estimates(fitted, sample, range(n * n_seeds)) - pairs.kernel
+    return [_error.summary(fitted, pairs, part) for part in np.split(errors, n)]
 
 
 def assert_error_bars(name, found, factor=1.0):

@@ -126,7 +126,7 @@ def test_the_bias_of_a_series_counts(kernel):
     X = pair(0.2)
     sketch = TensorSketch(kernel=kernel, gamma=0.5, degree=1)
     fitted = _error.resized(sketch, 1).fit(X)
-    moments = fitted.law.moments(_error.exact_pairs(fitted, sp.csr_array(X))[1])
+    moments = fitted.law.moments(_error.exact_pairs(fitted, sp.csr_array(X)))
     bias = abs(float(moments.bias[0]))
     error = 2 * bias
     size = min_components(sketch, error, X=X)
