@@ -557,7 +557,8 @@ def _add_dedup(commands: Any) -> None:
         codes = parser.add_argument(
             "--against", action="append", type=_name, metavar="FOLDER",
             help="remove what is near a record that an earlier run kept, whose folder is "
-            "OUTPUT.stages, or near a record of a file of codes; may be given several times",
+            "OUTPUT.stages, that one of a directory of such folders kept, or near a record of a "
+            "file of codes; may be given several times",
         )  # fmt: skip
         table.complete = codes.complete = _FILE  # type: ignore[attr-defined]
         _add_stages(parser)

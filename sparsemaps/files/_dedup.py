@@ -161,7 +161,8 @@ def deduplicate_files(
         same record of an earlier delivery.
     against : str, path-like, a sequence of these, or None, default=None
         Earlier deliveries: the folder ``OUTPUT.stages`` of an earlier run, which stands for the
-        records that were kept there, or a file of codes, which stands for all its records. They
+        records that were kept there; a directory of such folders, in the order of their names; or a
+        file of codes, which stands for all its records. They
         come before all records. By rule "kept", the records that are kept of deliveries one after
         the other are those that are kept of all of them together. By rule "chain", a cluster with a
         record that is near one of them is left out.

@@ -116,7 +116,8 @@ def make_plan(
         of_any_rule = outputs.clusters, outputs.bad_records
         if rule.name == "chain" and all(table is not one for one in of_any_rule):
             raise ValueError(f"{what} is for rule 'kept': by chains, no record says why")
-    rule = rule._replace(against=_earlier_deliveries(rule.against))
+    folder = _folder_of(outputs.records)
+    rule = rule._replace(against=_earlier_deliveries(rule.against, folder))
     _threads.resolve_n_jobs(n_jobs)
     fitted = as_fitted(MinHash(random_state=0) if map is None else map)
     if not fitted.has_codes:
@@ -134,7 +135,6 @@ def make_plan(
         pairs = one_each(paths, os.fspath(outputs.records), lambda name: name)
         files = [(name, [path]) for name, path in pairs]
     check_outputs(job.source, files)
-    folder = _folder_of(outputs.records)
     _refuse_clashes(paths, rule, outputs, files, folder)
     return DedupPlan(job, search, rule, known_inputs(paths), outputs, files, is_many, folder)
 
@@ -169,25 +169,41 @@ def _refuse_clashes(
     _output_files.refuse_clashes([*paths, *files_of(rule.against)], names)
 
 
-def _earlier_deliveries(against: Any) -> tuple[Earlier, ...]:
-    """The codes of earlier deliveries, and which of their records were kept."""
+def _earlier_deliveries(against: Any, own: str | None) -> tuple[Earlier, ...]:
+    """The codes of earlier deliveries, and which of their records were kept. `own` is the folder of
+    stages of this run, which is none of them."""
     paths: list[Any] = []
     if against is not None:
         paths = list(against) if isinstance(against, (list, tuple)) else [against]
-    return tuple(earlier for path in paths for earlier in _earlier(path))
+    return tuple(earlier for path in paths for earlier in _earlier(path, own))
 
 
-def _earlier(path: Any) -> list[Earlier]:
-    codes, kept = (os.path.join(path, name) for name in (CODES, KEPT))
-    if os.path.isdir(path) and os.path.exists(codes):
-        if not os.path.exists(kept):
-            raise ValueError(f"{path} is of a run that is not complete: {KEPT} is missing")
-        return [Earlier(InputFile(codes), InputFile(kept))]
+def _earlier(path: Any, own: str | None) -> list[Earlier]:
+    """The folder of stages of a run, a directory of such folders, or files of codes."""
+    if os.path.exists(os.path.join(path, CODES)):
+        return [_of_run(path)]
+    if os.path.isdir(path):
+        inside = (os.path.join(path, name) for name in sorted(os.listdir(path)))
+        runs = [one for one in inside if one.endswith(STAGES) and os.path.isdir(one)]
+        if runs:
+            return [_of_run(run) for run in runs if os.path.abspath(run) != own]
     paths = expand(path)
     for one in paths:
         if not is_regular(one):
             raise ValueError(f"against must be files of codes, or folders of stages, got {one}")
+        stages = os.fspath(one) + STAGES
+        if os.path.isdir(stages) and not os.fspath(one).endswith(".npy"):
+            raise ValueError(f"{one} is an output of records; their codes are in {stages}")
     return [Earlier(InputFile(one), None) for one in paths]
+
+
+def _of_run(folder: Any) -> Earlier:
+    codes, kept = (os.path.join(folder, name) for name in (CODES, KEPT))
+    for file in (codes, kept):
+        if not os.path.exists(file):
+            name = os.path.basename(file)
+            raise ValueError(f"{folder} is of a run that is not complete: {name} is missing")
+    return Earlier(InputFile(codes), InputFile(kept))
 
 
 def files_of(against: tuple[Earlier, ...]) -> list[InputFile]:

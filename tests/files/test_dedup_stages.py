@@ -321,6 +321,27 @@ def test_each_of_several_deliveries_counts(tmp_path):
             assert (tmp_path / "c").read_text() == "\n".join(texts[4:]) + "\n"
 
 
+def test_a_directory_of_runs(tmp_path):
+    """Each of its runs is a delivery, but for the run itself, which was ended or is repeated."""
+    texts = [" ".join(f"w{row}x{n}" for n in range(30)) for row in range(6)]
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for name, some in (("a", texts[:2]), ("b", texts[2:4]), ("c", texts)):
+        (tmp_path / f"{name}.txt").write_text("\n".join(some) + "\n")
+    for name in "ab":
+        deduplicate_files(MINHASH, tmp_path / f"{name}.txt", runs / name, **WORDS)
+    for resume in (True, True, False):
+        how = {"against": runs, "resume": resume, **WORDS}
+        done = deduplicate_files(MINHASH, tmp_path / "c.txt", runs / "c", **how)
+        assert (done.n_earlier, done.n_kept) == (4, 2)
+        assert (runs / "c").read_text() == "\n".join(texts[4:]) + "\n"
+    assert deduplicate_files(MINHASH, tmp_path / "c.txt", runs / "d", **how).n_kept == 0
+    with pytest.raises(
+        ValueError, match=r"a is an output of records; their codes are in .*a\.stages"
+    ):
+        deduplicate_files(MINHASH, tmp_path / "c.txt", runs / "e", against=runs / "a", **WORDS)
+
+
 @pytest.mark.parametrize("exact", [False, True])
 def test_a_cluster_near_an_earlier_record_is_left_out(tmp_path, exact):
     """By rule "chain", all of it, also records that are not near themselves; short records stay."""
