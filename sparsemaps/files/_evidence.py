@@ -1,5 +1,6 @@
 """Why records were removed: a table of removals, a table of clusters, and a report."""
 
+import dataclasses
 import itertools
 import mmap
 import os
@@ -18,6 +19,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import Earlier
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
+from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._removed_records import read_removals
 from sparsemaps.files._report import render
 from sparsemaps.files._reported import report_of, texts_of
@@ -62,14 +64,34 @@ def _write_bad(output: Any, bad: str) -> None:
 
 def _settings(plan: DedupPlan) -> dict[str, Any]:
     """The settings that a report shows."""
+    config = plan.job.map.to_config()
+    given = plan.job.source.given
+    rows = f"rows of LIBSVM files{_others(given)}"
+    if isinstance(given, Texts):
+        rows = given.analyzer + _others(given, "analyzer")
     return {
         "inputs": ", ".join(str(getattr(input, "path", input)) for input in plan.inputs),
-        "map": plan.job.map.to_config(),
-        "n-grams": plan.job.options.texts or "rows of LIBSVM files",
+        "map": f"{config['class']}{_listed(config['parameters'])}, seed {config['seed']}",
+        "n-grams": rows,
         **plan.search.recipe,
         "keep": plan.rule.keep,
-        "against": [str(earlier.codes) for earlier in plan.rule.against],
+        "against": ", ".join(str(earlier.codes) for earlier in plan.rule.against) or "nothing",
     }
+
+
+def _others(given: Texts | Svmlight, *shown: str) -> str:
+    """The parameters that are not the defaults."""
+    return _listed(
+        {
+            field.name: getattr(given, field.name)
+            for field in dataclasses.fields(given)
+            if field.name not in shown and getattr(given, field.name) != field.default
+        }
+    )
+
+
+def _listed(parameters: Mapping[str, Any]) -> str:
+    return "".join(f", {name} {value}" for name, value in parameters.items())
 
 
 # ---- tables --------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._job_options import Svmlight
+from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.libsvm._parse import (
     Part,
     RowsRead,
@@ -99,6 +99,10 @@ class InputBlock(NamedTuple):
 
 class Source(Protocol):
     """A kind of inputs: it cuts an input into pieces, and makes the rows of a piece."""
+
+    @property
+    def given(self) -> Texts | Svmlight:
+        """What users say of the inputs."""
 
     @property
     def max_line_bytes(self) -> int:

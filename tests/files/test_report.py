@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sparsemaps.files import _report, deduplicate_files
+from sparsemaps import MinHash
+from sparsemaps.files import Texts, _report, deduplicate_files
 from sparsemaps.files._report import Group, Pair, Report, draw_pairs, render
 
 HOSTILE = [
@@ -270,6 +271,19 @@ def test_rows_of_libsvm_files_and_of_an_earlier_delivery(tmp_path):
     )
     pairs = Parts((tmp_path / "b.html").read_text()).texts["pairs"]
     assert f"Removed: 20 7:1 8:1Stays: {earlier}:2Its text is not at hand." in pairs
+
+
+def test_settings_are_said_in_short(tmp_path):
+    (tmp_path / "in.txt").write_text("a b c d\n")
+    source = Texts("word:2", normalize="plain", min_length=2)
+    deduplicate_files(
+        MinHash(n_hashes=64, random_state=3), tmp_path / "in.txt", tmp_path / "out", source=source,
+        report=tmp_path / "r.html",
+    )  # fmt: skip
+    settings = Parts((tmp_path / "r.html").read_text()).texts["settings"]
+    for text in ("mapMinHash, bits 8, n_hashes 64, seed 3", "n-gramsword:2, normalize plain, "
+                 "min_length 2", "againstnothing"):  # fmt: skip
+        assert text in settings
 
 
 def test_what_the_report_is_not_for(tmp_path):
