@@ -1,9 +1,9 @@
 """The steps of a search: where their results may be kept, and progress."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sparsemaps._tools import _progress
+from sparsemaps._tools import _progress, _threads
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._typing import Array
 
@@ -31,11 +31,14 @@ class Stages:
         """The array of this kind that ``make()`` returns."""
         return make()
 
-    def counted(self, results: Iterable[T], total: int) -> Iterator[T]:
-        """The results of `total` steps, with a bar."""
+    def run(
+        self, step: Callable[..., T], steps: Sequence[tuple[Any, ...]], n_jobs: int | None
+    ) -> Iterator[T]:
+        """The results of ``step(*one)`` for all steps, which threads make, with a bar."""
+        results = _threads.stream(step, steps, n_jobs)
         if self._shown is False:
-            return iter(results)
-        return _progress.counted(results, total, self._shown, "pairs")
+            return results
+        return _progress.counted(results, len(steps), self._shown, "pairs")
 
     def within(self, name: str) -> "Stages":
         """The steps of a part of the job."""

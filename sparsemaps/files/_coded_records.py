@@ -29,13 +29,12 @@ from sparsemaps._tools._sources import (
     InputFile,
     is_regular,
 )
-from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, join_files
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import Results, counts, save_array
+from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors import _containment, _hashing, _search
@@ -262,43 +261,53 @@ def read_comments(path: str) -> list[tuple[int, str]]:
 
 
 def joining_pairs(
-    coded: CodedInputs, search: Search, folder: str, how: How, steps: Stages
+    coded: CodedInputs, search: Search, folder: str, how: How, steps: Steps
 ) -> tuple[Array, Array]:
     """Pairs that join the records of each cluster, by the estimates or by the exact kernel; and
     pairs of each record without samples and the first of its copies."""
-    threshold, recall = search.threshold, search.recall
-    own = coded.codes.load()
+    found = joined_candidates(coded, search, how, steps.made())
     if search.exact:
-        i, j = _joined_exactly(coded, search, own, folder, how, steps)
+        i, j = _joined_exactly(coded, search, found, folder, how, steps)
     else:
-        i, j = _search.spanning_pairs(own, threshold, recall, _search.MAX_BUCKET, how.n_jobs, steps)
+        i, j = found
     i_copies, j_copies = copies(coded.codes.digests())
     return np.concatenate([i, i_copies]), np.concatenate([j, j_copies])
 
 
-def _joined_exactly(
-    coded: CodedInputs, search: Search, codes: PackedCodes, folder: str, how: How, steps: Stages
-) -> tuple[Array, Array]:
+def joined_candidates(coded: CodedInputs, search: Search, how: How, steps: Steps) -> Any:
+    """What codes tell of the pairs of `joining_pairs`: the pairs, or where the exact kernel decides
+    the rows that may be in one."""
+    codes = coded.codes.load()
+    if not search.exact:
+        given = codes, search.threshold, search.recall
+        return _search.spanning_pairs(*given, _hashing.MAX_BUCKET, how.n_jobs, steps)
     least, recall = _search.for_candidates(codes, search.threshold, search.recall)
-    given = codes, least, recall
-    limits = _search.MAX_BUCKET, how.n_jobs
-    rows = _search.joined_rows(*given, *limits, stages=steps.within("rows"))
+    limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.within("rows"))
+    return _search.joined_rows(codes, least, recall, limits)
+
+
+def _joined_exactly(
+    coded: CodedInputs, search: Search, rows: Array, folder: str, how: How, steps: Steps
+) -> tuple[Array, Array]:
+    codes = coded.codes.load()
+    least, recall = _search.for_candidates(codes, search.threshold, search.recall)
+    limits = _hashing.MAX_BUCKET, how.n_jobs
     inputs = coded.inputs, None
     with ExitStack() as stack:
         kernel = exact_kernel(coded.job, inputs, (codes, None), (rows, rows), folder, how, stack)
         decide = _search.deciding(kernel, search.threshold)
-        return _search.joined_by(*given, decide, *limits, steps.within("exact"))
+        return _search.joined_by(codes, least, recall, decide, *limits, steps.within("exact"))
 
 
 def near_rows(
-    search: Search, codes: Codes, against: Sequence[Earlier], how: How, steps: Stages
+    search: Search, codes: Codes, against: Sequence[Earlier], how: How, steps: Steps
 ) -> Array:
     """The rows that are near a row of an earlier delivery, of which there may be several."""
     own, near = codes.load(), [np.empty(0, np.int64)]
     for number, one in enumerate(against):
         earlier = one.load()
         if len(earlier) and len(own):
-            given = search.threshold, search.recall, _search.MAX_BUCKET, how.n_jobs
+            given = search.threshold, search.recall, _hashing.MAX_BUCKET, how.n_jobs
             more = steps.within(f"against-{number}")
             near.append(_search.near_rows(earlier, own, *given, more))
     return distinct(np.concatenate(near))
@@ -319,6 +328,26 @@ def copies(digests: Array, key: Array | None = None) -> tuple[Array, Array]:
     return first_of[is_other], rows[is_other]
 
 
+def candidates(
+    search: Search, codes: tuple[PackedCodes, PackedCodes | None], how: How, steps: Steps
+) -> tuple[Array, ...]:
+    """What codes tell of the pairs of `similar`: the pairs and their similarities, or where the
+    exact kernel decides a few pairs, in which each row stands that it is asked about."""
+    own, other = codes
+    threshold, recall = search.threshold, search.recall
+    sizes = _hashing.Sizes(keys=search.max_bytes // 8)
+    if search.exact:
+        how_rows = _hashing.Limits(n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("rows"))
+        if search.is_containment:
+            return _containment.rows_in_pairs(own, other, threshold, recall, how_rows)
+        least, recall = _search.for_candidates(own, threshold, recall)
+        return _search.rows_in_pairs(own, other, least, recall, how_rows)
+    given = own, other, threshold, recall
+    if search.is_containment:
+        return _containment.contained(*given, how.n_jobs, sizes, steps)[:3]
+    return _search.similar(*given, _hashing.MAX_BUCKET, how.n_jobs, sizes, steps)
+
+
 def similar(
     job: Job,
     search: Search,
@@ -326,28 +355,21 @@ def similar(
     codes: tuple[PackedCodes, PackedCodes | None],
     folder: str,
     how: How,
-    steps: Stages,
-) -> tuple[Array, Array, Array]:
+    steps: Steps,
+) -> tuple[Array, ...]:
     """Pairs of records, of one set or of two, and their similarities, or containments; by the
     estimate or by the exact kernel."""
     own, other = codes
     threshold, recall = search.threshold, search.recall
-    sizes = _hashing.Sizes(keys=search.max_bytes // 8)
+    found = candidates(search, codes, how, steps.made())
     if not search.exact:
-        given = own, other, threshold, recall
-        if search.is_containment:
-            return _containment.contained(*given, how.n_jobs, sizes, steps)[:3]
-        return _search.similar(*given, _search.MAX_BUCKET, how.n_jobs, sizes, steps)
-    if search.is_containment:
-        rows_in_pairs = partial(_containment.rows_in_pairs, own, other, threshold, recall)
-        decided = partial(_containment.decided, own, other, threshold, recall)
-    else:
-        least, hashing = _search.for_candidates(own, threshold, recall)
-        rows_in_pairs = partial(_search.rows_in_pairs, own, other, least, hashing)
-        decided = partial(_search.decided, own, other, least, hashing)
-    rows = rows_in_pairs(n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("rows"))
+        return found
+    decided: Callable[..., tuple[Array, Array]] = _containment.decided
+    if not search.is_containment:
+        decided = _search.decided
+        threshold, recall = _search.for_candidates(own, threshold, recall)
     with ExitStack() as stack:
-        kernel = exact_kernel(job, inputs, codes, rows, folder, how, stack)
+        kernel = exact_kernel(job, inputs, codes, (found[0], found[1]), folder, how, stack)
 
         def similarity(i: Array, j: Array) -> Array:
             value = kernel(i, j)
@@ -355,8 +377,10 @@ def similar(
                 value = _containment.of_similarity(value, own, other, i, j)
             return value
 
-        decide = _search.deciding(similarity, threshold)
-        i, j = decided(decide=decide, n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("exact"))
+        decide = _search.deciding(similarity, search.threshold)
+        sizes = _hashing.Sizes(keys=search.max_bytes // 8)
+        exact = _hashing.Limits(n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("exact"))
+        i, j = decided(own, other, threshold, recall, decide, exact)
         return i, j, similarity(i, j)
 
 

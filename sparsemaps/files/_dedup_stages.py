@@ -13,12 +13,14 @@ from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import refuse_changes
 from sparsemaps._tools._typing import Array
+from sparsemaps.files import _search_tasks
 from sparsemaps.files._coded_records import (
     RANGE_BYTES,
     CodedInputs,
     Codes,
     Earlier,
     encode,
+    joined_candidates,
     joining_pairs,
     near_rows,
     ranges_of,
@@ -36,12 +38,14 @@ from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._removed_records import (
     SIMILARITY,
+    find_candidates,
     find_removals,
     key_of,
     leaders,
     read_removals,
 )
 from sparsemaps.files._results import Results, Steps, counts, save_array
+from sparsemaps.files._search_tasks import SharedSearch
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors._clusters import numbered_components
 
@@ -72,8 +76,10 @@ def _removal_stages(
     }  # fmt: skip
     removals = Task(REMOVED, recipe, of)
     endings = "", SIMILARITY
+    search = _kept_search(of)
+    yield from search.stages(n_search_tasks(plan), removals)
     yield Stage("removals", "records near a kept one", [removals], _find_removals, endings)
-    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    search.forget(results)
     recipe = {"removals": digest(removals.recipe)}
     clusters = Task(CLUSTERS, recipe, of)
     yield Stage("clusters", "the cluster of each record", [clusters], _find_stars)
@@ -89,12 +95,17 @@ def _chain_stages(
     of = plan, coded
     recipe = {"codes": coded.codes.digest, **plan.search.recipe}
     pairs = Task(PAIRS, recipe, of)
+    search = _pair_search(of)
+    yield from search.stages(n_search_tasks(plan), pairs)
     yield Stage("pairs", "pairs of near records", [pairs], _find_pairs)
-    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    search.forget(results)
     recipe = {**recipe, "exact": None, "against": _recipe_of(plan.rule.against)}
     near = Task(NEAR, recipe, of)  # of an earlier delivery only codes are known
+    search = _near_search(of)
+    if plan.rule.against:
+        yield from search.stages(n_search_tasks(plan), near)
     yield Stage("near", "records near those of earlier deliveries", [near], _find_near)
-    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    search.forget(results)
     clusters = Task(CLUSTERS, {"pairs": digest(pairs.recipe)}, coded.codes)
     yield Stage("clusters", "the cluster of each record", [clusters], _find_clusters)
     recipe = {
@@ -118,33 +129,72 @@ def listing(plan: DedupPlan) -> list[tuple[str, int, str]]:
     return [
         ("codes", n_ranges, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"),
         ("codes-join", 1, "the codes of all inputs in one file"),
-        *_SEARCHES[plan.rule.name],
+        *_searches(plan),
         ("clusters", 1, "the cluster of each record"),
         ("kept", 1, "which records are kept"),
         *([] if plan.outputs.dry_run else [outputs]),
     ]
 
 
-_SEARCHES = {
-    "kept": [("removals", 1, "records near a kept one")],
-    "chain": [
+def _searches(plan: DedupPlan) -> list[tuple[str, int, str]]:
+    n = n_search_tasks(plan)
+    if plan.rule.name == "kept":
+        return [*_search_tasks.listing(n), ("removals", 1, "records near a kept one")]
+    return [
+        *_search_tasks.listing(n),
         ("pairs", 1, "pairs of near records"),
+        *(_search_tasks.listing(n, _NEAR_SEARCH) if plan.rule.against else []),
         ("near", 1, "records near those of earlier deliveries"),
-    ],
-}
+    ]
 
 
-_STEPS = "search-"
-"""What names of results of a search that is not complete begin with."""
+def n_search_tasks(plan: DedupPlan) -> int:
+    """Among how many tasks a search is shared."""
+    return _search_tasks.n_tasks_of(plan.inputs)
+
+
+_NEAR_SEARCH = "near-search"
+
+
+def _kept_search(of: Any) -> SharedSearch:
+    plan, coded = of
+    recipe = {"codes": coded.codes.digest, "against": _recipe_of(plan.rule.against), "rule": "kept",
+              **plan.search.recipe}  # fmt: skip
+    return SharedSearch(_search_kept, of, recipe)
+
+
+def _search_kept(of: Any, path: str, how: How, steps: Steps) -> None:
+    plan, coded = of
+    find_candidates(coded, plan.search, plan.rule, path, how, steps)
+
+
+def _pair_search(of: Any) -> SharedSearch:
+    plan, coded = of
+    return SharedSearch(_search_pairs, of, {"codes": coded.codes.digest, **plan.search.recipe})
+
+
+def _search_pairs(of: Any, path: str, how: How, steps: Steps) -> None:
+    plan, coded = of
+    joined_candidates(coded, plan.search, how, steps)
+
+
+def _near_search(of: Any) -> SharedSearch:
+    plan, coded = of
+    recipe = {"codes": coded.codes.digest, "against": _recipe_of(plan.rule.against),
+              **plan.search.recipe}  # fmt: skip
+    return SharedSearch(_search_near, of, recipe, _NEAR_SEARCH)
+
+
+def _search_near(of: Any, path: str, how: How, steps: Steps) -> None:
+    plan, coded = of
+    near_rows(plan.search, coded.codes, plan.rule.against, how, steps)
 
 
 def _find_pairs(of: Any, path: str, how: How) -> int:
     """Write pairs that join the records of each cluster; returns their number."""
     plan, coded = of
-    folder = os.path.dirname(path)
-    recipe = {"codes": coded.codes.digest, **plan.search.recipe}
-    steps = Steps(Results(folder), _STEPS, recipe, how.progress)
-    i, j = joining_pairs(coded, plan.search, folder, how, steps)
+    steps = _pair_search(of).steps(path, how)
+    i, j = joining_pairs(coded, plan.search, os.path.dirname(path), how, steps)
     save_array(path, np.stack([i, j]).astype(np.uint32))
     return len(i)
 
@@ -152,11 +202,8 @@ def _find_pairs(of: Any, path: str, how: How) -> int:
 def _find_near(of: Any, path: str, how: How) -> int:
     """Write the rows that are near those of earlier deliveries; returns their number."""
     plan, coded = of
-    codes = coded.codes
-    recipe = {"codes": codes.digest, "against": _recipe_of(plan.rule.against),
-              **plan.search.recipe}  # fmt: skip
-    steps = Steps(Results(os.path.dirname(path)), _STEPS, recipe, how.progress)
-    near = near_rows(plan.search, codes, plan.rule.against, how, steps)
+    steps = _near_search(of).steps(path, how).made()
+    near = near_rows(plan.search, coded.codes, plan.rule.against, how, steps)
     save_array(path, near)
     return len(near)
 
@@ -192,9 +239,7 @@ def _of_clusters(sizes: Array) -> tuple[int, int]:
 def _find_removals(of: Any, path: str, how: How) -> int:
     """Write the removed records; returns their number."""
     plan, coded = of
-    recipe = {"codes": coded.codes.digest, "against": _recipe_of(plan.rule.against), "rule": "kept",
-              **plan.search.recipe}  # fmt: skip
-    steps = Steps(Results(os.path.dirname(path)), _STEPS, recipe, how.progress)
+    steps = _kept_search(of).steps(path, how)
     return find_removals(coded, plan.search, plan.rule, path, how, steps)
 
 

@@ -25,10 +25,12 @@ from sparsemaps._tools._sources import (
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files import _search_tasks
 from sparsemaps.files._coded_records import (
     BESIDE,
     RANGE_BYTES,
     Codes,
+    candidates,
     encode,
     holds_codes,
     ranges_of,
@@ -41,6 +43,7 @@ from sparsemaps.files._job_options import Search, Svmlight, Texts, rows_unless_s
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._rows import LibsvmRows
+from sparsemaps.files._search_tasks import SharedSearch
 from sparsemaps.files._tasks import (
     Engine,
     How,
@@ -300,9 +303,6 @@ STAGE_FILES = (
     *(PAIRS, PAIRS + SIMILARITY),
 )
 
-_STEPS = "search-"
-"""What names of results of a search that is not complete begin with."""
-
 
 def stages(plan: PairsPlan, inputs: Any, others: Any, results: Results) -> Iterator[Stage]:
     """The stages of a plan."""
@@ -315,8 +315,10 @@ def stages(plan: PairsPlan, inputs: Any, others: Any, results: Results) -> Itera
         "codes": codes.digest, "other": second and second.digest, **plan.search.recipe,
     }  # fmt: skip
     pairs = Task(PAIRS, recipe, of)
+    search = _shared_search(of)
+    yield from search.stages(_n_search_tasks(plan), pairs)
     yield Stage("pairs", "pairs of similar rows", [pairs], _find_pairs, ("", SIMILARITY))
-    results.remove(rf"{_STEPS}.*\.(npy|json)")
+    search.forget(results)
     output = None if plan.folder is None else os.path.abspath(plan.output)
     read = [*inputs, *(others or [])]
     of_lines = results.path(PAIRS), (codes, second), output or plan.output, read
@@ -334,7 +336,13 @@ def listing(plan: PairsPlan) -> list[tuple[str, int, str]]:
             n = sum(not holds_codes(one) for one in ranges)
             lines.append((name, n, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"))
             lines.append((f"{name}-join", 1, "the codes of all inputs in one file"))
+    lines += _search_tasks.listing(_n_search_tasks(plan))
     return [*lines, ("pairs", 1, "pairs of similar rows"), ("output", 1, "a line for each pair")]
+
+
+def _n_search_tasks(plan: PairsPlan) -> int:
+    """Among how many tasks the search is shared."""
+    return _search_tasks.n_tasks_of([*plan.inputs, *(plan.others or [])])
 
 
 def _is_one_file_of_codes(inputs: list[Any]) -> bool:
@@ -351,13 +359,27 @@ def _encode(
     return Codes(path, [len(PackedCodes.load(path))], digest(inputs[0].recipe))
 
 
+def _shared_search(of: Any) -> SharedSearch:
+    plan, _, sides = of
+    recipe = {"sides": [side and side.digest for side in sides], **plan.search.recipe}
+    return SharedSearch(_search, of, recipe)
+
+
+def _search(of: Any, path: str, how: How, steps: Steps) -> None:
+    plan, _, sides = of
+    candidates(plan.search, _loaded(sides), how, steps)
+
+
+def _loaded(sides: tuple[Codes, Codes | None]) -> tuple[PackedCodes, PackedCodes | None]:
+    return sides[0].load(), None if sides[1] is None else sides[1].load()
+
+
 def _find_pairs(of: Any, path: str, how: How) -> list[int]:
     """Write the pairs and their similarities; returns the numbers of rows and of pairs."""
     plan, inputs, sides = of
-    codes, other = sides[0].load(), None if sides[1] is None else sides[1].load()
+    codes, other = _loaded(sides)
     folder = os.path.dirname(path)
-    recipe = {"sides": [side and side.digest for side in sides], **plan.search.recipe}  # fmt: skip
-    steps = Steps(Results(folder), _STEPS, recipe, how.progress)
+    steps = _shared_search(of).steps(path, how)
     i, j, value = similar(plan.job, plan.search, inputs, (codes, other), folder, how, steps)
     save_array(path, np.stack([i, j]).astype(np.uint32))
     save_array(path + SIMILARITY, value)

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import (
     CodedInputs,
     Codes,
     Earlier,
+    candidates,
     copies,
     rows_of,
     similar,
 )
 from sparsemaps.files._job_options import Rule, Search
-from sparsemaps.files._results import save_array
+from sparsemaps.files._results import Steps, save_array
 from sparsemaps.files._tasks import How
-from sparsemaps.neighbors import _containment, _removals, _search
+from sparsemaps.neighbors import _containment, _hashing, _removals, _search
 from sparsemaps.neighbors._exact import exact_pairs
 from sparsemaps.neighbors._removals import Near, Removals
 
@@ -33,7 +33,7 @@ _EARLIER = "-earlier.npy"
 
 
 def find_removals(
-    coded: CodedInputs, search: Search, rule: Rule, path: str, how: How, steps: Stages
+    coded: CodedInputs, search: Search, rule: Rule, path: str, how: How, steps: Steps
 ) -> int:
     """Write removed records with their witnesses, and how similar they are; returns their
     number."""
@@ -45,14 +45,30 @@ def find_removals(
             found = _contained(coded, search, earlier, key, (folder, how, steps))
         else:
             near = _near(coded, search, earlier, folder, how, stack)
-            found = _removals.removed_rows(
-                own, earlier, near, key, _search.MAX_BUCKET, how.n_jobs, stages=steps,
-                folder=folder,
-            )  # fmt: skip
+            limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.made())
+            found = _removals.removed_rows(own, earlier, near, key, limits, folder)
     found = _with_copies(found, *copies(coded.codes.digests(), key))
     save_array(path, np.stack(found[:2]).astype(np.uint32))
     save_array(path + SIMILARITY, found.similarity)
     return len(found.removed)
+
+
+def find_candidates(
+    coded: CodedInputs, search: Search, rule: Rule, path: str, how: How, steps: Steps
+) -> None:
+    """Make the steps of the search with which `find_removals` begins."""
+    own = coded.codes.load()
+    with ExitStack() as stack:
+        earlier = _earlier_codes(rule.against, path + _EARLIER, stack)
+        if search.is_containment:
+            candidates(search, (own, None), how, steps)
+            _contained_in_earlier(own, earlier, search, how, steps)
+            return
+        least, recall = _search.least_agreeing(own, search.threshold), search.recall
+        if search.exact:
+            least, recall = _search.for_candidates(own, search.threshold, recall)
+        limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps)
+        _search.joined_rows(own, least, recall, limits, earlier)
 
 
 def read_removals(path: str, n_records: int, against: Sequence[Earlier]) -> Removals:
@@ -89,10 +105,8 @@ def _contained(
     i, j, value = i[is_later], j[is_later], value[is_later]
     order = np.lexsort((rank[j], rank[i]))
     i, j, value, before = i[order], j[order], value[order], rank[j[order]]
-    if earlier is not None and len(earlier) and n:
-        more = steps.within("earlier")
-        given = own, earlier, search.threshold, search.recall, how.n_jobs
-        of_earlier = _containment.contained(*given, stages=more)
+    of_earlier = _contained_in_earlier(own, earlier, search, how, steps.made())
+    if of_earlier is not None:
         i, j = np.r_[of_earlier[0], i], np.r_[of_earlier[1] + n, j]
         value = np.r_[of_earlier[2], value]
         before = np.r_[np.full(len(of_earlier[0]), -1), before]
@@ -104,6 +118,17 @@ def _contained(
             witness[row], similarity[row] = other, share
     removed = np.flatnonzero(witness >= 0)
     return Removals(removed, witness[removed], similarity[removed])
+
+
+def _contained_in_earlier(
+    codes: PackedCodes, earlier: PackedCodes | None, search: Search, how: How, steps: Steps
+) -> tuple[Array, ...] | None:
+    """Pairs of a record and a record of an earlier delivery that contains it; None if there can be
+    none."""
+    if earlier is None or not len(earlier) or not len(codes):
+        return None
+    given = codes, earlier, search.threshold, search.recall, how.n_jobs
+    return _containment.contained(*given, stages=steps.within("earlier"))
 
 
 def _earlier_codes(against: Sequence[Earlier], path: str, stack: ExitStack) -> PackedCodes | None:

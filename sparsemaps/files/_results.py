@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from sparsemaps._tools._sources import (
     QIDS,
     RECORD,
 )
-from sparsemaps._tools._stages import Stages
+from sparsemaps._tools._stages import Stages, T
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._recipes import digest, read_record
 
@@ -216,12 +217,40 @@ class Steps(Stages):
         What decides the results.
     shown : bool or None
         As of `Stages`.
+    share : slice or None, default=None
+        Only the steps whose numbers are in it are made.
     """
 
-    def __init__(self, results: Results, prefix: str, recipe: Any, shown: bool | None) -> None:
+    def __init__(
+        self,
+        results: Results,
+        prefix: str,
+        recipe: Any,
+        shown: bool | None,
+        share: slice | None = None,
+    ) -> None:
         super().__init__(shown)
-        self._results, self._prefix, self._shown = results, prefix, shown
+        self._results, self._prefix, self._shown, self._share = results, prefix, shown, share
         self._recipe = recipe
+
+    def of_share(self, share: slice) -> "Steps":
+        """These steps for a task that makes only those whose numbers are in `share`."""
+        return Steps(self._results, self._prefix, self._recipe, self._shown, share)
+
+    def made(self) -> "Steps":
+        """These steps, which tasks have made, without a bar."""
+        return Steps(self._results, self._prefix, self._recipe, False)
+
+    def run(
+        self, step: Callable[..., T], steps: Sequence[tuple[Any, ...]], n_jobs: int | None
+    ) -> Iterator[T]:
+        """As of `Stages`. Where a share of the steps is made, the search goes on with none."""
+        if self._share is None:
+            return super().run(step, steps, n_jobs)
+        own = steps[self._share]
+        if own:
+            deque(super().run(step, own, n_jobs), maxlen=0)
+        return iter(())
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
         """The value that ``make()`` returns. Arrays that are made later depend on it."""
@@ -250,4 +279,5 @@ class Steps(Stages):
         return made[0]
 
     def within(self, name: str) -> "Steps":
-        return Steps(self._results, f"{self._prefix}{name}-", self._recipe, self._shown)
+        prefix = f"{self._prefix}{name}-"
+        return Steps(self._results, prefix, self._recipe, self._shown, self._share)

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, Protocol
 from sparsemaps._tools import _threads
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._progress import Progress
+from sparsemaps._tools._progress import Progress, counted
 from sparsemaps.files._results import Result, Results
 
 _SMALL_BYTES = 2**23
-"""Threads divide a task of at least this size among them; smaller ones they take one each."""
+"""Threads divide a task of at least this size among them; of smaller ones each takes its own."""
 
 
 class How(NamedTuple):
@@ -37,7 +37,7 @@ class Task(NamedTuple):
     recipe: Any
     of: Any
     size: int = 0
-    """The number of bytes that are read; 0 for a task that takes results of all others."""
+    """The number of bytes of inputs that are read; 0 for a task that takes results of others."""
     output: str | None = None
     """The path of the result, if it is not in the folder."""
 
@@ -74,8 +74,8 @@ class Stage(NamedTuple):
 
 
 def _is_small(task: Task) -> bool:
-    """Whether a task has too few blocks for several threads, so that each takes another task."""
-    return 0 < task.size < _SMALL_BYTES
+    """Whether several threads take a task each: one that reads few blocks, or none."""
+    return task.size < _SMALL_BYTES
 
 
 class Engine(Protocol):
@@ -98,18 +98,24 @@ class Threads(NamedTuple):
                 made[task.name] = found
         to_do = [task for task in stage.tasks if task.name not in made]
         size = sum(task.size for task in to_do)
+        # Of a stage without sizes, tasks are counted, and a single one shows a bar of its own.
+        shown = progress if size or len(to_do) == 1 else False
         with Progress(size, progress if size else False, stage.name) as bar:
 
-            def one(task: Task, n_jobs: int | None = None) -> tuple[str, Result]:
-                return task.name, stage.make_one(task, results, How(n_jobs, bar, progress))
+            def one(task: Task, n_jobs: int | None) -> tuple[str, Result]:
+                return task.name, stage.make_one(task, results, How(n_jobs, bar, shown))
 
-            for is_small, some in itertools.groupby(
-                to_do, lambda task: 0 < task.size < _SMALL_BYTES
-            ):
-                if is_small:
-                    made |= dict(_threads.stream(one, [(task,) for task in some], self.n_jobs))
+            for is_small, group in itertools.groupby(to_do, _is_small):
+                some = list(group)
+                n_jobs = self.n_jobs
+                if is_small and len(some) > 1:
+                    n_jobs = max(1, _threads.resolve_n_jobs(self.n_jobs) // len(some))
+                    answers = _threads.stream(one, [(task, n_jobs) for task in some], self.n_jobs)
                 else:
-                    made |= dict(one(task, self.n_jobs) for task in some)
+                    answers = (one(task, n_jobs) for task in some)
+                if not size and len(to_do) > 1 and progress is not False:
+                    answers = counted(answers, len(some), progress, stage.name)
+                made |= dict(answers)
         return [made[task.name] for task in stage.tasks]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _threads
+from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _packed
@@ -21,6 +22,9 @@ _ROWS = 4096
 
 _TILE = 1024
 """Rows of a tile, all of whose pairs with the queries may be in memory."""
+
+_STEPS = 64
+"""Steps of a search, at most."""
 
 LARGEST_N_ROWS = 2**32 - 1
 
@@ -89,38 +93,46 @@ def all_pairs(
     """Pairs of which at most `max_differing` codes differ, and how many codes differ."""
     others = codes if other is None else other
 
-    def search(start: int, stop: int) -> tuple[Array, Array, Array]:
-        first = start if other is None else 0
-        i, j, differing = _tile(codes, other, start, stop, first, len(others), max_differing)
-        order = np.lexsort((j, i))
-        return i[order], j[order], differing[order]
+    def find(start: int, stop: int) -> Array:
+        parts = []
+        for block in _blocks.ranges(start, stop, _QUERIES):
+            first = block[0] if other is None else 0
+            i, j, differing = _tile(codes, other, *block, first, len(others), max_differing)
+            order = np.lexsort((j, i))
+            parts.append((i[order], j[order], differing[order]))
+        return np.stack(concatenated(parts))
 
-    blocks = _blocks.ranges(0, len(codes), _QUERIES)
-    return concatenated(list(stages.counted(_threads.stream(search, blocks, n_jobs), len(blocks))))
+    most = max(0, len(codes) - 1), max(0, len(others) - 1), max_differing
+    kind = ArrayKind(np.int64, (3, None), most)
+
+    def search(start: int, stop: int) -> Array:
+        return stages.array(f"all-{start}", kind, lambda: find(start, stop))
+
+    found = stages.run(search, steps_of(len(codes), other is None), n_jobs)
+    i, j, differing = np.concatenate([np.empty((3, 0), np.int64), *found], axis=1)
+    return i, j, differing
 
 
-def pairs_by_tile(
-    codes: PackedCodes,
-    other: PackedCodes | None,
-    max_differing: int,
-    n_jobs: int | None,
-    stages: Stages = NONE,
-) -> Iterator[tuple[Array, Array, Array]]:
-    """As `all_pairs`, those of a few rows at a time. There is no order, and few pairs are held."""
+def steps_of(n_rows: int, is_one_set: bool) -> list[tuple[int, int]]:
+    """Ranges of rows that take about as long to compare: with all rows of another set, or of one
+    set each with the rows after it."""
+    n_blocks = -(-n_rows // _QUERIES)
+    shares = np.linspace(0, 1, min(n_blocks, _STEPS) + 1)
+    if is_one_set:
+        shares = 1 - np.sqrt(1 - shares)
+    ends = np.unique(np.rint(shares * n_blocks).astype(np.int64)) * _QUERIES
+    return list(pairwise(np.minimum(ends, n_rows).tolist()))
+
+
+def tiles(
+    codes: PackedCodes, other: PackedCodes | None, max_differing: int, start: int, stop: int
+) -> Iterator[tuple[Array, Array]]:
+    """The pairs of `all_pairs` of a step, those of a few rows at a time. There is no order, and few
+    pairs are held."""
     others = codes if other is None else other
-
-    def search(start: int, stop: int, first: int, last: int) -> tuple[Array, Array, Array]:
-        return _tile(codes, other, start, stop, first, last, max_differing)
-
-    blocks = list(_blocks.ranges(0, len(codes), _QUERIES))
-    firsts = [0 if other is not None else start for start, _ in blocks]
-    tiles = (
-        (*block, *tile)
-        for block, first in zip(blocks, firsts, strict=True)
-        for tile in _blocks.ranges(first, len(others), _TILE)
-    )
-    n_tiles = sum(-(-(len(others) - first) // _TILE) for first in firsts)
-    yield from stages.counted(_threads.stream(search, tiles, n_jobs), n_tiles)
+    for block in _blocks.ranges(start, stop, _QUERIES):
+        for tile in _blocks.ranges(block[0] if other is None else 0, len(others), _TILE):
+            yield _tile(codes, other, *block, *tile, max_differing)[:2]
 
 
 def _tile(

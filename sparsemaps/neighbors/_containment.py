@@ -21,7 +21,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _hashing, _search
-from sparsemaps.neighbors._hashing import SIZES, Sizes
+from sparsemaps.neighbors._hashing import SIZES, Limits, Sizes
 from sparsemaps.neighbors._search import Decide
 
 _LARGEST_ERROR = 0.1
@@ -144,7 +144,7 @@ def contained(
 
     decide = _search.deciding(containment, threshold)
     i, j = _search_classes(
-        searched, others, threshold, decide, n_jobs, sizes, stages,
+        searched, others, threshold, decide, Limits(n_jobs=n_jobs, sizes=sizes, stages=stages),
         lambda least: (_search.least_agreeing(searched, least), recall),
     )  # fmt: skip
     i, j = _directed(i, j, others is None, decide)
@@ -160,9 +160,7 @@ def decided(
     threshold: float,
     recall: float,
     decide: Decide,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    how: Limits,
 ) -> tuple[Array, Array]:
     """Pairs, ascending, that `decide` keeps, by the exact containment for instance: one of which
     that is `threshold` is found with the probability of `_search.for_candidates`.
@@ -170,7 +168,7 @@ def decided(
     It takes fewer hashes than an estimate does: so many that the codes of a pair at the threshold
     and of a pair of disjoint sets can be told apart.
     """
-    i, j = _candidates(codes, other, threshold, recall, decide, n_jobs, sizes, stages)
+    i, j = _candidates(codes, other, threshold, recall, decide, how)
     return _directed(i, j, other is None, decide)
 
 
@@ -179,13 +177,11 @@ def rows_in_pairs(
     other: PackedCodes | None,
     threshold: float,
     recall: float,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    how: Limits,
 ) -> tuple[Array, Array]:
     """A few pairs, in which each row stands that `decided` may ask about."""
     decide = _search.new_rows(len(codes), None if other is None else len(other))
-    return _candidates(codes, other, threshold, recall, decide, n_jobs, sizes, stages)
+    return _candidates(codes, other, threshold, recall, decide, how)
 
 
 def _candidates(
@@ -194,16 +190,14 @@ def _candidates(
     threshold: float,
     recall: float,
     decide: Decide,
-    n_jobs: int | None,
-    sizes: Sizes,
-    stages: Stages,
+    how: Limits,
 ) -> tuple[Array, Array]:
     """The pairs of `_search_classes` with the codes that a pair at the threshold needs."""
     codes = _with_sizes("codes", codes)
     other = None if other is None else _with_sizes("other", other)
     _check_candidates(codes, codes if other is None else other, threshold, recall)
     return _search_classes(
-        codes, other, threshold, decide, n_jobs, sizes, stages,
+        codes, other, threshold, decide, how,
         lambda least: _search.for_candidates(codes, least, recall),
     )  # fmt: skip
 
@@ -221,13 +215,11 @@ def _search_classes(
     other: PackedCodes | None,
     threshold: float,
     decide: Decide,
-    n_jobs: int | None,
-    sizes: Sizes,
-    stages: Stages,
+    how: Limits,
     wanted: Callable[[float], tuple[int, float]],
 ) -> tuple[Array, Array]:
     """Pairs that `decide` keeps, of one set in one of the two directions, of each pair of classes
-    whose sizes allow it, which is a stage. `wanted` gives, for the least similarity of a pair of
+    whose sizes allow it, which is a step. `wanted` gives, for the least similarity of a pair of
     classes, how many codes agree at least, and the recall of hashing."""
     own = _classes(codes)
     others = own if other is None else _classes(other)
@@ -256,14 +248,16 @@ def _search_classes(
             return kept
 
         def find() -> Array:
-            found = _search.decided(sets[0], second_set, *wanted(least), within, n_jobs, sizes)
+            found = _search.decided(
+                sets[0], second_set, *wanted(least), within, how._replace(stages=NONE)
+            )
             return np.stack(found)
 
         most = len(first) - 1, len(second) - 1
-        i, j = stages.array(f"classes-{one}-{two}", ArrayKind(np.int64, (2, None), most), find)
+        i, j = how.stages.array(f"classes-{one}-{two}", ArrayKind(np.int64, (2, None), most), find)
         return [np.stack([first[i], second[j]])]
 
-    found = stages.counted((search(*task) for task in tasks), len(tasks))
+    found = how.stages.run(search, tasks, None)
     parts = [np.empty((2, 0), np.int64), *(part for some in found for part in some)]
     i, j = np.concatenate(parts, axis=1)
     return i, j

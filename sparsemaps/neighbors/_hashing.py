@@ -8,7 +8,7 @@ first to the last row, since a disk takes much longer for rows in another order.
 
 import secrets
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,32 @@ class Sizes(NamedTuple):
 
 
 SIZES = Sizes()
+
+MAX_BUCKET = 1000
+"""The default of the largest number of rows of a bucket that a row is compared with."""
+
+
+class Limits(NamedTuple):
+    """Limits of a search, its threads, and what runs its steps. `max_bucket` alone decides what is
+    found."""
+
+    max_bucket: int = MAX_BUCKET
+    n_jobs: int | None = None
+    sizes: Sizes = SIZES
+    stages: Stages = NONE
+
+    def hashed(self, n_rows: int) -> dict[str, Any]:
+        """The sizes, two keys of hashes, and the number of parts in which the rows of a band are
+        hashed."""
+        drawn = self.stages.value(
+            "hashing",
+            lambda: [draw_hash_key(), draw_hash_key(), _n_parts(n_rows, self.n_jobs, self.sizes)],
+        )
+        if not isinstance(drawn, list) or len(drawn) != 3:
+            raise ValueError(f"the keys of an earlier run are damaged: {drawn!r}")
+        keys = tuple(check_int("a key", key, 0, 2**64 - 1) for key in drawn[:2])
+        n_parts = check_int("the number of parts", drawn[2], 1, 2**20)
+        return {"sizes": self.sizes, "hash_keys": keys, "n_parts": n_parts}
 
 
 def count_differing(
@@ -106,7 +132,8 @@ def banded_pairs(
     stages: Stages = NONE,
 ) -> tuple[Array, Array, Array]:
     """Pairs that share a bucket, and of which at most `max_differing` codes differ."""
-    found = pairs_by_band(codes, other, max_differing, bands, max_bucket, n_jobs, sizes, stages)
+    how = Limits(max_bucket, n_jobs, sizes, stages)
+    found = pairs_by_band(codes, other, max_differing, bands, how)
     pairs = union(next(found), found)
     first_other = 0 if other is None else len(codes)
     i, j = rows_of_pairs(pairs, first_other)
@@ -136,67 +163,55 @@ def pairs_by_band(
     other: PackedCodes | None,
     max_differing: int,
     bands: Bands,
-    max_bucket: int,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    how: Limits,
     make_filter: Callable[[], Filter] | None = None,
 ) -> Iterator[Array]:
     """The pairs of rows that have too many copies, then those of each part of a band; a pair may
     come several times.
 
     Rows are divided by their hashes into parts whose keys are held at a time. The pairs of each
-    part and band are a stage. Of these, only pairs are kept that a filter returns, which is made
-    for each stage.
+    part and band are a step. Of these, only pairs are kept that a filter returns, which is made
+    for each step.
     """
     n_rows = len(codes) + (0 if other is None else len(other))
-    how = _draw_hashing(n_rows, n_jobs, sizes, stages)
+    drawn = how.hashed(n_rows)
     pairs = np.empty(0, np.uint64)
     if other is None:
-        pairs = _Hashed(codes, None, *how).copies(max_bucket, n_jobs, stages)
+        pairs = _Hashed(codes, None, **drawn).copies(how)
         codes = without(codes, pairs)
     yield pairs
-    hashed = _Hashed(codes, other, *how)
+    hashed = _Hashed(codes, other, **drawn)
 
     def find(bit: int, n_bits: int, part: int) -> Array:
-        keys = hashed.buckets(bit, n_bits, part, max_bucket)
+        keys = hashed.buckets(bit, n_bits, part, how.max_bucket)
         keep = None if make_filter is None else make_filter()
-        return hashed.verified(keys, bit, n_bits, max_differing, max_bucket, keep)[0]
+        return hashed.verified(keys, bit, n_bits, max_differing, how.max_bucket, keep)[0]
 
-    yield from _by_band("pairs", pairs_below(n_rows), find, codes, bands, how[-1], n_jobs, stages)
+    yield from hashed.by_band("pairs", pairs_below(n_rows), find, bands, how)
 
 
 def spanning_by_band(
-    codes: PackedCodes,
-    max_differing: int,
-    bands: Bands,
-    max_bucket: int,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    codes: PackedCodes, max_differing: int, bands: Bands, how: Limits
 ) -> Iterator[Array]:
     """Pairs with the connected components of those of `pairs_by_band`, of each part of a band: rows
     that are joined are not compared. So there are fewer pairs than rows, and rows of which many are
     near one another take no longer than others."""
-    how = _draw_hashing(len(codes), n_jobs, sizes, stages)
-    pairs = _Hashed(codes, None, *how).copies(max_bucket, n_jobs, stages)
+    drawn = how.hashed(len(codes))
+    pairs = _Hashed(codes, None, **drawn).copies(how)
     codes = without(codes, pairs)
     yield pairs
-    hashed = _Hashed(codes, None, *how)
+    hashed = _Hashed(codes, None, **drawn)
 
     def find(bit: int, n_bits: int, part: int) -> Array:
-        keys = hashed.buckets(bit, n_bits, part, max_bucket)
-        return hashed.spanning(keys, bit, n_bits, max_differing, max_bucket)
+        keys = hashed.buckets(bit, n_bits, part, how.max_bucket)
+        return hashed.spanning(keys, bit, n_bits, max_differing, how.max_bucket)
 
-    yield from _by_band(
-        "spanning", pairs_below(len(codes)), find, codes, bands, how[-1], n_jobs, stages
-    )
+    yield from hashed.by_band("spanning", pairs_below(len(codes)), find, bands, how)
 
 
-def copies(codes: PackedCodes, n_jobs: int | None, stages: Stages = NONE) -> Array:
+def copies(codes: PackedCodes, how: Limits) -> Array:
     """Pairs of a row and the first row that has the same codes."""
-    hashed = _Hashed(codes, None, *_draw_hashing(len(codes), n_jobs, SIZES, stages))
-    return hashed.copies(1, n_jobs, stages)
+    return _Hashed(codes, None, **how.hashed(len(codes))).copies(how._replace(max_bucket=1))
 
 
 def near_by_band(
@@ -204,10 +219,7 @@ def near_by_band(
     codes: PackedCodes,
     max_differing: int,
     bands: Bands,
-    max_bucket: int,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    how: Limits,
 ) -> Array:
     """A bit for each row of `given` and then of `codes`: 1 of those that may be near another row.
     These are the rows of a pair that shares a bucket and of which at most `max_differing` codes
@@ -215,19 +227,20 @@ def near_by_band(
     count."""
     n_given = 0 if given is None else len(given)
     n_rows = n_given + len(codes)
-    near = np.zeros(n_rows // 8 + 1, np.uint8)
-    how = _draw_hashing(n_rows, n_jobs, sizes, stages)
+    near, met = np.zeros((2, n_rows // 8 + 1), np.uint8)
     first, second = (codes, None) if given is None else (given, codes)
-    hashed = _Hashed(first, second, *how, is_one_set=True)
+    hashed = _Hashed(first, second, is_one_set=True, **how.hashed(n_rows))
 
     def find(bit: int, n_bits: int, part: int) -> Array:
-        before = near.copy()
-        keys = hashed.buckets(bit, n_bits, part, max_bucket)
-        marks = hashed.marked(keys, bit, n_bits, max_differing, max_bucket, n_given, before.copy())
+        before = met.copy()
+        keys = hashed.buckets(bit, n_bits, part, how.max_bucket)
+        given = n_given, before.copy()
+        marks = hashed.marked(keys, bit, n_bits, max_differing, how.max_bucket, *given)
+        np.bitwise_or(met, marks, out=met)  # the next steps leave out what is met
         return rows_of_bits(marks & ~before)
 
     kind = ArrayKind(np.int64, (None,), max(0, n_rows - 1))
-    for rows in _by_band("near", kind, find, codes, bands, how[-1], n_jobs, stages):
+    for rows in hashed.by_band("near", kind, find, bands, how):
         np.bitwise_or.at(near, rows >> 3, (1 << (rows & 7)).astype(np.uint8))
     return near
 
@@ -244,43 +257,6 @@ def rows_of_bits(bits: Array, new_array: NewArray = np.empty) -> Array:
         rows[first : first + n] = found + 8 * part * _BYTES
         first += n
     return rows
-
-
-def _draw_hashing(
-    n_rows: int, n_jobs: int | None, sizes: Sizes, stages: Stages
-) -> tuple[Sizes, tuple[int, int], int]:
-    """The sizes, two keys of hashes, and the number of parts in which the rows of a band are
-    hashed."""
-    drawn = stages.value(
-        "hashing", lambda: [draw_hash_key(), draw_hash_key(), _n_parts(n_rows, n_jobs, sizes)]
-    )
-    if not isinstance(drawn, list) or len(drawn) != 3:
-        raise ValueError(f"the keys of an earlier run are damaged: {drawn!r}")
-    first, second = (check_int("a key", key, 0, 2**64 - 1) for key in drawn[:2])
-    return sizes, (first, second), check_int("the number of parts", drawn[2], 1, 2**20)
-
-
-def _by_band(
-    name: str,
-    kind: ArrayKind,
-    find: Callable[[int, int, int], Array],
-    codes: PackedCodes,
-    bands: Bands,
-    n_parts: int,
-    n_jobs: int | None,
-    stages: Stages,
-) -> Iterator[Array]:
-    """What ``find(first bit, number of bits, part)`` returns for each part of each band, which is a
-    stage."""
-    n_bits = bands.length * codes.bits
-
-    def search(band: int, part: int) -> Array:
-        return stages.array(
-            f"{name}-{band}-{part}", kind, lambda: find(band * n_bits, n_bits, part)
-        )
-
-    tasks = [(band, part) for part in range(n_parts) for band in range(bands.n_bands)]
-    yield from stages.counted(_threads.stream(search, tasks, n_jobs), len(tasks))
 
 
 def _n_parts(n_rows: int, n_jobs: int | None, sizes: Sizes) -> int:
@@ -348,22 +324,42 @@ class _Hashed:
             )  # fmt: skip
         return keys
 
-    def copies(self, max_bucket: int, n_jobs: int | None, stages: Stages) -> Array:
+    def by_band(
+        self,
+        name: str,
+        kind: ArrayKind,
+        find: Callable[[int, int, int], Array],
+        bands: Bands,
+        how: Limits,
+    ) -> Iterator[Array]:
+        """What ``find(first bit, number of bits, part)`` returns for each part of each band, which
+        is a step."""
+        n_bits = bands.length * self._codes.bits
+
+        def search(band: int, part: int) -> Array:
+            return how.stages.array(
+                f"{name}-{band}-{part}", kind, lambda: find(band * n_bits, n_bits, part)
+            )
+
+        steps = [(band, part) for part in range(self._n_parts) for band in range(bands.n_bands)]
+        yield from how.stages.run(search, steps, how.n_jobs)
+
+    def copies(self, how: Limits) -> Array:
         """Rows whose codes more than `max_bucket` rows before them have as well, each in a pair
         with the first such row."""
 
         def search(part: int) -> Array:
             def find() -> Array:
                 n_bits = self._codes.n_hashes * self._codes.bits
-                keys = self.buckets(0, n_bits, part, max_bucket)
-                pairs = np.empty(_kernel.find_copies(keys, max_bucket, keys[:0]), np.uint64)
-                _kernel.find_copies(keys, max_bucket, pairs)
+                keys = self.buckets(0, n_bits, part, how.max_bucket)
+                pairs = np.empty(_kernel.find_copies(keys, how.max_bucket, keys[:0]), np.uint64)
+                _kernel.find_copies(keys, how.max_bucket, pairs)
                 return pairs
 
-            return stages.array(f"copies-{part}", pairs_below(self._n_rows), find)
+            return how.stages.array(f"copies-{part}", pairs_below(self._n_rows), find)
 
         parts = [(part,) for part in range(self._n_parts)]
-        return np.concatenate(_threads.run(search, parts, n_jobs))
+        return np.concatenate(_threads.run(search, parts, how.n_jobs))
 
     def verified(
         self,

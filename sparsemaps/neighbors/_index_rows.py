@@ -18,7 +18,7 @@ from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.neighbors import _bands, _brute, _hashing, _search
+from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
 
 _SMALLEST = 1024
@@ -234,7 +234,7 @@ class IndexRows:
         _kernel.insert_new(
             codes.array, codes.sampled.view(np.uint8), known, tables.heads, tables.links,
             tail.array, tail.sampled.view(np.uint8), tail.n_rows, codes.bits, codes.n_hashes,
-            bands.length * codes.bits, self.hash_key, max_differing, _search.MAX_BUCKET, new,
+            bands.length * codes.bits, self.hash_key, max_differing, _hashing.MAX_BUCKET, new,
         )  # fmt: skip
         is_new = new.view(bool)
         _set_sizes(tail, tail.n_rows, None if codes.sizes is None else codes.sizes[is_new])
@@ -444,7 +444,7 @@ class IndexRows:
             n = _kernel.find(
                 queries.array, queries.sampled.view(np.uint8), *block.tables, block.array,
                 block.sampled.view(np.uint8), block.n_rows, queries.bits, queries.n_hashes,
-                bands.length * queries.bits, self.hash_key, max_differing, _search.MAX_BUCKET,
+                bands.length * queries.bits, self.hash_key, max_differing, _hashing.MAX_BUCKET,
                 max_visited, any_row, state, space,
             )  # fmt: skip
             parts.append(space[:, :n].astype(np.int64))

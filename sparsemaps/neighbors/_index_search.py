@@ -9,6 +9,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _search
 from sparsemaps.neighbors._exact import ExactKernel, exact_pairs
+from sparsemaps.neighbors._hashing import MAX_BUCKET, Limits
 from sparsemaps.neighbors._index_rows import IndexRows, State, Target
 
 _CANDIDATES = 2**22
@@ -55,13 +56,13 @@ class IndexSearch(NamedTuple):
     def similar_pairs(self, codes: PackedCodes, threshold: float) -> tuple[Array, Array, Array]:
         """Pairs of rows of the index whose similarity is at least `threshold`."""
         if not self.rerank:
-            limits = threshold, self.recall, _search.MAX_BUCKET
+            limits = threshold, self.recall, MAX_BUCKET
             return _search.similar(codes, None, *limits, self.n_jobs)
         rows = self.all_rows()
         kernel = ExactKernel(self.map, rows, rows)
         i, j = _search.decided(
             codes, None, *_search.for_candidates(codes, threshold, self.recall),
-            _search.deciding(kernel, threshold), self.n_jobs,
+            _search.deciding(kernel, threshold), Limits(n_jobs=self.n_jobs),
         )  # fmt: skip
         return i, j, kernel(i, j)
 

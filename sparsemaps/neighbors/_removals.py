@@ -20,13 +20,12 @@ import numpy as np
 
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks, _threads
-from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array, Floats, Rows
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
-from sparsemaps.neighbors._hashing import SIZES, Sizes
+from sparsemaps.neighbors._hashing import Limits, Sizes
 
 _FIRST_BLOCK = 64
 """Rows of the first block: where all rows are alike, its pairs are all that are compared."""
@@ -158,8 +157,8 @@ def removals(
         key = np.asarray(key)
         if key.shape != (len(codes),):
             raise ValueError(f"key must be of shape ({len(codes)},), got {key.shape}")
-    sizes = Sizes(keys=max_bytes // 8)
-    return removed_rows(codes, earlier, near, key, _search.MAX_BUCKET, n_jobs, sizes, folder=folder)
+    how = Limits(n_jobs=n_jobs, sizes=Sizes(keys=max_bytes // 8))
+    return removed_rows(codes, earlier, near, key, how, folder)
 
 
 def by_estimate(
@@ -186,29 +185,24 @@ def removed_rows(
     earlier: PackedCodes | None,
     near: Near,
     key: Array | None,
-    max_bucket: int,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    how: Limits,
     folder: Any = None,
 ) -> Removals:
     """As `removals`, by the similarity of `near`."""
     n_given = 0 if earlier is None else len(earlier)
     _brute.check_searched(n_given + len(codes), codes.n_hashes)
     bands = _bands.usual_bands(codes, near.least, near.recall)
-    new_array = np.empty if folder is None else partial(_mapped, folder, sizes.mapped)
-    rows = _search.joined_rows(
-        codes, near.least, near.recall, max_bucket, n_jobs, earlier, sizes, stages, new_array
-    )
+    new_array = np.empty if folder is None else partial(_mapped, folder, how.sizes.mapped)
+    rows = _search.joined_rows(codes, near.least, near.recall, how, earlier, new_array)
     first = int(np.searchsorted(rows, n_given))
     if near.prepare is not None:
         near.prepare(rows[first:] - n_given)
     if key is not None:
         rows[first:] = rows[first:][np.argsort(key[rows[first:] - n_given], kind="stable")]
     source = _BothSets(codes, earlier)
-    sweep = _Sweep(source, rows, first, near, bands, max_bucket, n_jobs, sizes, new_array)
+    sweep = _Sweep(source, rows, first, near, bands, how, new_array)
     n_bytes = max(_LEAST_TABLE_BYTES, _TABLE_BYTES * (n_given + len(codes)))
-    sweep.run(min(n_bytes, 8 * sizes.keys))
+    sweep.run(min(n_bytes, 8 * how.sizes.keys))
     found = sweep.removals(n_given, n_given + len(codes))
     if key is not None:
         order = np.argsort(found.removed)
@@ -256,16 +250,16 @@ class _Sweep:
 
     def __init__(
         self, source: _BothSets, rows: Array, n_given: int, near: Near, bands: Bands | None,
-        max_bucket: int, n_jobs: int | None, sizes: Sizes, new_array: _hashing.NewArray,
+        how: Limits, new_array: _hashing.NewArray,
     ) -> None:  # fmt: skip
         self._source = source
         self._rows = rows
         self._n_given = n_given
         self._near = near
         self._bands = bands
-        self._max_bucket = max_bucket
-        self._n_jobs = n_jobs
-        self._sizes = sizes
+        self._max_bucket = how.max_bucket
+        self._n_jobs = how.n_jobs
+        self._sizes = how.sizes
         self._max_differing = source.like.n_hashes - near.least
         self._new_array = new_array
         self.witness = new_array(len(rows), np.int64)

@@ -2,7 +2,7 @@
 
 import bisect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -16,10 +16,8 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.laws._code_laws import ProductCounts
 from sparsemaps.neighbors import _bands, _brute, _clusters, _hashing
-from sparsemaps.neighbors._hashing import SIZES, Sizes
-
-MAX_BUCKET = 1000
-"""The default of the largest number of rows of a bucket that a row is compared with."""
+from sparsemaps.neighbors._bands import Bands
+from sparsemaps.neighbors._hashing import SIZES, Filter, Limits, Sizes
 
 LEAST_MISS = 1e-9
 """The share of pairs at the threshold that have too few codes that agree, for a recall of 1."""
@@ -43,13 +41,13 @@ def similar(
     recall = check_share("recall", recall)
     max_bucket = _checks.check_int("max_bucket", max_bucket, 1, _checks.LARGEST_INT32)
     least = least_agreeing(codes, threshold)
-    how = n_jobs, sizes, stages
     if not codes.law.needs_parts:
-        i, j, differing = pairs_of(codes, other, least, recall, max_bucket, *how)
+        i, j, differing = pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes, stages)
         return i, j, estimates(codes, codes if other is None else other, i, j, differing)
     estimate = partial(_estimates_of_pairs, codes, other)
     decide = deciding(estimate, threshold)
-    i, j = decided(codes, other, least, recall, decide, *how, max_bucket)
+    how = Limits(max_bucket, n_jobs, sizes, stages)
+    i, j = decided(codes, other, least, recall, decide, how)
     return i, j, estimate(i, j)
 
 
@@ -69,31 +67,54 @@ def spanning_pairs(
     max_differing = codes.n_hashes - least
     bands = _bands.usual_bands(codes, least, recall)
     components = _clusters.Components(len(codes))
+    how = Limits(max_bucket, n_jobs, stages=stages)
+
+    def make_filter() -> Filter:
+        own = _clusters.Components(len(codes))
+        return lambda pairs: own.join(_estimated_pairs(codes, None, threshold, own.between(pairs)))
+
     if bands is None:
-        copies = _hashing.copies(codes, n_jobs, stages)
+        copies = _hashing.copies(codes, how)
         components.join(copies)
         different = _hashing.without(codes, copies)
-        for i, j, _ in _brute.pairs_by_tile(different, None, max_differing, n_jobs, stages):
-            pairs = _hashing.pairs_of_rows(i, j)
-            components.join(_estimated_pairs(codes, None, threshold, pairs))
+        found = _filtered_pairs(different, None, max_differing, None, how, make_filter)
     elif codes.law.needs_parts:
-
-        def make_filter() -> _hashing.Filter:
-            own = _clusters.Components(len(codes))
-            return lambda pairs: own.join(
-                _estimated_pairs(codes, None, threshold, own.between(pairs))
-            )
-
-        for pairs in _hashing.pairs_by_band(
-            codes, None, max_differing, bands, max_bucket, n_jobs, stages=stages,
-            make_filter=make_filter,
-        ):  # fmt: skip
-            components.join(pairs)
+        found = _filtered_pairs(codes, None, max_differing, bands, how, make_filter)
     else:
-        how = bands, max_bucket, n_jobs
-        for pairs in _hashing.spanning_by_band(codes, max_differing, *how, stages=stages):
-            components.join(pairs)
+        found = _hashing.spanning_by_band(codes, max_differing, bands, how)
+    for pairs in found:
+        components.join(pairs)
     return _clusters.rows_with_parents(components.first_rows())
+
+
+def _filtered_pairs(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    max_differing: int,
+    bands: Bands | None,
+    how: Limits,
+    make_filter: Callable[[], Filter],
+) -> Iterator[Array]:
+    """The pairs of `_hashing.pairs_by_band`; without bands, of all pairs those of which at most
+    `max_differing` codes differ, and that the filter of a step keeps, after an array of none."""
+    if bands is not None:
+        yield from _hashing.pairs_by_band(codes, other, max_differing, bands, how, make_filter)
+        return
+    n_rows = len(codes) + (0 if other is None else len(other))
+    first_other = 0 if other is None else len(codes)
+
+    def find(start: int, stop: int) -> Array:
+        keep = make_filter()
+        tiles = _brute.tiles(codes, other, max_differing, start, stop)
+        kept = [keep(_hashing.pairs_of_rows(i, j + first_other)).copy() for i, j in tiles]
+        return np.concatenate([np.empty(0, np.uint64), *kept])
+
+    def search(start: int, stop: int) -> Array:
+        kind = _hashing.pairs_below(n_rows)
+        return how.stages.array(f"all-{start}", kind, lambda: find(start, stop))
+
+    yield np.empty(0, np.uint64)
+    yield from how.stages.run(search, _brute.steps_of(len(codes), other is None), how.n_jobs)
 
 
 def joined_by(
@@ -113,7 +134,10 @@ def joined_by(
     keep = _keeping(decide, 0)
     components = _clusters.Components(len(codes))
 
-    def joining(own: _clusters.Components) -> _hashing.Filter:
+    def joining() -> Filter:
+        # What joins rows so far is in steps that are complete.
+        own = _clusters.Components(len(codes), components.parents)
+
         def join(pairs: Array) -> Array:
             kept, n = [pairs[:0]], 1
             pairs = own.between(pairs)
@@ -125,19 +149,11 @@ def joined_by(
 
         return join
 
-    if bands is None:
-        join = joining(components)
-        for i, j, _ in _brute.pairs_by_tile(codes, None, max_differing, n_jobs, stages):
-            join(_hashing.pairs_of_rows(i, j))
-    else:
-        found = _hashing.pairs_by_band(
-            codes, None, max_differing, bands, max_bucket, n_jobs, stages=stages,
-            # What joins rows so far is in stages that are complete.
-            make_filter=lambda: joining(_clusters.Components(len(codes), components.parents)),
-        )  # fmt: skip
-        components.join(keep(next(found)))
-        for pairs in found:
-            components.join(pairs)
+    how = Limits(max_bucket, n_jobs, stages=stages)
+    found = _filtered_pairs(codes, None, max_differing, bands, how, joining)
+    components.join(keep(next(found)))
+    for pairs in found:
+        components.join(pairs)
     return _clusters.rows_with_parents(components.first_rows())
 
 
@@ -145,11 +161,8 @@ def joined_rows(
     codes: PackedCodes,
     least: int,
     recall: float,
-    max_bucket: int,
-    n_jobs: int | None,
+    how: Limits,
     earlier: PackedCodes | None = None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
     new_array: _hashing.NewArray = np.empty,
 ) -> Array:
     """The rows, ascending, that may be in a pair of which at least `least` codes agree, by the
@@ -158,8 +171,9 @@ def joined_rows(
     if bands is None:
         sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
         return np.flatnonzero(sampled)
-    how = codes.n_hashes - least, bands, max_bucket, n_jobs, sizes, stages
-    return _hashing.rows_of_bits(_hashing.near_by_band(earlier, codes, *how), new_array)
+    return _hashing.rows_of_bits(
+        _hashing.near_by_band(earlier, codes, codes.n_hashes - least, bands, how), new_array
+    )
 
 
 def near_rows(
@@ -178,23 +192,17 @@ def near_rows(
     max_differing = codes.n_hashes - least
     bands = _bands.usual_bands(codes, least, recall)
     is_near = np.zeros(len(other), bool)
-    if bands is None:
-        for i, j, _ in _brute.pairs_by_tile(codes, other, max_differing, n_jobs, stages):
-            pairs = _hashing.pairs_of_rows(i, j + len(codes))
-            pairs = _estimated_pairs(codes, other, threshold, pairs)
-            is_near[_hashing.rows_of_pairs(pairs, len(codes))[1]] = True
-        return np.flatnonzero(is_near)
-    for pairs in _hashing.pairs_by_band(
-        codes, other, max_differing, bands, max_bucket, n_jobs, stages=stages,
-        make_filter=lambda: _one_each(codes, other, threshold),
-    ):  # fmt: skip
+    how = Limits(max_bucket, n_jobs, stages=stages)
+    for pairs in _filtered_pairs(
+        codes, other, max_differing, bands, how, lambda: _one_each(codes, other, threshold)
+    ):
         is_near[_hashing.rows_of_pairs(pairs, len(codes))[1]] = True
     return np.flatnonzero(is_near)
 
 
-def _one_each(codes: PackedCodes, other: PackedCodes, threshold: float) -> _hashing.Filter:
-    """A filter that keeps about one pair of each row of the second set. The pairs of a row come one
-    after the other."""
+def _one_each(codes: PackedCodes, other: PackedCodes, threshold: float) -> Filter:
+    """A filter that keeps about one pair of each row of the second set. The pairs of a row often
+    come one after the other."""
     is_met = np.zeros(len(other), bool)
 
     def keep(pairs: Array) -> Array:
@@ -202,7 +210,9 @@ def _one_each(codes: PackedCodes, other: PackedCodes, threshold: float) -> _hash
         pairs = _estimated_pairs(codes, other, threshold, pairs)
         rows = _hashing.rows_of_pairs(pairs, len(codes))[1]
         is_met[rows] = True
-        return pairs[np.diff(rows, prepend=-1) != 0]
+        pairs = pairs[np.diff(rows, prepend=-1) != 0]
+        rows = _hashing.rows_of_pairs(pairs, len(codes))[1]
+        return pairs[np.unique(rows, return_index=True)[1]]
 
     return keep
 
@@ -228,31 +238,20 @@ def decided(
     least: int,
     recall: float,
     decide: Decide,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
-    max_bucket: int = MAX_BUCKET,
+    how: Limits,
 ) -> tuple[Array, Array]:
     """Pairs, ascending, of which at least `least` codes agree and which `decide` keeps. Other pairs
     are in memory for a moment only. A pair may be decided several times."""
     _check_searched(codes, other)
     bands = _bands.choose_bands(codes, other, least, recall)
-    max_differing = codes.n_hashes - least
     first_other = 0 if other is None else len(codes)
     keep = _keeping(decide, first_other)
-    if bands is None:
-        tiles = _brute.pairs_by_tile(codes, other, max_differing, n_jobs, stages)
-        parts = (keep(_hashing.pairs_of_rows(i, j + first_other)) for i, j, _ in tiles)
-        pairs = _hashing.union(np.empty(0, np.uint64), parts)
-    else:
-        found = _hashing.pairs_by_band(
-            codes, other, max_differing, bands, max_bucket, n_jobs, sizes, stages, lambda: keep
-        )
-        pairs = _hashing.union(keep(next(found)), found)
+    found = _filtered_pairs(codes, other, codes.n_hashes - least, bands, how, lambda: keep)
+    pairs = _hashing.union(keep(next(found)), found)
     return _hashing.rows_of_pairs(pairs, first_other)
 
 
-def _keeping(decide: Decide, first_other: int) -> _hashing.Filter:
+def _keeping(decide: Decide, first_other: int) -> Filter:
     """A filter of pairs, one number each, by `decide`."""
 
     def keep(pairs: Array) -> Array:
@@ -272,13 +271,11 @@ def rows_in_pairs(
     other: PackedCodes | None,
     least: int,
     recall: float,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    how: Limits,
 ) -> tuple[Array, Array]:
     """A few pairs, in which each row stands that `decided` may ask about."""
     decide = new_rows(len(codes), None if other is None else len(other))
-    return decided(codes, other, least, recall, decide, n_jobs, sizes, stages)
+    return decided(codes, other, least, recall, decide, how)
 
 
 def new_rows(n_rows: int, n_other: int | None) -> Decide:

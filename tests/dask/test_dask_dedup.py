@@ -1,12 +1,14 @@
 """Records without near-duplicates on Dask: what one machine keeps."""
 
 import gzip
+import json
 import os
 import signal
 import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from _data.dedup_records import lines_of, make_texts, write_lines
 from _scripts.commands import command
@@ -84,6 +86,28 @@ def test_the_same_as_one_machine(folder, tmp_path, short_ranges, options, partit
         **{**WORDS, **options, "threshold": 0.9, "source": WITH_IDS},
     )  # fmt: skip
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
+
+
+@pytest.mark.parametrize("options", [{}, {"exact": True}])
+def test_the_order_of_a_field(tmp_path, short_ranges, options):
+    """The records that have the largest numbers are kept; a third have none."""
+    numbers = np.random.default_rng(0).permutation(len(TEXTS)).tolist()
+    records = [
+        {"text": text} if number % 3 == 0 else {"text": text, "score": number / 7}
+        for text, number in zip(TEXTS, numbers, strict=True)
+    ]
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    (tmp_path / "in.jsonl").write_text(lines)
+    short_ranges(3000)
+    how = {"keep": "score", "threshold": 0.7, **options}
+    for keep in ("first", "score"):
+        deduplicate_files(
+            MINHASH, tmp_path / "in.jsonl", tmp_path / keep,
+            **{"source": "word:3", **how, "keep": keep},
+        )  # fmt: skip
+    deduplicate(make_plan(tmp_path / "in.jsonl", tmp_path / "out", **how))
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "score").read_bytes()
+    assert (tmp_path / "out").read_bytes() != (tmp_path / "first").read_bytes()
 
 
 def test_rows_of_libsvm_files(tmp_path, short_ranges):

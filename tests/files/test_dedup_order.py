@@ -254,7 +254,16 @@ def test_insertion_row_by_row_and_tasks_give_the_same(tmp_path, short_ranges):
         one = tmp_path / f"{keep}.one"
         deduplicate_files(MINHASH, tmp_path / "in.jsonl", one, **how)
         by_tasks = tmp_path / f"{keep}.tasks"
-        for stage in ("codes", "codes-join", "removals", "clusters", "kept", "outputs"):
+        for stage in (
+            "codes",
+            "codes-join",
+            "search-keys",
+            "search",
+            "removals",
+            "clusters",
+            "kept",
+            "outputs",
+        ):
             for i in (1, 0):
                 deduplicate_files(
                     MINHASH, tmp_path / "in.jsonl", by_tasks, task=(stage, i, 2), **how

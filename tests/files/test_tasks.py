@@ -52,14 +52,23 @@ def two_sides(folder, output, **options):
 
 
 def dedup_by_chains(folder, output, **options):
-    return dedup(folder, output, rule="chain", **options)
+    earlier = folder.parent / "earlier.npy"
+    if not earlier.exists():
+        texts = folder / "0.jsonl"
+        map_files(MINHASH, texts, earlier, source=WORDS["source"], format="npy")
+    return dedup(folder, output, rule="chain", against=earlier, **options)
 
+
+SEARCH = "search-keys", "search"
 
 STAGES = {
-    dedup: ["codes", "codes-join", "removals", "clusters", "kept", "outputs"],
-    dedup_by_chains: ["codes", "codes-join", "pairs", "near", "clusters", "kept", "outputs"],
-    pairs: ["codes", "codes-join", "pairs", "output"],
-    two_sides: ["codes", "codes-join", "other", "other-join", "pairs", "output"],
+    dedup: ["codes", "codes-join", *SEARCH, "removals", "clusters", "kept", "outputs"],
+    dedup_by_chains: [
+        *("codes", "codes-join", *SEARCH, "pairs", *(f"near-{stage}" for stage in SEARCH), "near"),
+        *("clusters", "kept", "outputs"),
+    ],
+    pairs: ["codes", "codes-join", *SEARCH, "pairs", "output"],
+    two_sides: ["codes", "codes-join", "other", "other-join", *SEARCH, "pairs", "output"],
 }
 
 
@@ -90,9 +99,12 @@ def test_stages_of_which_others_are_missing(folder, tmp_path, job):
     """One error, which says what is missing; nothing is made."""
     stages = STAGES[job]
     for before, stage in itertools.pairwise(stages):
-        if before in ("codes", "other"):
+        if before in ("codes", "other", "search", "near-search"):
             job(folder, tmp_path / "out", task=(before, 0, 2))
-            missing = f"of the stage {before}, .* of .* results are missing, such as {before}-part-"
+            part = "share" if "search" in before else "part"
+            missing = (
+                f"of the stage {before}, .* of .* results are missing, such as {before}-{part}-"
+            )
         else:
             missing = f"of the stage {before}, 1 of 1 results are missing, such as "
         with pytest.raises(ValueError, match=f"{missing}.*; make them before the stage {stage}"):
@@ -143,7 +155,12 @@ def test_processes_that_are_killed(folder, tmp_path):
     dedup(folder, f"{tmp_path}/one/")
     arguments = ["dedup", "minhash", "--n-hashes", 64, folder, "--texts", "word:3", "--threshold"]
     arguments += [0.6, "-o", f"{tmp_path}/out/"]
-    seconds = {"codes": 0, "removals": 0.05, "outputs": 0.2}  # after which one is killed
+    seconds = {
+        "codes": 0,
+        "search": 0.05,
+        "removals": 0.05,
+        "outputs": 0.2,
+    }  # after which one is killed
     n_killed = 0
     for stage in STAGES[dedup]:
         for attempt in range(2):
@@ -211,3 +228,53 @@ def test_ray(tmp_path):
     assert all(file.skipped for file in done.files)
     assert {name: os.stat(tmp_path / "out" / name).st_ino for name in before} == before
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
+
+
+def containment(folder, output, **options):
+    return dedup(folder, output, similarity="containment", exact=True, **options)
+
+
+def all_pairs(folder, output, **options):
+    return pairs(folder, output, recall=1, **options)
+
+
+@pytest.mark.parametrize(
+    ("job", "searches"),
+    [
+        (dedup, {"search": "removals"}),
+        (containment, {"search": "removals"}),
+        (dedup_by_chains, {"search": "pairs", "near-search": "near"}),
+        (all_pairs, {"search": "pairs"}),
+        (two_sides, {"search": "pairs"}),
+    ],
+)
+def test_tasks_share_the_steps_of_a_search(folder, tmp_path, job, searches):
+    """Each step is made by one task, and by none again. The inputs have several ranges of rows."""
+    write_lines(folder / "0.jsonl", TEXTS + TEXTS[:80])
+    job(folder, tmp_path / "one")
+    for stage in ("codes", "codes-join", "other", "other-join"):
+        if job is two_sides or "other" not in stage:
+            job(folder, tmp_path / "out", task=(stage, 0, 1))
+
+    def steps(search):
+        paths = (tmp_path / "out.stages").glob(f"{search}-*.npy")
+        return {path.name: path.stat().st_ino for path in paths}
+
+    for search, joined in searches.items():
+        job(folder, tmp_path / "out", task=(f"{search}-keys", 0, 1))
+        first = steps(search)
+        assert all("copies" in name for name in first)
+        made, n_tasks = first, 0
+        for i in range(3):
+            job(folder, tmp_path / "out", task=(search, i, 3))
+            now = steps(search)
+            assert made.items() <= now.items()
+            n_tasks += len(now) > len(made)
+            made = now
+        assert n_tasks > 1
+        job(folder, tmp_path / "out", task=(joined, 0, 1))
+        now = {name: one for name, one in steps(search).items() if "-exact-" not in name}
+        assert now == made
+    job(folder, tmp_path / "out")
+    assert not steps("search") | steps("near-search")
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()

@@ -11,6 +11,7 @@ from sparsemaps import ConsistentWeightedSampling, MinHash, codes, neighbors
 from sparsemaps._tools import _blocks
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _containment
+from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.text import HashingVectorizer, _inputs
 
 
@@ -184,7 +185,7 @@ def test_directions_of_pairs_that_are_decided():
         shared = [len(np.intersect1d(sets[a], sets[b])) for a, b in zip(i, j, strict=True)]
         return np.array(shared) >= 0.99 * np.array([len(sets[a]) for a in i])
 
-    i, j = _containment.decided(A, None, 0.99, 1.0, is_contained, None)
+    i, j = _containment.decided(A, None, 0.99, 1.0, is_contained, Limits())
     assert (i.tolist(), j.tolist()) == ([1], [0])
 
 
@@ -284,7 +285,7 @@ def test_a_containment_of_the_threshold_at_the_edge_of_a_class(a, b, threshold):
     Y = matrix_of([np.sort(one[:b]) for one in large])
     minhash = MinHash(n_hashes=2048, random_state=0).fit(X)
     A, B = minhash.encode(X, packed=True), minhash.encode(Y, packed=True)
-    i, j = _containment.decided(A, B, threshold, 0.9, keep_all, None)
+    i, j = _containment.decided(A, B, threshold, 0.9, keep_all, Limits())
     error = np.sqrt(0.9 * 0.1 / 100)
     assert (i == j).sum() >= 100 * (0.9 - theorems.N_STANDARD_ERRORS * error)
 
@@ -305,14 +306,14 @@ def test_candidates_at_the_threshold_are_found():
     few = MinHash(n_hashes=64, random_state=0).fit(Y)
     one, other = (few.encode(rows, packed=True) for rows in (X, Y))
     with pytest.raises(ValueError, match="too few") as refused:
-        _containment.decided(one, other, 1.0, 0.9, keep_all, None)
+        _containment.decided(one, other, 1.0, 0.9, keep_all, Limits())
     n_hashes = int(re.search(r"n_hashes=(\d+)", str(refused.value))[1])
     assert 1000 < n_hashes < 8000
     found = []
     for seed in range(2):
         minhash = MinHash(n_hashes=n_hashes, random_state=seed).fit(Y)
         one, other = (minhash.encode(rows, packed=True) for rows in (X, Y))
-        i, j = _containment.decided(one, other, 1.0, 0.9, keep_all, None)
+        i, j = _containment.decided(one, other, 1.0, 0.9, keep_all, Limits())
         assert (np.lexsort((j, i)) == np.arange(len(i))).all()
         assert len(i) < 2 * len(sets)  # not all pairs
         found += np.isin(np.arange(150), i[i == j]).tolist()

@@ -22,7 +22,7 @@ from sparsemaps import (
 )
 from sparsemaps._loops import codes as _kernel
 from sparsemaps.codes import PackedCodes
-from sparsemaps.neighbors import _bands, _hashing, _search
+from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 
 # ---- pairs ---------------------------------------------------------------------------------------
 
@@ -375,3 +375,16 @@ def test_bands_find_pairs_that_are_just_at_the_threshold(n_hashes, n_agreeing, l
     error = np.sqrt(recall * (1 - recall) / n_pairs)
     assert abs(shares[0] - recall) <= theorems.N_STANDARD_ERRORS * error
     assert shares[1] < recall - theorems.N_STANDARD_ERRORS * error
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 256, 257, 20_000, 1_000_000])
+def test_steps_of_all_rows_take_as_long(n_rows):
+    """They hold each row once, and about as many pairs, up to a block of 256 rows at each end."""
+    for is_one_set in (False, True):
+        steps = _brute.steps_of(n_rows, is_one_set)
+        rows = np.concatenate([np.empty(0, int), *(np.arange(*step) for step in steps)])
+        np.testing.assert_array_equal(rows, np.arange(n_rows))
+        after = n_rows - np.arange(n_rows) if is_one_set else np.full(n_rows, n_rows)
+        n_pairs = np.array([after[start:stop].sum() for start, stop in steps])
+        assert len(steps) <= 64
+        assert (np.abs(n_pairs - n_pairs.sum() / 64) <= 2 * 256 * n_rows).all() or n_rows < 2**14

@@ -52,5 +52,6 @@ def test_bars_of_records(file, tmp_path, capsys):
 
 def test_steps_have_their_results_whether_shown_or_not(tmp_path, capsys):
     for stages in (Stages(), Stages(True), Steps(Results(str(tmp_path)), "", None, True)):
-        assert list(stages.within("a part").counted(iter("abc"), 3)) == list("abc")
+        steps = [(letter,) for letter in "abc"]
+        assert list(stages.within("a part").run(str.upper, steps, None)) == list("ABC")
     assert bars(capsys.readouterr().err) == ["pairs: 100%"] * 2
