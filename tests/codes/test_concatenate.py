@@ -5,6 +5,7 @@ import pytest
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.codes import PackedCodes
+from sparsemaps.text import HashingVectorizer
 
 X = np.random.default_rng(0).random((60, 20)) < 0.2
 X[7] = False
@@ -58,6 +59,18 @@ def test_no_rows():
 def test_the_width_of_the_rows_may_differ():
     wide = MINHASH.fit_any_width().encode(np.pad(X, ((0, 0), (0, 5))), packed=True)
     assert len(PackedCodes.concatenate([A, wide])) == 120
+
+
+def test_blocks_of_other_texts():
+    """Codes that name no vectorizer go with any; those that name one go with no other."""
+    plain = MinHash(n_hashes=50, bits=3, random_state=0).fit_any_width()
+    words, letters = (
+        plain.encode_texts(HashingVectorizer(analyzer=analyzer), ["a b"], packed=True)
+        for analyzer in ("word", "char")
+    )
+    assert PackedCodes.concatenate([A, words, A]).config == words.config
+    with pytest.raises(ValueError, match="block 1 and block 2 must be codes of"):
+        PackedCodes.concatenate([A, words, letters])
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def times_in(values):
 
 def write_int96(path, times):
     table = pa.table({"text": [f"text {i}" for i in range(len(times))], "t": times})
-    parquet.write_table(table, path, use_deprecated_int96_timestamps=True)
+    parquet.write_table(table, path, use_deprecated_int96_timestamps=True, row_group_size=2)
 
 
 def test_times_of_96_bits_are_kept(tmp_path):

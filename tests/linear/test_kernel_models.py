@@ -155,6 +155,14 @@ def test_codes_of_another_map_are_refused(other, message, digits):
         model.predict(packed)
 
 
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint8])
+def test_seeds_of_codes_are_compared_with_integers_of_any_kind(kind, digits):
+    X, y = digits
+    model = KernelClassifier(min_max(random_state=kind(0)))
+    with pytest.raises(ValueError, match="X must be codes of the seed 0, the random_state of map"):
+        model.fit(min_max(random_state=1).fit(X).encode(X, packed=True), y)
+
+
 @pytest.mark.parametrize(
     "vectorizer",
     [

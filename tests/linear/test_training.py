@@ -1,6 +1,7 @@
 """The models against LIBLINEAR's, by the objective; and the solver against its definition."""
 
 import _thread
+import itertools
 import re
 import threading
 import tracemalloc
@@ -343,16 +344,21 @@ def test_blocks_have_the_same_optimum(tmp_path, monkeypatch):
             assert values[0] == pytest.approx(values[1], rel=1e-4)
 
 
-@pytest.mark.parametrize("bits", [4, 8])
-@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "log_loss"])
-def test_models_do_not_depend_on_those_they_are_trained_with(loss, bits):
+@pytest.mark.parametrize(
+    ("loss", "C", "bits"),
+    [
+        *itertools.product(["squared_hinge", "hinge", "log_loss"], [1.0], [4, 8]),
+        ("hinge", 10.0, 2),  # rows come back to one model while others have rows that have left
+    ],
+)
+def test_models_do_not_depend_on_those_they_are_trained_with(loss, C, bits):
     """Each alone, in the same order of rows, and in turns that end anywhere: the same bits."""
     packed, _, _, _ = coded(bits, n_hashes=21)
     y = np.random.default_rng(0).integers(0, kernel.most_models(), len(packed)).astype(np.int32)
     for n_models in range(1, kernel.most_models() + 1):
-        together = trained_together(packed, loss, 1.0, 1e-3, 7, y, 0, n_models, max_visits=17)
+        together = trained_together(packed, loss, C, 1e-3, 7, y, 0, n_models, max_visits=17)
         for label, found in enumerate(together):
-            (alone,) = trained_together(packed, loss, 1.0, 1e-3, 7, y, label, 1)
+            (alone,) = trained_together(packed, loss, C, 1e-3, 7, y, label, 1)
             assert (found[0] == alone[0]).all()
             assert (found[1] == alone[1]).all()
             assert found[2] == alone[2]

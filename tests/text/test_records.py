@@ -126,6 +126,10 @@ def test_inputs(tmp_path, monkeypatch):
     assert read(tmp_path)[0] == ["one", "two", "three"]
     assert read(str(tmp_path / "*.txt"))[0] == ["three"]
     assert read([tmp_path / "b.txt", str(tmp_path / "a.jsonl")])[0] == ["three", "one", "two"]
+    batches = [*iter_records(tmp_path, batch_bytes=1)]
+    assert [len(batch.texts) for batch in batches] == [1, 1, 1]
+    sizes = sum(os.path.getsize(tmp_path / name) for name in ("a.jsonl", "b.txt"))
+    assert sum(batch.n_bytes for batch in batches) == sizes
     for batch in iter_records(tmp_path):
         assert batch.n_bytes == os.path.getsize(batch.input)
         assert batch.labels is None
@@ -444,9 +448,12 @@ def test_rows_of_a_batch():
     (batch,) = iter_records(
         io.BytesIO(content), format="jsonl", label_field="n", id_field="n", records=False
     )
+    batch.bad = [(3, "no record", b"x")]
     some = batch.rows(1, 3)
     assert (some.texts, some.labels, some.ids) == (["b", "c"], [2.0, 3.0], [2, 3])
     assert some.records is None
+    assert not some.bad  # those of a batch stand with its first rows
+    assert batch.rows(0, 1).bad == batch.bad
 
 
 def test_long_lines_are_batches():

@@ -1,0 +1,32 @@
+"""Byte order marks at the beginning of texts of files."""
+
+import io
+
+import pytest
+
+from sparsemaps.text import iter_records
+from sparsemaps.text._fields import Fields
+from sparsemaps.text._line_records import read_good_lines
+
+
+def texts_of(content, format):
+    return [
+        text for some in iter_records(io.BytesIO(content), format=format) for text in some.texts
+    ]
+
+
+@pytest.mark.parametrize("format", ["txt", "jsonl"])
+def test_a_mark_may_begin_a_file_only(format):
+    """In a later line it is a character of the text, or no JSON."""
+    mark = b"\xef\xbb\xbf"
+    lines = [mark + line for line in (b'{"text": "a"}\n', b'{"text": "b"}\n')]
+    if format == "txt":
+        assert texts_of(mark + b"a\n" + mark + b"b\n", format) == ["a", "\ufeffb"]
+    else:
+        with pytest.raises(ValueError, match="line 2: expected a JSON object"):
+            texts_of(b"".join(lines), format)
+    fields = Fields("text", None, None, records=False)
+    batch = read_good_lines(b"".join([*lines, b"{}\n"]), format, fields, True)
+    good = 3 if format == "txt" else 1
+    assert len(batch.texts) == good
+    assert [number for number, _, _ in batch.bad] == list(range(good, 3))
