@@ -121,14 +121,21 @@ static void NAME(settle_zeros)(uint64_t key, const void *indices, size_t index_s
     }
 }
 
+/* Whether one of n sums is 0 or no number. */
+INLINE int NAME(any_zero)(const VALUE *sums, ptrdiff_t n)
+{
+    WORD some = 0;
+    for (ptrdiff_t j = 0; j < n; j++)
+        some |= (WORD)(!((sums[j] < 0) | (sums[j] > 0)));
+    return some != 0;
+}
+
 static void NAME(settle)(uint64_t key, const void *indices, size_t index_size, const void *values,
                          ptrdiff_t n_entries, uint64_t first, void *any_sums, ptrdiff_t n)
 {
     VALUE *sums = any_sums;
-    int some = 0;
-    for (ptrdiff_t j = 0; j < n; j++)
-        some |= !(sums[j] < 0 || sums[j] > 0);
-    if (some)
+    /* The length is a constant but for the last tile, so that the loop is vectors alone. */
+    if (n == PROJECTION_TILE ? NAME(any_zero)(sums, PROJECTION_TILE) : NAME(any_zero)(sums, n))
         NAME(settle_zeros)(key, indices, index_size, values, n_entries, first, sums, n);
 }
 
