@@ -102,7 +102,7 @@ class RowReader:
     def lengths(self) -> Array:
         """The number of entries of each row, or an upper bound of it."""
         if self._dense is None:
-            return np.diff(self._indptr)
+            return np.asarray(self._indptr[1:] - self._indptr[:-1])
         lengths = np.empty(self.n_rows, np.int64)
         # NumPy makes a copy of type bool of the rows whose values it counts.
         for start, stop in _blocks.cut_by_bytes(self.n_rows, self.n_columns):

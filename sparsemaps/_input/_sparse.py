@@ -3,6 +3,8 @@
 Errors name the row, its value, and the rule.
 """
 
+import copy
+import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable
@@ -60,6 +62,24 @@ def sound_matrix(X: Any, name: str = "X") -> Any:
     if indptr[-1] <= np.iinfo(indices.dtype).max:  # SciPy would copy indices of another type
         indptr = indptr.astype(indices.dtype)
     return sp.csr_array((values, indices, indptr), shape=shape)
+
+
+def csr_of(container: Any, arrays: tuple[Array, Array, Array], shape: tuple[int, int]) -> Any:
+    """A CSR matrix of values, indices and indptr that are sound, of the type that SciPy would make.
+
+    SciPy checks arrays that it is given, which takes as long as mapping a row. So they take the
+    place of those of a matrix without entries.
+    """
+    if arrays[1].dtype != np.int32 or max(shape) > LARGEST_INT32:
+        return container(arrays, shape=shape)
+    made = copy.copy(_without_entries(container, shape))
+    made.data, made.indices, made.indptr = arrays
+    return made
+
+
+@functools.lru_cache(16)
+def _without_entries(container: Any, shape: tuple[int, int]) -> Any:
+    return container(shape)
 
 
 def own_rows(X: Any, name: str = "X") -> Any:
@@ -279,9 +299,14 @@ def index_type(largest: int) -> type[np.int32] | type[np.int64]:
     return np.int32 if largest <= LARGEST_INT32 else np.int64
 
 
+_NATIVE = frozenset(map(np.dtype, (np.float64, np.float32, np.int64, np.int32)))
+
+
 def native(array: Array) -> Array:
     """`array` contiguous, of native byte order, and of int32 or int64 if it holds integers."""
     dtype = array.dtype
+    if dtype in _NATIVE and array.flags.c_contiguous:
+        return np.asarray(array)
     if dtype.kind in "iu":
         dtype = np.dtype(np.int32 if np.can_cast(dtype, np.int32) else np.int64)
     return np.ascontiguousarray(array, dtype=dtype.newbyteorder("="))

@@ -64,7 +64,7 @@ def make_csr(
     np.cumsum(indptr, out=indptr)
     values.resize(n_entries, refcheck=False)
     columns.resize(n_entries, refcheck=False)
-    return rows.container((values, columns, indptr), shape=(rows.n_rows, width))
+    return _sparse.csr_of(rows.container, (values, columns, indptr), (rows.n_rows, width))
 
 
 def _cut_parts(
@@ -74,6 +74,8 @@ def _cut_parts(
 
     ``max_entries`` is that of each row.
     """
+    if len(blocks) == 1 and (size := int(max_entries.sum())) <= _PART_SIZE:
+        return blocks, [size]
     parts, sizes = [], []
     starts = np.array([start for start, _ in blocks], np.intp)
     of_blocks = np.add.reduceat(max_entries, starts).tolist()

@@ -1,5 +1,6 @@
 """What a fitted map maps rows with: parameters and random numbers, as they were at ``fit``."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -146,7 +147,7 @@ class CodesDraw(Draw):
         values = np.empty((rows.n_rows, self.size), rows.dtype)
         columns, indptr, _ = self.one_hot(work, values)
         values = values.reshape(-1)[: len(columns)]
-        return rows.container((values, columns, indptr), shape=(rows.n_rows, self.width))
+        return _sparse.csr_of(rows.container, (values, columns, indptr), (rows.n_rows, self.width))
 
     def one_hot(self, work: Work, values: Array | None = None) -> tuple[Array, Array, Array]:
         """Columns and indptr of one-hot features as CSR, and which rows have entries.
@@ -160,7 +161,7 @@ class CodesDraw(Draw):
         def write(block: Block, start: int, stop: int) -> None:
             self.write(block, ONE_HOT_COLUMNS, columns[start:stop])
             if values is not None:
-                values[start:stop] = 1 / np.sqrt(self.size)
+                values[start:stop] = 1 / math.sqrt(self.size)
 
         work.each_block(write)
         sampled = columns[:, 0] >= 0
