@@ -28,14 +28,14 @@ def test_csr_of(container, dtype, width):
         assert ours.dtype == theirs.dtype, name
         np.testing.assert_array_equal(ours, theirs)
     assert made.has_canonical_format
-    assert (made @ made.T).trace() == 14
+    assert made.multiply(made).sum() == 14
 
 
 def test_matrices_of_one_shape_are_apart():
     first = csr_of(sp.csr_array, arrays(np.int32), (3, 5))
     first.sum_duplicates()
     values, columns, indptr = arrays(np.int32)
-    second = csr_of(sp.csr_array, (values, columns[::-1].copy(), indptr), (3, 5))
+    second = csr_of(sp.csr_array, (values, columns[[1, 0, 2]], indptr), (3, 5))
     assert first.has_sorted_indices
     assert not second.has_sorted_indices
     empty = (values[:0], columns[:0], np.zeros(4, np.int32))
