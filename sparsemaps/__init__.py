@@ -37,7 +37,7 @@ _MODULE_OF = {
         _re.MULTILINE,
     )
 }
-"""Of each public name, the module that has it: the stub is their one list."""
+"""The module of each public name. The stub is the one list of names."""
 
 __all__ = sorted(_MODULE_OF)
 

@@ -284,7 +284,7 @@ def _convertible(values: Array) -> Array:
 
 
 def as_float(values: Array) -> Array:
-    """`values` as float32 if that is what they are, otherwise as float64."""
+    """float32 values as they are, and others as float64."""
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: X has values of {values.dtype}")
     dtype = np.float32 if values.dtype.newbyteorder("=") == np.float32 else np.float64

@@ -1,4 +1,4 @@
-"""What is allowed of parameters: the types of the tables from which a map's checks, its options in
+"""Ranges of parameters: the types of the tables from which a map's checks, its options in
 the command, their help and the tables of the documents are made.
 
 Nothing here imports NumPy: the help of the command reads these tables from the source of the maps.
@@ -36,7 +36,7 @@ class About(NamedTuple):
 
 @dataclass(eq=False, kw_only=True)
 class Allowed:
-    """What is allowed of a parameter."""
+    """The range of a parameter."""
 
     none: bool = False
     """Whether None is allowed."""

@@ -20,11 +20,11 @@ _UNSOUND = (
     *(ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError),
     UserWarning,  # where warnings are errors: NumPy warns of headers of Python 2
 )
-"""What NumPy raises for a header that is not sound."""
+"""The errors of NumPy for a header that is not sound."""
 
 
 class ArrayKind(NamedTuple):
-    """What an array must be.
+    """The type, shape and range that an array must have.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ class Progress:
     shown : bool or None
         None shows the bar if standard error is a terminal.
     title : str, default=""
-        What the bar begins with.
+        The text before the bar.
     """
 
     def __init__(self, total: int | None, shown: bool | None = None, title: str = "") -> None:
@@ -81,7 +81,7 @@ class FileProgress(Progress):
     shown : bool or None
         None shows the bar if standard error is a terminal.
     title : str, default=""
-        What the bar begins with.
+        The text before the bar.
     """
 
     def __init__(self, paths: Sequence[Any], shown: bool | None = None, title: str = "") -> None:

@@ -229,7 +229,7 @@ def _vectorizer() -> Any:
 
 
 def learners() -> tuple[Any, ...]:
-    """What the demonstration uses, imported by this function because it is slow."""
+    """Names for the demonstration. This function imports them, as that is slow."""
     from sklearn.datasets import load_digits
     from sklearn.preprocessing import normalize
     from sklearn.svm import SVC, LinearSVC

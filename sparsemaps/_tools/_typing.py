@@ -66,7 +66,7 @@ class CsrMatrix(Protocol):
 
 
 class HasArray(Protocol):
-    """What NumPy takes as an array, such as a data frame."""
+    """An object that NumPy takes as an array, such as a data frame."""
 
     def __array__(self) -> Any: ...
 
@@ -87,7 +87,7 @@ else:
     from typing import TypeVar
 
     Output = TypeVar("Output", covariant=True)
-"""What ``transform`` of a map gives: an array, or a CSR matrix."""
+"""The output of a map: an array, or a CSR matrix."""
 
 
 class Reader(Protocol):
@@ -103,10 +103,10 @@ class Writer(Protocol):
 
 
 File: TypeAlias = str | os.PathLike[str] | int | Reader
-"""What is read: a path, a file object or a file descriptor."""
+"""An input: a path, a file object or a file descriptor."""
 
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
-"""What `random_state` may be."""
+"""The types of `random_state`."""
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
 """Words that key the random numbers of a map."""

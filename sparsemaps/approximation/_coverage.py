@@ -21,8 +21,8 @@ def _coverage(moments: Moments, size: int, error: float | Array) -> Array:
     if moments.distribution == "normal":
         return _normal_coverage(variance, error - np.abs(moments.bias))
     if moments.distribution == "jumps":
-        # Of jumps of one size, the sum is normal after the correction for continuity. Where
-        # they are larger than the error, Chebyshev's inequality is the best that can be said.
+        # A sum of jumps of one size is normal after the correction for continuity. If jumps are
+        # larger than the error, only Chebyshev's inequality holds.
         slack = error - np.abs(moments.bias)
         by_chebyshev = 1 - np.minimum(np.sqrt(variance) / slack, 1) ** 2
         corrected = slack - moments.jump / 2

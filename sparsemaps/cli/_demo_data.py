@@ -28,7 +28,7 @@ DemoText = tuple[str, str, bytes]
 
 
 class DemoSizes(NamedTuple):
-    """How large the demonstration is."""
+    """The sizes of the demonstration."""
 
     texts_each: int = 1200  # of each package
     n_hashes: tuple[int, ...] = (64, 256, 1024)  # of min-max maps; the second one is written

@@ -121,7 +121,7 @@ KERNELS = {
 
 
 class _Class(NamedTuple):
-    """What the source of a map says."""
+    """The tables of a map, read from its source."""
 
     about: _allowed.About
     allowed: dict[str, _allowed.Allowed]
@@ -152,7 +152,7 @@ def _maps() -> dict[str, Kind]:
 
 
 def _read(name: str) -> _Class:
-    """What the source of a class says: its tables are made of the types of ``_allowed`` alone."""
+    """The tables of a class, read from its source; they have no names but those of ``_allowed``."""
     module = sparsemaps._MAPS[name].rpartition(".")[2]
     path = Path(sparsemaps.__file__).parent / "maps" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -215,7 +215,7 @@ def _first_sentence(docstring: str, parameter: str) -> str:
 
 
 CLASSES = {name: _read(name) for name in sparsemaps._MAPS}
-"""What the source of each map says."""
+"""The tables of each map."""
 
 MAPS = _maps()
 

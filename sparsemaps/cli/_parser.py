@@ -100,7 +100,7 @@ def _commands_of(parser: argparse.ArgumentParser) -> Any:
 
 
 def _paths(choices: Iterable[Any]) -> dict[str, str]:
-    """What may have been meant by a wrong choice, by its last word: maps are in commands."""
+    """Suggest a command for a wrong choice, by its last word: maps are in commands."""
     paths = {str(name): str(name) for name in choices}
     if isinstance(choices, Mapping):
         for command, parser in choices.items():
@@ -664,12 +664,6 @@ def _add_filter(commands: Any) -> None:
     chosen.set_defaults(run="filter")
 
 
-_ONE_OR_MANY = (
-    "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ for an output of "
-    "each input"
-)
-
-
 def _add_outputs_of_model(parser: argparse.ArgumentParser) -> None:
     _add_tasks(
         parser,
@@ -733,7 +727,7 @@ def _add_kind(
 
 
 def _about_maps(about: str) -> str:
-    """What a command does whose map may be left out, with the maps that may be named."""
+    """The description of a command whose map may be left out, with the names of maps."""
     names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; minhash if left out.", 100)
     return f"{about}\n\n{names}"
 

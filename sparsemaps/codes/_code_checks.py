@@ -1,4 +1,4 @@
-"""What packed codes must be: sound arrays, sizes that fit, and codes of one map."""
+"""Checks of packed codes: sound arrays, sizes that fit, and codes of one map."""
 
 from typing import TYPE_CHECKING, Any
 

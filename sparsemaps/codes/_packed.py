@@ -158,7 +158,7 @@ class PackedCodes:
 
     def _checked(self, name: str) -> "PackedCodes":
         """Codes of these attributes, which anybody can set; a ValueError that begins with `name` if
-        they do not fit together. Compiled code reads only what has been checked so."""
+        they do not fit together. Compiled code reads only codes that this has checked."""
         try:
             _refuse_shrunk(self.array)
             return PackedCodes(
@@ -491,5 +491,5 @@ def as_packed_pair(
 
 
 def _all_sampled(array: Array, n_bits: int) -> Array | None:
-    """That all rows have samples, if so few bits may be 0 by chance."""
+    """True for each row, if rows have so few bits that all may be 0 by chance."""
     return None if n_bits >= 64 else np.ones(len(array), bool)

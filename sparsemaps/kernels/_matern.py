@@ -64,7 +64,7 @@ def matern_mixture(nu: float) -> tuple[Array, Array]:
     exponents = nu * t - v
     peak = int(np.argmax(exponents))
     exponents -= exponents[peak]
-    # Where the kernel is small, the terms of large v are the largest, and are kept.
+    # Where the kernel is small, the terms of large v are the largest; they are not left out.
     kept = exponents > np.where(np.arange(len(t)) > peak, -740.0, -46.0)
     weights, rates = exp(exponents[kept]), 1 / v[kept]
     total = math.fsum(weights)

@@ -1,4 +1,4 @@
-"""Laws: what is known of the estimates of a map.
+"""Laws: facts about the estimates of a map.
 
 A law is an immutable value that a map makes of its parameters: the exact kernel, the moments of the
 estimates, their bias by named causes, and bounds. A product of maps has the product of their laws.

@@ -28,7 +28,7 @@ def moments_of_agreements(law: Law, pairs: Pairs) -> Moments:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CodesLaw(Law):
-    """Of codes, which agree by chance where samples do not."""
+    """The base of laws of codes, which may agree by chance where samples differ."""
 
     bits: int
     """Bits of a code."""
@@ -62,7 +62,7 @@ class CodesLaw(Law):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JaccardLaw(CodesLaw):
-    """Of the members of sets of columns."""
+    """The law of `MinHash`."""
 
     samples_empty_rows = False
     is_of_sets = True
@@ -86,7 +86,7 @@ def _members(X: MatrixLike) -> Any:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MinMaxLaw(CodesLaw):
-    """Of samples (i*, t*) of weights, of which codes keep some bits."""
+    """The law of `ConsistentWeightedSampling`."""
 
     t_bits: int
     signed: bool
@@ -118,13 +118,13 @@ class MinMaxLaw(CodesLaw):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SignsLaw(CodesLaw):
-    """Of signs of projections, or of values 1 and -1 in their place."""
+    """The law of `SignProjection`."""
 
     kernel: str
     distribution: str | None
     dense_output: bool
     width: int | None
-    """Of blocks of orthogonal vectors, where it is known."""
+    """The width of a block of orthogonal vectors, if there are blocks and it is known."""
 
     @property
     def nonnegative_rule(self) -> str | None:

@@ -51,7 +51,8 @@ class CodeLaw(ABC):
     """The probability that codes of samples that differ agree."""
 
     parts: Any = ()
-    """Of codes of several maps side by side, the law of each; the first has the highest bits."""
+    """The law of each map's codes, if codes of several maps stand side by side. The first map has
+    the highest bits."""
 
     @property
     def needs_parts(self) -> bool:

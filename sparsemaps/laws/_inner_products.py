@@ -21,7 +21,7 @@ class _InnerProductLaw(Law):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountSketchLaw(_InnerProductLaw):
-    """Of a count sketch."""
+    """The law of `CountSketch`."""
 
     shares_buckets = True
 
@@ -53,7 +53,7 @@ class CountSketchLaw(_InnerProductLaw):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProjectionLaw(_InnerProductLaw):
-    """Of projections on vectors of a distribution."""
+    """The law of `RandomProjection`."""
 
     distribution: str
 

@@ -16,7 +16,7 @@ ONE_NUMBER_RULE = "give codes or one number for each component"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Law(ABC):
-    """What is known of the estimates of a map with given parameters, at any size.
+    """The law of a map with given parameters: facts about its estimates, at any size.
 
     A law has ``exact_kernel``; and, where the definition here does not suit it, what else stands
     here.
@@ -54,7 +54,7 @@ class Law(ABC):
 
     @property
     def second_rule(self) -> str | None:
-        """What the second map of a product must do and this one does not; None if it may be second.
+        """The rule that the map breaks as the second one of a product; None if it may be second.
 
         The error says "must" before the rule. Dense output of a map that may be the second one has
         one number for each component.

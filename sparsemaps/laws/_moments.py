@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sparsemaps._tools._typing import Array
 
 N_GRID = 1001
-"""The number of kernel values for which a map's error is computed where there are no rows."""
+"""Without rows, a map's error is computed at so many kernel values."""
 
 _NONE = np.zeros(1)
 
@@ -77,7 +77,7 @@ class Moments:
     unit: Array
     """The size times the variance, for independent components."""
     distribution: Distribution
-    """That of the estimate. "binomial" is that of a mean of independent bits. "gamma"
+    """How the estimate is distributed. "binomial" is that of a mean of independent bits. "gamma"
     says that one minus the estimate is gamma distributed, "normal" that the error is normal.
     "jumps" says that the error is a sum of one number, the jump, for each two columns that share a
     bucket, which may be few."""
@@ -123,12 +123,11 @@ class Bias:
     """The parts of the mean error whose causes are known."""
 
     chance: Array = field(default_factory=_NONE.copy)
-    """By agreements by chance: different samples with equal codes."""
+    """The part of different samples with equal codes."""
     zero_bit: Array = field(default_factory=_NONE.copy)
-    """By samples of equal i* and different t* with equal codes."""
+    """The part of samples of equal i* and different t*, with equal codes."""
     approximate: Array = field(default_factory=_NONE.copy)
-    """By signs of projections on vectors for which the kernel is an approximation, and by what a
-    series leaves out."""
+    """The part of an approximate kernel: of signs of projections, or of a series that ends."""
 
     @property
     def total(self) -> Array:

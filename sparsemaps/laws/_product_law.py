@@ -15,12 +15,12 @@ from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 
 _N_GRID = 101
-"""Of each of two kernels, the number of values in a grid."""
+"""The number of values of each of two kernels in a grid."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProductLaw(Law):
-    """Of estimates that are products of two, component by component."""
+    """The law of `KernelProduct`: components are products of those of two maps."""
 
     sampled: Law
     other: Law

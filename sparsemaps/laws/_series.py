@@ -24,7 +24,7 @@ def _series_kernel(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MaclaurinLaw(Law):
-    """Of features that are products of projections on signs, of random degrees."""
+    """The law of `RandomMaclaurin`."""
 
     is_of_inner_products = True
 
@@ -63,7 +63,7 @@ class MaclaurinLaw(Law):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TensorSketchLaw(Law):
-    """Of sketches of one tensor power, or of a series of them."""
+    """The law of `TensorSketch`, of one power or of a series."""
 
     is_of_inner_products = True
     shares_buckets = True
@@ -111,14 +111,14 @@ class TensorSketchLaw(Law):
         return Bias(approximate=self._left_out(pairs))
 
     def _scales(self, pairs: Pairs) -> tuple[float, Array]:
-        """What multiplies inner products in a series, and its values."""
+        """The factor of inner products in a series, and that of its values."""
         gamma = float(self.gamma)
         if not (isinstance(self.kernel, str) and self.kernel == "rbf"):
             return gamma, np.ones(1)
         return 2 * gamma, np.exp(-gamma * (pairs.square_x + pairs.square_y))
 
     def _left_out(self, pairs: Pairs) -> Array:
-        """The mean error: what a series that is cut at a degree lacks."""
+        """The mean error: the terms of a series above its last degree."""
         if self._is_poly or not isinstance(self.kernel, str):
             return np.zeros_like(pairs.kernel)
         gamma, factor = self._scales(pairs)

@@ -28,7 +28,7 @@ def _known(gamma: float | str) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FourierLaw(Law):
-    """Of cosines of random projections."""
+    """The law of `RandomFourier`."""
 
     kernel: str
     gamma: float | str
@@ -113,7 +113,7 @@ class FourierLaw(Law):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FastfoodLaw(Law):
-    """Of cosines of products with blocks of fast transforms."""
+    """The law of `Fastfood`."""
 
     kernel: str
     gamma: float | str
@@ -175,7 +175,7 @@ class FastfoodLaw(Law):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BinningLaw(CodesLaw):
-    """Of the boxes of random grids."""
+    """The law of `RandomBinning`."""
 
     gamma: float | str
     pitch_density: _pitches.Density | None
@@ -183,7 +183,7 @@ class BinningLaw(CodesLaw):
 
     @functools.cached_property
     def inverse_pitches(self) -> Array | None:
-        """Of a density of pitches, the inverses of equally likely ones."""
+        """The inverses of equally likely pitches, if there is a density of pitches."""
         return None if self.pitch_density is None else _pitches.inverses(self.pitch_density)
 
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:

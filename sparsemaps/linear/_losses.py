@@ -12,12 +12,12 @@ REGRESSION = ("squared_epsilon_insensitive", "epsilon_insensitive")
 
 
 class Objective(NamedTuple):
-    """What a model minimises: half the square of its weights, and C times the sum of the losses."""
+    """The objective of a model: half its weights' square, and C times the sum of the losses."""
 
     loss: str
     C: float
     epsilon: float
-    """Of the losses of regression."""
+    """The width of the zone without a loss, in regression."""
     bias: float
     """The value of the feature whose weight makes the intercept."""
 

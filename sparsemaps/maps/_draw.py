@@ -1,4 +1,4 @@
-"""What a fitted map maps rows with: parameters and random numbers, as they were at ``fit``."""
+"""Draws, which map rows: parameters and random numbers, as they were at ``fit``."""
 
 import math
 from abc import ABC, abstractmethod

@@ -79,7 +79,7 @@ def _column_of_strings(X: Any) -> Any:
 
 
 def _texts_or_tokens(X: Any) -> str:
-    """What `X` holds, if that is texts or tokens; otherwise ""."""
+    """A word for the texts or tokens in `X`; "" if there are none."""
     if isinstance(X, (str, bytes)):
         return "a text"
     try:

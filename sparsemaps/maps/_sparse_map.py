@@ -60,9 +60,9 @@ class SparseMap(
     immutable value that maps rows. The methods of a fitted map use that, so that ``set_params``
     takes effect at the next ``fit``. A subclass has
 
-    - ``_about`` and ``_allowed``, what is said of the map, and what is allowed of its parameters:
+    - ``_about`` and ``_allowed``, its name in the command, and the range of each parameter:
       checks, options of the command, their help and tables of the documents are made of these;
-    - ``_law()``, what is known of its estimates, among it the kernel (`sparsemaps.laws`);
+    - ``_law()``, its kernel and the errors of its estimates (`sparsemaps.laws`);
     - ``_draw_class()``, the class of its draw;
 
     and, where the definition here does not suit it,
@@ -112,7 +112,7 @@ class SparseMap(
 
     @property
     def law(self) -> Law:
-        """What is known of the estimates of a map with these parameters.
+        """The law of a map with these parameters.
 
         Of a fitted map, parameters that ``fit`` computed from the data have the computed values.
         """
@@ -314,7 +314,7 @@ class SparseMap(
 
     @abstractmethod
     def _law(self) -> Law:
-        """What is known of the estimates, for the parameters as they are."""
+        """Make the law of the parameters as they are."""
 
     @abstractmethod
     def _draw_class(self) -> "type[Draw]":
@@ -377,7 +377,7 @@ class SparseMap(
 
     @property
     def draw(self) -> Draw:
-        """What a fitted map maps rows with."""
+        """The draw of a fitted map; an error if the map is not fitted."""
         if "_draw" not in vars(self):
             _sklearn.check_is_fitted(self)
         return self._draw
@@ -402,7 +402,7 @@ class SparseMap(
 
 @functools.cache
 def _names_of_parameters(cls: type) -> tuple[str, ...]:
-    """Those of `get_params(deep=False)`, which reads the signature anew at each call."""
+    """The names of `get_params(deep=False)`, which reads the signature anew at each call."""
     return tuple(sorted(inspect.signature(cls).parameters))
 
 

@@ -80,7 +80,8 @@ class TextEncoder:
         return codes
 
     def encode_block(self, first: int, block: Any, *, packed: bool) -> tuple[Bytes, Array, Any]:
-        """What the draw encodes of a block, the first text of which has number `first`."""
+        """The codes of a block as `CodesDraw.encode` gives them. `first` is the number of the first
+        text, for errors."""
         draw, compiled = self._map.draw, self.compiled
         if compiled is None:
             from sparsemaps.text._inputs import as_list

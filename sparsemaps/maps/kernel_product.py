@@ -297,7 +297,7 @@ class ProductDraw(CodesDraw):
 
     @property
     def draws(self) -> tuple[Any, Any]:
-        """Those of the two maps."""
+        """The draws of the two maps."""
         (_, sampled), (_, other) = self.maps
         return sampled.draw, other.draw
 

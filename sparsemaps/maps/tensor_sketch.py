@@ -452,7 +452,7 @@ class TensorSketchDraw(Draw):
         if not len(rows):
             return np.empty(shape, dtype)
         product = None
-        # As many factors at a time as are no more than a chunk.
+        # Sketches of some factors at a time, which fit into a chunk.
         step = max(1, _CHUNK_BYTES // (len(rows) * self.n_components * dtype.itemsize))
         for first in range(0, len(keys), step):
             some = keys[first : first + step]

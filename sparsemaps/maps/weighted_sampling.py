@@ -209,7 +209,7 @@ class WeightedSamplingDraw(CodesDraw):
 
     @property
     def weights(self) -> tuple[bool, float]:
-        """What samplers ask of values: their signs, and the power that they are raised to."""
+        """Whether samplers take values of both signs, and the power that values are raised to."""
         return self.signed, float(self.power)
 
     def checked(self, block: Block) -> Block:
