@@ -202,7 +202,9 @@ def stride_of(Py_ssize_t n_models):
     """The number of columns of the weights of some models that are trained together."""
     if not 1 <= n_models <= loops.n_models:
         raise ValueError(f"at most {loops.n_models} models are trained together, got {n_models}")
-    return 1 if n_models == 1 else loops.n_models
+    if n_models == 1:
+        return 1
+    return loops.n_models // 2 if n_models <= loops.n_models // 2 else loops.n_models
 
 
 def add_scores(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_codes,

@@ -74,7 +74,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
 
     Training takes 8 bytes for each row and each class that is being trained, 5 bytes more for each
     row and thread, and 64 bytes for each column and thread; the codes may be mapped into memory.
-    A thread trains up to 8 classes together. Mapped codes of more than 256 MB are read in blocks of
+    A thread trains up to 8 classes together. Several threads have one group of classes more than
+    there are threads. Mapped codes of more than 256 MB are read in blocks of
     that size, one after the other, and all classes are trained on a block while it is in memory (Yu
     et al. 2010). The optimum is the same, within `tol`. `n_iter_` and `max_iter` then count how
     often the file is read.

@@ -16,8 +16,8 @@ from sparsemaps.linear._losses import Objective
 BLOCK_BYTES = 2**28
 """Codes of more bytes that are mapped into memory are trained on in blocks of this size."""
 
-_TURN_CODES = 2**27
-"""Codes that a turn reads, in about a tenth of a second. Signals are handled between turns."""
+_TURN_CODES = 2**26
+"""Codes that a turn reads, in about 50 ms. Signals are handled between turns."""
 
 _BLOCK_PASSES = 8
 """The largest number of passes over a block while it is in memory."""
@@ -67,7 +67,8 @@ def solve(
     """
     codes = rows.codes
     key, key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
-    cuts = _cuts(n_models, _threads.resolve_n_jobs(n_jobs))
+    n_jobs = _threads.resolve_n_jobs(n_jobs)
+    cuts = _cuts(n_models, n_jobs)
 
     def begin(number: int) -> _Group:
         return _Group(rows, objective, range(cuts[number], cuts[number + 1]), n_models, tol, key)
@@ -79,17 +80,6 @@ def solve(
         for group in groups:
             yield from group.solutions()
         return
-    n_begun = 0
-    unfinished: deque[_Group] = deque()
-
-    def next_turns() -> Iterator[tuple[_Group]]:
-        nonlocal n_begun
-        while unfinished or n_begun < n_groups:
-            if unfinished:
-                yield (unfinished.popleft(),)
-            else:
-                n_begun += 1
-                yield (begin(n_begun - 1),)
 
     def turn(group: _Group) -> _Group:
         not_within = group.turn(0, codes.array, codes.sampled, max_iter)
@@ -97,8 +87,17 @@ def solve(
             group.going = not_within
         return group
 
+    # One group more than there are threads takes turns with the others, so that the threads end
+    # together: of three groups and two threads, each group has two turns of three.
+    most = n_jobs + 1 if n_jobs > 1 else 1
+    n_begun = 0
+    unfinished: deque[_Group] = deque()
     while unfinished or n_begun < n_groups:
-        for group in _threads.stream(turn, next_turns(), n_jobs):
+        while n_begun < n_groups and len(unfinished) < most:
+            unfinished.append(begin(n_begun))
+            n_begun += 1
+        turning = [(unfinished.popleft(),) for _ in range(min(n_jobs, len(unfinished)))]
+        for group in _threads.stream(turn, turning, n_jobs):
             if done is not None:
                 done()
             if group.goes_on:
@@ -108,10 +107,16 @@ def solve(
 
 
 def _cuts(n_models: int, n_jobs: int) -> list[int]:
-    """Where groups of models that are trained together begin, and the end: as few groups as a
-    register allows, but as many for each thread."""
-    n_groups = -(-n_models // _kernel.most_models())
-    n_groups = min(-(-n_groups // n_jobs) * n_jobs, n_models)
+    """Where groups of models that are trained together begin, and the end.
+
+    A group costs little less than one that is full. So they are full but the first; but where that
+    leaves threads without a group, there is one of equal size for each thread.
+    """
+    full = _kernel.most_models()
+    if n_models > n_jobs * full:
+        rest = n_models % full
+        return [0] * (rest > 0) + list(range(rest, n_models + 1, full))
+    n_groups = min(n_jobs, n_models)
     return [number * n_models // n_groups for number in range(n_groups + 1)]
 
 

@@ -364,19 +364,6 @@ def test_models_do_not_depend_on_those_they_are_trained_with(loss, C, bits):
             assert found[2] == alone[2]
 
 
-@pytest.mark.parametrize("n_models", [1, 2, 3, 8, 9, 20, 52])
-def test_groups_of_models(n_models):
-    for n_jobs in (1, 2, 3, 16, 100):
-        cuts = _solver._cuts(n_models, n_jobs)
-        sizes = np.diff(cuts)
-        assert cuts[0] == 0
-        assert cuts[-1] == n_models
-        assert 1 <= sizes.min() <= sizes.max() <= min(sizes.min() + 1, kernel.most_models())
-        assert len(sizes) % n_jobs == 0 or len(sizes) == n_models
-        if n_jobs == 1:
-            assert len(sizes) == -(-n_models // kernel.most_models())
-
-
 @pytest.mark.parametrize(
     "change", ["labels", "dual", "sampled", "v", "active", "order", "columns", "misaligned"]
 )

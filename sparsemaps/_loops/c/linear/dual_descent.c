@@ -7,6 +7,10 @@
 
 enum { MODELS = REGISTER_BYTES / sizeof(double) };
 
+typedef double half_register_f64 __attribute__((vector_size(REGISTER_BYTES / 2), may_alias));
+typedef double half_register_f64_anywhere
+    __attribute__((vector_size(REGISTER_BYTES / 2), aligned(8), may_alias));
+
 /* ---- features ------------------------------------------------------------------------------ */
 
 /* Where the features of a row are: its codes if they are bytes, else a list of columns. */
@@ -69,29 +73,34 @@ INLINE double sum_at(double *v, ptrdiff_t n, features row, features changed, dou
                          : sum_by(v, n, row, changed, change, 1, 0);
 }
 
-/* The sums of MODELS models. */
-INLINE void sums_by(const double *v, ptrdiff_t n, features row, int of_bytes, double *sums)
-{
-    register_f64 lanes[SUM_LANES] = {{0.0}};
-    ptrdiff_t j = 0;
-    for (; j + SUM_LANES <= n; j += SUM_LANES)
-#pragma GCC unroll 8
-        for (int l = 0; l < SUM_LANES; l++)
-            lanes[l] += *(const register_f64 *)(v + column_of(row, j + l, of_bytes) * MODELS);
-#pragma GCC unroll 8
-    for (int l = 0; l < SUM_LANES - 1; l++)
-        if (l < n - j)
-            lanes[l] += *(const register_f64 *)(v + column_of(row, j + l, of_bytes) * MODELS);
-    *(register_f64_anywhere *)sums = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6]))
-                                     + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
-}
+/* Of several models, the numbers of a column stand in a register, or in half of one. */
+#define NAME(name) name##_of_all
+#define VECTOR register_f64
+#define VECTOR_ANYWHERE register_f64_anywhere
+#include "model_sums.template.h"
+#undef NAME
+#undef VECTOR
+#undef VECTOR_ANYWHERE
 
-INLINE void sums_at(const double *v, ptrdiff_t n, features row, double *sums)
+#define NAME(name) name##_of_half
+#define VECTOR half_register_f64
+#define VECTOR_ANYWHERE half_register_f64_anywhere
+#include "model_sums.template.h"
+#undef NAME
+#undef VECTOR
+#undef VECTOR_ANYWHERE
+
+/* The sums of `stride` models. */
+INLINE void sums_at(const double *v, ptrdiff_t n, features row, ptrdiff_t stride, double *sums)
 {
-    if (row.bytes != NULL)
-        sums_by(v, n, row, 1, sums);
+    if (stride == MODELS && row.bytes != NULL)
+        sums_by_of_all(v, n, row, 1, sums);
+    else if (stride == MODELS)
+        sums_by_of_all(v, n, row, 0, sums);
+    else if (row.bytes != NULL)
+        sums_by_of_half(v, n, row, 1, sums);
     else
-        sums_by(v, n, row, 0, sums);
+        sums_by_of_half(v, n, row, 0, sums);
 }
 
 /* Add changes of the models to v at a row. */
@@ -101,10 +110,10 @@ INLINE void add_by(double *v, ptrdiff_t n, features row, const double *changes, 
     if (stride == 1) {
         for (ptrdiff_t j = 0; j < n; j++)
             v[column_of(row, j, of_bytes)] += changes[0];
+    } else if (stride == MODELS) {
+        add_by_of_all(v, n, row, of_bytes, changes);
     } else {
-        const register_f64 all = *(const register_f64_anywhere *)changes;
-        for (ptrdiff_t j = 0; j < n; j++)
-            *(register_f64 *)(v + column_of(row, j, of_bytes) * MODELS) += all;
+        add_by_of_half(v, n, row, of_bytes, changes);
     }
 }
 
@@ -269,7 +278,7 @@ INLINE void scores_of(const dual_problem *p, dual_state *s, uint32_t row, visite
         uint32_t *columns = last->free;
         const features here = features_of(&p->rows, row, columns);
         if (stride > 1)
-            sums_at(s->v, k, here, sums);
+            sums_at(s->v, k, here, stride, sums);
         else
             sums[0] = sum_at(s->v, k, here, last->row, last->change);
         *last = (visited_last){.row = here, .free = last->taken, .taken = columns};
@@ -474,6 +483,8 @@ INLINE int descend_of(const dual_problem *p, dual_state *s, int max_passes, int6
 {
     if (s->stride == 1)
         return descend_by(p, s, max_passes, max_visits, loss, 1);
+    if (s->stride < MODELS)
+        return descend_by(p, s, max_passes, max_visits, loss, MODELS / 2);
     return descend_by(p, s, max_passes, max_visits, loss, MODELS);
 }
 

@@ -62,7 +62,7 @@ typedef struct {
     uint32_t *order; /* of the rows that this pass visits */
     uint8_t *active; /* of each row: the models which it has not left */
     uint32_t *columns;   /* scratch: those of two rows */
-    ptrdiff_t stride;    /* 1, or the number of models of the table of loops */
+    ptrdiff_t stride;    /* 1, or the number of models of the table of loops, or half of that */
     unsigned going;      /* models that have not converged in this turn */
     ptrdiff_t n_weighed; /* rows whose C_i is not 0 */
     ptrdiff_t n_order;
