@@ -21,6 +21,9 @@ MAX_LINE_BYTES = 2**30
 _READ_BYTES = 2**26
 """Largest size of one call to a file's ``read``."""
 
+_PIECE_BYTES = 2**20
+"""Bytes of a long line that are read by one call."""
+
 _READERS: dict[str, Callable[..., Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -221,14 +224,22 @@ class Text:
                 carried = [text[end:]] if end < len(text) else []
                 n_carried = len(text) - end
         if left is not None and (carried or left >= 0):
-            with self._errors_naming():
-                rest = self._file.readline(self._max_line_bytes - n_carried + 1)
-            if n_carried + len(rest.removesuffix(b"\n")) > self._max_line_bytes:
-                raise self._too_long()
-            carried.append(rest)
+            carried += self._rest_of_line(n_carried)
         last = b"".join(carried)
         if last:
             yield last
+
+    def _rest_of_line(self, n_carried: int) -> Iterator[bytes]:
+        """Pieces of a line, up to its end, of which `n_carried` bytes have been read."""
+        while True:  # a call for the whole line would hold it twice
+            with self._errors_naming():
+                piece = self._file.readline(min(self._max_line_bytes - n_carried + 1, _PIECE_BYTES))
+            n_carried += len(piece.removesuffix(b"\n"))
+            if n_carried > self._max_line_bytes:
+                raise self._too_long()
+            yield piece
+            if not piece or piece.endswith(b"\n"):
+                return
 
     def _skip_to_line(self, offset: int) -> None:
         """Go to the first line that begins at `offset` or later."""
