@@ -33,7 +33,7 @@ def _detach(descriptor):
     return descriptor.detach()
 
 
-def _run(arguments, folder, streams):
+def _run(arguments, folder, streams, before):
     """What a new interpreter does with ``python -m sparsemaps``."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if streams[number] == CLOSED:
@@ -45,6 +45,8 @@ def _run(arguments, folder, streams):
                 os.close(streams[number])
             setattr(sys, name, open(number, mode))  # noqa: SIM115 (open as long as the process)
     os.chdir(folder)
+    if before is not None:
+        before()
     from sparsemaps import __main__ as program
 
     sys.argv = [program.__file__, *arguments]
@@ -69,16 +71,17 @@ def context():
 
 
 class Program:
-    """The command, with files, descriptors or CLOSED as its streams."""
+    """The command, with files, descriptors or CLOSED as its streams. The process calls `before`
+    first."""
 
-    def __init__(self, *arguments, cwd, stdin=None, stdout=None, stderr=None):
+    def __init__(self, *arguments, cwd, stdin=None, stdout=None, stderr=None, before=None):
         self._said, write_end = os.pipe()
         streams = [
             stream if stream in (None, CLOSED) else _Descriptor(stream)
             for stream in (stdin, stdout, write_end if stderr is None else stderr)
         ]
         self.process = context().Process(
-            target=_run, args=([str(argument) for argument in arguments], cwd, streams)
+            target=_run, args=([str(argument) for argument in arguments], cwd, streams, before)
         )
         self.process.start()
         os.close(write_end)

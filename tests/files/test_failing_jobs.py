@@ -6,6 +6,7 @@ import random
 import signal
 
 import pytest
+from _scripts import disturbed_jobs
 from _scripts.commands import command
 from _scripts.ended_jobs import (
     JOBS,
@@ -84,6 +85,14 @@ def test_a_folder_that_may_only_be_read(folder, name):
     finally:
         os.chmod(folder, 0o700)
     assert files(folder) == before
+
+
+@posix
+@pytest.mark.parametrize("kind", ["rename", "truncate", "output", "stages"])
+def test_inputs_and_folders_that_others_change(folder, kind):
+    """By hand: all jobs, at any moment (`_scripts.disturbed_jobs`)."""
+    wanted = disturbed_jobs.expected(folder, "dedup", kind)
+    assert disturbed_jobs.check(folder, "dedup", kind, 10, wanted) == "refused"
 
 
 @posix
