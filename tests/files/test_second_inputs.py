@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from _data.labelled_records import records, rows, write_jsonl
+from _data.labelled_records import records, rows, write_jsonl, write_rows
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps._tools._progress import FileProgress
@@ -297,6 +297,20 @@ def test_another_normal_form_than_that_of_the_model(trained, tmp_path):
         files.predict_files(model, tmp_path / "in.jsonl", tmp_path / "out", source=given)
 
 
+def test_records_by_the_score_of_the_first_of_two_labels(tmp_path):
+    """It is that of the second times -1."""
+    X, y = rows(40)
+    map = ConsistentWeightedSampling(n_hashes=16, random_state=0).fit_any_width()
+    model = KernelClassifier(map, random_state=0).fit(map.encode(X, packed=True), y > 0)
+    write_rows(tmp_path / "in.svm", X, y)
+    scores = model.decision_function(map.encode(X, packed=True))
+    for label, own in ((False, -scores), (True, scores)):
+        for least in (-0.2, 0.2):
+            how = {"label": label, "min_score": least}
+            done = files.filter_files(model, tmp_path / "in.svm", tmp_path / "out", **how)
+            assert 0 < done.n_kept == (own >= least).sum() < 40
+
+
 # ---- maps ----------------------------------------------------------------------------------------
 
 
@@ -304,6 +318,14 @@ def test_a_file_is_called_as_it_was_given(tmp_path):
     (tmp_path / "in.svm").write_text("0 1:1\n")
     (mapped,) = files.map_files(MINHASH, tmp_path / "in.svm", tmp_path / "out")
     assert mapped.input == os.fspath(tmp_path / "in.svm")
+
+
+def test_outputs_are_made_anew_where_they_are_not_to_be_taken(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.svm").write_text("0 1:1\n")
+    for resume, skipped in ((True, False), (True, True), (False, False)):
+        (mapped,) = files.map_files(MINHASH, tmp_path / "in", f"{tmp_path}/out/", resume=resume)
+        assert mapped.skipped == skipped
 
 
 def test_another_format_of_the_same_file(tmp_path):

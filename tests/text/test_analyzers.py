@@ -119,3 +119,21 @@ OPTIONS = {
     "norm": None,
     "alternate_sign": False,
 }
+
+
+def test_configs_of_sets_and_of_normal_forms():
+    """What decides values only is left out of sets; what decides n-grams never is."""
+    made = HashingVectorizer(norm=None)
+    for other, are_equal in (({"norm": "l1"}, True), ({"binary": True}, True),
+                             ({"normalize": "nfc"}, False)):  # fmt: skip
+        config = vectorizer_config(HashingVectorizer(**{"norm": None, **other}), values=False)
+        assert (config == vectorizer_config(made, values=False)) == are_equal
+        assert vectorizer_config(HashingVectorizer(**{"norm": None, **other})) != (
+            vectorizer_config(made)
+        )
+
+
+@pytest.mark.parametrize("spec", ["word:2", "auto:2", "char:2"])
+def test_the_normal_form_of_each_analyzer(spec):
+    assert vectorizer_of(spec, normalize="nfkc").normalize == "nfkc"
+    assert vectorizer_of(spec).normalize is None

@@ -1,4 +1,4 @@
-"""Byte order marks at the beginning of texts of files."""
+"""Byte order marks, and the bytes of each batch, of files that are read in pieces."""
 
 import io
 
@@ -30,3 +30,10 @@ def test_a_mark_may_begin_a_file_only(format):
     good = 3 if format == "txt" else 1
     assert len(batch.texts) == good
     assert [number for number, _, _ in batch.bad] == list(range(good, 3))
+
+
+def test_bytes_of_batches_are_those_of_the_file():
+    content = b"one\ntwo\nthree\nfour\nfive\n"
+    batches = list(iter_records(io.BytesIO(content), format="txt", batch_bytes=1))
+    assert len(batches) == 5
+    assert sum(batch.n_bytes for batch in batches) == len(content)

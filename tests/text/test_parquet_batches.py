@@ -38,8 +38,8 @@ def test_rows_of_parquet_that_are_decoded_at_a_time(
 
 @pytest.fixture
 def table():
-    """Rows with a label, an id and a number, of which long and short ones alternate."""
-    texts = [str(n) * (1 + 40 * (n % 3)) for n in range(60)]
+    """Rows with a label, an id and a number; of ten texts, two are long."""
+    texts = [str(n) * (500 if n % 10 > 7 else 1) for n in range(60)]
     columns = {"text": texts, "label": [f"L{n % 7}" for n in range(60)]}
     return pa.table({**columns, "id": list(range(60)), "key": [n / 2 for n in range(60)]})
 

@@ -290,3 +290,19 @@ def test_memory_is_bounded():
             tracemalloc.stop()
 
     assert peak(10_000) < peak(2_000) + 2**20
+
+
+@pytest.mark.parametrize("of_arrow", [False, True])
+def test_numbers_of_texts_in_later_blocks(of_arrow):
+    """Errors name a text by its number in all blocks and chunks."""
+    texts = ["some words " * 40] * 900 + [None]
+    if of_arrow:
+        texts = pa.chunked_array([texts[:500], texts[500:]])
+    with pytest.raises((ValueError, AttributeError), match="900"):
+        HashingVectorizer().transform(texts)
+
+
+def test_a_number_of_columns_that_is_an_integer_of_numpy():
+    made = HashingVectorizer(n_features=np.int64(64))
+    assert made._compiled() is not None
+    assert_equal(made.transform(TEXTS), HashingVectorizer(n_features=64).transform(TEXTS))
