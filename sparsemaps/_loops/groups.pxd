@@ -20,10 +20,7 @@ cdef extern from "c/rows/groups.h" nogil:
         GROUP_ENTRIES
         GROUP_ROWS
         GROUP_TABLE_COLUMNS
-    ctypedef struct group_t:
-        Py_ssize_t n_columns
-        Py_ssize_t n_entries
-        uint64_t *starts
+    ctypedef struct group_t:  # as far as drivers use it
         uint32_t *positions
         uint32_t *batch_ends
         uint32_t *slots
