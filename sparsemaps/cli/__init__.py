@@ -1,12 +1,16 @@
 """The ``sparsemaps`` command: options, subcommands, errors and exit codes.
 
 - this file handles errors and signals, and returns exit codes.
-- ``_parser`` makes the parser of options and the help.
+- ``_parser`` has the parser, and what its errors say.
 - ``_options`` reads the maps and kernels that are subcommands from the source of the classes.
-- ``_commands`` has a function for each subcommand.
+- ``_map_options``, ``_near_options`` and ``_model_options`` have the options of the subcommands,
+  with their help and examples; ``_shared_options`` has those of several subcommands.
+- ``_map_commands``, ``_near_commands`` and ``_model_commands`` have a function for each subcommand;
+  ``_given`` makes maps, inputs and tasks of the options.
 - ``_demo`` and ``_demo_data`` are the demonstration.
 
-Help and version import no module that computes.
+Help and version import no module that computes: the options import none, and functions of
+subcommands are imported when one is called.
 """
 
 import argparse
@@ -22,8 +26,9 @@ from typing import Any
 
 from sparsemaps._tools import _light_bases
 from sparsemaps._tools._parameters import ParameterError, wording_settings
-from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED
-from sparsemaps.cli._parser import BAD_INPUT, flag, make_parser, seems_to_be
+from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED, load
+from sparsemaps.cli._parser import BAD_INPUT, make_parser, seems_to_be
+from sparsemaps.cli._shared_options import flag
 
 __all__ = ["main", "make_parser"]
 
@@ -44,15 +49,13 @@ def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) ->
     words = [arguments[0], "minhash", *arguments[1:]] if has_no_map else arguments
     options = make_parser().parse_args(words)
     options.has_no_map = has_no_map
-    if is_process and options.run not in LEARNERS and "sklearn" not in sys.modules:
+    if is_process and words[0] not in LEARNERS and "sklearn" not in sys.modules:
         _light_bases.use()
     names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
         with _signals_raise(), wording_settings(partial(_setting, names)):
-            from sparsemaps.cli import _commands  # here, so that help does not import it
-
-            getattr(_commands, options.run)(options)
+            load(options.run)(options)  # imported now, so that help does not import it
         return 0
     except BrokenPipeError:  # the reader has closed the pipe: no message is needed
         return BY_SIGNAL + 13

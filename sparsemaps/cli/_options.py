@@ -8,6 +8,7 @@ from the source as text, as help would be slow if it imported the modules.
 
 import ast
 import contextlib
+import importlib
 import inspect
 import re
 from collections.abc import Callable
@@ -38,6 +39,13 @@ class Kind(NamedTuple):
     factors: tuple[str, ...] = ()
 
 
+def load(path: str) -> Callable[..., Any]:
+    """The function or class that ``module:name`` names."""
+    module, _, name = path.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
+
+
 def integer(text: str) -> int:
     return int(text)
 
@@ -58,14 +66,22 @@ def kernel_or_series(text: str) -> Any:
 
 
 _GAMMA = Option("gamma", number, 1.0, "factor of the (squared) distance or of the inner product")
+
+
 _GAMMA_OF_WIDTH = Option(
     "gamma",
     number,
     None,
     "factor of the squared distance or inner product; if not given, 1/columns",
 )
+
+
 _POWER = Option("power", number, 1.0, "power that absolute values are raised to first, above 0")
+
+
 _NU = Option("nu", number, 1.5, "smoothness of the kernel matern, above 0 and at most 10000")
+
+
 KERNELS = {
     "minmax": Kind(
         "sparsemaps.kernels:min_max_kernel",
@@ -110,10 +126,10 @@ KERNELS = {
     ),
     "matern": Kind("sparsemaps.kernels:matern_kernel", "Matern kernel", (_GAMMA, _NU)),
     "minmax-acos": Kind(
-        "sparsemaps.cli._commands:minmax_times_acos", "min-max times acos kernel", ()
+        "sparsemaps.cli._map_commands:minmax_times_acos", "min-max times acos kernel", ()
     ),
     "minmax-acos-chi2": Kind(
-        "sparsemaps.cli._commands:minmax_times_acos_chi2",
+        "sparsemaps.cli._map_commands:minmax_times_acos_chi2",
         "min-max times acos-chi-square kernel",
         (),
     ),
@@ -217,92 +233,17 @@ def _first_sentence(docstring: str, parameter: str) -> str:
 CLASSES = {name: _read(name) for name in sparsemaps._MAPS}
 """The tables of each map."""
 
+
 MAPS = _maps()
+
 
 PAIR_MAPS = tuple(name for name, kind in MAPS.items() if kind.has_codes)
 """The maps whose codes are compared by ``sparsemaps pairs``."""
 
+
 CONTAINMENT_MAP = "minhash"
 """The map whose codes tell which sets are contained in others."""
 
-PAIR_EXAMPLES = """\
-examples:
-  sparsemaps pairs {name} texts.svm -o pairs.tsv --threshold 0.8
-  zcat big.svm.gz | sparsemaps pairs {name} - -o pairs.tsv.gz --threshold 0.9 --exact
-  sparsemaps pairs {name} codes/ --other new.npy -o pairs.tsv
-      files of codes that sparsemaps map --format npy has written
-"""
-
-DEDUP_EXAMPLES = """\
-examples:
-  sparsemaps dedup {name} texts.jsonl.zst -o kept.jsonl.zst --threshold 0.8
-  sparsemaps dedup {name} parts/ -o kept/ --keep longest --clusters clusters.tsv
-      one output for each input; duplicates are found across all of them
-  sparsemaps dedup {name} parts/ -o kept/ --threshold 0.9
-      with the codes of the run before
-  sparsemaps dedup {name} may.jsonl -o may.kept.jsonl --against april.kept.jsonl.stages/codes.npy
-      without what is near the records of an earlier run
-"""
 
 SAVED = "saved"
 """The word in place of the name of a map that is read from a file."""
-
-MAP_EXAMPLES = """\
-examples:
-  sparsemaps map {name} train.svm -o train.mapped
-      with the same options and seed, the test file is mapped in the same way
-  zcat big.svm.gz | sparsemaps map {name} - -o - | xz > big.mapped.xz
-      from standard input to standard output
-  sparsemaps map {name} parts/ -o mapped/ --stage map --task 0/8
-      one output for each input, for an eighth of the inputs; finished outputs are skipped
-  sparsemaps map {name} parts/ -o mapped/ --dask tcp://scheduler:8786
-      on a Dask cluster; workers may fail meanwhile
-  sparsemaps map {name} --texts word:3 texts.jsonl -o texts.mapped
-      the sets or counts of three words in a row
-"""
-
-TEXT_EXAMPLES = """\
-examples:
-  sparsemaps text pages.jsonl.xz -o pages.svm --label-field language --ngram-range 1 2
-  sparsemaps text texts/ -o rows/ --analyzer byte
-"""
-
-KERNEL_EXAMPLES = """\
-examples:
-  sparsemaps kernel {name} train.svm -o train.kernel
-  sparsemaps kernel {name} train.svm test.svm -o test.kernel
-  svm-train -t 4 train.kernel model && svm-predict test.kernel model predicted
-"""
-
-TRAIN_EXAMPLES = """\
-examples:
-  sparsemaps train {name} train.svm -o model --validation test.svm
-  sparsemaps train {name} texts.jsonl -o model --texts char:3 --label-field language
-  sparsemaps predict model new.jsonl -o labels.tsv --id-field id
-"""
-
-PREDICT_EXAMPLES = """\
-examples:
-  sparsemaps predict model new.jsonl.zst -o labels.tsv --id-field id
-  sparsemaps predict model new.svm -o -
-  sparsemaps predict model new.jsonl -o labels.tsv --explain 5
-      with the five n-grams that decide each label
-"""
-
-FILTER_EXAMPLES = """\
-examples:
-  sparsemaps filter model texts.jsonl.zst -o good.jsonl.zst --label good
-  sparsemaps filter model parts/*.parquet -o good.parquet --label good --min-score 0.5
-"""
-
-INFO_EXAMPLES = """\
-examples:
-  sparsemaps info train.svm.xz
-  sparsemaps info codes.npy
-"""
-
-DEMO_EXAMPLES = """\
-examples:
-  sparsemaps demo
-  sparsemaps demo -o /tmp/demo
-"""

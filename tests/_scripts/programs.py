@@ -62,7 +62,7 @@ def context():
 
     of_server = multiprocessing.get_context("forkserver")
     of_server.set_forkserver_preload(
-        ["sparsemaps.cli._commands", "sparsemaps.maps.weighted_sampling"]
+        ["sparsemaps.cli._map_commands", "sparsemaps.maps.weighted_sampling"]
     )
     # It shall not import the sources where it is started.
     with mock.patch.dict(os.environ, PYTHONSAFEPATH="1"):

@@ -15,8 +15,7 @@ from _scripts.commands import command
 
 import sparsemaps
 from sparsemaps import ConsistentWeightedSampling, CountSketch
-from sparsemaps.cli import _commands
-from sparsemaps.cli._options import KERNELS, MAPS
+from sparsemaps.cli._options import KERNELS, MAPS, load
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.libsvm._pipeline import cut_lines
 
@@ -81,7 +80,7 @@ def test_each_sketch(file, tmp_path, name, new_map):
 
 
 def test_every_map_is_a_command():
-    made = (_commands._load(kind.make)(random_state=0) for kind in MAPS.values())
+    made = (load(kind.make)(random_state=0) for kind in MAPS.values())
     assert {type(one).__name__ for one in made} == {
         name for name in sparsemaps.__all__ if isinstance(getattr(sparsemaps, name), type)
     }
@@ -254,7 +253,7 @@ def test_kernel(file, tmp_path, name):
     X, y = load_svmlight_file(file, zero_based=False)
     test = tmp_path / "test.svm"
     dump_svmlight_file(X[5:8], y[5:8], test, zero_based=False)
-    function = _commands._load(KERNELS[name].make)
+    function = load(KERNELS[name].make)
     for inputs, rows in (([file], slice(None)), ([file, test], slice(5, 8))):
         out = tmp_path / "out"
         done = command("kernel", name, *inputs, "-o", out)

@@ -13,8 +13,7 @@ from _scripts.commands import command
 from _scripts.programs import Program
 
 from sparsemaps import CountSketch, cli
-from sparsemaps.cli import _commands
-from sparsemaps.cli._options import KERNELS, MAPS
+from sparsemaps.cli._options import KERNELS, MAPS, load
 
 
 def test_options_are_the_parameters():
@@ -23,7 +22,7 @@ def test_options_are_the_parameters():
     for kind in [*MAPS.values(), *KERNELS.values()]:
         defaults = {}
         for made in kind.factors or (kind.make,):
-            parameters = inspect.signature(_commands._load(made)).parameters
+            parameters = inspect.signature(load(made)).parameters
             defaults |= {name: one.default for name, one in parameters.items()}
         # A product has one size, which its second map takes too.
         unused = left_out | ({"n_components"} if kind.factors else set())

@@ -1,0 +1,204 @@
+"""What the options of a call describe: a map, inputs, tasks and what runs them."""
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import sparsemaps
+from sparsemaps._tools._sources import expand
+from sparsemaps.cli._options import MAPS, SAVED, Kind, load
+from sparsemaps.cli._shared_options import flag
+from sparsemaps.codes import PackedCodes
+from sparsemaps.codes._code_checks import TEXTS
+from sparsemaps.files._job_options import Svmlight, Texts, by_names
+from sparsemaps.files._tasks import Share, described
+
+
+def parameters_of(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
+    """The parameters of a map or kernel that are options of this call."""
+    return {
+        option.name: getattr(options, option.name)
+        for option in kind.options
+        if hasattr(options, option.name)
+    }
+
+
+def make_map(options: argparse.Namespace) -> Any:
+    """The map that the options of ``map`` describe, fitted for rows of any width."""
+    if getattr(options, "config", None) is not None:
+        return _saved_map(options)
+    kind = MAPS[options.map_name]
+    return new_map(kind, parameters_of(options, kind), getattr(options, "seed", 0)).fit_any_width()
+
+
+def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
+    """A map, or the product of two that draw as many samples."""
+    if not kind.factors:
+        made = load(kind.make)(**parameters, random_state=seed)
+        if "dense_output" in made.get_params(deep=False):
+            made.set_params(dense_output=False)  # the same numbers without the zeros
+        return made
+    factors = []
+    for path in kind.factors:
+        factor = load(path)()
+        names = parameters.keys() & factor.get_params().keys()
+        factors.append(factor.set_params(**{name: parameters[name] for name in names}))
+    factors[1].set_size(factors[0].size)
+    return load(kind.make)(maps=tuple(factors), random_state=seed)
+
+
+def _saved_map(options: argparse.Namespace) -> Any:
+    """The map of --config, which no other option describes."""
+    if options.map_name != SAVED:
+        kind = MAPS[options.map_name]
+        others = sorted(parameters_of(options, kind))
+        if others:
+            raise ValueError(f"{others[0]} is in the file of --config; leave out the option")
+    with open(options.config, "rb") as file:
+        text = file.read()
+    try:
+        try:
+            config = json.loads(text)
+        except RecursionError:
+            raise ValueError("the lists of the file are nested too deeply") from None
+        saved = sparsemaps.from_config(config)
+        if options.map_name != SAVED and type(saved) is not load(kind.make):
+            raise ValueError(f"the map is {type(saved).__name__}, not that of {options.map_name}")
+    except ValueError as error:
+        raise ValueError(f"{options.config}: {error}") from error
+    return saved
+
+
+_OF_TEXTS = {
+    "field": "field", "label_field": "label_field", "id_field": "id_field",
+    "text_format": "format", "token_pattern": "token_pattern", "normalize": "normalize",
+    "min_length": "min_length",
+    "max_length": "max_length",
+}  # fmt: skip
+"""Options for texts, and the parameters of `Texts` that they are."""
+
+
+def source_of(
+    options: argparse.Namespace, of_rows: str = "is for texts; give --texts"
+) -> Texts | Svmlight | None:
+    """What the inputs are, by --texts and the options for texts; None where nothing says so.
+    `of_rows` is said of an option for texts where there are none."""
+    texts = getattr(options, "texts", None)
+    if texts is None:
+        for name in _OF_TEXTS:
+            if getattr(options, name, None) is not None:
+                raise ValueError(f"{flag(name)} {of_rows}")
+        return rows_of(options)
+    if options.zero_based:
+        raise ValueError("--zero-based is for LIBSVM files, not for texts")
+    return texts_of(options, texts)
+
+
+def rows_of(options: argparse.Namespace) -> Svmlight | None:
+    """LIBSVM files, where an option says more of them."""
+    source = Svmlight(zero_based=options.zero_based, max_line_bytes=options.max_line_bytes)
+    return None if source == Svmlight() else source
+
+
+def texts_of(options: argparse.Namespace, analyzer: str = Texts.analyzer) -> Texts:
+    given: dict[str, Any] = {}
+    for option, name in _OF_TEXTS.items():
+        if getattr(options, option, None) is not None:
+            given[name] = getattr(options, option)
+    return Texts(analyzer, max_line_bytes=options.max_line_bytes, **given)
+
+
+def source_by_names(options: argparse.Namespace) -> Texts | Svmlight:
+    """What the inputs are; texts by their names, without --texts."""
+    is_texts = options.texts is not None or options.text_format is not None
+    if not is_texts:
+        is_texts = isinstance(by_names(None, expand(options.inputs)), Texts)
+    if is_texts and options.texts is None:
+        options.texts = Texts.analyzer
+    return source_of(options) or Svmlight()
+
+
+def share_of(options: argparse.Namespace) -> Share | None:
+    """--stage and --task."""
+    if (options.stage is None) != (options.task is None):
+        raise ValueError("--stage and --task go together")
+    if options.stage is None:
+        return None
+    if options.dask is not None or options.tasks or not options.resume:
+        raise ValueError("--task is not for --dask, --tasks or --fresh")
+    return Share(options.stage, *options.task)
+
+
+def print_stages(stages: Iterable[tuple[str, int, str]]) -> None:
+    sys.stdout.write(described(stages))
+    sys.stdout.flush()  # here, as main reports its errors
+
+
+def run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
+    """Run a plan of ``pairs`` or ``dedup``, or some of its tasks, or print its stages."""
+    share = share_of(options)
+    if share is not None:
+        job.run_part(plan, share, options.progress)
+    elif options.tasks:
+        print_stages(job.listing(plan))
+    else:
+        if options.dask is not None:
+            plan = dask_command().reachable(plan)
+        with _engine(options) as engine:
+            return job.run(plan, options.progress, options.resume, engine)
+    return None
+
+
+def _engine(options: argparse.Namespace) -> Any:
+    """What runs the tasks of a job: None for threads, or workers of Dask."""
+    if options.dask is None:
+        return contextlib.nullcontext()
+    return dask_command().engine(options.dask, options.n_jobs)
+
+
+def dask_command() -> Any:
+    """What does jobs on a cluster."""
+    try:
+        from sparsemaps.dask import _command
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    return _command
+
+
+def refuse_other_options(options: argparse.Namespace, path: str) -> None:
+    """Raise an error if options describe another map than that of a file of codes."""
+    kind, config = MAPS[options.map_name], PackedCodes.load(path).config
+    parts = list(_maps_of(config))
+    made = [part["class"] for part in parts]
+    wanted = [factor.partition(":")[2] for factor in (kind.make, *kind.factors)]
+    if made != wanted and not options.has_no_map:
+        raise ValueError(f"{path} has codes of {' and '.join(made)}, not of {options.map_name}")
+    known = {name: value for part in parts for name, value in part["parameters"].items()}
+    known["seed"] = config.get("seed")
+    parameters = parameters_of(options, kind)
+    if hasattr(options, "seed"):
+        parameters["seed"] = options.seed
+    for name, value in parameters.items():
+        if known.get(name) != value:
+            raise ValueError(
+                f"{path} has codes with {flag(name)} {known.get(name)}, not {value}; its map is "
+                "that of all inputs"
+            )
+
+
+def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
+    """The map of a configuration, and the maps that it is made of."""
+    if isinstance(config, list):
+        for item in config:
+            yield from _maps_of(item)
+    elif isinstance(config, dict) and isinstance(config.get("parameters"), dict):
+        yield {"class": str(config.get("class")), "parameters": config["parameters"]}
+        yield from _maps_of(config["parameters"].get("maps"))
+
+
+def config_of_codes(path: Any) -> dict[str, Any]:
+    """The config of the map of a file of codes."""
+    return {key: value for key, value in PackedCodes.load(path).config.items() if key != TEXTS}

@@ -1,0 +1,150 @@
+"""The subcommands map, text, kernel, info and demo."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from sparsemaps import files, kernels
+from sparsemaps._tools import _output_files
+from sparsemaps._tools._sources import expand
+from sparsemaps.cli._given import (
+    dask_command,
+    make_map,
+    parameters_of,
+    print_stages,
+    rows_of,
+    share_of,
+    source_of,
+    texts_of,
+)
+from sparsemaps.cli._options import KERNELS, load
+from sparsemaps.files import _kernel_matrix, _summary
+from sparsemaps.files import _map as _files_of_map
+from sparsemaps.files._job import Job, Names, make_job, make_text_job
+from sparsemaps.files._job_options import Svmlight, rows_unless_said
+
+
+def demo(options: argparse.Namespace) -> None:
+    """``sparsemaps demo``."""
+    from sparsemaps.cli import _demo
+
+    _demo.run(options.output, options.plot)
+
+
+def map(options: argparse.Namespace) -> None:
+    """``sparsemaps map``."""
+    made = make_map(options)
+    _check_names(options)
+    if options.save_config is not None:
+        with _output_files.atomic_output(options.save_config) as out:
+            out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
+    what = {name: getattr(options, name) for name in ("ones", "format", "comments", "n_jobs")}
+    header = options.command if options.header else False
+    paths = [] if options.dask is not None else expand(options.inputs)  # else they may be URLs
+    source = rows_unless_said(source_of(options), paths)
+    _map_inputs(options, make_job(made, source, header=header, **what))
+
+
+def _map_inputs(options: argparse.Namespace, job: Job) -> None:
+    """Map inputs to an output, or to one each, here or on a cluster."""
+    inputs, output = options.inputs, options.output
+    share = share_of(options)
+    if options.dask is not None:
+        _run_on_dask(options, job)
+    elif options.tasks:
+        print_stages(_files_of_map.listing(job, inputs, output))
+    else:
+        _tell_of_nothing(
+            _files_of_map.run(job, inputs, output, options.resume, share, options.progress)
+        )
+
+
+def _tell_of_nothing(mapped: list[files.MappedFile]) -> None:
+    for file in mapped:
+        if not file.n_rows and not file.skipped:
+            name = "standard input" if file.input == "-" else file.input
+            print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
+
+
+def text(options: argparse.Namespace) -> None:
+    """``sparsemaps text``."""
+    from sparsemaps.text import ByteNgrams, HashingVectorizer
+
+    parameters = {"ngram_range": options.ngram_range, "n_features": options.n_features}
+    parameters |= {"token_pattern": options.token_pattern}
+    parameters = {name: value for name, value in parameters.items() if value is not None}
+    if options.analyzer != "word" and options.token_pattern is not None:
+        raise ValueError("--token-pattern is for --analyzer word")
+    make: Callable[..., Any] = partial(HashingVectorizer, analyzer=options.analyzer)
+    if options.analyzer == "byte":
+        make = ByteNgrams
+        if options.n_features is not None:
+            raise ValueError("--n-features is not for --analyzer byte, whose columns are exact")
+    vectorizer = make(binary=options.binary, **parameters)
+    if parameters:
+        vectorizer.fit(["any"])  # raises for bad ones
+    options.token_pattern = None  # which the vectorizer has
+    _map_inputs(options, make_text_job(vectorizer, texts_of(options), options.n_jobs))
+
+
+def _check_names(options: argparse.Namespace) -> None:
+    """Raise an error if the files of --config and --save-config are inputs or outputs."""
+    if options.dask is None:
+        paths = expand(options.inputs)
+        texts_and_labels = options.texts is not None, options.label_field is not None
+        names = Names(options.format, *texts_and_labels)
+        written = _files_of_map.written(paths, options.output, names)
+    else:  # they may be URLs
+        paths, written = options.inputs, []
+    read = [*paths, *([] if options.config is None else [options.config])]
+    if options.save_config is not None:
+        written.append((options.save_config, "the file of --save-config"))
+    _output_files.refuse_clashes(read, written)
+
+
+def _run_on_dask(options: argparse.Namespace, job: Job) -> None:
+    if not options.output.endswith("/"):
+        raise ValueError("--dask needs an output directory, whose name ends in a slash")
+    if getattr(options, "header", False) or options.tasks:
+        raise ValueError("--dask cannot be used with --header or --tasks")
+    job = job._replace(n_jobs=None)
+    how = {"resume": options.resume, "progress": options.progress}
+    scheduler, n_jobs = options.dask, options.n_jobs
+    dask_command().run(job, options.inputs, options.output, scheduler, n_jobs, how)
+
+
+def kernel(options: argparse.Namespace) -> None:
+    """``sparsemaps kernel``."""
+    kind = KERNELS[options.kernel_name]
+    n_rows = _kernel_matrix.write_kernel_file(
+        partial(load(kind.make), **parameters_of(options, kind)),
+        options.train,
+        options.test,
+        options.output,
+        source=rows_of(options) or Svmlight(),
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+    )
+    if not n_rows:
+        print(f"sparsemaps: {options.test or options.train}: there are no rows", file=sys.stderr)
+
+
+def minmax_times_acos(X: Any, Y: Any = None) -> Any:
+    """Min-max times acos kernel."""
+    return kernels.min_max_kernel(X, Y) * kernels.acos_kernel(X, Y)
+
+
+def minmax_times_acos_chi2(X: Any, Y: Any = None) -> Any:
+    """Min-max times acos-chi-square kernel."""
+    return kernels.min_max_kernel(X, Y) * kernels.acos_chi2_kernel(X, Y)
+
+
+def info(options: argparse.Namespace) -> None:
+    """``sparsemaps info``."""
+    lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
+    for line in lines:
+        print(line)
+    sys.stdout.flush()  # here, as main reports its errors

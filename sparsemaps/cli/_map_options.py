@@ -1,0 +1,229 @@
+"""Options of the subcommands map, text, kernel, info and demo."""
+
+import argparse
+from typing import Any
+
+from sparsemaps.cli._options import KERNELS, MAPS, SAVED, integer
+from sparsemaps.cli._shared_options import (
+    FILE,
+    add_fields,
+    add_kind,
+    add_many,
+    add_max_line_bytes,
+    add_n_jobs,
+    add_output,
+    add_reading,
+    add_seed,
+    add_texts,
+    non_empty,
+)
+
+MAP_EXAMPLES = """\
+examples:
+  sparsemaps map {name} train.svm -o train.mapped
+      with the same options and seed, the test file is mapped in the same way
+  zcat big.svm.gz | sparsemaps map {name} - -o - | xz > big.mapped.xz
+      from standard input to standard output
+  sparsemaps map {name} parts/ -o mapped/ --stage map --task 0/8
+      one output for each input, for an eighth of the inputs; finished outputs are skipped
+  sparsemaps map {name} parts/ -o mapped/ --dask tcp://scheduler:8786
+      on a Dask cluster; workers may fail meanwhile
+  sparsemaps map {name} --texts word:3 texts.jsonl -o texts.mapped
+      the sets or counts of three words in a row
+"""
+
+
+TEXT_EXAMPLES = """\
+examples:
+  sparsemaps text pages.jsonl.xz -o pages.svm --label-field language --ngram-range 1 2
+  sparsemaps text texts/ -o rows/ --analyzer byte
+"""
+
+
+KERNEL_EXAMPLES = """\
+examples:
+  sparsemaps kernel {name} train.svm -o train.kernel
+  sparsemaps kernel {name} train.svm test.svm -o test.kernel
+  svm-train -t 4 train.kernel model && svm-predict test.kernel model predicted
+"""
+
+
+INFO_EXAMPLES = """\
+examples:
+  sparsemaps info train.svm.xz
+  sparsemaps info codes.npy
+"""
+
+
+DEMO_EXAMPLES = """\
+examples:
+  sparsemaps demo
+  sparsemaps demo -o /tmp/demo
+"""
+
+
+def add_demo(commands: Any) -> None:
+    demo = commands.add_parser(
+        "demo",
+        help="compare maps and exact kernels, on data that every installation has",
+        description="Compare each map with its exact kernel: accuracy, time and size. Needs no "
+        "network.",
+        epilog=DEMO_EXAMPLES,
+    )
+    demo.add_argument(
+        "-o", "--output", default="sparsemaps-demo", type=non_empty, metavar="DIRECTORY",
+        help="where to write LIBSVM files (default: sparsemaps-demo)",
+    )  # fmt: skip
+    demo.add_argument(
+        "--plot", type=non_empty, metavar="FILE.svg",
+        help="also draw accuracy against bytes a row; needs matplotlib",
+    )  # fmt: skip
+    demo.set_defaults(run="sparsemaps.cli._map_commands:demo")
+
+
+def add_maps(commands: Any) -> None:
+    maps = commands.add_parser(
+        "map",
+        help="map the rows of LIBSVM files",
+        description="Map the rows of LIBSVM files. sparsemaps map MAP --help lists the options.",
+    )
+    kinds = maps.add_subparsers(required=True, metavar="MAP")
+    for name, kind in MAPS.items():
+        parser = add_kind(kinds, name, kind, MAP_EXAMPLES)
+        _add_map_options(parser)
+        add_seed(parser)
+        parser.add_argument(
+            "--config", metavar="FILE", help="file of a map that --save-config has written"
+        )
+        parser.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=name)
+    saved = kinds.add_parser(
+        SAVED,
+        help="the map in a file that --save-config has written; the word saved may be left out",
+        description="Use the map in a file that --save-config has written.",
+        epilog="examples:\n  sparsemaps map minmax train.svm -o train.mapped --save-config map.json"
+        "\n  sparsemaps map --config map.json test.svm -o test.mapped\n",
+    )
+    saved.add_argument("--config", metavar="FILE", required=True, help="file of the map")
+    _add_map_options(saved)
+    saved.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=SAVED)
+
+
+def _add_map_options(parser: argparse.ArgumentParser) -> None:
+    """Options of every map."""
+    inputs = parser.add_argument(
+        "inputs", nargs="+", metavar="INPUT",
+        help="LIBSVM file (.gz, .bz2, .xz, .zst), directory, pattern such as 'parts/*.svm', or - "
+        "for standard input; labels and qid: are copied to the output, comments are not; with "
+        "--texts, raw texts",
+    )  # fmt: skip
+    inputs.complete = FILE  # type: ignore[attr-defined]
+    add_output(
+        parser,
+        "file to write (.gz, .bz2, .xz); or directory, for one output for each input; or - for "
+        "standard output",
+    )
+    add_reading(parser)
+    add_texts(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format", choices=("svmlight", "npy", "npz"), default="svmlight",
+        help="LIBSVM text, packed codes as a NumPy array with labels in OUTPUT.labels.npy, or a "
+        "CSR matrix of SciPy (default: svmlight)",
+    )  # fmt: skip
+    group.add_argument(
+        "--ones", action="store_true", help="write one-hot features as 1, not as 1/sqrt(samples)"
+    )
+    group.add_argument(
+        "--header",
+        action="store_true",
+        help="begin with a comment that holds this command; LIBSVM's programs accept no comments",
+    )
+    group.add_argument("--comments", action="store_true", help="keep the comments of the inputs")
+    group.add_argument(
+        "--save-config", metavar="FILE", help="write the map to FILE, which --config reads"
+    )
+    add_many(parser)
+
+
+def add_text(commands: Any) -> None:
+    text = commands.add_parser(
+        "text",
+        help="write hashed n-grams of raw texts as LIBSVM files",
+        description="Write the rows of scikit-learn's HashingVectorizer, with its defaults, as "
+        "LIBSVM files; or counts of byte n-grams.",
+        epilog=TEXT_EXAMPLES,
+    )
+    inputs = text.add_argument(
+        "inputs", nargs="+", metavar="INPUT",
+        help="file of texts: a text a line (.txt), JSON Lines (.jsonl), .parquet; the first two "
+        "plain or compressed (.gz, .bz2, .xz, .zst); directory, pattern, or - for standard input",
+    )  # fmt: skip
+    inputs.complete = FILE
+    add_output(text, "file to write; or directory, for one output for each input; or -")
+    text.add_argument(
+        "--analyzer", choices=("word", "char", "char_wb", "byte"), default="word",
+        help="what n-grams are made of (default: word)",
+    )  # fmt: skip
+    text.add_argument(
+        "--ngram-range", nargs=2, type=integer, metavar=("LOW", "HIGH"), action=_Pair,
+        help="least and greatest size of n-grams (default: 1 1; for byte 3 3)",
+    )  # fmt: skip
+    text.add_argument(
+        "--n-features", type=integer, metavar="N", help="number of columns (default: 2**20)"
+    )
+    text.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
+    add_fields(text)
+    add_n_jobs(text)
+    add_max_line_bytes(text)
+    add_many(text)
+    text.set_defaults(run="sparsemaps.cli._map_commands:text")
+
+
+class _Pair(argparse.Action):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, *rest: Any
+    ) -> None:
+        setattr(namespace, self.dest, tuple(values))
+
+
+def add_kernels(commands: Any) -> None:
+    grams = commands.add_parser(
+        "kernel",
+        help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
+        description="Write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4.",
+    )
+    kinds = grams.add_subparsers(required=True, metavar="KERNEL")
+    for name, kind in KERNELS.items():
+        parser = add_kind(kinds, name, kind, KERNEL_EXAMPLES)
+        train = parser.add_argument(
+            "train",
+            metavar="TRAIN",
+            help="LIBSVM file (.gz, .bz2, .xz), or - for standard input",
+        )
+        test = parser.add_argument(
+            "test", metavar="TEST", nargs="?",
+            help="write the kernel of its rows with those of TRAIN; by default TRAIN with itself",
+        )  # fmt: skip
+        train.complete = test.complete = FILE  # type: ignore[attr-defined]
+        add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
+        add_reading(parser)
+        parser.set_defaults(run="sparsemaps.cli._map_commands:kernel", kernel_name=name)
+
+
+def add_info(commands: Any) -> None:
+    info = commands.add_parser(
+        "info",
+        help="print how many rows, columns, entries and labels a file has, and which map made it",
+        description="Print how many rows, columns and entries a file has, and which values and "
+        "labels; of the\noutputs of sparsemaps, also the map with its parameters, its seed, the "
+        "scheme of random numbers,\nthe width of the rows, and the analyzer of texts.",
+        epilog=INFO_EXAMPLES,
+    )
+    file = info.add_argument(
+        "input", metavar="FILE",
+        help="LIBSVM file (.gz, .bz2, .xz), output of sparsemaps map (.npy, .npz, and the files "
+        "beside them), index, saved map, or - for standard input",
+    )  # fmt: skip
+    file.complete = FILE
+    add_n_jobs(info)
+    info.set_defaults(run="sparsemaps.cli._map_commands:info")

@@ -1,0 +1,105 @@
+"""The subcommands train, predict and filter."""
+
+import argparse
+import sys
+from typing import Any
+
+import sparsemaps
+from sparsemaps import files
+from sparsemaps._tools._sources import expand
+from sparsemaps.cli._given import (
+    config_of_codes,
+    make_map,
+    refuse_other_options,
+    run_plan,
+    source_of,
+    texts_of,
+)
+from sparsemaps.files import _labels
+from sparsemaps.files._coded_records import holds_codes
+from sparsemaps.files._job import vectorizer_for
+from sparsemaps.files._job_options import Texts
+
+
+def train(options: argparse.Namespace) -> None:
+    """``sparsemaps train``."""
+    from sparsemaps.files import _learning
+    from sparsemaps.linear import KernelClassifier, KernelRegressor
+
+    coded = [path for path in expand(options.inputs) if holds_codes(path)]
+    if coded:
+        refuse_other_options(options, coded[0])
+    fitted = sparsemaps.from_config(config_of_codes(coded[0])) if coded else make_map(options)
+    parameters = {name: getattr(options, name) for name in ("loss", "C", "tol", "max_iter")}
+    parameters |= {"random_state": options.seed, "n_jobs": options.n_jobs}
+    parameters["vectorizer"] = _vectorizer(options, fitted)
+    model: Any
+    if options.loss.endswith("epsilon_insensitive"):
+        model = KernelRegressor(fitted, epsilon=options.epsilon, **parameters)
+    else:
+        class_weight = "balanced" if options.balanced else None
+        model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
+    how = {"source": source_of(options), "n_jobs": options.n_jobs, "progress": options.progress}
+    trained = files.train_files(model, options.inputs, options.output, **how)
+    print(f"{trained.n_records} records, {trained.model.n_iter_} passes", file=sys.stderr)
+    if options.validation is not None:
+        rows = _learning.read_labelled(
+            trained.model.map_, options.validation, vectorizer=parameters["vectorizer"], **how
+        )
+        for line in _learning.validation(trained.model, rows):
+            print(line)
+        sys.stdout.flush()  # here, as main reports its errors
+
+
+def _vectorizer(options: argparse.Namespace, fitted: Any) -> Any:
+    """The vectorizer of --texts, with the rows that other commands make of texts for this map."""
+    if options.texts is None:
+        return None
+    return vectorizer_for(fitted, texts_of(options, options.texts))
+
+
+def _load_model(path: str) -> Any:
+    """The model of a file, of either class."""
+    from sparsemaps.linear import KernelClassifier, KernelRegressor
+
+    try:
+        return KernelClassifier.load(path)
+    except ValueError as error:
+        if "holds a KernelRegressor" not in str(error):
+            raise
+    return KernelRegressor.load(path)
+
+
+def predict(options: argparse.Namespace) -> None:
+    """``sparsemaps predict``."""
+    model = _load_model(options.model)
+    plan = _labels.predict_plan(
+        model, options.inputs, options.output, explain=options.explain, **_how(options, model)
+    )
+    answer = _run_labels(options, plan)
+    if answer is not None and not answer.n_records:
+        print(f"sparsemaps: {', '.join(options.inputs)}: there are no records", file=sys.stderr)
+
+
+def filter(options: argparse.Namespace) -> None:
+    """``sparsemaps filter``."""
+    model = _load_model(options.model)
+    what = {"label": options.label, "min_score": options.min_score, **_how(options, model)}
+    plan = _labels.filter_plan(model, options.inputs, options.output, **what)
+    answer = _run_labels(options, plan)
+    if answer is not None:
+        print(f"{answer.n_records} records, {answer.n_kept} kept", file=sys.stderr)
+
+
+def _run_labels(options: argparse.Namespace, plan: _labels.Plan) -> Any:
+    if options.dask is not None and not plan.is_shared:
+        raise ValueError("--dask needs an output directory, whose name ends in a slash")
+    return run_plan(options, _labels, plan)
+
+
+def _how(options: argparse.Namespace, model: Any) -> dict[str, Any]:
+    """How records are read for a model."""
+    if getattr(model, "vectorizer_", None) is not None:
+        options.texts = Texts.analyzer  # whose place the vectorizer takes
+    source = source_of(options, "is for models of texts")
+    return {"source": source, "n_jobs": options.n_jobs}

@@ -1,0 +1,159 @@
+"""Options of the subcommands of linear models: train, predict and filter."""
+
+import argparse
+from typing import Any
+
+from sparsemaps.cli._options import MAPS, PAIR_MAPS, integer
+from sparsemaps.cli._shared_options import (
+    FILE,
+    about_maps,
+    add_kind,
+    add_output,
+    add_reading,
+    add_seed,
+    add_tasks,
+    add_texts,
+)
+
+TRAIN_EXAMPLES = """\
+examples:
+  sparsemaps train {name} train.svm -o model --validation test.svm
+  sparsemaps train {name} texts.jsonl -o model --texts char:3 --label-field language
+  sparsemaps predict model new.jsonl -o labels.tsv --id-field id
+"""
+
+
+PREDICT_EXAMPLES = """\
+examples:
+  sparsemaps predict model new.jsonl.zst -o labels.tsv --id-field id
+  sparsemaps predict model new.svm -o -
+  sparsemaps predict model new.jsonl -o labels.tsv --explain 5
+      with the five n-grams that decide each label
+"""
+
+
+FILTER_EXAMPLES = """\
+examples:
+  sparsemaps filter model texts.jsonl.zst -o good.jsonl.zst --label good
+  sparsemaps filter model parts/*.parquet -o good.parquet --label good --min-score 0.5
+"""
+
+
+def add_train(commands: Any) -> None:
+    train = commands.add_parser(
+        "train",
+        help="train a linear model on the codes of a map, from LIBSVM files, texts or codes",
+        description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
+        "the options.",
+    )
+    kinds = train.add_subparsers(required=True, metavar="MAP")
+    for name in PAIR_MAPS:
+        parser = add_kind(kinds, name, MAPS[name], TRAIN_EXAMPLES, about_maps(train.description))
+        inputs = parser.add_argument(
+            "inputs", nargs="+", metavar="INPUT",
+            help="LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
+            "directory, pattern, or - for standard input; with --texts, raw texts",
+        )  # fmt: skip
+        inputs.complete = FILE  # type: ignore[attr-defined]
+        add_output(parser, "file of the model to write")
+        parser.add_argument(
+            "--loss", default="squared_hinge",
+            choices=("squared_hinge", "hinge", "log_loss", "squared_epsilon_insensitive",
+                     "epsilon_insensitive"),
+            help="the last two are of regression (default: squared_hinge)",
+        )  # fmt: skip
+        for option, kind, default, text in (
+            ("C", float, 1.0, "weight of the losses; less regularises more"),
+            ("epsilon", float, 0.1, "for regression, differences that cost nothing"),
+            ("tol", float, 1e-3, "how exact the solution is"),
+            ("max-iter", integer, 1000, "largest number of passes"),
+        ):
+            parser.add_argument(
+                f"--{option}", type=kind, default=default, help=f"{text} (default: {default})",
+                metavar=option.upper().replace("-", "_"),
+            )  # fmt: skip
+        parser.add_argument(
+            "--balanced", action="store_true", help="weigh classes by their numbers of records"
+        )
+        held_out = parser.add_argument(
+            "--validation", nargs="+", metavar="INPUT",
+            help="print accuracy and a table of confusion on these records; for two classes, the "
+            "area under the ROC curve too",
+        )  # fmt: skip
+        held_out.complete = FILE  # type: ignore[attr-defined]
+        add_seed(parser)
+        add_reading(parser)
+        add_texts(parser)
+        parser.set_defaults(run="sparsemaps.cli._model_commands:train", map_name=name)
+
+
+def add_predict(commands: Any) -> None:
+    predict = commands.add_parser(
+        "predict",
+        help="write the label and the scores of each record, by a model of sparsemaps train",
+        description="Write a line for each record: its number, or its id; its label; and the score "
+        "of each\nclass, of two classes that of the second; separated by tabs.",
+        epilog=PREDICT_EXAMPLES,
+    )
+    _add_model_inputs(predict, "or file of codes (.npy), ")
+    add_output(
+        predict,
+        "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ "
+        "for an output of each input",
+    )
+    predict.add_argument("--id-field", metavar="FIELD", help="field or column of the id of a text")
+    predict.add_argument(
+        "--explain", type=integer, default=0, metavar="N",
+        help="of texts, also write the N n-grams that decide, with what they add to the score",
+    )  # fmt: skip
+    _add_outputs_of_model(predict)
+    predict.set_defaults(run="sparsemaps.cli._model_commands:predict")
+
+
+def add_filter(commands: Any) -> None:
+    chosen = commands.add_parser(
+        "filter",
+        help="write the records that have a label, by a model of sparsemaps train",
+        description="Write the records that have a label, byte for byte and in their order.",
+        epilog=FILTER_EXAMPLES,
+    )
+    _add_model_inputs(chosen, "")
+    add_output(
+        chosen,
+        "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ "
+        "for an output of each input",
+    )
+    chosen.add_argument("--label", required=True, help="the label of the records")
+    chosen.add_argument(
+        "--min-score", type=float, metavar="S",
+        help="least score of that label; without it, it must be the highest",
+    )  # fmt: skip
+    _add_outputs_of_model(chosen)
+    chosen.set_defaults(run="sparsemaps.cli._model_commands:filter")
+
+
+def _add_model_inputs(parser: argparse.ArgumentParser, more: str) -> None:
+    """The model, its inputs, and how they are read."""
+    model = parser.add_argument("model", metavar="MODEL", help="file that train has written")
+    inputs = parser.add_argument(
+        "inputs", nargs="+", metavar="INPUT",
+        help="texts (.txt, .jsonl, .parquet) if the model is of texts, and else LIBSVM file, "
+        f"{more}as for train; directory, pattern, or - for standard input",
+    )  # fmt: skip
+    model.complete = inputs.complete = FILE  # type: ignore[attr-defined]
+    parser.add_argument("--field", help="field or column of the text (default: text)")
+    parser.add_argument(
+        "--text-format", choices=("txt", "jsonl", "parquet"),
+        help="format of all inputs, where their names do not tell, as for pipes",
+    )  # fmt: skip
+    add_reading(parser)
+
+
+def _add_outputs_of_model(parser: argparse.ArgumentParser) -> None:
+    add_tasks(
+        parser,
+        "many files, where OUTPUT is a directory",
+        "make all outputs; without it, those are taken that an earlier run of the same model, "
+        "options and inputs has made",
+        "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths",
+    )

@@ -1,0 +1,81 @@
+"""The subcommands pairs and dedup."""
+
+import argparse
+import sys
+from typing import Any
+
+from sparsemaps._tools._sources import expand
+from sparsemaps.cli._given import (
+    make_map,
+    refuse_other_options,
+    run_plan,
+    source_by_names,
+    source_of,
+)
+from sparsemaps.files import _dedup, _pairs
+from sparsemaps.files._coded_records import holds_codes
+from sparsemaps.files._dedup_plan import Outputs
+from sparsemaps.files._dedup_plan import make_plan as make_dedup_plan
+from sparsemaps.files._job_options import Rule, Search
+
+
+def pairs(options: argparse.Namespace) -> None:
+    """``sparsemaps pairs``."""
+    read = expand([*options.inputs, *(options.other or [])])
+    coded = [path for path in read if holds_codes(path)]
+    if coded:
+        refuse_other_options(options, coded[0])
+    similarity = "containment" if getattr(options, "containment", False) else "jaccard"
+    plan = _pairs.make_plan(
+        None if coded else make_map(options),
+        options.inputs,
+        options.output,
+        options.other,
+        source_of(options),
+        _search(options, similarity, options.max_bytes),
+        options.n_jobs,
+    )
+    answer = run_plan(options, _pairs, plan)
+    if answer is None:
+        return
+    sides = (options.inputs, answer.n_rows), (options.other, answer.n_other)
+    for inputs, n_rows in sides:
+        if inputs and not n_rows:
+            print(f"sparsemaps: {', '.join(inputs)}: there are no rows", file=sys.stderr)
+
+
+def dedup(options: argparse.Namespace) -> None:
+    """``sparsemaps dedup``."""
+    outputs = Outputs(
+        options.output,
+        options.removed,
+        options.report,
+        options.clusters,
+        options.bad_records,
+        options.dry_run,
+    )
+    rule = Rule(options.rule, options.keep, options.against)
+    source, search = (
+        source_by_names(options),
+        _search(options, getattr(options, "similarity", "jaccard")),
+    )
+    plan = make_dedup_plan(
+        make_map(options), options.inputs, outputs, source, search, rule, options.n_jobs
+    )
+    result = run_plan(options, _dedup, plan)
+    if result is None:
+        return
+    said = result.named_counts()
+    figures = ", ".join(f"{n} {words}" for words, n in said.items() if n or words in _ALWAYS)
+    print(
+        f"{figures}; {result.n_clusters} clusters of several, largest {result.largest}",
+        file=sys.stderr,
+    )
+
+
+def _search(options: argparse.Namespace, *others: Any) -> Search:
+    return Search(options.threshold, options.recall, options.exact, *others)
+
+
+_ALWAYS = "records", "kept"
+"""Numbers that are printed even if they are 0."""

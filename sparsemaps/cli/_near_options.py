@@ -1,0 +1,207 @@
+"""Options of the subcommands that find near-duplicates: pairs and dedup."""
+
+import argparse
+from typing import Any
+
+from sparsemaps.cli._options import CONTAINMENT_MAP, MAPS, PAIR_MAPS, integer
+from sparsemaps.cli._shared_options import (
+    FILE,
+    about_maps,
+    add_kind,
+    add_output,
+    add_reading,
+    add_seed,
+    add_tasks,
+    add_texts,
+    non_empty,
+)
+
+PAIR_EXAMPLES = """\
+examples:
+  sparsemaps pairs {name} texts.svm -o pairs.tsv --threshold 0.8
+  zcat big.svm.gz | sparsemaps pairs {name} - -o pairs.tsv.gz --threshold 0.9 --exact
+  sparsemaps pairs {name} codes/ --other new.npy -o pairs.tsv
+      files of codes that sparsemaps map --format npy has written
+"""
+
+
+DEDUP_EXAMPLES = """\
+examples:
+  sparsemaps dedup {name} texts.jsonl.zst -o kept.jsonl.zst --threshold 0.8
+  sparsemaps dedup {name} parts/ -o kept/ --keep longest --clusters clusters.tsv
+      one output for each input; duplicates are found across all of them
+  sparsemaps dedup {name} parts/ -o kept/ --threshold 0.9
+      with the codes of the run before
+  sparsemaps dedup {name} may.jsonl -o may.kept.jsonl --against april.kept.jsonl.stages/codes.npy
+      without what is near the records of an earlier run
+"""
+
+
+def add_pairs(commands: Any) -> None:
+    pairs = commands.add_parser(
+        "pairs",
+        help="find near-duplicates among rows of LIBSVM files, texts or files of codes",
+        description="Find near-duplicates: pairs of rows of LIBSVM files, of texts or of files of "
+        "codes, whose kernel\nis at least a threshold. Each line of the output has the numbers of "
+        "two rows, which count from 1\nthrough all inputs, or their ids, and their similarity, "
+        "separated by tabs; and the comments of the\ntwo rows, if the inputs have comments.",
+    )
+    kinds = pairs.add_subparsers(required=True, metavar="MAP")
+    for name in PAIR_MAPS:
+        parser = add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES, about_maps(pairs.description))
+        file = parser.add_argument(
+            "inputs", nargs="+", metavar="INPUT",
+            help="LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy), whose map is then that "
+            "of all inputs; directory, pattern, or - for standard input; with --texts, raw texts",
+        )  # fmt: skip
+        other = parser.add_argument(
+            "--other", nargs="+", metavar="INPUT",
+            help="find pairs of a row of the inputs and a row of these; without it, within the "
+            "inputs",
+        )  # fmt: skip
+        file.complete = other.complete = FILE  # type: ignore[attr-defined]
+        add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
+        _add_search(parser)
+        parser.add_argument(
+            "--exact", action="store_true",
+            help="decide by the exact kernel, among pairs whose estimates may be a little lower, "
+            "and write its value; reads the inputs again",
+        )  # fmt: skip
+        if name == CONTAINMENT_MAP:
+            parser.add_argument(
+                "--containment", action="store_true",
+                help="find pairs of which the first set is contained in the second, up to the "
+                "threshold; takes many hashes, such as --n-hashes 16384 where the second is 100 "
+                "times as large, fewer with --exact; an error says how many",
+            )  # fmt: skip
+        _add_stages(parser)
+        parser.add_argument(
+            "--max-bytes", type=integer, default=2**30, metavar="N",
+            help="memory for the hashes of rows, 8 bytes each, beside codes; where those of all "
+            "rows take more, codes are read several times (default: 2**30)",
+        )  # fmt: skip
+        add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
+        add_reading(parser)
+        add_texts(parser, has_labels=False)
+        parser.set_defaults(run="sparsemaps.cli._near_commands:pairs", map_name=name)
+
+
+def add_dedup(commands: Any) -> None:
+    dedup = commands.add_parser(
+        "dedup",
+        help="remove the records that are near a record which is kept",
+        description="Remove the records that are near a record which is kept before them, of texts "
+        "or of rows\nof LIBSVM files; the others are written byte for byte and in their order. MAP "
+        "may be left\nout; it is minhash then. Codes and other stages are kept in OUTPUT.stages. "
+        "The last line\nsays how many records there are, how many are kept, why others were "
+        "removed, how many\nclusters have several records, and how many the largest "
+        "has.",
+    )
+    kinds = dedup.add_subparsers(required=True, metavar="MAP")
+    for name in PAIR_MAPS:
+        parser = add_kind(kinds, name, MAPS[name], DEDUP_EXAMPLES, about_maps(dedup.description))
+        inputs = parser.add_argument(
+            "inputs", nargs="+", metavar="INPUT",
+            help="file of texts (.txt, .jsonl, .ndjson, .parquet) or LIBSVM file, plain or "
+            "compressed (.gz, .bz2, .xz, .zst) but for Parquet; directory, pattern, or - for "
+            "standard input",
+        )  # fmt: skip
+        inputs.complete = FILE  # type: ignore[attr-defined]
+        add_output(
+            parser,
+            "file to write (.gz, .bz2, .xz, .zst); or directory, for one output for each input; or "
+            "- for standard output",
+        )
+        _add_search(parser)
+        add_seed(parser)
+        parser.add_argument(
+            "--exact", action="store_true",
+            help="decide by the exact kernel, among pairs whose estimates may be a little lower; "
+            "reads the inputs again",
+        )  # fmt: skip
+        parser.add_argument(
+            "--rule", choices=("kept", "chain"), default="kept",
+            help="what is removed: a record that is near a kept one, or all but one record of each "
+            "cluster that chains of pairs join (default: kept)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--keep", type=non_empty, default="first", metavar="first|longest|FIELD",
+            help="which records come first: as they stand; the longest, which have the most "
+            "characters of text or the most entries; or those with the largest number in a field "
+            "of texts, and last those without one (default: first)",
+        )  # fmt: skip
+        if name == CONTAINMENT_MAP:
+            parser.add_argument(
+                "--similarity", choices=("jaccard", "containment"), default="jaccard",
+                help="containment removes a record of which a kept one has this share, the "
+                "threshold; with --keep longest, parts of longer records; takes many hashes, fewer "
+                "with --exact (default: jaccard)",
+            )  # fmt: skip
+        bad = parser.add_argument(
+            "--bad-records", type=non_empty, metavar="FILE",
+            help="set aside records that cannot be read, or are too short or too long, with file, "
+            "line and reason; without it, the first is an error",
+        )  # fmt: skip
+        bad.complete = FILE  # type: ignore[attr-defined]
+        for side, words in (("min", "fewer"), ("max", "more")):
+            parser.add_argument(
+                f"--{side}-length", type=integer, metavar="N",
+                help=f"a text of {words} characters is a bad record",
+            )  # fmt: skip
+        removals = parser.add_argument(
+            "--removed", type=non_empty, metavar="REMOVED.tsv",
+            help="also write each removed record, the kept record that it is near, and their "
+            "similarity",
+        )  # fmt: skip
+        report = parser.add_argument(
+            "--report", type=non_empty, metavar="REPORT.html",
+            help="also write a page that shows fifty removals side by side, figures and settings; "
+            "it contains texts of records",
+        )  # fmt: skip
+        removals.complete = report.complete = FILE  # type: ignore[attr-defined]
+        parser.add_argument(
+            "--dry-run", action="store_true", help="write tables and the report, but no output",
+        )  # fmt: skip
+        table = parser.add_argument(
+            "--clusters", type=non_empty, metavar="CLUSTERS.tsv",
+            help="also write the number of each record, or its id, and that of its cluster",
+        )  # fmt: skip
+        codes = parser.add_argument(
+            "--against", action="append", type=non_empty, metavar="FOLDER",
+            help="remove what is near a record that an earlier run kept, whose folder is "
+            "OUTPUT.stages, that one of a directory of such folders kept, or near a record of a "
+            "file of codes; may be given several times",
+        )  # fmt: skip
+        table.complete = codes.complete = FILE  # type: ignore[attr-defined]
+        _add_stages(parser)
+        add_reading(parser)
+        add_texts(
+            parser,
+            has_labels=False,
+            default="auto:5 if the names of the inputs are those of texts",
+        )
+        parser.set_defaults(run="sparsemaps.cli._near_commands:dedup", map_name=name)
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    """Options of commands that find near-duplicates."""
+    parser.add_argument(
+        "--threshold", type=float, default=0.8,
+        help="the least similarity, above 0 and at most 1 (default: 0.8)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--recall", type=float, default=0.95,
+        help="probability that a pair at the threshold is found; 1 compares all pairs "
+        "(default: 0.95)",
+    )  # fmt: skip
+
+
+def _add_stages(parser: argparse.ArgumentParser) -> None:
+    add_tasks(
+        parser,
+        "stages, whose results are in OUTPUT.stages",
+        "make all results; without it, those are taken that an earlier run of the same options "
+        "and inputs has made",
+        "make codes on a Dask cluster, whose workers reach the inputs and OUTPUT.stages by the "
+        "same paths",
+    )

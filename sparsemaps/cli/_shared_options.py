@@ -1,0 +1,182 @@
+"""Options that several subcommands have."""
+
+import argparse
+import re
+import textwrap
+from typing import Any
+
+from sparsemaps.cli._options import PAIR_MAPS, Kind, Option, integer
+
+FILE = {
+    "bash": "_shtab_compgen_files",
+    "zsh": "_files",
+    "tcsh": "f",
+    "fish": "(__fish_complete_path (commandline -ct))",
+}
+"""How shtab's completions name files."""
+
+
+def add_kind(
+    kinds: Any, name: str, kind: Kind, examples: str, about: str = ""
+) -> argparse.ArgumentParser:
+    """The parser of a map or kernel; `about` says what the command does with it."""
+    summary = kind.summary[0].upper() + kind.summary[1:] + "."
+    parser: argparse.ArgumentParser = kinds.add_parser(
+        name,
+        help=kind.summary,
+        description=f"{about}\n\n{name}: {summary}" if about else summary,
+        epilog=examples.format(name=name),
+    )
+    for option in kind.options:
+        _add_option(parser, option)
+    return parser
+
+
+def about_maps(about: str) -> str:
+    """The description of a command whose map may be left out, with the names of maps."""
+    names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; minhash if left out.", 100)
+    return f"{about}\n\n{names}"
+
+
+def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
+    """Add an option of a map or kernel. Without it the default of the class or function holds."""
+    text = option.help
+    if option.default is not None and option.default is not False:
+        text += f" (default: {option.default})"
+    how: dict[str, Any] = {"default": argparse.SUPPRESS, "dest": option.name, "help": text}
+    if option.kind is bool:
+        how["action"] = argparse.BooleanOptionalAction
+    elif isinstance(option.kind, tuple):
+        how["choices"] = option.kind
+    else:
+        how |= {"type": option.kind, "metavar": option.name.upper()}
+    parser.add_argument(flag(option.name), **how)
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def add_seed(parser: argparse.ArgumentParser, default: Any = 0) -> None:
+    parser.add_argument(
+        "--seed", type=integer, default=default, help="seed of the random numbers (default: 0)"
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, text: str) -> None:
+    output = parser.add_argument("-o", "--output", required=True, type=non_empty, help=text)
+    output.complete = FILE  # type: ignore[attr-defined]
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    add_n_jobs(parser)
+    parser.add_argument(
+        "--zero-based", action="store_true", help="indices of the input count from 0, not from 1"
+    )
+    add_max_line_bytes(parser)
+
+
+def add_max_line_bytes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-line-bytes", type=integer, default=2**30, metavar="N",
+        help="longest line of an input; a longer one is an error (default: 2**30)",
+    )  # fmt: skip
+
+
+def add_n_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--n-jobs", type=integer, default=1, metavar="N",
+        help="number of threads; -1 is one for each processor (default: 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        help="show a progress bar on standard error; by default if that is a terminal",
+    )
+
+
+def add_texts(
+    parser: argparse.ArgumentParser, has_labels: bool = True, default: str | None = None
+) -> None:
+    """Options of commands that take raw texts too."""
+    group = parser.add_argument_group("raw texts: .txt, .jsonl, .parquet (.gz, .bz2, .xz, .zst)")
+    group.add_argument(
+        "--texts", metavar="ANALYZER:N[-M]",
+        help="the inputs are raw texts, and rows are their n-grams: auto:5, word:5, char:3-5, "
+        "char_wb:3, byte:3; auto is words, and characters in scripts without blanks; as sets for "
+        "minhash, counts otherwise; lower case, but not for byte"
+        + ("" if default is None else f" (default: {default})"),
+    )  # fmt: skip
+    group.add_argument(
+        "--normalize", choices=("nfc", "nfkc", "plain"),
+        help="the normal form of Unicode of texts; plain is NFKC in lower case, with punctuation "
+        "and runs of blanks as one blank",
+    )  # fmt: skip
+    add_fields(group, has_labels)
+
+
+def add_fields(group: Any, has_labels: bool = True) -> None:
+    group.add_argument("--field", help="field or column of the text (default: text)")
+    if has_labels:
+        group.add_argument(
+            "--label-field", metavar="FIELD",
+            help="field or column of the label; strings are numbered in sorted order, and the "
+            "table is OUTPUT.classes.tsv",
+        )  # fmt: skip
+    group.add_argument("--id-field", metavar="FIELD", help="field or column of the id")
+    group.add_argument(
+        "--token-pattern", metavar="REGEX",
+        help="what a word is, a regular expression (of --texts: by default, what stands between "
+        "blanks)",
+    )  # fmt: skip
+    group.add_argument(
+        "--text-format", choices=("txt", "jsonl", "parquet"),
+        help="format of all inputs, where their names do not tell, as for pipes",
+    )  # fmt: skip
+
+
+def add_many(parser: argparse.ArgumentParser) -> None:
+    """Options of commands that can write one output for each input."""
+    add_tasks(
+        parser,
+        "many files, where OUTPUT is a directory",
+        "make all outputs; without it, those are taken that an earlier run of the same map, "
+        "options and inputs has made",
+        "use a Dask cluster, and write one part for each 64 MB of input",
+    )
+
+
+def add_tasks(parser: argparse.ArgumentParser, title: str, fresh: str, dask: str) -> None:
+    """Options of commands whose jobs are lists of tasks."""
+    group = parser.add_argument_group(title)
+    group.add_argument("--fresh", dest="resume", action="store_false", help=fresh)
+    group.add_argument(
+        "--tasks", action="store_true",
+        help="print the stages of this command, one a line: name, number of tasks, what they make",
+    )  # fmt: skip
+    group.add_argument(
+        "--stage", metavar="NAME", help="with --task: the stage whose tasks are done, and no other"
+    )
+    group.add_argument(
+        "--task", type=_task, metavar="I/N",
+        help="do those tasks of the stage whose numbers, from 0, are I modulo N; the command "
+        "without --stage and --task does what is missing",
+    )  # fmt: skip
+    group.add_argument(
+        "--dask", nargs="?", const="", metavar="SCHEDULER",
+        help=f"{dask}; SCHEDULER is the scheduler's address or file; without it, --n-jobs "
+        "processes of this machine. The option must be the last one, or stand before another one",
+    )  # fmt: skip
+
+
+def non_empty(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name must not be empty")
+    return text
+
+
+def _task(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not int(match[1]) < int(match[2]):
+        raise argparse.ArgumentTypeError(f"expected I/N with 0 <= I < N, got {text!r}")
+    return int(match[1]), int(match[2])
