@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import sparsemaps
-from sparsemaps._tools._sources import expand
 from sparsemaps.cli._options import MAPS, SAVED, Kind, load
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.codes import PackedCodes
@@ -111,12 +110,11 @@ def texts_of(options: argparse.Namespace, analyzer: str = Texts.analyzer) -> Tex
     return Texts(analyzer, max_line_bytes=options.max_line_bytes, **given)
 
 
-def source_by_names(options: argparse.Namespace) -> Texts | Svmlight:
+def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight:
     """What the inputs are; texts by their names, without --texts."""
-    is_texts = options.texts is not None or options.text_format is not None
-    if not is_texts:
-        is_texts = isinstance(by_names(None, expand(options.inputs)), Texts)
-    if is_texts and options.texts is None:
+    if options.texts is None and (
+        options.text_format is not None or isinstance(by_names(None, paths), Texts)
+    ):
         options.texts = Texts.analyzer
     return source_of(options) or Svmlight()
 

@@ -10,7 +10,6 @@ from sparsemaps.cli._given import (
     refuse_other_options,
     run_plan,
     source_by_names,
-    source_of,
 )
 from sparsemaps.files import _dedup, _pairs
 from sparsemaps.files._coded_records import holds_codes
@@ -31,7 +30,7 @@ def pairs(options: argparse.Namespace) -> None:
         options.inputs,
         options.output,
         options.other,
-        source_of(options),
+        source_by_names(options, [path for path in read if not holds_codes(path)]),
         _search(options, similarity, options.max_bytes),
         options.n_jobs,
     )
@@ -56,7 +55,7 @@ def dedup(options: argparse.Namespace) -> None:
     )
     rule = Rule(options.rule, options.keep, options.against)
     source, search = (
-        source_by_names(options),
+        source_by_names(options, expand(options.inputs)),
         _search(options, getattr(options, "similarity", "jaccard")),
     )
     plan = make_dedup_plan(

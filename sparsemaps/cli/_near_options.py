@@ -18,7 +18,7 @@ from sparsemaps.cli._shared_options import (
 
 PAIR_EXAMPLES = """\
 examples:
-  sparsemaps pairs {name} texts.svm -o pairs.tsv --threshold 0.8
+  sparsemaps pairs {name} texts.jsonl.zst -o pairs.tsv --threshold 0.8
   zcat big.svm.gz | sparsemaps pairs {name} - -o pairs.tsv.gz --threshold 0.9 --exact
   sparsemaps pairs {name} codes/ --other new.npy -o pairs.tsv
       files of codes that sparsemaps map --format npy has written
@@ -37,6 +37,10 @@ examples:
 """
 
 
+TEXTS_BY_NAMES = "auto:5 if the names of the inputs are those of texts"
+"""The default of --texts."""
+
+
 def add_pairs(commands: Any) -> None:
     pairs = commands.add_parser(
         "pairs",
@@ -51,8 +55,9 @@ def add_pairs(commands: Any) -> None:
         parser = add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES, about_maps(pairs.description))
         file = parser.add_argument(
             "inputs", nargs="+", metavar="INPUT",
-            help="LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy), whose map is then that "
-            "of all inputs; directory, pattern, or - for standard input; with --texts, raw texts",
+            help="file of texts (.txt, .jsonl, .ndjson, .parquet) or LIBSVM file, plain or "
+            "compressed (.gz, .bz2, .xz, .zst) but for Parquet; file of codes (.npy), whose map is "
+            "then that of all inputs; directory, pattern, or - for standard input",
         )  # fmt: skip
         other = parser.add_argument(
             "--other", nargs="+", metavar="INPUT",
@@ -82,7 +87,7 @@ def add_pairs(commands: Any) -> None:
         )  # fmt: skip
         add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
         add_reading(parser)
-        add_texts(parser, has_labels=False)
+        add_texts(parser, has_labels=False, default=TEXTS_BY_NAMES)
         parser.set_defaults(run="sparsemaps.cli._near_commands:pairs", map_name=name)
 
 
@@ -175,11 +180,7 @@ def add_dedup(commands: Any) -> None:
         table.complete = codes.complete = FILE  # type: ignore[attr-defined]
         _add_stages(parser)
         add_reading(parser)
-        add_texts(
-            parser,
-            has_labels=False,
-            default="auto:5 if the names of the inputs are those of texts",
-        )
+        add_texts(parser, has_labels=False, default=TEXTS_BY_NAMES)
         parser.set_defaults(run="sparsemaps.cli._near_commands:dedup", map_name=name)
 
 

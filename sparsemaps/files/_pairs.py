@@ -39,7 +39,7 @@ from sparsemaps.files._coded_records import (
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._job import Job, coding_job
-from sparsemaps.files._job_options import Search, Svmlight, Texts, rows_unless_said
+from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._rows import LibsvmRows
@@ -127,7 +127,11 @@ def similar_pairs_of_files(
         For `MinHash`, whether to write pairs of which the first set is contained in the second, up
         to `threshold`, as `sparsemaps.neighbors.contained_pairs` returns them. With `exact` fewer
         hashes are enough.
-    source, n_jobs, progress
+    source : Texts, Svmlight, str or None, default=None
+        What the inputs and `other` are, but for files of codes: `Texts`, or its analyzer, or
+        `Svmlight`. None is ``Texts()`` if their names are those of texts (.txt, .jsonl, .ndjson,
+        .parquet, and with endings of compression), and ``Svmlight()`` otherwise.
+    n_jobs, progress
         As for `map_files`.
     resume : bool, default=True
         Take the results of earlier runs in the folder OUTPUT.stages, codes and pairs, as far as
@@ -279,7 +283,7 @@ def _map_of(map: Any, read: list[Any]) -> Any:
 def _job(map: Any, read: list[Any], source: Any, n_jobs: int | None) -> Job:
     """How codes are made of the inputs that are no files of codes."""
     rows = [path for path in read if not holds_codes(path)]
-    given = rows_unless_said(source, rows)
+    given = by_names(source, rows)
     if map is None:
         if isinstance(given, Texts):
             said = setting("source", given.analyzer)

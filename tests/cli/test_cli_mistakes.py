@@ -94,8 +94,10 @@ def test_other_formats_are_named(tmp_path, named):
         "rows.jsonl": "this looks like JSON; 'sparsemaps text' reads texts of JSON Lines",
         "rows.parquet": "this is Parquet, not LIBSVM text",
     }
-    if named[0] != "kernel":  # where texts can be said to be these
+    if named[0] == "map":  # where texts can be said to be these
         of_texts = dict.fromkeys(of_texts, "is a file of texts: say so by --texts auto:5")
+    elif named[0] == "pairs":  # which reads them as texts
+        of_texts = {}
     for name, what in (
         *of_texts.items(),
         ("rows.npy", "line 1, column 1: this is a NumPy array (.npy), not LIBSVM text"),

@@ -1,5 +1,7 @@
 """The command on raw texts."""
 
+import json
+
 import numpy as np
 import pytest
 from _data.text_files import LABELS, TEXTS, write_jsonl
@@ -97,6 +99,32 @@ def test_pairs(tmp_path, exact):
         assert found == expected
         values = sorted(float(row.split("\t")[2]) for row in rows)
         np.testing.assert_allclose(values, np.sort(similarity), atol=1e-6)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".txt"])
+def test_pairs_of_texts_by_their_names(tmp_path, monkeypatch, ending):
+    """Without --texts, of inputs and of --other, also beside files of codes."""
+    monkeypatch.chdir(tmp_path)
+    texts = ["one two three four five six", "a b c d e", "one two three four five six"]
+    for name, some in (("a", texts[:2]), ("b", texts[2:])):
+        lines = [json.dumps({"text": text}) if ending == ".jsonl" else text for text in some]
+        (tmp_path / f"{name}{ending}").write_text("".join(line + "\n" for line in lines))
+    (tmp_path / "c.svm").write_text("0 1:1\n")
+    a, b = f"a{ending}", f"b{ending}"
+    coding = "map", "minhash", "--texts", "auto:5", a, "-o", "a.npy", "--format", "npy"
+    assert command(*coding).returncode == 0
+    for arguments, line in (
+        ([a, b], "1\t3"), (["a.npy", b], "1\t3"), ([b, "a.npy"], "1\t2"),
+        ([a, "--other", b], "1\t1"), (["a.npy", "--other", b], "1\t1"),
+        ([b, "--other", "a.npy"], "1\t1"), (["minhash", b, a, "--normalize", "plain"], "1\t2"),
+    ):  # fmt: skip
+        done = command("pairs", *arguments, "-o", "-")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.decode() == line + "\t1.000000\n"
+    for arguments in ([a, "c.svm"], [a, "--other", "c.svm"], ["c.svm", "a.npy", "--other", b]):
+        done = command("pairs", *arguments, "-o", "out")
+        said = f"{b if b in arguments else a} is a file of texts, and c.svm is none"
+        assert (done.returncode, said in done.stderr.decode()) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """`similar_pairs_of_files`: what it returns and refuses, and a run that goes on where one ended."""
 
+import gzip
 import io
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +17,7 @@ from _data.rows import families
 from sparsemaps import CountSketch, MinHash
 from sparsemaps._tools import _output_files
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import Svmlight, Texts, similar_pairs_of_files
+from sparsemaps.files import Svmlight, Texts, map_files, similar_pairs_of_files
 from sparsemaps.files._results import Results, Steps
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.neighbors import _bands, _hashing
@@ -65,6 +67,32 @@ def test_bad_parameters(file, tmp_path, new_map, more, message):
     with pytest.raises(ValueError, match=message):
         similar_pairs_of_files(new_map, str(file), tmp_path / "out.tsv", **more)
     assert [path.name for path in tmp_path.iterdir()] == ["in.svm"]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt", "a.txt.gz"])
+def test_inputs_are_texts_by_their_names(tmp_path, name):
+    text = "one two three four five six"
+    line = text if ".txt" in name else json.dumps({"text": text})
+    of_texts, of_rows = tmp_path / name, tmp_path / "b.svm"
+    content = line.encode() + b"\n"
+    of_texts.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    of_rows.write_text("0 1:1 2:1\n")
+    codes = tmp_path / "codes.npy"
+    map_files(MINHASH, of_texts, codes, format="npy", source=Texts())
+    for inputs, other in (
+        ([of_texts, of_texts], None), ([codes, of_texts], None),
+        (of_texts, of_texts), (codes, of_texts), (of_texts, codes),
+    ):  # fmt: skip
+        out = io.BytesIO()
+        assert similar_pairs_of_files(MINHASH, inputs, out, other=other).n_pairs == 1
+        assert out.getvalue() == b"1\t%d\t1.000000\n" % (1 if other else 2)
+    for inputs, other in (([of_texts, of_rows], None), (of_texts, of_rows)):
+        with pytest.raises(ValueError, match=r"is a file of texts, and .*b\.svm is none"):
+            similar_pairs_of_files(MINHASH, inputs, tmp_path / "out", other=other)
+    rows = tmp_path / "rows.txt"
+    rows.write_text("0 1:1 2:1\n" * 2)
+    found = similar_pairs_of_files(MINHASH, rows, io.BytesIO(), source=Svmlight())
+    assert found[:3] == (2, 0, 1)
 
 
 def test_the_map_of_codes_makes_codes_of_other_rows(file, tmp_path):
