@@ -3,7 +3,9 @@
 import math
 import os
 import tokenize
-from typing import Any, BinaryIO, NamedTuple
+import zipfile
+from collections.abc import Iterator
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +30,7 @@ class ArrayKind(NamedTuple):
 
     Attributes
     ----------
-    dtype : data-type or None
+    dtype : data-type, "integers" or None
         None is any type of integers or floats.
     shape : tuple of int or None
         None is any length.
@@ -51,17 +53,9 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
     change afterwards, so that compiled code must bound what it reads there.
     """
     with open(path, "rb") as file:
-        found = read_header(file)
         size = os.fstat(file.fileno()).st_size
-        if found is None or not _is_of(found, kind):
-            raise ValueError(f"{path} is damaged: expected {_words(kind)}; found {_found(found)}")
-        shape, _, dtype = found
-        offset = file.tell()
-        n = math.prod(shape)
-        if size != offset + n * dtype.itemsize:
-            raise ValueError(
-                f"{path} is damaged: expected {offset + n * dtype.itemsize} bytes; found {size}"
-            )
+        shape, dtype = _checked_header(file, path, size, kind)
+        offset, n = file.tell(), math.prod(shape)
         if mmap and n:
             array: Array = np.memmap(path, dtype, "r", offset, shape)
         else:
@@ -70,7 +64,41 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
     return array
 
 
-def read_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, Any] | None:
+def read_member(archive: zipfile.ZipFile, name: str, kind: ArrayKind) -> Iterator[Array]:
+    """The array of one dimension that an archive has by this name, in blocks of bounded size; a
+    ValueError if it is of another kind or is not there."""
+    try:
+        about = archive.getinfo(f"{name}.npy")
+    except KeyError:
+        raise ValueError(f"it has no array {name!r}") from None
+    with archive.open(about) as file:
+        (n,), dtype = _checked_header(file, name, about.file_size, kind)
+        for start in range(0, n, _STEP):
+            n_bytes = min(_STEP, n - start) * dtype.itemsize
+            content = file.read(n_bytes)
+            if len(content) != n_bytes:
+                raise ValueError(f"{name} is damaged: it ends early")
+            array = np.frombuffer(content, dtype)
+            _check_range(name, array, kind)
+            yield array
+
+
+def _checked_header(
+    file: IO[bytes], name: str, size: int, kind: ArrayKind
+) -> tuple[tuple[int, ...], Any]:
+    """The shape and the dtype of a file of this size, which is then behind its header; a ValueError
+    if the array is of another kind."""
+    found = read_header(file)
+    if found is None or not _is_of(found, kind):
+        raise ValueError(f"{name} is damaged: expected {_words(kind)}; found {_found(found)}")
+    shape, _, dtype = found
+    expected = file.tell() + math.prod(shape) * dtype.itemsize
+    if size != expected:
+        raise ValueError(f"{name} is damaged: expected {expected} bytes; found {size}")
+    return shape, dtype
+
+
+def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, Any] | None:
     """The shape, whether it is in Fortran's order, and the dtype of a file, which is then behind
     its header; None if it has no header of version 1."""
     try:
@@ -86,7 +114,8 @@ def read_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, Any] | None:
 
 def _is_of(header: tuple[tuple[int, ...], bool, Any], kind: ArrayKind) -> bool:
     shape, is_fortran, dtype = header
-    is_typed = dtype.kind in "iuf" if kind.dtype is None else dtype == kind.dtype
+    kinds = {None: "iuf", "integers": "iu"}.get(kind.dtype)
+    is_typed = dtype == kind.dtype if kinds is None else dtype.kind in kinds
     is_shaped = len(shape) == len(kind.shape) and all(
         wanted is None or n == wanted for n, wanted in zip(shape, kind.shape, strict=True)
     )
@@ -110,7 +139,8 @@ def _check_range(path: str, array: Array, kind: ArrayKind) -> None:
 
 def _words(kind: ArrayKind) -> str:
     lengths = ", ".join("any" if n is None else str(n) for n in kind.shape)
-    dtype = "numbers" if kind.dtype is None else np.dtype(kind.dtype)
+    known = {None: "numbers", "integers": "integers"}
+    dtype = known.get(kind.dtype) or np.dtype(kind.dtype)
     return f"{dtype} of shape ({lengths})"
 
 

@@ -1,15 +1,15 @@
 """Summaries of files: LIBSVM text, and what the package writes, with the map that made it."""
 
 import contextlib
-import json
 import os
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from sparsemaps._tools import _text_input
-from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._tools._array_files import ArrayKind, read_array, read_header, read_member
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_standard
 from sparsemaps._tools._typing import Array
@@ -23,6 +23,9 @@ from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.neighbors._index_file import ROWS
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
+
+_LONGEST_CONFIG = 2**20
+"""Bytes of a configuration that are read."""
 
 _LONGEST_HEADER = 2**12
 """Bytes of a comment that are shown."""
@@ -133,24 +136,62 @@ def _of_codes(path: str) -> Iterator[str]:
 
 
 def _of_npz(path: str) -> Iterator[str]:
-    with open(path, "rb") as file, np.load(file) as arrays:
-        if "indptr" not in arrays or "format" not in arrays or arrays["format"].item() != b"csr":
+    """Of a CSR matrix, which is read in blocks, with checks of all that SciPy relies on."""
+    summary, any_number = Summary(), ArrayKind(None)
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+        if not {"format.npy", "indptr.npy"} <= names or _scalar(archive, "format") != b"csr":
             raise ValueError("expected a CSR matrix as scipy.sparse.save_npz writes it")
-        summary = Summary()
-        summary.n_rows, n_columns = (int(length) for length in arrays["shape"])
-        summary.add_entries(arrays["indices"], arrays["data"])
-        if "labels" in arrays:
-            summary.add_labels(arrays["labels"])
-        if "query_ids" in arrays:
-            summary.n_qids = len(arrays["query_ids"])
+        n_rows, n_columns = np.concatenate(list(read_member(archive, "shape", _SHAPE))).tolist()
+        if min(n_rows, n_columns) < 0:
+            raise ValueError(f"expected a shape of at least 0, got ({n_rows}, {n_columns})")
+        n_entries = _row_ends(archive, n_rows)
+        of_columns = ArrayKind("integers", (n_entries,), most=n_columns - 1)
+        columns = read_member(archive, "indices", of_columns)
+        values = read_member(archive, "data", ArrayKind(None, (n_entries,)))
+        for some, their_values in zip(columns, values, strict=True):
+            summary.add_entries(some, their_values)
+        summary.n_rows = n_rows
+        if "labels.npy" in names:
+            for labels in read_member(archive, "labels", any_number):
+                summary.add_labels(labels)
+        if "query_ids.npy" in names:
+            summary.n_qids = sum(map(len, read_member(archive, "query_ids", any_number)))
         for line in summary.lines():
             yield f"{line} of {n_columns}, from 0" if line.startswith("columns") else line
-        if CONFIG in arrays:
-            yield from _of_config(json.loads(arrays[CONFIG].item()))
+        if f"{CONFIG}.npy" in names:
+            config = read_record(_scalar(archive, CONFIG))
+            if config is None:
+                raise ValueError(f"expected the configuration of a map in {CONFIG!r}")
+            yield from _of_config(config)
     index = path.removesuffix(ROWS)
     if index != path and os.path.exists(index):
         yield f"index    {index}"
         yield from _of_config(PackedCodes.load(index).config)
+
+
+_SHAPE = ArrayKind("integers", (2,))
+
+
+def _scalar(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The bytes of an array of one string, without the zeros behind them; empty if there is
+    none."""
+    with archive.open(f"{name}.npy") as file:
+        header = read_header(file)
+        if header is None or header[0] or header[2].kind != "S":
+            return b""
+        return file.read(_LONGEST_CONFIG).rstrip(b"\0")
+
+
+def _row_ends(archive: zipfile.ZipFile, n_rows: int) -> int:
+    """The number of entries, after a check that the rows' ends ascend from 0."""
+    last = None
+    for ends in read_member(archive, "indptr", ArrayKind("integers", (n_rows + 1,))):
+        is_sound = ends[0] == 0 if last is None else ends[0] >= last
+        if not is_sound or np.any(ends[1:] < ends[:-1]):
+            raise ValueError("expected numbers that ascend from 0 in 'indptr'")
+        last = int(ends[-1])
+    return last or 0
 
 
 def _of_numbers(path: str) -> Iterator[str]:
