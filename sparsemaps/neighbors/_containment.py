@@ -302,7 +302,7 @@ def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> No
         raise ValueError(
             f"{codes.n_hashes} hashes are too few: at the threshold, the standard error of a set "
             f"of {a:.0f} members in one of {b:.0f} is {error:.2f}; "
-            f"{setting('n_hashes', needed)} gives {_LARGEST_ERROR}"
+            f"{setting('n_hashes', needed)} gives {_LARGEST_ERROR}{_FEWER}"
         )
 
 
@@ -322,8 +322,12 @@ def _check_candidates(
     if codes.n_hashes < needed:
         raise ValueError(
             f"{codes.n_hashes} hashes are too few to find a set of {a:.0f} members in one of "
-            f"{b:.0f}; {setting('n_hashes', needed)} is enough"
+            f"{b:.0f}; {setting('n_hashes', needed)} is enough{_FEWER}"
         )
+
+
+_FEWER = "; fewer are enough if the smallest sets, such as those of short texts, are left out"
+"""The end of errors that ask for more hashes."""
 
 
 def _extremes(

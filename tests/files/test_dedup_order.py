@@ -223,6 +223,18 @@ def test_parts_of_records_of_an_earlier_delivery(tmp_path):
     ]  # fmt: skip
 
 
+def test_without_short_records_fewer_hashes_are_enough(tmp_path):
+    long = [f"w{n}" for n in range(300)]
+    (tmp_path / "in.txt").write_text("\n".join(["a b c", " ".join(long), " ".join(long[:250])]))
+    map = MinHash(n_hashes=1024, random_state=0)
+    how = {"similarity": "containment", "keep": "longest"}
+    with pytest.raises(ValueError, match="if the smallest sets, such as those of short texts"):
+        deduplicate_files(map, tmp_path / "in.txt", tmp_path / "out", source="word:3", **how)
+    how |= {"source": Texts("word:3", min_length=9), "bad_records": tmp_path / "bad"}
+    done = deduplicate_files(map, tmp_path / "in.txt", tmp_path / "out", **how)
+    assert (done.n_bad, done.n_kept, done.n_contained) == (1, 1, 1)
+
+
 def test_what_containment_is_for(tmp_path):
     from sparsemaps import ConsistentWeightedSampling
 
