@@ -284,6 +284,28 @@ def test_codes_of_any_width(bits):
         np.testing.assert_allclose(w[:-1], expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("n_hashes", [5, 16, 27, 40])
+@pytest.mark.parametrize("n_models", [*range(1, 9), 11, 16, 17, 26, 31])
+def test_the_order_of_additions_of_scores(n_models, n_hashes):
+    """The bits of scores follow from the order: of 16 codes at a time, or of 8 where there are 8
+    models, each fourth code is added up, and then the four sums."""
+    rng = np.random.default_rng(n_models)
+    numbers = rng.integers(0, 256, (7, n_hashes), dtype=np.uint8)
+    sampled = (np.arange(7) != 4).view(np.uint8)
+    weights = rng.normal(size=(n_hashes * 256, n_models))
+    each = weights[numbers + 256 * np.arange(n_hashes)]
+    expected = np.zeros((7, n_models))
+    at_a_time = 16 if n_models < 8 else 8
+    for first in range(0, n_hashes, at_a_time):
+        parts = np.zeros((4, 7, n_models))
+        for j in range(first, min(first + at_a_time, n_hashes)):
+            parts[(j - first) % 4] += each[:, j]
+        expected += (parts[0] + parts[1]) + (parts[2] + parts[3])
+    sums = np.zeros((7, n_models))
+    kernel.add_scores(numbers, sampled, n_hashes, 8, weights, sums)
+    np.testing.assert_array_equal(sums, expected * sampled[:, None])
+
+
 @pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
 @pytest.mark.parametrize("loss", list(kernel.LOSSES))
 def test_the_duality_gap_closes(loss, C):

@@ -2,82 +2,93 @@
 
 #include "vectors.h"
 
-enum { MODELS = LANE_BYTES / sizeof(double) }; /* of a vector */
+/* Two registers of models at a time, then one, then what is left in shorter vectors. */
+#define NAME(function) function##_two_registers
+#define VECTOR register_f64
+#define VECTOR_ANYWHERE register_f64_anywhere
+#define VECTORS 2
+#include "score_sums.template.h"
+#undef VECTORS
+#undef NAME
 
-/* Vectors at a time: two where they stay in registers. */
-enum { MOST_VECTORS = REGISTER_BYTES == LANE_BYTES ? 2 : 1 };
+#define NAME(function) function##_register
+#define VECTORS 1
+#include "score_sums.template.h"
+#undef VECTOR_ANYWHERE
+#undef VECTOR
+#undef NAME
 
-typedef double lanes_anywhere __attribute__((vector_size(LANE_BYTES), aligned(8), may_alias));
+#if REGISTER_BYTES > 32
+typedef double four_f64 __attribute__((vector_size(32), may_alias));
+typedef double four_f64_anywhere __attribute__((vector_size(32), aligned(8), may_alias));
+#define NAME(function) function##_four
+#define VECTOR four_f64
+#define VECTOR_ANYWHERE four_f64_anywhere
+#include "score_sums.template.h"
+#undef VECTOR_ANYWHERE
+#undef VECTOR
+#undef NAME
+#endif
 
-/* Add the weights at n columns to sums, of `vectors` times MODELS models. Each sum has four parts:
- * those of the codes 0, 4, ...; 1, 5, ...; and so on. */
-INLINE void add_of_models(const double *weights, const uint32_t *columns, ptrdiff_t n,
-                          ptrdiff_t n_models, int vectors, lanes_f64 *sums)
+#if REGISTER_BYTES > 16
+typedef double two_f64 __attribute__((vector_size(16), may_alias));
+typedef double two_f64_anywhere __attribute__((vector_size(16), aligned(8), may_alias));
+#define NAME(function) function##_two
+#define VECTOR two_f64
+#define VECTOR_ANYWHERE two_f64_anywhere
+#include "score_sums.template.h"
+#undef VECTOR_ANYWHERE
+#undef VECTOR
+#undef NAME
+#endif
+
+#define NAME(function) function##_one
+#define VECTOR double
+#define VECTOR_ANYWHERE double
+#include "score_sums.template.h"
+#undef VECTOR_ANYWHERE
+#undef VECTOR
+#undef VECTORS
+#undef NAME
+
+/* What `add` does, of n codes. */
+INLINE void add_codes(const coded_rows *rows, ptrdiff_t first_row, ptrdiff_t stop_row,
+                      ptrdiff_t first, ptrdiff_t n, const double *weights, ptrdiff_t n_models,
+                      double *sums)
 {
-    lanes_f64 parts[MOST_VECTORS][4] = {{{0}}};
-    ptrdiff_t j = 0;
-    for (; j + 4 <= n; j += 4)
-#pragma GCC unroll 4
-        for (int part = 0; part < 4; part++)
-#pragma GCC unroll 2
-            for (int i = 0; i < vectors; i++)
-                parts[i][part] +=
-                    ((const lanes_anywhere *)(weights
-                                              + (size_t)columns[j + part] * (size_t)n_models))[i];
-#pragma GCC unroll 4
-    for (int part = 0; part < 3; part++)
-        if (part < n - j)
-#pragma GCC unroll 2
-            for (int i = 0; i < vectors; i++)
-                parts[i][part] +=
-                    ((const lanes_anywhere *)(weights
-                                              + (size_t)columns[j + part] * (size_t)n_models))[i];
-#pragma GCC unroll 2
-    for (int i = 0; i < vectors; i++)
-        sums[i] = (parts[i][0] + parts[i][1]) + (parts[i][2] + parts[i][3]);
-}
-
-INLINE double sum_of_model(const double *weights, const uint32_t *columns, ptrdiff_t n,
-                           ptrdiff_t n_models)
-{
-    double parts[4] = {0.0, 0.0, 0.0, 0.0};
-    ptrdiff_t j = 0;
-    for (; j + 4 <= n; j += 4)
-        for (int part = 0; part < 4; part++)
-            parts[part] += weights[(size_t)columns[j + part] * (size_t)n_models];
-    for (int part = 0; j < n; j++, part++)
-        parts[part] += weights[(size_t)columns[j] * (size_t)n_models];
-    return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    uint32_t columns[SCORE_CODES];
+    for (ptrdiff_t row = first_row; row < stop_row; row++, sums += n_models) {
+        if (!rows->sampled[row])
+            continue;
+        one_hot_columns(rows, row, first, first + n, columns);
+        ptrdiff_t m = add_two_registers(weights, columns, n, n_models, 0, sums);
+        m = add_register(weights, columns, n, n_models, m, sums);
+#if REGISTER_BYTES > 32
+        m = add_four(weights, columns, n, n_models, m, sums);
+#endif
+#if REGISTER_BYTES > 16
+        m = add_two(weights, columns, n, n_models, m, sums);
+#endif
+        add_one(weights, columns, n, n_models, m, sums);
+    }
 }
 
 static void add(const coded_rows *rows, ptrdiff_t first_row, ptrdiff_t stop_row, ptrdiff_t first,
                 ptrdiff_t stop, const double *weights, ptrdiff_t n_models, double *sums)
 {
-    uint32_t columns[SCORE_CODES];
     const ptrdiff_t n = stop - first;
-    for (ptrdiff_t row = first_row; row < stop_row; row++, sums += n_models) {
-        if (!rows->sampled[row])
-            continue;
-        one_hot_columns(rows, row, first, stop, columns);
-        if (n_models < MODELS) {
-            for (ptrdiff_t m = 0; m < n_models; m++)
-                sums[m] += sum_of_model(weights + m, columns, n, n_models);
-            continue;
-        }
-        ptrdiff_t m = 0;
-        lanes_f64 more[MOST_VECTORS];
-        for (; m + MOST_VECTORS * MODELS <= n_models; m += MOST_VECTORS * MODELS) {
-            add_of_models(weights + m, columns, n, n_models, MOST_VECTORS, more);
-            for (int i = 0; i < MOST_VECTORS; i++)
-                ((lanes_anywhere *)(sums + m))[i] += more[i];
-        }
-        for (; m < n_models; m += MODELS) {
-            const ptrdiff_t here = m + MODELS <= n_models ? m : n_models - MODELS;
-            add_of_models(weights + here, columns, n, n_models, 1, more);
-            for (ptrdiff_t model = m; model < n_models && model < m + MODELS; model++)
-                sums[model] += more[0][model - here]; /* those before m have been added */
-        }
-    }
+    /* Usual numbers of codes and models are constants: a row of 16 models then takes 0.8 times as
+     * long. */
+    if (n == SCORE_CODES && n_models == 1)
+        add_codes(rows, first_row, stop_row, first, SCORE_CODES, weights, 1, sums);
+    else if (n == SCORE_CODES)
+        add_codes(rows, first_row, stop_row, first, SCORE_CODES, weights, n_models, sums);
+    else if (n == SCORE_CODES / 2 && n_models == 16)
+        add_codes(rows, first_row, stop_row, first, SCORE_CODES / 2, weights, 16, sums);
+    else if (n == SCORE_CODES / 2)
+        add_codes(rows, first_row, stop_row, first, SCORE_CODES / 2, weights, n_models, sums);
+    else
+        add_codes(rows, first_row, stop_row, first, n, weights, n_models, sums);
 }
 
 const one_hot_scores_loops TABLE(one_hot_scores)[] = {{
