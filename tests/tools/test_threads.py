@@ -228,7 +228,7 @@ def test_threads_are_kept():
     first, again, fewer, more, largest, fewer_of_these = (threads for threads, _ in found)
     assert thread.ident in first
     assert first == again == more
-    assert fewer < first
+    assert fewer <= first  # two at once, but a busy machine may let each thread have its turn
     assert fewer_of_these <= largest
     # They end with the thread that they work for.
     limit = time.monotonic() + 60
