@@ -46,6 +46,10 @@ class ArrayKind(NamedTuple):
     halves: bool = False
 
 
+_KINDS = {None: ("iuf", "numbers"), "integers": ("iu", "integers")}
+"""Several types at once: the kinds of NumPy, and their name in errors."""
+
+
 def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
     """The array of a file, in memory or mapped into it; a ValueError if it is of another kind.
 
@@ -114,8 +118,8 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, Any] | None:
 
 def _is_of(header: tuple[tuple[int, ...], bool, Any], kind: ArrayKind) -> bool:
     shape, is_fortran, dtype = header
-    kinds = {None: "iuf", "integers": "iu"}.get(kind.dtype)
-    is_typed = dtype == kind.dtype if kinds is None else dtype.kind in kinds
+    several = _KINDS.get(kind.dtype)
+    is_typed = dtype == kind.dtype if several is None else dtype.kind in several[0]
     is_shaped = len(shape) == len(kind.shape) and all(
         wanted is None or n == wanted for n, wanted in zip(shape, kind.shape, strict=True)
     )
@@ -139,8 +143,8 @@ def _check_range(path: str, array: Array, kind: ArrayKind) -> None:
 
 def _words(kind: ArrayKind) -> str:
     lengths = ", ".join("any" if n is None else str(n) for n in kind.shape)
-    known = {None: "numbers", "integers": "integers"}
-    dtype = known.get(kind.dtype) or np.dtype(kind.dtype)
+    several = _KINDS.get(kind.dtype)
+    dtype = np.dtype(kind.dtype) if several is None else several[1]
     return f"{dtype} of shape ({lengths})"
 
 

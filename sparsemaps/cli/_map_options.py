@@ -5,13 +5,14 @@ from typing import Any
 
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, integer
 from sparsemaps.cli._shared_options import (
-    FILE,
     add_fields,
+    add_inputs,
     add_kind,
     add_many,
     add_max_line_bytes,
     add_n_jobs,
     add_output,
+    add_path,
     add_reading,
     add_seed,
     add_texts,
@@ -32,13 +33,11 @@ examples:
       the sets or counts of three words in a row
 """
 
-
 TEXT_EXAMPLES = """\
 examples:
   sparsemaps text pages.jsonl.xz -o pages.svm --label-field language --ngram-range 1 2
   sparsemaps text texts/ -o rows/ --analyzer byte
 """
-
 
 KERNEL_EXAMPLES = """\
 examples:
@@ -47,13 +46,11 @@ examples:
   svm-train -t 4 train.kernel model && svm-predict test.kernel model predicted
 """
 
-
 INFO_EXAMPLES = """\
 examples:
   sparsemaps info train.svm.xz
   sparsemaps info codes.npy
 """
-
 
 DEMO_EXAMPLES = """\
 examples:
@@ -110,13 +107,12 @@ def add_maps(commands: Any) -> None:
 
 def _add_map_options(parser: argparse.ArgumentParser) -> None:
     """Options of every map."""
-    inputs = parser.add_argument(
-        "inputs", nargs="+", metavar="INPUT",
-        help="LIBSVM file (.gz, .bz2, .xz, .zst), directory, pattern such as 'parts/*.svm', or - "
+    add_inputs(
+        parser,
+        "LIBSVM file (.gz, .bz2, .xz, .zst), directory, pattern such as 'parts/*.svm', or - "
         "for standard input; labels and qid: are copied to the output, comments are not; with "
         "--texts, raw texts",
-    )  # fmt: skip
-    inputs.complete = FILE  # type: ignore[attr-defined]
+    )
     add_output(
         parser,
         "file to write (.gz, .bz2, .xz); or directory, for one output for each input; or - for "
@@ -153,12 +149,11 @@ def add_text(commands: Any) -> None:
         "LIBSVM files; or counts of byte n-grams.",
         epilog=TEXT_EXAMPLES,
     )
-    inputs = text.add_argument(
-        "inputs", nargs="+", metavar="INPUT",
-        help="file of texts: a text a line (.txt), JSON Lines (.jsonl), .parquet; the first two "
+    add_inputs(
+        text,
+        "file of texts: a text a line (.txt), JSON Lines (.jsonl), .parquet; the first two "
         "plain or compressed (.gz, .bz2, .xz, .zst); directory, pattern, or - for standard input",
-    )  # fmt: skip
-    inputs.complete = FILE
+    )
     add_output(text, "file to write; or directory, for one output for each input; or -")
     text.add_argument(
         "--analyzer", choices=("word", "char", "char_wb", "byte"), default="word",
@@ -195,16 +190,16 @@ def add_kernels(commands: Any) -> None:
     kinds = grams.add_subparsers(required=True, metavar="KERNEL")
     for name, kind in KERNELS.items():
         parser = add_kind(kinds, name, kind, KERNEL_EXAMPLES)
-        train = parser.add_argument(
+        add_path(
+            parser,
             "train",
             metavar="TRAIN",
             help="LIBSVM file (.gz, .bz2, .xz), or - for standard input",
         )
-        test = parser.add_argument(
-            "test", metavar="TEST", nargs="?",
+        add_path(
+            parser, "test", metavar="TEST", nargs="?",
             help="write the kernel of its rows with those of TRAIN; by default TRAIN with itself",
         )  # fmt: skip
-        train.complete = test.complete = FILE  # type: ignore[attr-defined]
         add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
         add_reading(parser)
         parser.set_defaults(run="sparsemaps.cli._map_commands:kernel", kernel_name=name)
@@ -219,11 +214,10 @@ def add_info(commands: Any) -> None:
         "scheme of random numbers,\nthe width of the rows, and the analyzer of texts.",
         epilog=INFO_EXAMPLES,
     )
-    file = info.add_argument(
-        "input", metavar="FILE",
+    add_path(
+        info, "input", metavar="FILE",
         help="LIBSVM file (.gz, .bz2, .xz), output of sparsemaps map (.npy, .npz, and the files "
         "beside them), index, saved map, or - for standard input",
     )  # fmt: skip
-    file.complete = FILE
     add_n_jobs(info)
     info.set_defaults(run="sparsemaps.cli._map_commands:info")

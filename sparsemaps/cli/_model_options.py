@@ -3,16 +3,18 @@
 import argparse
 from typing import Any
 
-from sparsemaps.cli._options import MAPS, PAIR_MAPS, integer
+from sparsemaps.cli._options import integer
 from sparsemaps.cli._shared_options import (
-    FILE,
-    about_maps,
-    add_kind,
+    add_field,
+    add_inputs,
     add_output,
+    add_path,
     add_reading,
     add_seed,
     add_tasks,
+    add_text_format,
     add_texts,
+    parsers_of_maps,
 )
 
 TRAIN_EXAMPLES = """\
@@ -22,7 +24,6 @@ examples:
   sparsemaps predict model new.jsonl -o labels.tsv --id-field id
 """
 
-
 PREDICT_EXAMPLES = """\
 examples:
   sparsemaps predict model new.jsonl.zst -o labels.tsv --id-field id
@@ -30,7 +31,6 @@ examples:
   sparsemaps predict model new.jsonl -o labels.tsv --explain 5
       with the five n-grams that decide each label
 """
-
 
 FILTER_EXAMPLES = """\
 examples:
@@ -46,15 +46,12 @@ def add_train(commands: Any) -> None:
         description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
         "the options.",
     )
-    kinds = train.add_subparsers(required=True, metavar="MAP")
-    for name in PAIR_MAPS:
-        parser = add_kind(kinds, name, MAPS[name], TRAIN_EXAMPLES, about_maps(train.description))
-        inputs = parser.add_argument(
-            "inputs", nargs="+", metavar="INPUT",
-            help="LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
+    for _, parser in parsers_of_maps(train, TRAIN_EXAMPLES):
+        add_inputs(
+            parser,
+            "LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
             "directory, pattern, or - for standard input; with --texts, raw texts",
-        )  # fmt: skip
-        inputs.complete = FILE  # type: ignore[attr-defined]
+        )
         add_output(parser, "file of the model to write")
         parser.add_argument(
             "--loss", default="squared_hinge",
@@ -75,16 +72,15 @@ def add_train(commands: Any) -> None:
         parser.add_argument(
             "--balanced", action="store_true", help="weigh classes by their numbers of records"
         )
-        held_out = parser.add_argument(
-            "--validation", nargs="+", metavar="INPUT",
+        add_path(
+            parser, "--validation", nargs="+", metavar="INPUT",
             help="print accuracy and a table of confusion on these records; for two classes, the "
             "area under the ROC curve too",
         )  # fmt: skip
-        held_out.complete = FILE  # type: ignore[attr-defined]
         add_seed(parser)
         add_reading(parser)
         add_texts(parser)
-        parser.set_defaults(run="sparsemaps.cli._model_commands:train", map_name=name)
+        parser.set_defaults(run="sparsemaps.cli._model_commands:train")
 
 
 def add_predict(commands: Any) -> None:
@@ -95,12 +91,7 @@ def add_predict(commands: Any) -> None:
         "of each\nclass, of two classes that of the second; separated by tabs.",
         epilog=PREDICT_EXAMPLES,
     )
-    _add_model_inputs(predict, "or file of codes (.npy), ")
-    add_output(
-        predict,
-        "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ "
-        "for an output of each input",
-    )
+    _add_model_and_files(predict, "or file of codes (.npy), ")
     predict.add_argument("--id-field", metavar="FIELD", help="field or column of the id of a text")
     predict.add_argument(
         "--explain", type=integer, default=0, metavar="N",
@@ -117,12 +108,7 @@ def add_filter(commands: Any) -> None:
         description="Write the records that have a label, byte for byte and in their order.",
         epilog=FILTER_EXAMPLES,
     )
-    _add_model_inputs(chosen, "")
-    add_output(
-        chosen,
-        "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ "
-        "for an output of each input",
-    )
+    _add_model_and_files(chosen, "")
     chosen.add_argument("--label", required=True, help="the label of the records")
     chosen.add_argument(
         "--min-score", type=float, metavar="S",
@@ -132,21 +118,22 @@ def add_filter(commands: Any) -> None:
     chosen.set_defaults(run="sparsemaps.cli._model_commands:filter")
 
 
-def _add_model_inputs(parser: argparse.ArgumentParser, more: str) -> None:
-    """The model, its inputs, and how they are read."""
-    model = parser.add_argument("model", metavar="MODEL", help="file that train has written")
-    inputs = parser.add_argument(
-        "inputs", nargs="+", metavar="INPUT",
-        help="texts (.txt, .jsonl, .parquet) if the model is of texts, and else LIBSVM file, "
+def _add_model_and_files(parser: argparse.ArgumentParser, more: str) -> None:
+    """The model, its inputs, how they are read, and the output."""
+    add_path(parser, "model", metavar="MODEL", help="file that train has written")
+    add_inputs(
+        parser,
+        "texts (.txt, .jsonl, .parquet) if the model is of texts, and else LIBSVM file, "
         f"{more}as for train; directory, pattern, or - for standard input",
-    )  # fmt: skip
-    model.complete = inputs.complete = FILE  # type: ignore[attr-defined]
-    parser.add_argument("--field", help="field or column of the text (default: text)")
-    parser.add_argument(
-        "--text-format", choices=("txt", "jsonl", "parquet"),
-        help="format of all inputs, where their names do not tell, as for pipes",
-    )  # fmt: skip
+    )
+    add_field(parser)
+    add_text_format(parser)
     add_reading(parser)
+    add_output(
+        parser,
+        "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ for an output "
+        "of each input",
+    )
 
 
 def _add_outputs_of_model(parser: argparse.ArgumentParser) -> None:

@@ -3,17 +3,17 @@
 import argparse
 from typing import Any
 
-from sparsemaps.cli._options import CONTAINMENT_MAP, MAPS, PAIR_MAPS, integer
+from sparsemaps.cli._options import CONTAINMENT_MAP, integer
 from sparsemaps.cli._shared_options import (
-    FILE,
-    about_maps,
-    add_kind,
+    add_inputs,
     add_output,
+    add_path,
     add_reading,
     add_seed,
     add_tasks,
     add_texts,
     non_empty,
+    parsers_of_maps,
 )
 
 PAIR_EXAMPLES = """\
@@ -23,7 +23,6 @@ examples:
   sparsemaps pairs {name} codes/ --other new.npy -o pairs.tsv
       files of codes that sparsemaps map --format npy has written
 """
-
 
 DEDUP_EXAMPLES = """\
 examples:
@@ -36,8 +35,13 @@ examples:
       without what is near the records of an earlier run
 """
 
+_RECORDS = (
+    "file of texts (.txt, .jsonl, .ndjson, .parquet) or LIBSVM file, plain or compressed (.gz, "
+    ".bz2, .xz, .zst) but for Parquet"
+)
+"""What holds records."""
 
-TEXTS_BY_NAMES = "auto:5 if the names of the inputs are those of texts"
+_TEXTS_BY_NAMES = "auto:5 if the names of the inputs are those of texts"
 """The default of --texts."""
 
 
@@ -50,21 +54,17 @@ def add_pairs(commands: Any) -> None:
         "two rows, which count from 1\nthrough all inputs, or their ids, and their similarity, "
         "separated by tabs; and the comments of the\ntwo rows, if the inputs have comments.",
     )
-    kinds = pairs.add_subparsers(required=True, metavar="MAP")
-    for name in PAIR_MAPS:
-        parser = add_kind(kinds, name, MAPS[name], PAIR_EXAMPLES, about_maps(pairs.description))
-        file = parser.add_argument(
-            "inputs", nargs="+", metavar="INPUT",
-            help="file of texts (.txt, .jsonl, .ndjson, .parquet) or LIBSVM file, plain or "
-            "compressed (.gz, .bz2, .xz, .zst) but for Parquet; file of codes (.npy), whose map is "
-            "then that of all inputs; directory, pattern, or - for standard input",
-        )  # fmt: skip
-        other = parser.add_argument(
-            "--other", nargs="+", metavar="INPUT",
+    for name, parser in parsers_of_maps(pairs, PAIR_EXAMPLES):
+        add_inputs(
+            parser,
+            f"{_RECORDS}; file of codes (.npy), whose map is then that of all inputs; directory, "
+            "pattern, or - for standard input",
+        )
+        add_path(
+            parser, "--other", nargs="+", metavar="INPUT",
             help="find pairs of a row of the inputs and a row of these; without it, within the "
             "inputs",
         )  # fmt: skip
-        file.complete = other.complete = FILE  # type: ignore[attr-defined]
         add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
         _add_search(parser)
         parser.add_argument(
@@ -87,8 +87,8 @@ def add_pairs(commands: Any) -> None:
         )  # fmt: skip
         add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
         add_reading(parser)
-        add_texts(parser, has_labels=False, default=TEXTS_BY_NAMES)
-        parser.set_defaults(run="sparsemaps.cli._near_commands:pairs", map_name=name)
+        add_texts(parser, has_labels=False, default=_TEXTS_BY_NAMES)
+        parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
 
 
 def add_dedup(commands: Any) -> None:
@@ -102,16 +102,8 @@ def add_dedup(commands: Any) -> None:
         "removed, how many\nclusters have several records, and how many the largest "
         "has.",
     )
-    kinds = dedup.add_subparsers(required=True, metavar="MAP")
-    for name in PAIR_MAPS:
-        parser = add_kind(kinds, name, MAPS[name], DEDUP_EXAMPLES, about_maps(dedup.description))
-        inputs = parser.add_argument(
-            "inputs", nargs="+", metavar="INPUT",
-            help="file of texts (.txt, .jsonl, .ndjson, .parquet) or LIBSVM file, plain or "
-            "compressed (.gz, .bz2, .xz, .zst) but for Parquet; directory, pattern, or - for "
-            "standard input",
-        )  # fmt: skip
-        inputs.complete = FILE  # type: ignore[attr-defined]
+    for name, parser in parsers_of_maps(dedup, DEDUP_EXAMPLES):
+        add_inputs(parser, f"{_RECORDS}; directory, pattern, or - for standard input")
         add_output(
             parser,
             "file to write (.gz, .bz2, .xz, .zst); or directory, for one output for each input; or "
@@ -142,46 +134,43 @@ def add_dedup(commands: Any) -> None:
                 "threshold; with --keep longest, parts of longer records; takes many hashes, fewer "
                 "with --exact (default: jaccard)",
             )  # fmt: skip
-        bad = parser.add_argument(
-            "--bad-records", type=non_empty, metavar="FILE",
+        add_path(
+            parser, "--bad-records", type=non_empty, metavar="FILE",
             help="set aside records that cannot be read, or are too short or too long, with file, "
             "line and reason; without it, the first is an error",
         )  # fmt: skip
-        bad.complete = FILE  # type: ignore[attr-defined]
         for side, words in (("min", "fewer"), ("max", "more")):
             parser.add_argument(
                 f"--{side}-length", type=integer, metavar="N",
                 help=f"a text of {words} characters is a bad record",
             )  # fmt: skip
-        removals = parser.add_argument(
-            "--removed", type=non_empty, metavar="REMOVED.tsv",
+        add_path(
+            parser, "--removed", type=non_empty, metavar="REMOVED.tsv",
             help="also write each removed record, the kept record that it is near, and their "
             "similarity",
         )  # fmt: skip
-        report = parser.add_argument(
-            "--report", type=non_empty, metavar="REPORT.html",
+        add_path(
+            parser, "--report", type=non_empty, metavar="REPORT.html",
             help="also write a page that shows fifty removals side by side, figures and settings; "
             "it contains texts of records",
         )  # fmt: skip
-        removals.complete = report.complete = FILE  # type: ignore[attr-defined]
         parser.add_argument(
             "--dry-run", action="store_true", help="write tables and the report, but no output",
         )  # fmt: skip
-        table = parser.add_argument(
-            "--clusters", type=non_empty, metavar="CLUSTERS.tsv",
+        add_path(
+            parser, "--clusters", type=non_empty, metavar="CLUSTERS.tsv",
             help="also write the number of each record, or its id, and that of its cluster",
         )  # fmt: skip
-        codes = parser.add_argument(
-            "--against", action="append", type=non_empty, metavar="FOLDER",
+        add_path(
+            parser, "--against", action="append", type=non_empty, metavar="FOLDER",
             help="remove what is near a record that an earlier run kept, whose folder is "
             "OUTPUT.stages, that one of a directory of such folders kept, or near a record of a "
             "file of codes; may be given several times",
         )  # fmt: skip
-        table.complete = codes.complete = FILE  # type: ignore[attr-defined]
         _add_stages(parser)
         add_reading(parser)
-        add_texts(parser, has_labels=False, default=TEXTS_BY_NAMES)
-        parser.set_defaults(run="sparsemaps.cli._near_commands:dedup", map_name=name)
+        add_texts(parser, has_labels=False, default=_TEXTS_BY_NAMES)
+        parser.set_defaults(run="sparsemaps.cli._near_commands:dedup")
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:

@@ -3,11 +3,12 @@
 import argparse
 import re
 import textwrap
+from collections.abc import Iterator
 from typing import Any
 
-from sparsemaps.cli._options import PAIR_MAPS, Kind, Option, integer
+from sparsemaps.cli._options import MAPS, PAIR_MAPS, Kind, Option, integer
 
-FILE = {
+_FILE = {
     "bash": "_shtab_compgen_files",
     "zsh": "_files",
     "tcsh": "f",
@@ -32,10 +33,16 @@ def add_kind(
     return parser
 
 
-def about_maps(about: str) -> str:
-    """The description of a command whose map may be left out, with the names of maps."""
+def parsers_of_maps(
+    command: argparse.ArgumentParser, examples: str
+) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """The name and the parser of each map with codes, for a command whose map may be left out."""
     names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; minhash if left out.", 100)
-    return f"{about}\n\n{names}"
+    kinds = command.add_subparsers(required=True, metavar="MAP")
+    for name in PAIR_MAPS:
+        parser = add_kind(kinds, name, MAPS[name], examples, f"{command.description}\n\n{names}")
+        parser.set_defaults(map_name=name)
+        yield name, parser
 
 
 def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
@@ -63,9 +70,18 @@ def add_seed(parser: argparse.ArgumentParser, default: Any = 0) -> None:
     )
 
 
+def add_path(parser: argparse.ArgumentParser, *names: str, **how: Any) -> None:
+    """An argument that is a path, or several, which shells complete."""
+    action = parser.add_argument(*names, **how)
+    action.complete = _FILE  # type: ignore[attr-defined]
+
+
+def add_inputs(parser: argparse.ArgumentParser, text: str) -> None:
+    add_path(parser, "inputs", nargs="+", metavar="INPUT", help=text)
+
+
 def add_output(parser: argparse.ArgumentParser, text: str) -> None:
-    output = parser.add_argument("-o", "--output", required=True, type=non_empty, help=text)
-    output.complete = FILE  # type: ignore[attr-defined]
+    add_path(parser, "-o", "--output", required=True, type=non_empty, help=text)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -115,8 +131,19 @@ def add_texts(
     add_fields(group, has_labels)
 
 
-def add_fields(group: Any, has_labels: bool = True) -> None:
+def add_field(group: Any) -> None:
     group.add_argument("--field", help="field or column of the text (default: text)")
+
+
+def add_text_format(group: Any) -> None:
+    group.add_argument(
+        "--text-format", choices=("txt", "jsonl", "parquet"),
+        help="format of all inputs, where their names do not tell, as for pipes",
+    )  # fmt: skip
+
+
+def add_fields(group: Any, has_labels: bool = True) -> None:
+    add_field(group)
     if has_labels:
         group.add_argument(
             "--label-field", metavar="FIELD",
@@ -129,10 +156,7 @@ def add_fields(group: Any, has_labels: bool = True) -> None:
         help="what a word is, a regular expression (of --texts: by default, what stands between "
         "blanks)",
     )  # fmt: skip
-    group.add_argument(
-        "--text-format", choices=("txt", "jsonl", "parquet"),
-        help="format of all inputs, where their names do not tell, as for pipes",
-    )  # fmt: skip
+    add_text_format(group)
 
 
 def add_many(parser: argparse.ArgumentParser) -> None:

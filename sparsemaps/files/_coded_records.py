@@ -335,17 +335,22 @@ def candidates(
     exact kernel decides a few pairs, in which each row stands that it is asked about."""
     own, other = codes
     threshold, recall = search.threshold, search.recall
-    sizes = _hashing.Sizes(keys=search.max_bytes // 8)
     if search.exact:
-        how_rows = _hashing.Limits(n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("rows"))
+        limits = _limits(search, how, steps.within("rows"))
         if search.is_containment:
-            return _containment.rows_in_pairs(own, other, threshold, recall, how_rows)
+            return _containment.rows_in_pairs(own, other, threshold, recall, limits)
         least, recall = _search.for_candidates(own, threshold, recall)
-        return _search.rows_in_pairs(own, other, least, recall, how_rows)
-    given = own, other, threshold, recall
+        return _search.rows_in_pairs(own, other, least, recall, limits)
+    given, limits = (own, other, threshold, recall), _limits(search, how, steps)
     if search.is_containment:
-        return _containment.contained(*given, how.n_jobs, sizes, steps)[:3]
-    return _search.similar(*given, _hashing.MAX_BUCKET, how.n_jobs, sizes, steps)
+        return _containment.contained(*given, *limits[1:])[:3]
+    return _search.similar(*given, *limits)
+
+
+def _limits(search: Search, how: How, steps: Steps) -> _hashing.Limits:
+    """The limits of a search of pairs."""
+    sizes = _hashing.Sizes(keys=search.max_bytes // 8)
+    return _hashing.Limits(n_jobs=how.n_jobs, sizes=sizes, stages=steps)
 
 
 def similar(
@@ -378,9 +383,8 @@ def similar(
             return value
 
         decide = _search.deciding(similarity, search.threshold)
-        sizes = _hashing.Sizes(keys=search.max_bytes // 8)
-        exact = _hashing.Limits(n_jobs=how.n_jobs, sizes=sizes, stages=steps.within("exact"))
-        i, j = decided(own, other, threshold, recall, decide, exact)
+        limits = _limits(search, how, steps.within("exact"))
+        i, j = decided(own, other, threshold, recall, decide, limits)
         return i, j, similarity(i, j)
 
 

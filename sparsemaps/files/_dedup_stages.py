@@ -18,7 +18,6 @@ from sparsemaps.files._coded_records import (
     RANGE_BYTES,
     CodedInputs,
     Codes,
-    Earlier,
     encode,
     joined_candidates,
     joining_pairs,
@@ -70,11 +69,7 @@ def _removal_stages(
 ) -> Generator[Stage, None, Task]:
     """The stages of rule "kept"; the task whose result says which records are kept."""
     of = plan, coded
-    recipe = {
-        "codes": coded.codes.digest, **plan.search.recipe, "against": _recipe_of(plan.rule.against),
-        "keep": plan.rule.keep,
-    }  # fmt: skip
-    removals = Task(REMOVED, recipe, of)
+    removals = Task(REMOVED, {**_near_recipe(of), "keep": plan.rule.keep}, of)
     endings = "", SIMILARITY
     search = _kept_search(of)
     yield from search.stages(n_search_tasks(plan), removals)
@@ -93,14 +88,13 @@ def _chain_stages(
 ) -> Generator[Stage, None, Task]:
     """The stages of rule "chain"; the task whose result says which records are kept."""
     of = plan, coded
-    recipe = {"codes": coded.codes.digest, **plan.search.recipe}
-    pairs = Task(PAIRS, recipe, of)
+    pairs = Task(PAIRS, _pair_recipe(of), of)
     search = _pair_search(of)
     yield from search.stages(n_search_tasks(plan), pairs)
     yield Stage("pairs", "pairs of near records", [pairs], _find_pairs)
     search.forget(results)
-    recipe = {**recipe, "exact": None, "against": _recipe_of(plan.rule.against)}
-    near = Task(NEAR, recipe, of)  # of an earlier delivery only codes are known
+    # Of an earlier delivery only codes are known.
+    near = Task(NEAR, {**_near_recipe(of), "exact": None}, of)
     search = _near_search(of)
     if plan.rule.against:
         yield from search.stages(n_search_tasks(plan), near)
@@ -118,8 +112,19 @@ def _chain_stages(
     return kept
 
 
-def _recipe_of(against: tuple[Earlier, ...]) -> list[Any]:
-    return [[file.recipe for file in earlier.files] for earlier in against]
+def _pair_recipe(of: tuple[DedupPlan, CodedInputs]) -> dict[str, Any]:
+    """What decides which records are near one another."""
+    plan, coded = of
+    return {"codes": coded.codes.digest, **plan.search.recipe}
+
+
+def _near_recipe(of: tuple[DedupPlan, CodedInputs]) -> dict[str, Any]:
+    """The same of records that are near those of earlier deliveries, too."""
+    against = of[0].rule.against
+    return {
+        **_pair_recipe(of),
+        "against": [[file.recipe for file in earlier.files] for earlier in against],
+    }
 
 
 def listing(plan: DedupPlan) -> list[tuple[str, int, str]]:
@@ -157,10 +162,7 @@ _NEAR_SEARCH = "near-search"
 
 
 def _kept_search(of: Any) -> SharedSearch:
-    plan, coded = of
-    recipe = {"codes": coded.codes.digest, "against": _recipe_of(plan.rule.against), "rule": "kept",
-              **plan.search.recipe}  # fmt: skip
-    return SharedSearch(_search_kept, of, recipe)
+    return SharedSearch(_search_kept, of, {**_near_recipe(of), "rule": "kept"})
 
 
 def _search_kept(of: Any, path: str, how: How, steps: Steps) -> None:
@@ -169,8 +171,7 @@ def _search_kept(of: Any, path: str, how: How, steps: Steps) -> None:
 
 
 def _pair_search(of: Any) -> SharedSearch:
-    plan, coded = of
-    return SharedSearch(_search_pairs, of, {"codes": coded.codes.digest, **plan.search.recipe})
+    return SharedSearch(_search_pairs, of, _pair_recipe(of))
 
 
 def _search_pairs(of: Any, path: str, how: How, steps: Steps) -> None:
@@ -179,10 +180,7 @@ def _search_pairs(of: Any, path: str, how: How, steps: Steps) -> None:
 
 
 def _near_search(of: Any) -> SharedSearch:
-    plan, coded = of
-    recipe = {"codes": coded.codes.digest, "against": _recipe_of(plan.rule.against),
-              **plan.search.recipe}  # fmt: skip
-    return SharedSearch(_search_near, of, recipe, _NEAR_SEARCH)
+    return SharedSearch(_search_near, of, _near_recipe(of), _NEAR_SEARCH)
 
 
 def _search_near(of: Any, path: str, how: How, steps: Steps) -> None:

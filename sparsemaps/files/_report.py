@@ -44,7 +44,7 @@ WORDS = {
     "containment": Words(
         "a record that stays and contains at least the share of it that the threshold says. The "
         "witness may be much longer. Look at the pairs near the threshold first. If the witness "
-        "holds too little of what is removed, raise the threshold.",
+        "lacks too much of the removed text, raise the threshold.",
         "Share of removed records that is contained in their witnesses",
         "Contained share", "the least contained", "Removed", "Stays, and contains it",
     ),

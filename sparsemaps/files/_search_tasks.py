@@ -37,15 +37,14 @@ class SharedSearch(NamedTuple):
     def stages(self, n_tasks: int, joined: Task) -> Iterator[Stage]:
         """The stages that make the steps of the search that the task `joined` ends."""
         of_joined = joined.name, joined.recipe
-        name, _, about = listing(n_tasks, self.prefix)[0]
         first = self._task("first", slice(0), n_tasks)
-        yield Stage(name, about, [first], _make_steps, (), of_joined)
-        name, _, about = listing(n_tasks, self.prefix)[1]
-        tasks = [
+        shares = [
             self._task(f"share-{number:06d}", slice(number, None, n_tasks), n_tasks)
             for number in range(n_tasks)
         ]
-        yield Stage(name, about, tasks, _make_steps, (), of_joined)
+        listed = listing(n_tasks, self.prefix)
+        for (name, _, about), tasks in zip(listed, ([first], shares), strict=True):
+            yield Stage(name, about, tasks, _make_steps, (), of_joined)
 
     def _task(self, name: str, share: slice, n_tasks: int) -> Task:
         recipe = {"search": self.recipe, "tasks": n_tasks}

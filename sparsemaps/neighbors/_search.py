@@ -95,8 +95,9 @@ def _filtered_pairs(
     how: Limits,
     make_filter: Callable[[], Filter],
 ) -> Iterator[Array]:
-    """The pairs of `_hashing.pairs_by_band`; without bands, of all pairs those of which at most
-    `max_differing` codes differ, and that the filter of a step keeps, after an array of none."""
+    """The pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: first comes an
+    empty array, then the pairs of each step with at most `max_differing` differing codes, as far as
+    its filter keeps them."""
     if bands is not None:
         yield from _hashing.pairs_by_band(codes, other, max_differing, bands, how, make_filter)
         return

@@ -78,17 +78,11 @@ INLINE double sum_at(double *v, ptrdiff_t n, features row, features changed, dou
 #define VECTOR register_f64
 #define VECTOR_ANYWHERE register_f64_anywhere
 #include "model_sums.template.h"
-#undef NAME
-#undef VECTOR
-#undef VECTOR_ANYWHERE
 
 #define NAME(name) name##_of_half
 #define VECTOR half_register_f64
 #define VECTOR_ANYWHERE half_register_f64_anywhere
 #include "model_sums.template.h"
-#undef NAME
-#undef VECTOR
-#undef VECTOR_ANYWHERE
 
 /* The sums of `stride` models. */
 INLINE void sums_at(const double *v, ptrdiff_t n, features row, ptrdiff_t stride, double *sums)

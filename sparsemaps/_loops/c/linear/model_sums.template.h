@@ -24,3 +24,7 @@ INLINE void NAME(add_by)(double *v, ptrdiff_t n, features row, int of_bytes, con
     for (ptrdiff_t j = 0; j < n; j++)
         *(VECTOR *)(v + column_of(row, j, of_bytes) * STRIDE) += all;
 }
+
+#undef NAME
+#undef VECTOR
+#undef VECTOR_ANYWHERE

@@ -8,15 +8,12 @@
 #define VECTOR_ANYWHERE register_f64_anywhere
 #define VECTORS 2
 #include "score_sums.template.h"
-#undef VECTORS
-#undef NAME
 
 #define NAME(function) function##_register
+#define VECTOR register_f64
+#define VECTOR_ANYWHERE register_f64_anywhere
 #define VECTORS 1
 #include "score_sums.template.h"
-#undef VECTOR_ANYWHERE
-#undef VECTOR
-#undef NAME
 
 #if REGISTER_BYTES > 32
 typedef double four_f64 __attribute__((vector_size(32), may_alias));
@@ -24,10 +21,8 @@ typedef double four_f64_anywhere __attribute__((vector_size(32), aligned(8), may
 #define NAME(function) function##_four
 #define VECTOR four_f64
 #define VECTOR_ANYWHERE four_f64_anywhere
+#define VECTORS 1
 #include "score_sums.template.h"
-#undef VECTOR_ANYWHERE
-#undef VECTOR
-#undef NAME
 #endif
 
 #if REGISTER_BYTES > 16
@@ -36,20 +31,15 @@ typedef double two_f64_anywhere __attribute__((vector_size(16), aligned(8), may_
 #define NAME(function) function##_two
 #define VECTOR two_f64
 #define VECTOR_ANYWHERE two_f64_anywhere
+#define VECTORS 1
 #include "score_sums.template.h"
-#undef VECTOR_ANYWHERE
-#undef VECTOR
-#undef NAME
 #endif
 
 #define NAME(function) function##_one
 #define VECTOR double
 #define VECTOR_ANYWHERE double
+#define VECTORS 1
 #include "score_sums.template.h"
-#undef VECTOR_ANYWHERE
-#undef VECTOR
-#undef VECTORS
-#undef NAME
 
 /* What `add` does, of n codes. */
 INLINE void add_codes(const coded_rows *rows, ptrdiff_t first_row, ptrdiff_t stop_row,

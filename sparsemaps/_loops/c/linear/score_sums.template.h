@@ -36,3 +36,8 @@ INLINE ptrdiff_t NAME(add)(const double *weights, const uint32_t *columns, ptrdi
     }
     return m;
 }
+
+#undef NAME
+#undef VECTOR
+#undef VECTOR_ANYWHERE
+#undef VECTORS
