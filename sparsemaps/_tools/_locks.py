@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import sys
+import time
 from collections.abc import Iterator
 
 if sys.platform == "win32":
@@ -13,6 +14,9 @@ else:
 
 LOCK = ".sparsemaps-lock"
 """The name of the file that is locked, in the folder that it is for."""
+
+_PATIENCE = 1.0
+"""Seconds in which a run that ends may hold the lock alone, to remove its file."""
 
 _UNSUPPORTED = errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL
 
@@ -36,6 +40,7 @@ def one_writer(folder: str, *, shared: bool = False) -> Iterator[None]:
 
 def _locked(path: str, folder: str, shared: bool) -> int:
     """A descriptor of the file of a lock, which holds the lock until it is closed."""
+    limit = time.monotonic() + _PATIENCE
     while True:
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder)
@@ -51,6 +56,9 @@ def _locked(path: str, folder: str, shared: bool) -> int:
             os.close(file)
             if error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
                 raise
+            if time.monotonic() < limit:
+                time.sleep(0.01)
+                continue
             raise ValueError(
                 f"another run writes to {folder}; wait for its end, or choose another output"
             ) from None

@@ -290,6 +290,26 @@ def test_a_run_that_was_killed_leaves_no_lock(tmp_path):
 
 
 @posix
+def test_a_run_that_ends_while_another_one_begins(tmp_path):
+    """It has the lock for itself for a moment, to remove its file."""
+    import fcntl
+
+    path = tmp_path / _locks.LOCK
+    file = os.open(path, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(file, fcntl.LOCK_EX)
+
+    def end():
+        os.unlink(path)
+        os.close(file)
+
+    timer = threading.Timer(0.1, end)
+    timer.start()
+    with _locks.one_writer(str(tmp_path), shared=True):
+        assert path.exists()
+    timer.join()
+
+
+@posix
 def test_locks_that_are_shared(tmp_path):
     folder = str(tmp_path / "folder")
     with _locks.one_writer(folder, shared=True):
