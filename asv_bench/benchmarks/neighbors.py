@@ -184,8 +184,8 @@ class Removals:
 
     def chains(self):
         """As ``sparsemaps dedup --rule chain`` does: pairs that join the rows of each cluster."""
-        given = self.codes, 0.8, 0.95, 1000
-        numbers = neighbors.clusters(*_search.spanning_pairs(*given, None), len(self.codes))
+        pairs = _search.spanning_pairs(self.codes, 0.8, 0.95)
+        numbers = neighbors.clusters(*pairs, len(self.codes))
         return np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1) == 0)
 
     def time_kept(self, name, n_rows):

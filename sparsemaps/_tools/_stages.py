@@ -1,13 +1,11 @@
 """The steps of a search: where their results may be kept, and progress."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from sparsemaps._tools import _progress, _threads
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._typing import Array
-
-T = TypeVar("T")
 
 
 class Stages:
@@ -32,13 +30,23 @@ class Stages:
         return make()
 
     def run(
-        self, step: Callable[..., T], steps: Sequence[tuple[Any, ...]], n_jobs: int | None
-    ) -> Iterator[T]:
-        """The results of ``step(*one)`` for all steps, which threads make, with a bar."""
-        results = _threads.stream(step, steps, n_jobs)
+        self,
+        name: str,
+        kind: ArrayKind,
+        find: Callable[..., Array],
+        steps: Sequence[tuple[int, ...]],
+        n_jobs: int | None,
+    ) -> Iterator[Array]:
+        """The arrays of this kind that ``find(*step)`` returns for all steps. Threads make them,
+        with a bar."""
+
+        def make(*step: int) -> Array:
+            return self.array("-".join([name, *map(str, step)]), kind, lambda: find(*step))
+
+        arrays = _threads.stream(make, steps, n_jobs)
         if self._shown is False:
-            return results
-        return _progress.counted(results, len(steps), self._shown, "pairs")
+            return arrays
+        return _progress.counted(arrays, len(steps), self._shown, "pairs")
 
     def within(self, name: str) -> "Stages":
         """The steps of a part of the job."""

@@ -279,8 +279,8 @@ def joined_candidates(coded: CodedInputs, search: Search, how: How, steps: Steps
     the rows that may be in one."""
     codes = coded.codes.load()
     if not search.exact:
-        given = codes, search.threshold, search.recall
-        return _search.spanning_pairs(*given, _hashing.MAX_BUCKET, how.n_jobs, steps)
+        limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps)
+        return _search.spanning_pairs(codes, search.threshold, search.recall, limits)
     least, recall = _search.for_candidates(codes, search.threshold, search.recall)
     limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.within("rows"))
     return _search.joined_rows(codes, least, recall, limits)
@@ -291,12 +291,12 @@ def _joined_exactly(
 ) -> tuple[Array, Array]:
     codes = coded.codes.load()
     least, recall = _search.for_candidates(codes, search.threshold, search.recall)
-    limits = _hashing.MAX_BUCKET, how.n_jobs
+    limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.within("exact"))
     inputs = coded.inputs, None
     with ExitStack() as stack:
         kernel = exact_kernel(coded.job, inputs, (codes, None), (rows, rows), folder, how, stack)
         decide = _search.deciding(kernel, search.threshold)
-        return _search.joined_by(codes, least, recall, decide, *limits, steps.within("exact"))
+        return _search.joined_by(codes, least, recall, decide, limits)
 
 
 def near_rows(
@@ -307,9 +307,8 @@ def near_rows(
     for number, one in enumerate(against):
         earlier = one.load()
         if len(earlier) and len(own):
-            given = search.threshold, search.recall, _hashing.MAX_BUCKET, how.n_jobs
-            more = steps.within(f"against-{number}")
-            near.append(_search.near_rows(earlier, own, *given, more))
+            limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.within(f"against-{number}"))
+            near.append(_search.near_rows(earlier, own, search.threshold, search.recall, limits))
     return distinct(np.concatenate(near))
 
 
@@ -343,8 +342,8 @@ def candidates(
         return _search.rows_in_pairs(own, other, least, recall, limits)
     given, limits = (own, other, threshold, recall), _limits(search, how, steps)
     if search.is_containment:
-        return _containment.contained(*given, *limits[1:])[:3]
-    return _search.similar(*given, *limits)
+        return _containment.contained(*given, limits)[:3]
+    return _search.similar(*given, limits)
 
 
 def _limits(search: Search, how: How, steps: Steps) -> _hashing.Limits:

@@ -127,8 +127,8 @@ def _contained_in_earlier(
     none."""
     if earlier is None or not len(earlier) or not len(codes):
         return None
-    given = codes, earlier, search.threshold, search.recall, how.n_jobs
-    return _containment.contained(*given, stages=steps.within("earlier"))
+    limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.within("earlier"))
+    return _containment.contained(codes, earlier, search.threshold, search.recall, limits)
 
 
 def _earlier_codes(against: Sequence[Earlier], path: str, stack: ExitStack) -> PackedCodes | None:

@@ -26,7 +26,7 @@ from sparsemaps._tools._sources import (
     QIDS,
     RECORD,
 )
-from sparsemaps._tools._stages import Stages, T
+from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._recipes import digest, read_record
 
@@ -242,14 +242,19 @@ class Steps(Stages):
         return Steps(self._results, self._prefix, self._recipe, False)
 
     def run(
-        self, step: Callable[..., T], steps: Sequence[tuple[Any, ...]], n_jobs: int | None
-    ) -> Iterator[T]:
+        self,
+        name: str,
+        kind: ArrayKind,
+        find: Callable[..., Array],
+        steps: Sequence[tuple[int, ...]],
+        n_jobs: int | None,
+    ) -> Iterator[Array]:
         """As of `Stages`. Where a share of the steps is made, the search goes on with none."""
         if self._share is None:
-            return super().run(step, steps, n_jobs)
+            return super().run(name, kind, find, steps, n_jobs)
         own = steps[self._share]
         if own:
-            deque(super().run(step, own, n_jobs), maxlen=0)
+            deque(super().run(name, kind, find, own, n_jobs), maxlen=0)
         return iter(())
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:

@@ -200,5 +200,6 @@ def similar_pairs(
         names = "codes", "other"
         searched, others = _packed.as_packed_pair(names, codes, other, bits, None)
     max_bytes = _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT)
-    sizes = _hashing.Sizes(keys=max_bytes // 8)
-    return _search.similar(searched, others, threshold, recall, max_bucket, n_jobs, sizes)
+    max_bucket = _checks.check_int("max_bucket", max_bucket, 1, _checks.LARGEST_INT32)
+    limits = _hashing.Limits(max_bucket, n_jobs, _hashing.Sizes(keys=max_bytes // 8))
+    return _search.similar(searched, others, threshold, recall, limits)

@@ -104,11 +104,7 @@ def all_pairs(
 
     most = max(0, len(codes) - 1), max(0, len(others) - 1), max_differing
     kind = ArrayKind(np.int64, (3, None), most)
-
-    def search(start: int, stop: int) -> Array:
-        return stages.array(f"all-{start}", kind, lambda: find(start, stop))
-
-    found = stages.run(search, steps_of(len(codes), other is None), n_jobs)
+    found = stages.run("all", kind, find, steps_of(len(codes), other is None), n_jobs)
     i, j, differing = np.concatenate([np.empty((3, 0), np.int64), *found], axis=1)
     return i, j, differing
 

@@ -16,12 +16,12 @@ import scipy
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._stages import NONE, Stages
+from sparsemaps._tools._stages import NONE
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _hashing, _search
-from sparsemaps.neighbors._hashing import SIZES, Limits, Sizes
+from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.neighbors._search import Decide
 
 _LARGEST_ERROR = 0.1
@@ -112,7 +112,7 @@ def contained_pairs(
     >>> i, j, containment.round(1)
     (array([1]), array([0]), array([1.]))
     """
-    answer = contained(codes, other, threshold, recall, n_jobs)
+    answer = contained(codes, other, threshold, recall, Limits(n_jobs=n_jobs))
     return answer if return_std else answer[:3]
 
 
@@ -121,9 +121,7 @@ def contained(
     other: PackedCodes | None,
     threshold: float,
     recall: float,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    how: Limits,
 ) -> tuple[Array, Array, Array, Array]:
     """As `contained_pairs`, with standard errors."""
     searched, others = _with_sizes("codes", codes), None
@@ -144,7 +142,7 @@ def contained(
 
     decide = _search.deciding(containment, threshold)
     i, j = _search_classes(
-        searched, others, threshold, decide, Limits(n_jobs=n_jobs, sizes=sizes, stages=stages),
+        searched, others, threshold, decide, how,
         lambda least: (_search.least_agreeing(searched, least), recall),
     )  # fmt: skip
     i, j = _directed(i, j, others is None, decide)
@@ -221,23 +219,22 @@ def _search_classes(
     """Pairs that `decide` keeps, of one set in one of the two directions, of each pair of classes
     whose sizes allow it, which is a step. `wanted` gives, for the least similarity of a pair of
     classes, how many codes agree at least, and the recall of hashing."""
+    searched = codes if other is None else other
     own = _classes(codes)
-    others = own if other is None else _classes(other)
-    tasks = [
-        (one, two)
+    others = own if other is None else _classes(searched)
+    smallest = [float(_sizes(codes)[rows].min()) for rows in own]
+    largest = [float(_sizes(searched)[rows].max()) for rows in others]
+    # Of one set, the first class is the smaller one, which needs the lower similarity.
+    least_of = {
+        (one, two): _least_similarity(smallest[one], largest[two], threshold)
         for one in range(len(own))
         for two in range(one if other is None else 0, len(others))
-    ]
+    }
+    steps = [classes for classes, least in least_of.items() if least <= 1]
 
-    def search(one: int, two: int) -> list[Array]:
+    def find(one: int, two: int) -> Array:
         first, second = own[one], others[two]
-        sets = codes[first], (codes if other is None else other)[second]
-        small, large = (_sizes(rows) for rows in sets)
-        # Of one set, the first class is the smaller one, which needs the lower similarity.
-        least = _least_similarity(small, large, threshold)
-        if least > 1:
-            return []
-        second_set = None if other is None and one == two else sets[1]
+        second_set = None if other is None and one == two else searched[second]
 
         def within(i: Array, j: Array) -> Array:
             i, j = first[i], second[j]
@@ -247,19 +244,16 @@ def _search_classes(
                 kept[order] |= decide(j[order], i[order])
             return kept
 
-        def find() -> Array:
-            found = _search.decided(
-                sets[0], second_set, *wanted(least), within, how._replace(stages=NONE)
-            )
-            return np.stack(found)
+        i, j = _search.decided(
+            codes[first], second_set, *wanted(least_of[one, two]), within,
+            how._replace(stages=NONE),
+        )  # fmt: skip
+        return np.stack([first[i], second[j]])
 
-        most = len(first) - 1, len(second) - 1
-        i, j = how.stages.array(f"classes-{one}-{two}", ArrayKind(np.int64, (2, None), most), find)
-        return [np.stack([first[i], second[j]])]
-
-    found = how.stages.run(search, tasks, None)
-    parts = [np.empty((2, 0), np.int64), *(part for some in found for part in some)]
-    i, j = np.concatenate(parts, axis=1)
+    most = max(0, len(codes) - 1), max(0, len(searched) - 1)
+    kind = ArrayKind(np.int64, (2, None), most)
+    found = how.stages.run("classes", kind, find, steps, None)
+    i, j = np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)
     return i, j
 
 
@@ -280,10 +274,9 @@ def _classes(codes: PackedCodes) -> list[Array]:
     return [rows[numbers == number] for number in distinct(numbers)]
 
 
-def _least_similarity(first: Array, second: Array, threshold: float) -> float:
-    """The least similarity of a set of the first sizes that is contained, up to the threshold, in
-    one of the second sizes; above 1 where none can be."""
-    smallest, largest = float(first.min()), float(second.max())
+def _least_similarity(smallest: float, largest: float, threshold: float) -> float:
+    """The least similarity of a set that is contained, up to the threshold, in another set, by the
+    smallest size of the first and the largest size of the second; above 1 where none can be."""
     if largest < threshold * smallest - 1e-9:
         return math.inf
     return min(1.0, threshold * smallest / (smallest + largest - threshold * smallest))
@@ -338,8 +331,8 @@ def _extremes(
     small, large = (_sizes(rows)[rows.sampled & (_sizes(rows) > 0)] for rows in (codes, other))
     if not len(small) or not len(large):
         return 0, 0, math.inf
-    similarity = _least_similarity(small, large, threshold)
-    return float(small.min()), float(large.max()), similarity
+    smallest, largest = float(small.min()), float(large.max())
+    return smallest, largest, _least_similarity(smallest, largest, threshold)
 
 
 def _with_sizes(name: str, codes: Any) -> PackedCodes:

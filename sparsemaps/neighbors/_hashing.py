@@ -8,7 +8,7 @@ first to the last row, since a disk takes much longer for rows in another order.
 
 import secrets
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,8 @@ _LEAST_STEP = 2**12
 class Sizes(NamedTuple):
     """Largest numbers of what is hashed, compared and returned at a time."""
 
-    keys: int = MAX_BYTES // 8  # rows that are hashed, by all threads together
+    keys: int = MAX_BYTES // 8  # rows whose keys are held, by all threads together
+    part: int = MAX_BYTES // 8  # rows of a step
     pairs: int = 2**17  # pairs that a call of a kernel returns
     call_bytes: int = 2**27  # codes that a call reads; signals are handled between calls
     in_place: int = LARGEST_IN_PLACE  # codes that are compared where they stand
@@ -63,25 +64,23 @@ MAX_BUCKET = 1000
 
 class Limits(NamedTuple):
     """Limits of a search, its threads, and what runs its steps. `max_bucket` alone decides what is
-    found."""
+    found; of the others, only `sizes.part` decides what a step finds."""
 
     max_bucket: int = MAX_BUCKET
     n_jobs: int | None = None
     sizes: Sizes = SIZES
     stages: Stages = NONE
 
-    def hashed(self, n_rows: int) -> dict[str, Any]:
-        """The sizes, two keys of hashes, and the number of parts in which the rows of a band are
-        hashed."""
-        drawn = self.stages.value(
-            "hashing",
-            lambda: [draw_hash_key(), draw_hash_key(), _n_parts(n_rows, self.n_jobs, self.sizes)],
-        )
-        if not isinstance(drawn, list) or len(drawn) != 3:
-            raise ValueError(f"the keys of an earlier run are damaged: {drawn!r}")
-        keys = tuple(check_int("a key", key, 0, 2**64 - 1) for key in drawn[:2])
-        n_parts = check_int("the number of parts", drawn[2], 1, 2**20)
-        return {"sizes": self.sizes, "hash_keys": keys, "n_parts": n_parts}
+    def hash_keys(self) -> tuple[int, int]:
+        """Two keys of hashes. Nobody can choose codes that share a hash, as the keys are drawn."""
+        keys = self.stages.value("hashing", lambda: [secrets.randbits(64), secrets.randbits(64)])
+        if not isinstance(keys, list) or len(keys) != 2:
+            raise ValueError(f"the keys of an earlier run are damaged: {keys!r}")
+        first, second = (check_int("a key", key, 0, 2**64 - 1) for key in keys)
+        return first, second
+
+
+LIMITS = Limits()
 
 
 def count_differing(
@@ -126,18 +125,14 @@ def banded_pairs(
     other: PackedCodes | None,
     max_differing: int,
     bands: Bands,
-    max_bucket: int,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    how: Limits = LIMITS,
 ) -> tuple[Array, Array, Array]:
     """Pairs that share a bucket, and of which at most `max_differing` codes differ."""
-    how = Limits(max_bucket, n_jobs, sizes, stages)
     found = pairs_by_band(codes, other, max_differing, bands, how)
     pairs = union(next(found), found)
     first_other = 0 if other is None else len(codes)
     i, j = rows_of_pairs(pairs, first_other)
-    return i, j, count_differing(codes, codes if other is None else other, i, j, sizes)
+    return i, j, count_differing(codes, codes if other is None else other, i, j, how.sizes)
 
 
 def pairs_of_rows(i: Array, j: Array) -> Array:
@@ -154,7 +149,7 @@ def rows_of_pairs(pairs: Array, first_other: int = 0) -> tuple[Array, Array]:
 
 
 def pairs_below(n_rows: int) -> ArrayKind:
-    """What pairs of `n_rows` rows are, each of which is one number."""
+    """Pairs of `n_rows` rows, each of which is one number."""
     return ArrayKind(np.uint64, most=n_rows - 1, halves=True)
 
 
@@ -167,27 +162,19 @@ def pairs_by_band(
     make_filter: Callable[[], Filter] | None = None,
 ) -> Iterator[Array]:
     """The pairs of rows that have too many copies, then those of each part of a band; a pair may
-    come several times.
-
-    Rows are divided by their hashes into parts whose keys are held at a time. The pairs of each
-    part and band are a step. Of these, only pairs are kept that a filter returns, which is made
-    for each step.
-    """
-    n_rows = len(codes) + (0 if other is None else len(other))
-    drawn = how.hashed(n_rows)
-    pairs = np.empty(0, np.uint64)
+    come several times. Only pairs are kept that a filter returns; one is made for each piece of a
+    part."""
+    hashed = _Hashed(codes, other, how)
     if other is None:
-        pairs = _Hashed(codes, None, **drawn).copies(how)
-        codes = without(codes, pairs)
-    yield pairs
-    hashed = _Hashed(codes, other, **drawn)
+        yield hashed.leave_out_copies()
+    else:
+        yield np.empty(0, np.uint64)
 
-    def find(bit: int, n_bits: int, part: int) -> Array:
-        keys = hashed.buckets(bit, n_bits, part, how.max_bucket)
+    def find(keys: Array, bit: int, n_bits: int) -> Array:
         keep = None if make_filter is None else make_filter()
-        return hashed.verified(keys, bit, n_bits, max_differing, how.max_bucket, keep)[0]
+        return hashed.verified(keys, bit, n_bits, max_differing, keep)[0]
 
-    yield from hashed.by_band("pairs", pairs_below(n_rows), find, bands, how)
+    yield from hashed.by_band("pairs", hashed.pairs, find, bands)
 
 
 def spanning_by_band(
@@ -196,22 +183,18 @@ def spanning_by_band(
     """Pairs with the connected components of those of `pairs_by_band`, of each part of a band: rows
     that are joined are not compared. So there are fewer pairs than rows, and rows of which many are
     near one another take no longer than others."""
-    drawn = how.hashed(len(codes))
-    pairs = _Hashed(codes, None, **drawn).copies(how)
-    codes = without(codes, pairs)
-    yield pairs
-    hashed = _Hashed(codes, None, **drawn)
+    hashed = _Hashed(codes, None, how)
+    yield hashed.leave_out_copies()
 
-    def find(bit: int, n_bits: int, part: int) -> Array:
-        keys = hashed.buckets(bit, n_bits, part, how.max_bucket)
-        return hashed.spanning(keys, bit, n_bits, max_differing, how.max_bucket)
+    def find(keys: Array, bit: int, n_bits: int) -> Array:
+        return hashed.spanning(keys, bit, n_bits, max_differing)
 
-    yield from hashed.by_band("spanning", pairs_below(len(codes)), find, bands, how)
+    yield from hashed.by_band("spanning", hashed.pairs, find, bands)
 
 
 def copies(codes: PackedCodes, how: Limits) -> Array:
     """Pairs of a row and the first row that has the same codes."""
-    return _Hashed(codes, None, **how.hashed(len(codes))).copies(how._replace(max_bucket=1))
+    return _Hashed(codes, None, how._replace(max_bucket=1)).leave_out_copies()
 
 
 def near_by_band(
@@ -229,18 +212,16 @@ def near_by_band(
     n_rows = n_given + len(codes)
     near, met = np.zeros((2, n_rows // 8 + 1), np.uint8)
     first, second = (codes, None) if given is None else (given, codes)
-    hashed = _Hashed(first, second, is_one_set=True, **how.hashed(n_rows))
+    hashed = _Hashed(first, second, how, is_one_set=True)
 
-    def find(bit: int, n_bits: int, part: int) -> Array:
+    def find(keys: Array, bit: int, n_bits: int) -> Array:
         before = met.copy()
-        keys = hashed.buckets(bit, n_bits, part, how.max_bucket)
-        given = n_given, before.copy()
-        marks = hashed.marked(keys, bit, n_bits, max_differing, how.max_bucket, *given)
+        marks = hashed.marked(keys, bit, n_bits, max_differing, n_given, before.copy())
         np.bitwise_or(met, marks, out=met)  # the next steps leave out what is met
         return rows_of_bits(marks & ~before)
 
     kind = ArrayKind(np.int64, (None,), max(0, n_rows - 1))
-    for rows in hashed.by_band("near", kind, find, bands, how):
+    for rows in hashed.by_band("near", kind, find, bands):
         np.bitwise_or.at(near, rows >> 3, (1 << (rows & 7)).astype(np.uint8))
     return near
 
@@ -259,46 +240,49 @@ def rows_of_bits(bits: Array, new_array: NewArray = np.empty) -> Array:
     return rows
 
 
-def _n_parts(n_rows: int, n_jobs: int | None, sizes: Sizes) -> int:
-    """The number of parts in which the rows of a band are hashed. Each thread holds the keys of
-    one part."""
-    return max(1, -(-n_rows * _threads.resolve_n_jobs(n_jobs) // sizes.keys))
-
-
 class _Hashed:
-    """Rows in buckets of equal bits, by hashes whose keys are drawn: nobody can choose codes that
-    share one. What is found does not depend on the keys."""
+    """Rows in buckets of equal bits, by hashes. The answer does not depend on the keys of these.
+
+    Rows are divided into parts by their hashes. What a part of a band holds is found by a step. So
+    there are as many steps as the number of rows says, for runs and tasks of any memory and any
+    number of threads. A step divides its part into pieces, whose keys are held one after the other:
+    each thread holds those of one piece.
+    """
 
     def __init__(
         self,
         codes: PackedCodes,
         other: PackedCodes | None,
-        sizes: Sizes = SIZES,
-        hash_keys: tuple[int, int] | None = None,
-        n_parts: int = 1,
+        how: Limits = LIMITS,
         is_one_set: bool = False,
     ) -> None:
         self._codes = codes
-        self._sizes = sizes
+        self._how, self._sizes = how, how.sizes
         self._sets = [codes] if other is None else [codes, other]
         self._others = np.empty((0, codes.shape[1]), np.uint8) if other is None else other.array
         self._n_rows = sum(len(rows) for rows in self._sets)
         self._row_bits = max(1, (self._n_rows - 1).bit_length())
         # Of one set, in two arrays or not, each row is compared with each other row.
         self._first_other = 0 if other is None or is_one_set else len(codes)
-        self._copied = _is_copied(self._sets, sizes)
-        self._hash_keys = hash_keys or (draw_hash_key(), draw_hash_key())
-        self._n_parts = n_parts
+        self._copied = _is_copied(self._sets, how.sizes)
+        # Pairs that a call of a kernel compares at most.
+        self._max_compared = max(1, how.sizes.call_bytes // codes.shape[1])
+        self._hash_keys = how.hash_keys()
+        self._n_parts = max(1, -(-self._n_rows // how.sizes.part))
+        n_keys = self._n_rows * _threads.resolve_n_jobs(how.n_jobs)
+        self._n_pieces = max(1, -(-n_keys // (how.sizes.keys * self._n_parts)))
+        self.pairs = pairs_below(self._n_rows)
 
-    def buckets(self, bit: int, n_bits: int, part: int, max_bucket: int) -> Array:
-        """The rows of a part that are not alone in their bucket, as 64-bit words: the bucket's
+    def buckets(self, bit: int, n_bits: int, piece: int) -> Array:
+        """The rows of a piece that are not alone in their bucket, as 64-bit words: the bucket's
         number above the row's number, sorted. In a bucket of more than `max_bucket` rows all rows
         have the same bits."""
         step = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
-        if self._n_parts > 1:  # room for the rows of a call, all of which may be of the part
-            step = min(step, max(_LEAST_STEP, self._n_rows // (16 * self._n_parts)))
-        # Parts are of about one size, unless many rows have equal bits, which are in one part.
-        room = self._n_rows * 17 // (16 * self._n_parts) + step
+        n_pieces = self._n_parts * self._n_pieces
+        if n_pieces > 1:  # room for the rows of a call, all of which may be of the piece
+            step = min(step, max(_LEAST_STEP, self._n_rows // (16 * n_pieces)))
+        # Pieces are of about one size, unless many rows have equal bits, which are in one piece.
+        room = self._n_rows * 17 // (16 * n_pieces) + step
         keys = np.empty(min(self._n_rows, room), np.uint64)
         n = first_row = 0
         for rows in self._sets:
@@ -310,7 +294,7 @@ class _Hashed:
                     keys[:n] = before[:n]
                 n += _kernel.band_keys(
                     rows.array[some], sampled[some], bit, n_bits, self._hash_keys[0],
-                    first_row + start, self._row_bits, part, self._n_parts, keys[n:],
+                    first_row + start, self._row_bits, piece, n_pieces, keys[n:],
                 )  # fmt: skip
             first_row += len(rows)
         keys[:n].sort()
@@ -319,8 +303,8 @@ class _Hashed:
         state = np.zeros(2, np.int64)
         while state[0] < n:
             _kernel.number_buckets(
-                keys, self._codes.array, self._others, bit, n_bits, self._hash_keys[1], max_bucket,
-                step, state,
+                keys, self._codes.array, self._others, bit, n_bits, self._hash_keys[1],
+                self._how.max_bucket, step, state,
             )  # fmt: skip
         return keys
 
@@ -328,58 +312,53 @@ class _Hashed:
         self,
         name: str,
         kind: ArrayKind,
-        find: Callable[[int, int, int], Array],
+        find: Callable[[Array, int, int], Array],
         bands: Bands,
-        how: Limits,
     ) -> Iterator[Array]:
-        """What ``find(first bit, number of bits, part)`` returns for each part of each band, which
-        is a step."""
+        """The arrays that ``find(keys, first bit, number of bits)`` returns, of each part of each
+        band."""
         n_bits = bands.length * self._codes.bits
 
-        def search(band: int, part: int) -> Array:
-            return how.stages.array(
-                f"{name}-{band}-{part}", kind, lambda: find(band * n_bits, n_bits, part)
-            )
+        def of_part(band: int, part: int) -> Array:
+            bit, pieces = band * n_bits, range(part * self._n_pieces, (part + 1) * self._n_pieces)
+            found = [find(self.buckets(bit, n_bits, piece), bit, n_bits) for piece in pieces]
+            return found[0] if len(found) == 1 else np.concatenate(found)
 
         steps = [(band, part) for part in range(self._n_parts) for band in range(bands.n_bands)]
-        yield from how.stages.run(search, steps, how.n_jobs)
+        return self._how.stages.run(name, kind, of_part, steps, self._how.n_jobs)
 
-    def copies(self, how: Limits) -> Array:
+    def leave_out_copies(self) -> Array:
         """Rows whose codes more than `max_bucket` rows before them have as well, each in a pair
-        with the first such row."""
+        with the first such row. They count as rows without samples from now on."""
+        n_bits, max_bucket = self._codes.n_hashes * self._codes.bits, self._how.max_bucket
 
-        def search(part: int) -> Array:
-            def find() -> Array:
-                n_bits = self._codes.n_hashes * self._codes.bits
-                keys = self.buckets(0, n_bits, part, how.max_bucket)
-                pairs = np.empty(_kernel.find_copies(keys, how.max_bucket, keys[:0]), np.uint64)
-                _kernel.find_copies(keys, how.max_bucket, pairs)
-                return pairs
+        def of_piece(piece: int) -> Array:
+            keys = self.buckets(0, n_bits, piece)
+            pairs = np.empty(_kernel.find_copies(keys, max_bucket, keys[:0]), np.uint64)
+            _kernel.find_copies(keys, max_bucket, pairs)
+            return pairs
 
-            return how.stages.array(f"copies-{part}", pairs_below(self._n_rows), find)
+        def find() -> Array:
+            pieces = [(piece,) for piece in range(self._n_parts * self._n_pieces)]
+            return np.concatenate(_threads.run(of_piece, pieces, self._how.n_jobs))
 
-        parts = [(part,) for part in range(self._n_parts)]
-        return np.concatenate(_threads.run(search, parts, how.n_jobs))
+        pairs = self._how.stages.array("copies", self.pairs, find)
+        self._sets = [without(self._codes, pairs)]
+        return pairs
 
     def verified(
-        self,
-        keys: Array,
-        bit: int,
-        n_bits: int,
-        max_differing: int,
-        max_bucket: int,
-        keep: Filter | None = None,
+        self, keys: Array, bit: int, n_bits: int, max_differing: int, keep: Filter | None = None
     ) -> tuple[Array, int]:
         """The pairs of rows in one bucket of which at most `max_differing` codes differ, and the
         number of pairs that were compared. `keep` returns, of some pairs, those that are kept."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         n_compared = 0
-        for run, n_before, rows in self._runs(keys, max_bucket):
+        for run, n_before, rows in self._runs(keys):
             state = np.array([0, n_before, -1, n_before, 0])
             while state[1] < len(run):
                 n_pairs = _kernel.verify_buckets(
                     run, self._copied, *rows, self._first_other, self._codes.bits,
-                    self._codes.n_hashes, bit, n_bits, max_differing, max_bucket,
+                    self._codes.n_hashes, bit, n_bits, max_differing, self._how.max_bucket,
                     self._max_compared, state, space,
                 )  # fmt: skip
                 found = space[:n_pairs]
@@ -387,30 +366,28 @@ class _Hashed:
             n_compared += int(state[4])
         return np.concatenate(parts), n_compared
 
-    def spanning(
-        self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int
-    ) -> Array:
+    def spanning(self, keys: Array, bit: int, n_bits: int, max_differing: int) -> Array:
         """Pairs with the connected components of those of `verified`."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         parents = np.arange(self._n_rows, dtype=np.uint32)
-        for run, n_before, rows in self._runs(keys, max_bucket):
+        for run, n_before, rows in self._runs(keys):
             state = np.array([0, n_before, _kernel.NEW_ROW])
             runs = np.arange(len(run), dtype=np.uint32)
             while state[1] < len(run):
                 n_pairs = _kernel.join_buckets(
                     run, self._copied, *rows, self._codes.bits, self._codes.n_hashes, bit, n_bits,
-                    max_differing, max_bucket, self._max_compared, state, parents, runs, space,
+                    max_differing, self._how.max_bucket, self._max_compared, state, parents, runs,
+                    space,
                 )  # fmt: skip
                 parts.append(space[:n_pairs].copy())
         return np.concatenate(parts)
 
     def marked(
-        self, keys: Array, bit: int, n_bits: int, max_differing: int, max_bucket: int,
-        n_given: int, marks: Array,
-    ) -> Array:  # fmt: skip
+        self, keys: Array, bit: int, n_bits: int, max_differing: int, n_given: int, marks: Array
+    ) -> Array:
         """`marks`, a bit for each row, where also the rows of `near_by_band` are marked."""
-        keys = keys[: _kernel.leave_marked(keys, n_given, max_bucket, marks)]
-        for run, n_before, rows in self._runs(keys, max_bucket):
+        keys = keys[: _kernel.leave_marked(keys, n_given, self._how.max_bucket, marks)]
+        for run, n_before, rows in self._runs(keys):
             state = np.array([0, n_before, -1])
             while state[1] < len(run):
                 _kernel.mark_near(
@@ -419,19 +396,12 @@ class _Hashed:
                 )  # fmt: skip
         return marks
 
-    @property
-    def _max_compared(self) -> int:
-        """Pairs that a call of a kernel compares at most."""
-        return max(1, self._sizes.call_bytes // self._codes.shape[1])
-
-    def _runs(
-        self, keys: Array, max_bucket: int
-    ) -> Iterator[tuple[Array, int, tuple[Array, Array]]]:
+    def _runs(self, keys: Array) -> Iterator[tuple[Array, int, tuple[Array, Array]]]:
         """Keys whose rows are copied at a time, and the codes of rows for a kernel. The first keys,
         whose number comes along, are rows of a bucket that goes on: those with which the other rows
         of the run are compared."""
-        # The memory that the keys of a part took, without that of keys which were kept.
-        n_keys = self._n_rows // self._n_parts
+        # The memory that the keys of a piece took, without that of keys which were kept.
+        n_keys, max_bucket = self._n_rows // (self._n_parts * self._n_pieces), self._how.max_bucket
         room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
         step = max(max_bucket, room // (self._codes.shape[1] + 24)) if self._copied else len(keys)
         before = keys[:0]
@@ -447,10 +417,6 @@ class _Hashed:
             end = bucket | np.uint64(self._first_other or _ROW)
             first, stop = np.searchsorted(run, np.array([bucket, end]))
             before = run[max(first, stop - max_bucket) : stop]
-
-
-def draw_hash_key() -> int:
-    return secrets.randbits(64)
 
 
 def without(codes: PackedCodes, pairs: Array) -> PackedCodes:

@@ -7,6 +7,7 @@ with; it may be mapped from a file, and is not written to. The second block has 
 added, in buffers that are doubled when they are full.
 """
 
+import secrets
 import threading
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -136,7 +137,7 @@ class IndexRows:
     ) -> None:
         self.like = codes[:0]
         self.lock = threading.RLock()
-        self.hash_key = _hashing.draw_hash_key() if hash_key is None else hash_key
+        self.hash_key = secrets.randbits(64) if hash_key is None else hash_key
         block = KeptBlock(codes.array, codes.sampled, codes.sizes, len(codes), tables)
         kept = None if rows is None else RowBlocks([rows])
         self.state = State((block,), len(codes), kept, target, bands)

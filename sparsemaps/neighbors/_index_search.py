@@ -9,7 +9,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _search
 from sparsemaps.neighbors._exact import ExactKernel, exact_pairs
-from sparsemaps.neighbors._hashing import MAX_BUCKET, Limits
+from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.neighbors._index_rows import IndexRows, State, Target
 
 _CANDIDATES = 2**22
@@ -55,14 +55,14 @@ class IndexSearch(NamedTuple):
 
     def similar_pairs(self, codes: PackedCodes, threshold: float) -> tuple[Array, Array, Array]:
         """Pairs of rows of the index whose similarity is at least `threshold`."""
+        limits = Limits(n_jobs=self.n_jobs)
         if not self.rerank:
-            limits = threshold, self.recall, MAX_BUCKET
-            return _search.similar(codes, None, *limits, self.n_jobs)
+            return _search.similar(codes, None, threshold, self.recall, limits)
         rows = self.all_rows()
         kernel = ExactKernel(self.map, rows, rows)
         i, j = _search.decided(
             codes, None, *_search.for_candidates(codes, threshold, self.recall),
-            _search.deciding(kernel, threshold), Limits(n_jobs=self.n_jobs),
+            _search.deciding(kernel, threshold), limits,
         )  # fmt: skip
         return i, j, kernel(i, j)
 

@@ -11,6 +11,7 @@ A bucket of the tables has at most `max_bucket` rows: the first ones that were k
 is a function of the rows and their order, whatever is done at a time.
 """
 
+import secrets
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -382,7 +383,7 @@ class _Tables:
     def __init__(self, like: PackedCodes, bands: Bands | None, max_bucket: int) -> None:
         self._like = like
         self._max_bucket = max_bucket
-        self._hash_key = _hashing.draw_hash_key()
+        self._hash_key = secrets.randbits(64)
         self._n_bands = 0 if bands is None else bands.n_bands + 1  # and one of all codes
         self._band_bits = 0 if bands is None else bands.length * like.bits
         self._whole_bits = 0 if bands is None else like.n_hashes * like.bits

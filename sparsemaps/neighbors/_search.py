@@ -11,13 +11,12 @@ import scipy
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.laws._code_laws import ProductCounts
 from sparsemaps.neighbors import _bands, _brute, _clusters, _hashing
 from sparsemaps.neighbors._bands import Bands
-from sparsemaps.neighbors._hashing import SIZES, Filter, Limits, Sizes
+from sparsemaps.neighbors._hashing import LIMITS, Filter, Limits
 
 LEAST_MISS = 1e-9
 """The share of pairs at the threshold that have too few codes that agree, for a recall of 1."""
@@ -31,33 +30,29 @@ def similar(
     other: PackedCodes | None,
     threshold: float,
     recall: float,
-    max_bucket: int,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
+    how: Limits = LIMITS,
 ) -> tuple[Array, Array, Array]:
     """Pairs whose estimate is at least `threshold`, and their estimates."""
     threshold = check_share("threshold", threshold)
     recall = check_share("recall", recall)
-    max_bucket = _checks.check_int("max_bucket", max_bucket, 1, _checks.LARGEST_INT32)
     least = least_agreeing(codes, threshold)
-    if not codes.law.needs_parts:
-        i, j, differing = pairs_of(codes, other, least, recall, max_bucket, n_jobs, sizes, stages)
-        return i, j, estimates(codes, codes if other is None else other, i, j, differing)
-    estimate = partial(_estimates_of_pairs, codes, other)
-    decide = deciding(estimate, threshold)
-    how = Limits(max_bucket, n_jobs, sizes, stages)
-    i, j = decided(codes, other, least, recall, decide, how)
-    return i, j, estimate(i, j)
+    if codes.law.needs_parts:
+        estimate = partial(_estimates_of_pairs, codes, other)
+        i, j = decided(codes, other, least, recall, deciding(estimate, threshold), how)
+        return i, j, estimate(i, j)
+    _check_searched(codes, other)
+    bands = _bands.choose_bands(codes, other, least, recall)
+    max_differing = codes.n_hashes - least
+    if bands is None:
+        found = _brute.all_pairs(codes, other, max_differing, how.n_jobs, how.stages)
+    else:
+        found = _hashing.banded_pairs(codes, other, max_differing, bands, how)
+    i, j, differing = found
+    return i, j, estimates(codes, codes if other is None else other, i, j, differing)
 
 
 def spanning_pairs(
-    codes: PackedCodes,
-    threshold: float,
-    recall: float,
-    max_bucket: int,
-    n_jobs: int | None,
-    stages: Stages = NONE,
+    codes: PackedCodes, threshold: float, recall: float, how: Limits = LIMITS
 ) -> tuple[Array, Array]:
     """Pairs with the connected components of those whose estimate is at least `threshold`: fewer
     than there are rows. There are no more pairs in memory either, however many rows are near one
@@ -67,7 +62,6 @@ def spanning_pairs(
     max_differing = codes.n_hashes - least
     bands = _bands.usual_bands(codes, least, recall)
     components = _clusters.Components(len(codes))
-    how = Limits(max_bucket, n_jobs, stages=stages)
 
     def make_filter() -> Filter:
         own = _clusters.Components(len(codes))
@@ -110,12 +104,9 @@ def _filtered_pairs(
         kept = [keep(_hashing.pairs_of_rows(i, j + first_other)).copy() for i, j in tiles]
         return np.concatenate([np.empty(0, np.uint64), *kept])
 
-    def search(start: int, stop: int) -> Array:
-        kind = _hashing.pairs_below(n_rows)
-        return how.stages.array(f"all-{start}", kind, lambda: find(start, stop))
-
     yield np.empty(0, np.uint64)
-    yield from how.stages.run(search, _brute.steps_of(len(codes), other is None), how.n_jobs)
+    steps, kind = _brute.steps_of(len(codes), other is None), _hashing.pairs_below(n_rows)
+    yield from how.stages.run("all", kind, find, steps, how.n_jobs)
 
 
 def joined_by(
@@ -123,13 +114,12 @@ def joined_by(
     least: int,
     recall: float,
     decide: Decide,
-    max_bucket: int,
-    n_jobs: int | None,
-    stages: Stages = NONE,
+    how: Limits = LIMITS,
 ) -> tuple[Array, Array]:
-    """As `joined`, for pairs of which at least `least` codes agree and which `decide` keeps. Rows
-    of equal codes are decided as others are; pairs of rows that are joined are not. Of the pairs
-    between two components one is decided, then four if that did not join them, and so on."""
+    """As `spanning_pairs`, for pairs that `decide` keeps, of which at least `least` codes agree.
+    Rows of equal codes are decided as others are; pairs of rows that are joined are not. Of the
+    pairs between two components one is decided, then four if that did not join them, and so on.
+    """
     bands = _bands.usual_bands(codes, least, recall)
     max_differing = codes.n_hashes - least
     keep = _keeping(decide, 0)
@@ -150,7 +140,6 @@ def joined_by(
 
         return join
 
-    how = Limits(max_bucket, n_jobs, stages=stages)
     found = _filtered_pairs(codes, None, max_differing, bands, how, joining)
     components.join(keep(next(found)))
     for pairs in found:
@@ -182,9 +171,7 @@ def near_rows(
     other: PackedCodes,
     threshold: float,
     recall: float,
-    max_bucket: int,
-    n_jobs: int | None,
-    stages: Stages = NONE,
+    how: Limits = LIMITS,
 ) -> Array:
     """The rows of `other` in pairs whose estimate is at least `threshold`, ascending. There are
     about as many pairs in memory as rows, however many rows are near one another."""
@@ -193,7 +180,6 @@ def near_rows(
     max_differing = codes.n_hashes - least
     bands = _bands.usual_bands(codes, least, recall)
     is_near = np.zeros(len(other), bool)
-    how = Limits(max_bucket, n_jobs, stages=stages)
     for pairs in _filtered_pairs(
         codes, other, max_differing, bands, how, lambda: _one_each(codes, other, threshold)
     ):
@@ -322,27 +308,6 @@ def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall:
     by the rule of `for_candidates`."""
     reached = scipy.special.bdtr(agreements, codes.n_hashes, codes.law.least_rate(kernel))
     return np.asarray(reached >= max((1 - recall) / 2, LEAST_MISS))
-
-
-def pairs_of(
-    codes: PackedCodes,
-    other: PackedCodes | None,
-    least: int,
-    recall: float,
-    max_bucket: int,
-    n_jobs: int | None,
-    sizes: Sizes = SIZES,
-    stages: Stages = NONE,
-) -> tuple[Array, Array, Array]:
-    """Pairs of which at least `least` codes agree, ascending, and how many codes differ."""
-    _check_searched(codes, other)
-    bands = _bands.choose_bands(codes, other, least, recall)
-    max_differing = codes.n_hashes - least
-    if bands is None:
-        return _brute.all_pairs(codes, other, max_differing, n_jobs, stages)
-    return _hashing.banded_pairs(
-        codes, other, max_differing, bands, max_bucket, n_jobs, sizes, stages
-    )
 
 
 def _check_searched(codes: PackedCodes, other: PackedCodes | None) -> None:

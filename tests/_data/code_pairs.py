@@ -33,7 +33,8 @@ def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None, sizes=_ha
     n_agreeing = _search.least_agreeing(A, threshold)
     bands = some_bands(A, n_agreeing, recall)
     max_differing = A.n_hashes - n_agreeing
-    i, j, differing = _hashing.banded_pairs(A, B, max_differing, bands, max_bucket, n_jobs, sizes)
+    limits = _hashing.Limits(max_bucket, n_jobs, sizes)
+    i, j, differing = _hashing.banded_pairs(A, B, max_differing, bands, limits)
     similarity = _search.estimates(A, A if B is None else B, i, j, differing)
     kept = _search.reaches(similarity, threshold)
     return i[kept], j[kept], similarity[kept]

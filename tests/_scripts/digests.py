@@ -101,7 +101,7 @@ def of_codes():
         yield f"nearest by {bits} bits", neighbors.top_k(A[:9], A, 3, bits=bits)
         yield (
             f"pairs by {bits} bits",
-            _hashing.banded_pairs(rows, None, n_codes, bands, max_bucket=1000, n_jobs=None),
+            _hashing.banded_pairs(rows, None, n_codes, bands),
         )
 
 

@@ -147,7 +147,8 @@ def in_parts(monkeypatch):
     """Search by bands, in several parts."""
 
     monkeypatch.setattr(_bands, "choose_bands", lambda *given: _bands.Bands(3, 9))
-    monkeypatch.setattr(_hashing, "_n_parts", lambda *given: 3)
+    sizes = _hashing.Sizes
+    monkeypatch.setattr(_hashing, "Sizes", lambda **more: sizes(**more, part=150))
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -340,10 +341,10 @@ def test_stages_are_of_the_same_keys(tmp_path):
     plan = None
     for _ in range(3):
         stages = Steps(Results(str(tmp_path)), "", "the search", False)
-        how = A.n_hashes - 80, _hashing.Bands(3, 9), 1000, None, _hashing.Sizes(keys=150), stages
-        found = _hashing.banded_pairs(A, None, *how)
+        limits = _hashing.Limits(sizes=_hashing.Sizes(part=150), stages=stages)
+        found = _hashing.banded_pairs(A, None, A.n_hashes - 80, _hashing.Bands(3, 9), limits)
         kept = {path.name for path in tmp_path.iterdir()}
-        assert {"hashing.json", "copies-2.npy", "pairs-8-2.npy"} <= kept
+        assert {"hashing.json", "copies.npy", "pairs-8-2.npy"} <= kept
         plan = plan or (tmp_path / "hashing.json").read_bytes()
         assert (tmp_path / "hashing.json").read_bytes() == plan
         (tmp_path / "pairs-3-1.npy").write_bytes(b"damaged")

@@ -12,6 +12,7 @@ from scipy.sparse import csgraph
 from sparsemaps import KernelProduct, MinHash, neighbors
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _bands, _clusters, _hashing, _search
+from sparsemaps.neighbors._hashing import Limits
 
 
 def by_merging(i, j, n):
@@ -140,12 +141,12 @@ def test_pairs_that_join_the_same_rows(max_bucket):
         if bands is None:
             pairs = sorted_pairs(A, threshold)
         else:
-            pairs = _hashing.banded_pairs(A, None, A.n_hashes - least, bands, max_bucket, None)
+            pairs = _hashing.banded_pairs(A, None, A.n_hashes - least, bands, Limits(max_bucket))
             similarity = _search.estimates(A, A, *pairs)
             pairs = [rows[_search.reaches(similarity, threshold)] for rows in pairs]
         i, j, _ = pairs
         assert len(i) > n_rows
-        one, two = _search.spanning_pairs(A, threshold, recall, max_bucket, 2)
+        one, two = _search.spanning_pairs(A, threshold, recall, Limits(max_bucket, 2))
         assert len(one) < n_rows
         expected = neighbors.clusters(i, j, n_rows)
         np.testing.assert_array_equal(neighbors.clusters(one, two, n_rows), expected)
@@ -189,7 +190,7 @@ def test_memory_does_not_grow_with_the_pairs():
     least = _search.least_agreeing(codes, 0.8)
     assert _bands.choose_bands(codes, None, least, 0.95) is not None
     tracemalloc.start()
-    i, j = _search.spanning_pairs(codes, 0.8, 0.95, 1000, None)
+    i, j = _search.spanning_pairs(codes, 0.8, 0.95)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     np.testing.assert_array_equal(neighbors.clusters(i, j, len(array)), place // n_rows)

@@ -213,7 +213,7 @@ def test_the_threshold_of_a_pair_of_classes_is_below_that_of_each_pair():
     for _ in range(300):
         first, second = (np.sort(rng.integers(1, 2000, 5)).astype(float) for _ in range(2))
         c = rng.uniform(0.05, 1)
-        least = _containment._least_similarity(first, second, c)
+        least = _containment._least_similarity(first.min(), second.max(), c)
         a, b = np.meshgrid(first, second)
         with np.errstate(divide="ignore"):
             each = np.where(b >= c * a, c * a / (a + b - c * a), np.inf)

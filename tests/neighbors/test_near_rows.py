@@ -10,6 +10,7 @@ from _data.rows import families
 from sparsemaps import KernelProduct, MinHash
 from sparsemaps.codes import PackedCodes, agreements
 from sparsemaps.neighbors import _search
+from sparsemaps.neighbors._hashing import Limits
 
 
 def rows_of_all_pairs(codes, other, threshold):
@@ -28,7 +29,7 @@ def test_recall_1_finds_the_rows_of_all_pairs(new_map):
     expected = rows_of_all_pairs(codes, other, 0.8)
     assert 100 < len(expected) < len(other) - 100
     for n_jobs in (1, 2):
-        found = _search.near_rows(codes, other, 0.8, 1.0, 1000, n_jobs)
+        found = _search.near_rows(codes, other, 0.8, 1.0, Limits(n_jobs=n_jobs))
         np.testing.assert_array_equal(found, expected)
 
 
@@ -36,7 +37,7 @@ def test_recall_1_finds_the_rows_of_all_pairs(new_map):
 def test_recall_of_near_rows(threshold):
     A, _ = pairs_at(threshold)
     codes, other = A[::2], A[1::2]
-    found = _search.near_rows(codes, other, threshold, 0.95, 1000, None)
+    found = _search.near_rows(codes, other, threshold, 0.95)
     assert set(found) <= set(rows_of_all_pairs(codes, other, threshold))
     assert_recall(len(found), len(other), 0.95)
 
@@ -48,7 +49,7 @@ def test_near_rows_of_families(max_bucket):
     A = MinHash(n_hashes=128, random_state=0).fit(X).encode(X, packed=True)
     codes, other = A[:200], A[200:]
     expected = rows_of_all_pairs(codes, other, 0.9)
-    found = _search.near_rows(codes, other, 0.9, 0.95, max_bucket, 2)
+    found = _search.near_rows(codes, other, 0.9, 0.95, Limits(max_bucket, 2))
     assert set(found) <= set(expected)
     assert len(found) >= 0.95 * len(expected)
 
@@ -63,7 +64,7 @@ def test_memory_does_not_grow_with_the_pairs():
     codes = PackedCodes(array, 8, {})
     sets = codes[::2], codes[1::2]
     tracemalloc.start()
-    found = _search.near_rows(*sets, 0.8, 0.95, 1000, None)
+    found = _search.near_rows(*sets, 0.8, 0.95)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     np.testing.assert_array_equal(found, np.arange(len(sets[1])))

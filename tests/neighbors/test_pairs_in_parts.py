@@ -11,7 +11,9 @@ from sparsemaps import MinHash, neighbors
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _seeding
 from sparsemaps.codes import PackedCodes
+from sparsemaps.files._results import Results, Steps
 from sparsemaps.neighbors import _bands, _hashing
+from sparsemaps.neighbors._hashing import Limits
 
 
 @pytest.fixture
@@ -41,10 +43,10 @@ def test_a_bound_of_memory(tmp_path):
     PackedCodes(array, 8, {"scheme": _seeding.SCHEME}).save(tmp_path / "codes.npy")
     codes = PackedCodes.load(tmp_path / "codes.npy")
     sizes = _hashing.Sizes(keys=2**12, pairs=2**10, call_bytes=2**16, in_place=0)
-    how = codes, None, 0, _bands.Bands(8, 1), 1000, None
+    how = codes, None, 0, _bands.Bands(8, 1)
     expected = _hashing.banded_pairs(*how)
     tracemalloc.start()
-    found = _hashing.banded_pairs(*how, sizes)
+    found = _hashing.banded_pairs(*how, Limits(sizes=sizes))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     for one, other in zip(found, expected, strict=True):
@@ -74,12 +76,38 @@ def test_the_bound_is_held(tmp_path, n_jobs, is_of_two):
     assert peak < 1.2 * 2**20 + 600_000 * a_row + n_jobs * a_thread + 2**18 < 8 * 600_000
 
 
+def test_a_step_holds_fewer_keys_where_it_may(tmp_path):
+    """Parts follow from the number of rows. Threads and memory decide in how many pieces a step
+    takes its part, so that a run goes on with the steps of another one, within its own bound."""
+    array = random_codes(200_000, 8)
+    array[1000:2000] = array[:1000]
+    codes, bands = PackedCodes(array, 8, {}), _bands.Bands(4, 2)
+    before, peaks = None, []
+    for keys, n_jobs in ((2**20, 1), (2**12, 1), (2**12, 2)):
+        stages = Steps(Results(str(tmp_path)), "", "the search", False)
+        sizes = _hashing.Sizes(keys=keys, part=2**17, pairs=2**10, call_bytes=2**16, in_place=0)
+        tracemalloc.start()
+        found = _hashing.banded_pairs(codes, None, 0, bands, Limits(1000, n_jobs, sizes, stages))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        np.testing.assert_array_equal(found[0], np.arange(1000))
+        times = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.json")}
+        names = {f"pairs-{band}-{part}.npy.json" for band in (0, 1) for part in (0, 1)}
+        assert set(times) == {"hashing.json", "copies.npy.json", *names}
+        made = [name for name, time in times.items() if (before or {}).get(name) != time]
+        assert sorted(made) == (sorted(times) if before is None else ["pairs-1-1.npy.json"])
+        before = times
+        (tmp_path / "pairs-1-1.npy.json").unlink()
+    bound = 8 * (2**12 * 17 // 16 + 2**10 + sizes.pairs) + 20 * 8 * 1000 + 2**17
+    assert max(peaks[1:]) < len(codes) + bound < 0.8 * peaks[0]
+
+
 def test_the_bound_that_a_user_names(monkeypatch):
     sizes = []
     before = _hashing.banded_pairs
 
     def banded_pairs(*arguments):
-        sizes.append(arguments[6])
+        sizes.append(arguments[4].sizes)
         return before(*arguments)
 
     monkeypatch.setattr(_hashing, "banded_pairs", banded_pairs)
@@ -87,9 +115,6 @@ def test_the_bound_that_a_user_names(monkeypatch):
     for more in ({}, {"max_bytes": 2**20}):
         neighbors.similar_pairs(codes, 1.0, bits=8, **more)
     assert [one.keys for one in sizes] == [2**27, 2**17]
-    assert _hashing._n_parts(10**6, 2, sizes[1]) == 16
-    assert _hashing._n_parts(2**17, None, sizes[1]) == 1
-    assert _hashing._n_parts(0, 2, sizes[0]) == 1
 
 
 def test_rows_of_a_part_share_keys_less_often():
@@ -119,7 +144,7 @@ def test_a_bucket_whose_rows_are_not_in_memory_at_a_time(in_place, call_bytes, m
     bands = _bands.Bands(4, 1)
     for other in (None, A[150:]):
         own = A if other is None else A[:150]
-        i, j, _ = _hashing.banded_pairs(own, other, 8, bands, max_bucket, None, sizes)
+        i, j, _ = _hashing.banded_pairs(own, other, 8, bands, Limits(max_bucket, sizes=sizes))
         expected = []
         for value in (0, 1):
             rows = np.flatnonzero(bucket == value)

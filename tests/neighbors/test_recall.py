@@ -40,7 +40,7 @@ def test_of_two_sets(threshold):
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 def test_of_clusters(threshold):
     codes, _ = pairs_at(threshold)
-    i, j = _search.spanning_pairs(codes, threshold, 0.95, 1000, None)
+    i, j = _search.spanning_pairs(codes, threshold, 0.95)
     numbers = clusters(i, j, len(codes))
     one, other = rows_of_pairs(codes)
     assert numbers.max() + 1 == len(codes) - (numbers[one] == numbers[other]).sum()

@@ -122,7 +122,7 @@ def test_recall_1_is_the_first_independent_set_of_all_pairs(new_map):
     X = families(400)
     codes = new_map.fit(X).encode(X, packed=True)
     near = np.zeros((len(codes), len(codes)), bool)
-    i, j, similarity = _search.similar(codes, None, 0.8, 1.0, 1000, None)
+    i, j, similarity = _search.similar(codes, None, 0.8, 1.0)
     near[i, j] = near[j, i] = True
     of_pair = dict(zip(zip(i.tolist(), j.tolist(), strict=True), similarity.tolist(), strict=True))
     key = np.random.default_rng(0).random(len(codes))
@@ -197,7 +197,7 @@ def test_a_long_chain(n_rows):
     np.testing.assert_array_equal(witness, removed - 1)
     agreeing = (codes.array[removed] == codes.array[witness]).sum(axis=1)  # 56, or more by chance
     np.testing.assert_allclose(similarity, codes.kernel(agreeing))
-    assert len(_search.spanning_pairs(codes, 0.8, 0.95, 1000, None)[0]) == n_rows - 1
+    assert len(_search.spanning_pairs(codes, 0.8, 0.95)[0]) == n_rows - 1
 
 
 def test_copies_are_found_in_full_buckets():
@@ -228,8 +228,8 @@ def test_memory_does_not_grow_with_the_pairs(recall):
     for codes, n_removed in ((PackedCodes(array, 8, {}), n_rows * 0.9), (copies, n_rows - 1)):
         for find in (
             lambda codes=codes: removals(codes, 0.8, recall=recall).removed,
-            lambda codes=codes: _search.spanning_pairs(codes, 0.8, recall, 1000, None)[1],
-            lambda codes=codes: _search.near_rows(codes[:99], codes, 0.8, recall, 1000, None),
+            lambda codes=codes: _search.spanning_pairs(codes, 0.8, recall)[1],
+            lambda codes=codes: _search.near_rows(codes[:99], codes, 0.8, recall),
         ):
             tracemalloc.start()
             found = find()
@@ -272,7 +272,7 @@ def test_memory_does_not_grow_with_the_candidates(recall):
 
     for find, least_decided, most_decided, n_found in (
         (lambda: _search.decided(codes, None, least, recall, refuse, Limits()), 4e6, 1e9, 0),
-        (lambda: _search.joined_by(codes, least, recall, accept, 1000, None), 1, 5e5, n_rows - 1),
+        (lambda: _search.joined_by(codes, least, recall, accept), 1, 5e5, n_rows - 1),
         (lambda: _search.rows_in_pairs(codes, None, least, recall, Limits()), 0, 0, None),
     ):
         decided.clear()
@@ -298,7 +298,7 @@ def test_copies_are_decided():
         decided.update(zip(i.tolist(), j.tolist(), strict=True))
         return np.zeros(len(i), bool)
 
-    i, _ = _search.joined_by(codes, 52, 0.95, refuse, 10, None)
+    i, _ = _search.joined_by(codes, 52, 0.95, refuse, Limits(10))
     assert not len(i)
     assert {j for i, j in decided if i == 0} == set(range(1, 40))
 

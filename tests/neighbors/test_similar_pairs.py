@@ -23,6 +23,7 @@ from sparsemaps import (
 from sparsemaps._loops import codes as _kernel
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
+from sparsemaps.neighbors._hashing import Limits
 
 # ---- pairs ---------------------------------------------------------------------------------------
 
@@ -92,7 +93,7 @@ def test_pairs_that_hashing_finds_are_compared_by_all_codes(bits):
     n_codes = 8 * A.shape[1] // bits
     agreeing = codes.collisions(A, A, bits)
     a = PackedCodes(A, bits, {})
-    i, j, differing = _hashing.banded_pairs(a, None, n_codes, _bands.Bands(2, 16), 1000, None)
+    i, j, differing = _hashing.banded_pairs(a, None, n_codes, _bands.Bands(2, 16))
     assert len(i) > 100
     np.testing.assert_array_equal(differing, n_codes - agreeing[i, j])
 
@@ -148,7 +149,7 @@ def test_copies_are_counted_by_their_codes():
 def test_rows_are_numbered_by_their_bits():
     """Not by the hashes of these alone."""
     array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
-    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None).buckets(0, 8, 0, 1)
+    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, Limits(1)).buckets(0, 8, 0)
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     assert np.array_equal(np.unique(numbers), np.arange(len(np.unique(array[:, 0]))))
     assert len(np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T) == len(np.unique(numbers))
@@ -166,7 +167,7 @@ def test_large_buckets_are_of_equal_bits(monkeypatch):
 
     monkeypatch.setattr(_kernel, "band_keys", weak)
     array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
-    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None).buckets(0, 8, 0, 1)
+    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, Limits(1)).buckets(0, 8, 0)
     assert len(keys) == 300
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     by_number = np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T
@@ -234,18 +235,15 @@ def test_the_answer_does_not_depend_on_the_key():
         for one, other in zip(found, expected, strict=True):
             for a, b in zip(one, other, strict=True):
                 np.testing.assert_array_equal(a, b)
-    assert len({_hashing.draw_hash_key() for _ in range(20)}) == 20
+    assert len({Limits().hash_keys() for _ in range(20)}) == 20
 
 
 def n_compared(codes, other, bands, max_bucket):
     """How many pairs are compared in all bands."""
-    hashed = _hashing._Hashed(codes, other)
+    hashed = _hashing._Hashed(codes, other, Limits(max_bucket))
     n_bits = bands.length * codes.bits
     places = [(band * n_bits, n_bits) for band in range(bands.n_bands)]
-    return sum(
-        hashed.verified(hashed.buckets(*place, 0, max_bucket), *place, 0, max_bucket)[1]
-        for place in places
-    )
+    return sum(hashed.verified(hashed.buckets(*place, 0), *place, 0)[1] for place in places)
 
 
 @pytest.mark.parametrize("max_bucket", [1, 10])
@@ -255,7 +253,7 @@ def test_equal_rows_cost_no_more_than_max_bucket_each(max_bucket):
     bands = _bands.Bands(2, 4)
     assert n_compared(A, None, bands, max_bucket) <= 4 * 3000 * max_bucket
     assert n_compared(A[:1000], A[1000:], bands, max_bucket) == 4 * 2000 * max_bucket
-    i, j, _ = _hashing.banded_pairs(A[:1000], A[1000:], 0, bands, max_bucket, None)
+    i, j, _ = _hashing.banded_pairs(A[:1000], A[1000:], 0, bands, Limits(max_bucket))
     assert len(i) == len(j) == 2000 * max_bucket
     assert i.min() == 1000 - max_bucket  # the last rows of the first set
 
@@ -368,7 +366,7 @@ def test_bands_find_pairs_that_are_just_at_the_threshold(n_hashes, n_agreeing, l
     shares = []
     for number in (n_bands, n_bands - 1):
         bands = _bands.Bands(length, number)
-        i, j, differing = _hashing.banded_pairs(A, B, max_differing, bands, 1000, None)
+        i, j, differing = _hashing.banded_pairs(A, B, max_differing, bands)
         np.testing.assert_array_equal(i, j)
         assert (differing == max_differing).all()
         shares.append(len(i) / n_pairs)
