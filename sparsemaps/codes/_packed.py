@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, overload
 
@@ -213,12 +213,9 @@ class PackedCodes:
         known = next((n for n, codes in enumerate(blocks) if TEXTS in codes.config), 0)
         for number, codes in enumerate(blocks):
             refuse_different(f"block {known} and block {number}", blocks[known], codes)
-        sizes = [codes.sizes for codes in blocks if codes.sizes is not None]
-        return blocks[known]._with_rows(
-            np.concatenate([np.asarray(codes.array) for codes in blocks]),
-            np.concatenate([codes.sampled for codes in blocks]),
-            np.concatenate(sizes) if len(sizes) == len(blocks) else None,
-        )
+        like, sampled, sizes = joined_facts(blocks)
+        array = np.concatenate([np.asarray(codes.array) for codes in blocks])
+        return like._with_rows(array, sampled, sizes)
 
     def part(self, which: int) -> "PackedCodes":
         """Give the codes of one of the maps of a `KernelProduct`.
@@ -400,31 +397,53 @@ def _refuse_shrunk(array: Any) -> None:
         raise ValueError(f"the file was cut short after it was opened, to {base.size()} bytes")
 
 
+def joined_facts(blocks: Iterable[PackedCodes]) -> tuple[PackedCodes, Array, Array | None]:
+    """Facts of all rows of some blocks, of one map: no rows of the first block that has a
+    vectorizer, or of the first one; which rows have samples; the sizes of sets if all have them."""
+    like: PackedCodes | None = None
+    sampled, sizes = [], []
+    for codes in blocks:
+        if like is None or (TEXTS in codes.config and TEXTS not in like.config):
+            like = codes[:0]
+        sampled.append(codes.sampled)
+        if codes.sizes is not None:
+            sizes.append(np.array(codes.sizes))  # the file that it is mapped from may be closed
+    assert like is not None
+    has_sizes = len(sizes) == len(sampled)
+    return like, np.concatenate(sampled), np.concatenate(sizes) if has_sizes else None
+
+
 def save_blocks(
-    path: Any, blocks: Sequence[PackedCodes], about: Mapping[str, Any] | None = None
+    path: Any,
+    blocks: Iterable[PackedCodes],
+    about: Mapping[str, Any] | None = None,
+    further: Mapping[str, Array] | None = None,
 ) -> None:
-    """Write codes of one map, one block of rows behind the other, as `PackedCodes.save` does."""
-    known = next((codes for codes in blocks if TEXTS in codes.config), blocks[0])
-    sizes = [codes.sizes for codes in blocks if codes.sizes is not None]
-    further = {"sizes": np.concatenate(sizes)} if len(sizes) == len(blocks) else {}
-    sampled = np.concatenate([rows.sampled for rows in blocks])
-    about = {**(about or {}), **known._description()}
-    _file.write(path, [codes.array for codes in blocks], sampled, about, further)
+    """Write codes of one map, one block of rows behind the other, as `PackedCodes.save` does. The
+    blocks are taken twice, in the same order."""
+    like, sampled, sizes = joined_facts(blocks)
+    further = {**(further or {}), **({} if sizes is None else {"sizes": sizes})}
+    about = {**(about or {}), **like._description()}
+    _file.write(path, (codes.array for codes in blocks), sampled, about, further)
+
+
+class _Files:
+    """The codes of files of one map, which are mapped into memory one after the other."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths = paths
+
+    def __iter__(self) -> Iterator[PackedCodes]:
+        first = PackedCodes.load(self._paths[0])
+        for path in self._paths:
+            codes = PackedCodes.load(path)
+            refuse_different(f"{self._paths[0]} and {path}", first, codes)
+            yield codes
 
 
 def join_files(paths: Sequence[str], path: Any) -> None:
-    """Write the codes of files to one, which are mapped into memory one after the other."""
-    first = PackedCodes.load(paths[0])
-    sampled, sizes = [], []
-    for part in paths:
-        codes = PackedCodes.load(part)
-        refuse_different(f"{paths[0]} and {part}", first, codes)
-        sampled.append(codes.sampled)
-        if codes.sizes is not None:
-            sizes.append(np.array(codes.sizes))
-    further = {"sizes": np.concatenate(sizes)} if len(sizes) == len(paths) else {}
-    blocks = (PackedCodes.load(part).array for part in paths)
-    _file.write(path, blocks, np.concatenate(sampled), first._description(), further)
+    """Write the codes of files of one map to one file."""
+    save_blocks(path, _Files(paths))
 
 
 def rows_a_call(n_queries: int, row_bits: int) -> int:

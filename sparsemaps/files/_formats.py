@@ -33,7 +33,7 @@ from sparsemaps._tools._sources import (
 )
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.codes._packed import PackedCodes, joined_facts
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import (
     InputBlock,
@@ -80,6 +80,7 @@ class OutputFormat(ABC):
 
     def __init__(self, map: Any, path: Any, options: FormatOptions, stack: ExitStack) -> None:
         self._map, self._options, self._stack = map, options, stack
+        self._files: list[_FileBeside] = []
         self._begin(path)
 
     @abstractmethod
@@ -97,20 +98,24 @@ class OutputFormat(ABC):
     def write(self, converted: Any) -> None:
         """Append a converted block."""
 
-    def finish(self) -> None:  # noqa: B027 (most formats need nothing here)
-        """End the file, after all blocks."""
+    def finish(self) -> None:
+        """End the files, after all blocks."""
+        for file in self._files:
+            file.finish()
+
+    def _beside(self, path: Any, ending: str, dtype: Any = None) -> "_FileBeside":
+        """A file beside the output."""
+        self._files.append(_FileBeside(os.fspath(path) + ending, self._stack, dtype))
+        return self._files[-1]
 
     def _open_ids(self, path: Any) -> None:
         """Open the file of ids beside an output, if there are ids."""
-        self._ids: IO[bytes] | None = None
-        if self._options.ids:
-            self._ids = self._stack.enter_context(
-                _output_files.atomic_output(os.fspath(path) + IDS)
-            )
+        self._ids = self._beside(path, IDS)
+        self._write_ids([])
 
     def _write_ids(self, ids: list[str] | None) -> None:
-        if self._ids is not None and ids:
-            self._ids.write("".join(f"{id}\n" for id in ids).encode())
+        if self._options.ids:
+            self._ids.append("".join(f"{id}\n" for id in ids or ()).encode())
 
 
 class SvmlightFormat(OutputFormat):
@@ -163,16 +168,14 @@ class _CodesFormat(OutputFormat):
         with _output_files.errors_naming(path), tempfile.TemporaryFile(dir=folder) as spool:
             yield spool
             spool.flush()
-            sampled = np.concatenate([codes.sampled for codes in self._kept])
-            sizes = [codes.sizes for codes in self._kept if codes.sizes is not None]
+            _, sampled, sizes = joined_facts(self._kept)
             shape = len(sampled), self._codes.shape[1]
             array = (
                 np.memmap(spool, np.uint8, "r", shape=shape)
                 if len(sampled)
                 else np.empty(shape, np.uint8)
             )
-            of_sets = np.concatenate(sizes) if len(sizes) == len(self._kept) else None
-            self._codes._with_rows(array, sampled, of_sets).save(path)
+            self._codes._with_rows(array, sampled, sizes).save(path)
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
         with _output_files.errors_naming(self._path):  # not the file that was opened last
@@ -190,6 +193,10 @@ def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:
     return codes
 
 
+_NOTHING = np.empty(0)
+"""It is appended to files that are there without rows, too."""
+
+
 class NpyFormat(_CodesFormat):
     """Packed codes; labels, query ids and ids beside them."""
 
@@ -197,8 +204,9 @@ class NpyFormat(_CodesFormat):
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
-        self._labels = _GrowingNpy(self._path + LABELS, np.float64, self._stack)
-        self._qids: _GrowingNpy | None = None
+        self._labels = self._beside(path, LABELS, np.float64)
+        self._qids = self._beside(path, QIDS, np.int64)
+        self._labels.append(_NOTHING)
 
     def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
         _check_one_label(block)
@@ -209,34 +217,31 @@ class NpyFormat(_CodesFormat):
         self._append(codes, block.ids)
         self._labels.append(block.heads.labels)
         if len(block.heads.qids):
-            if self._qids is None:
-                self._qids = _GrowingNpy(self._path + QIDS, np.int64, self._stack)
             self._qids.append(block.heads.qids)
 
     def finish(self) -> None:
-        self._labels.finish()
-        if self._qids is not None:
-            _check_qids(self._qids.n, self._labels.n)
-            self._qids.finish()
+        _check_qids(self._qids.n, self._labels.n)
+        super().finish()
 
 
 class RecordsFormat(_CodesFormat):
-    """What jobs over records hold of them: packed codes; beside them the length of each record, a
-    digest of each that has no samples, after its number, and, if asked for, checksums, numbers that
-    order records, comments of lines, and lines that are no records."""
+    """The codes of records, and beside them: the length of each record, the number and a digest of
+    each record without samples, and where they are asked for or there are any, checksums, numbers
+    that order records, comments of lines, and lines that are no records."""
 
     beside = LENGTHS, DIGESTS, CHECKSUMS, IDS, COMMENTS, KEYS, BAD
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
-        self._comments: IO[bytes] | None = None
-        self._bad: IO[bytes] | None = None
-        self._keys: _GrowingNpy | None = None
-        self._checksums: _GrowingNpy | None = None
+        self._lengths = self._beside(path, LENGTHS, np.uint32)
+        self._digests = self._beside(path, DIGESTS, np.uint64)
+        self._checksums = self._beside(path, CHECKSUMS, np.uint32)
+        self._keys = self._beside(path, KEYS, np.float64)
+        self._comments, self._bad = self._beside(path, COMMENTS), self._beside(path, BAD)
+        self._lengths.append(_NOTHING)
+        self._digests.append(_NOTHING)
         if self._options.checksums:
-            self._checksums = _GrowingNpy(self._path + CHECKSUMS, np.uint32, self._stack)
-        self._lengths = _GrowingNpy(self._path + LENGTHS, np.uint32, self._stack)
-        self._digests = _GrowingNpy(self._path + DIGESTS, np.uint64, self._stack)
+            self._checksums.append(_NOTHING)
 
     def convert(self, block: InputBlock) -> Any:
         codes = codes_of(self._map, block)
@@ -247,41 +252,31 @@ class RecordsFormat(_CodesFormat):
         columns = np.column_stack([empty.astype(np.uint64), words])
         comments = list(comments_of_rows(block.text)) if self._options.comments else []
         checksums = block.checksums() if self._options.checksums else None
-        arrays = block.lengths(), checksums, columns
-        return codes, arrays, comments, block.without_rows()
+        return codes, (block.lengths(), checksums, columns), comments, block.without_rows()
 
     def begin_input(self, input: Any) -> None:
         self._input, self._n_lines = input, 0
 
     def write(self, converted: Any) -> None:
         codes, (lengths, checksums, digests), comments, block = converted
-        ids = block.ids
         if block.bad:
-            self._set_aside(block.bad)
+            self._bad.append(b"".join(self._bad_lines(block.bad)))
         self._n_lines += block.n_lines
         if block.keys is not None:
-            if self._keys is None:
-                self._keys = _GrowingNpy(self._path + KEYS, np.float64, self._stack)
-            self._keys.append(np.array(block.keys, np.float64))
-        if self._checksums is not None:
+            self._keys.append(block.keys)
+        if checksums is not None:
             self._checksums.append(checksums)
-        self._append(codes, ids)
+        self._append(codes, block.ids)
+        n = self._lengths.n
         if comments:
-            if self._comments is None:
-                output = _output_files.atomic_output(self._path + COMMENTS)
-                self._comments = self._stack.enter_context(output)
-            for row, text in comments:
-                line = f"{self._lengths.n + row}\t{text}\n"
-                self._comments.write(line.encode("utf-8", "surrogateescape"))
-        digests[:, 0] += np.uint64(self._lengths.n)
+            text = "".join(f"{n + row}\t{comment}\n" for row, comment in comments)
+            self._comments.append(text.encode("utf-8", "surrogateescape"))
+        digests[:, 0] += np.uint64(n)
         self._lengths.append(lengths)
         self._digests.append(digests.reshape(-1))
 
-    def _set_aside(self, bad: Any) -> None:
-        """Write lines that are no records, after file, line and reason."""
-        if self._bad is None:
-            output = _output_files.atomic_output(self._path + BAD)
-            self._bad = self._stack.enter_context(output)
+    def _bad_lines(self, bad: Any) -> Iterator[bytes]:
+        """Lines that are no records, after file, line and reason."""
         before = getattr(self._input, "lines_before", lambda: 0)()
         given = getattr(self._input, "given", getattr(self._input, "path", self._input))
         name = "" if hasattr(given, "read") else str(given)
@@ -289,16 +284,7 @@ class RecordsFormat(_CodesFormat):
         for number, reason, line in bad:
             reason = " ".join(reason.lstrip(":, ").split())
             head = f"{name}\t{before + self._n_lines + number + 1}\t{reason}\t"
-            self._bad.write(head.encode("utf-8", "surrogateescape"))
-            self._bad.write(line.rstrip(b"\r\n") + b"\n")
-
-    def finish(self) -> None:
-        if self._checksums is not None:
-            self._checksums.finish()
-        if self._keys is not None:
-            self._keys.finish()
-        self._lengths.finish()
-        self._digests.finish()
+            yield head.encode("utf-8", "surrogateescape") + line.rstrip(b"\r\n") + b"\n"
 
 
 class NpzFormat(OutputFormat):
@@ -310,13 +296,10 @@ class NpzFormat(OutputFormat):
         self._file = self._stack.enter_context(_output_files.atomic_output(path))
         self._open_ids(path)
         folder = os.path.dirname(os.path.realpath(path))
-        self._parts = {
-            name: self._stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
-            for name in ("data", "indices", "indptr", "labels", "query_ids")
-        }
-        self._index_type = _sparse.index_type(self._map.draw.width)
-        self._n_rows = self._n_stored = self._n_qids = 0
-        self._parts["indptr"].write(np.zeros(1, np.int64).tobytes())
+        types = {"data": np.float64, "indices": _sparse.index_type(self._map.draw.width)}
+        types |= {"indptr": np.int64, "labels": np.float64, "query_ids": np.int64}
+        self._parts = {name: _Spool(folder, dtype, self._stack) for name, dtype in types.items()}
+        self._parts["indptr"].append(np.zeros(1))
 
     def convert(self, block: InputBlock) -> tuple[Any, InputBlock]:
         _check_one_label(block)
@@ -327,47 +310,50 @@ class NpzFormat(OutputFormat):
 
     def write(self, converted: tuple[Any, InputBlock]) -> None:
         Z, block = converted
-        labels, qids = block.heads.labels, block.heads.qids
         self._write_ids(block.ids)
-        ends = Z.indptr[1:].astype(np.int64) + self._n_stored
-        for name, array in (
-            ("data", Z.data.astype(np.float64, copy=False)),
-            ("indices", Z.indices.astype(self._index_type, copy=False)),
-            ("indptr", ends),
-            ("labels", labels),
-            ("query_ids", qids),
-        ):
-            self._parts[name].write(np.ascontiguousarray(array).data)
-        self._n_rows += Z.shape[0]
-        self._n_stored += Z.nnz
-        self._n_qids += len(qids)
+        ends = Z.indptr[1:].astype(np.int64) + self._parts["data"].n
+        arrays = Z.data, Z.indices, ends, block.heads.labels, block.heads.qids
+        for part, array in zip(self._parts.values(), arrays, strict=True):
+            part.append(array)
 
     def finish(self) -> None:
-        _check_qids(self._n_qids, self._n_rows)
-        types = {"data": np.float64, "indices": self._index_type, "indptr": np.int64}
-        lengths = {"data": self._n_stored, "indices": self._n_stored, "indptr": self._n_rows + 1}
-        types |= {"labels": np.float64, "query_ids": np.int64}
-        lengths |= {"labels": self._n_rows, "query_ids": self._n_qids}
+        super().finish()
+        n_rows = self._parts["labels"].n
+        _check_qids(self._parts["query_ids"].n, n_rows)
+        config = config_of(self._map)
+        if self._options.texts is not None:
+            config[TEXTS] = self._options.texts
         with zipfile.ZipFile(self._file, "w") as archive:
             for name, part in self._parts.items():
-                if name == "query_ids" and not self._n_qids:
-                    continue
-                with _member(archive, name) as member:
-                    member.write(_npy_header(types[name], (lengths[name],)))
-                    part.seek(0)
-                    shutil.copyfileobj(part, member, 2**20)
-            shape = self._n_rows, self._map.draw.width
-            config = config_of(self._map)
-            if self._options.texts is not None:
-                config[TEXTS] = self._options.texts
+                if part.n or name != "query_ids":
+                    with _member(archive, name) as member:
+                        part.copy_to(member)
             for name, array in (
                 (CONFIG, np.array(json.dumps(config).encode())),
-                ("shape", np.array(shape, np.int64)),
+                ("shape", np.array((n_rows, self._map.draw.width), np.int64)),
                 ("format", np.array(b"csr")),
                 ("_is_array", np.array(True)),
             ):
                 with _member(archive, name) as member:
                     np.lib.format.write_array(member, array)
+
+
+class _Spool:
+    """A temporary file of numbers."""
+
+    def __init__(self, folder: str, dtype: Any, stack: ExitStack) -> None:
+        self._file = stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
+        self._dtype, self.n = dtype, 0
+
+    def append(self, array: Array) -> None:
+        self._file.write(np.ascontiguousarray(array, self._dtype).data)
+        self.n += len(array)
+
+    def copy_to(self, file: IO[bytes]) -> None:
+        """Write a .npy file."""
+        file.write(_npy_header(self._dtype, (self.n,)))
+        self._file.seek(0)
+        shutil.copyfileobj(self._file, file, 2**20)
 
 
 FORMATS: dict[str, type[OutputFormat]] = {
@@ -381,23 +367,30 @@ PUBLIC = ("svmlight", "npy", "npz")
 """The formats of `map_files`."""
 
 
-class _GrowingNpy:
-    """A .npy file to which arrays are appended; its header is written last."""
+class _FileBeside:
+    """A file beside an output: text, or with a `dtype` a .npy file, whose header is written last.
+    It is opened when something is appended, which may be nothing."""
 
-    def __init__(self, path: str, dtype: Any, stack: ExitStack) -> None:
-        self._path, self._dtype, self.n = path, np.dtype(dtype), 0
-        self._file: IO[bytes] = stack.enter_context(_output_files.atomic_output(path))
-        self._file.write(_npy_header(self._dtype, (0,)))
+    def __init__(self, path: str, stack: ExitStack, dtype: Any = None) -> None:
+        self._path, self._stack, self._dtype, self.n = path, stack, dtype, 0
+        self._file: IO[bytes] | None = None
 
-    def append(self, array: Array) -> None:
+    def append(self, what: Any) -> None:
+        if self._file is None:
+            self._file = self._stack.enter_context(_output_files.atomic_output(self._path))
+            if self._dtype is not None:
+                self._file.write(_npy_header(self._dtype, (0,)))
+        if self._dtype is not None:
+            what = np.ascontiguousarray(what, self._dtype).data
         with _output_files.errors_naming(self._path):  # not the file that was opened last
-            self._file.write(np.ascontiguousarray(array, self._dtype).data)
-        self.n += len(array)
+            self._file.write(what)
+        self.n += len(what)
 
     def finish(self) -> None:
-        with _output_files.errors_naming(self._path):
-            self._file.seek(0)
-            self._file.write(_npy_header(self._dtype, (self.n,)))
+        if self._file is not None and self._dtype is not None:
+            with _output_files.errors_naming(self._path):
+                self._file.seek(0)
+                self._file.write(_npy_header(self._dtype, (self.n,)))
 
 
 _HEADER_BYTES = 128

@@ -8,14 +8,13 @@ import os
 import secrets
 from typing import Any, NamedTuple
 
-import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _checks, _output_files, _text_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _file
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.maps import _config
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._bands import Bands
@@ -71,17 +70,7 @@ def _write(path: str, kept: IndexRows, description: dict[str, Any]) -> None:
     if tables is not None and state.bands is not None and state.target is not None:
         further = {"heads": tables.heads, "links": tables.links[: state.n_rows]}
         description = {**description, "bands": [*state.bands, *state.target, kept.hash_key]}
-    codes = kept.codes(state)
-    sizes = [block.sizes for block in codes if block.sizes is not None]
-    if len(sizes) == len(codes):
-        further["sizes"] = np.concatenate(sizes)
-    _file.write(
-        path,
-        [block.array for block in codes],
-        np.concatenate([block.sampled for block in codes]),
-        {**description, **kept.like._description()},
-        further,
-    )
+    save_blocks(path, kept.codes(state), description, further)
 
 
 def load(path: str, make: Any, mmap_mode: Any) -> Any:

@@ -5,6 +5,7 @@ import pytest
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.codes import PackedCodes
+from sparsemaps.codes._packed import join_files
 from sparsemaps.text import HashingVectorizer
 
 X = np.random.default_rng(0).random((60, 20)) < 0.2
@@ -91,3 +92,19 @@ def test_blocks_of_other_texts():
 def test_bad_input(blocks, message):
     with pytest.raises(ValueError, match=message):
         PackedCodes.concatenate(blocks)
+
+
+def test_files_of_texts_and_of_a_matrix_are_files_of_texts(tmp_path):
+    vectorizer = HashingVectorizer(binary=True, alternate_sign=False, norm=None)
+    minhash = MinHash(n_hashes=50, bits=3, random_state=0).fit_any_width()
+    of_texts = minhash.encode_texts(vectorizer, ["a b", "c"], packed=True)
+    of_matrix = minhash.encode(X, packed=True)
+    paths = [str(tmp_path / name) for name in ("matrix.npy", "texts.npy")]
+    of_matrix.save(paths[0])
+    of_texts.save(paths[1])
+    join_files(paths, tmp_path / "both.npy")
+    found = PackedCodes.load(tmp_path / "both.npy")
+    expected = PackedCodes.concatenate([of_matrix, of_texts])
+    assert_same(found, expected)
+    assert found.config["texts"] == of_texts.config["texts"]
+    np.testing.assert_array_equal(found.sizes, expected.sizes)
