@@ -35,6 +35,7 @@ from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, Steps, counts, save_array
+from sparsemaps.files._row_names import read_comments, write_comments
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors import _containment, _hashing, _search
@@ -218,7 +219,7 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
         own = np.array(_digests(part, n))
         own[:, 0] += np.uint64(start)
         digests.append(own)
-        comments += [(start + row, text) for row, text in read_comments(part)]
+        comments += [(start + row, text) for row, text in read_comments(part, n)]
     save_array(path + LENGTHS, np.concatenate(lengths))
     save_array(path + DIGESTS, np.concatenate(digests).reshape(-1))
     for ending, arrays in ((CHECKSUMS, checksums), (KEYS, keys)):
@@ -240,21 +241,6 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
                     file.writelines(ids)
     join_files(parts, path)
     return n_records
-
-
-def write_comments(file: Any, comments: list[tuple[int, str]]) -> None:
-    """Write the numbers of rows, and the comments of their lines, which have no line end."""
-    lines = (f"{row}\t{text}\n".encode("utf-8", "surrogateescape") for row, text in comments)
-    file.writelines(lines)
-
-
-def read_comments(path: str) -> list[tuple[int, str]]:
-    """The comments of rows beside codes."""
-    if not os.path.exists(path + COMMENTS):
-        return []
-    with open(path + COMMENTS, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        lines = [line.removesuffix("\n").partition("\t") for line in file]
-    return [(int(row), text) for row, _, text in lines]
 
 
 # ---- pairs ---------------------------------------------------------------------------------------

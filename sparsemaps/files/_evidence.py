@@ -1,8 +1,6 @@
 """Why records were removed: a table of removals, a table of clusters, and a report."""
 
 import dataclasses
-import itertools
-import mmap
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +12,7 @@ import numpy as np
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._sources import BAD, IDS
+from sparsemaps._tools._sources import BAD
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import Earlier
@@ -24,6 +22,7 @@ from sparsemaps.files._removed_records import read_removals
 from sparsemaps.files._report import render
 from sparsemaps.files._reported import report_of, texts_of
 from sparsemaps.files._results import Results
+from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.neighbors._removals import Removals
 
 
@@ -32,17 +31,17 @@ def write_evidence(
 ) -> None:
     """Write the tables and the report that are asked for."""
     n_records, outputs, against = counts["records"], plan.outputs, plan.rule.against
-    ids = results.path(CODES + IDS)
+    codes = results.path(CODES)
     if outputs.clusters is not None:
         kind = ArrayKind(np.uint32, (n_records,))
         numbers = read_array(results.path(CLUSTERS), kind, mmap=True)
-        write_clusters(outputs.clusters, numbers, ids)
+        write_clusters(outputs.clusters, numbers, codes)
     if outputs.bad_records is not None:
-        _write_bad(outputs.bad_records, results.path(CODES + BAD))
+        _write_bad(outputs.bad_records, codes + BAD)
     if outputs.removed is None and outputs.report is None:
         return
     found = read_removals(results.path(REMOVED), n_records, against)
-    with names_of(n_records, ids, against) as name_of:
+    with names_of(n_records, codes, against) as name_of:
         if outputs.removed is not None:
             what = "containment" if plan.search.is_containment else "similarity"
             write_removals(outputs.removed, found, name_of, what)
@@ -127,17 +126,17 @@ def write_removals(output: Any, found: Removals, name_of: Callable[[int], str], 
 
 @contextmanager
 def names_of(
-    n_records: int, ids: str, against: Sequence[Earlier]
+    n_records: int, codes: str, against: Sequence[Earlier]
 ) -> Iterator[Callable[[int], str]]:
     """A function from a row to the name of its record. A record of an earlier delivery is
     DELIVERY:record."""
     with ExitStack() as stack:
-        names = [_Names(0, n_records, "", stack.enter_context(_ids(ids)))]
+        names = [_Names(0, n_records, "", stack.enter_context(names_of_rows(codes, n_records)))]
         first = n_records
         for earlier in against:
             path, n = earlier.codes.path, len(PackedCodes.load(earlier.codes))
             label = os.path.dirname(path) if earlier.kept is not None else path
-            name = stack.enter_context(_ids(path + IDS))
+            name = stack.enter_context(names_of_rows(path, n))
             names.append(_Names(first, n, f"{label}:", name))
             first += n
         yield lambda row: _name_of(row, names)
@@ -150,37 +149,10 @@ def _name_of(row: int, names: list[_Names]) -> str:
     raise AssertionError(row)
 
 
-@contextmanager
-def _ids(path: str) -> Iterator[Callable[[int], str]]:
-    """A function from the number of a record to its id, which is a line of the file; from 1 on if
-    there is no file."""
-    if not os.path.exists(path) or not os.path.getsize(path):
-        yield lambda row: str(row + 1)
-        return
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
-        ends = _ends_of_lines(lines)
-        yield lambda row: lines[int(ends[row]) : int(ends[row + 1]) - 1].decode(
-            "utf-8", "surrogateescape"
-        )
-
-
-def _ends_of_lines(lines: mmap.mmap) -> Array:
-    parts = [np.zeros(1, np.int64)]
-    for start in range(0, len(lines), 2**24):
-        block = np.frombuffer(lines[start : start + 2**24], np.uint8)
-        parts.append(np.flatnonzero(block == ord("\n")) + (start + 1))
-    return np.concatenate(parts)
-
-
-def write_clusters(output: Any, numbers: Array, ids: str) -> None:
+def write_clusters(output: Any, numbers: Array, codes: str) -> None:
     """Write lines of a record's number, or its id, and the number of its cluster, both from 1."""
-    with ExitStack() as stack:
-        file = stack.enter_context(_output_files.atomic_output(output))
-        names: Iterator[Any] = itertools.count(1)
-        if os.path.exists(ids):
-            lines = stack.enter_context(open(ids, encoding="utf-8", newline="\n"))
-            names = (line[:-1] for line in lines)
+    with names_of_rows(codes, len(numbers)) as name_of, _output_files.atomic_output(output) as file:
         for start in range(0, len(numbers), _LINES):
-            some = (numbers[start : start + _LINES].astype(np.int64) + 1).tolist()
-            text = "".join(f"{next(names)}\t{number}\n" for number in some)
-            file.write(text.encode())
+            some = numbers[start : start + _LINES].tolist()
+            lines = [f"{name_of(row)}\t{number + 1}\n" for row, number in enumerate(some, start)]
+            file.write("".join(lines).encode("utf-8", "surrogateescape"))

@@ -31,6 +31,7 @@ from sparsemaps.files._kept_records import Selection, check_outputs, format_of, 
 from sparsemaps.files._learning import Model, name_of, rows_of
 from sparsemaps.files._map import one_each
 from sparsemaps.files._results import Results, counts
+from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, codes_of, read_rows
 from sparsemaps.files._tasks import (
     Engine,
@@ -497,28 +498,16 @@ def _scored(
         if holds_codes(input):
             codes = PackedCodes.load(input)
             model._refuse_other_codes(codes)
-            ids = _ids_beside(input)
-            for start in range(0, len(codes), _CODED_ROWS):
-                some = codes[start : start + _CODED_ROWS]
-                names = None if ids is None else [next(ids) for _ in range(len(some))]
-                yield number, _Scored(model._scores(some), names)
+            has_ids = os.path.exists(os.fspath(input) + IDS)
+            with names_of_rows(input, len(codes)) as name:
+                for start in range(0, len(codes), _CODED_ROWS):
+                    some = codes[start : start + _CODED_ROWS]
+                    ids = [name(start + row) for row in range(len(some))] if has_ids else None
+                    yield number, _Scored(model._scores(some), ids)
             bar.add(os.path.getsize(input), len(codes))
             continue
         for part in read_rows(source, input, convert, n_jobs=n_jobs, bar=bar):
             yield number, part
-
-
-def _ids_beside(path: Any) -> Iterator[str] | None:
-    name = os.fspath(path) + IDS
-    if not os.path.exists(name):
-        return None
-
-    def lines() -> Iterator[str]:
-        with open(name, encoding="utf-8", newline="\n") as file:
-            for line in file:
-                yield line.removesuffix("\n")
-
-    return lines()
 
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})

@@ -3,17 +3,15 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sources import (
-    IDS,
     InputFile,
     expand,
     is_regular,
@@ -34,7 +32,6 @@ from sparsemaps.files._coded_records import (
     encode,
     holds_codes,
     ranges_of,
-    read_comments,
     similar,
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
@@ -42,6 +39,7 @@ from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, Steps, counts, save_array
+from sparsemaps.files._row_names import names_of_rows, read_comments
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import SharedSearch
 from sparsemaps.files._tasks import (
@@ -393,15 +391,17 @@ def _find_pairs(of: Any, path: str, how: How) -> list[int]:
 def _write_output(of: Any, path: str, how: How) -> bool:
     """Write the lines of pairs, unless an input has changed."""
     pairs, sides, output, inputs = of
-    names = [RowNames(side.path, sum(side.n_records)) for side in sides if side is not None]
-    most = names[0].n_rows - 1, names[-1].n_rows - 1
+    known = [(side.path, sum(side.n_records)) for side in sides if side is not None]
+    most = known[0][1] - 1, known[-1][1] - 1
     i, j = read_array(pairs, ArrayKind(np.uint32, (2, None), most), mmap=True)
     value = read_array(pairs + SIMILARITY, ArrayKind(np.float64, (len(i),)), mmap=True)
     with contextlib.ExitStack() as stack:
         file = output
         if not hasattr(output, "write"):
             file = stack.enter_context(_output_files.atomic_output(output))
-        _write_lines(file, (names[0], names[-1]), i.astype(np.int64), j.astype(np.int64), value)
+        names = [stack.enter_context(names_of_rows(*one)) for one in known]
+        comments = [dict(read_comments(*one)) for one in known]
+        _write_lines(file, (names[0], names[-1]), (comments[0], comments[-1]), (i, j, value))
         refuse_changes(inputs)
     return True
 
@@ -454,38 +454,20 @@ def _begun(
 # ---- lines ---------------------------------------------------------------------------------------
 
 
-class RowNames:
-    """What rows are called in an output: their ids, or their numbers, which count from 1; and the
-    comments of their lines. Both are beside the codes."""
-
-    def __init__(self, path: str, n_rows: int) -> None:
-        self.n_rows = n_rows
-        self.comments = dict(read_comments(path))
-        self._ids = path + IDS if os.path.exists(path + IDS) else None
-
-    def lookup(self, rows: Array) -> Callable[[int], str]:
-        """What gives the names of some rows, which ascend."""
-        if self._ids is None:
-            return lambda row: str(row + 1)
-        wanted = set(rows.tolist())
-        with open(self._ids, encoding="utf-8", newline="\n") as file:
-            names = {row: line[:-1] for row, line in enumerate(file) if row in wanted}
-        return names.__getitem__
-
-
 def _write_lines(
-    out: Any, names: tuple[RowNames, RowNames], i: Array, j: Array, value: Array
+    out: Any,
+    names: tuple[Callable[[int], str], ...],
+    comments: tuple[Mapping[int, str], ...],
+    pairs: tuple[Array, Array, Array],
 ) -> None:
-    named = [one.lookup(distinct(some)) for one, some in zip(names, (i, j), strict=True)]
-    has_comments = any(one.comments for one in names)
-    for start in range(0, len(i), _LINES):
-        some = slice(start, start + _LINES)
+    """Write lines of the two names of a pair, its similarity, and the comments of its rows."""
+    for start in range(0, len(pairs[0]), _LINES):
+        columns = (column[start : start + _LINES].tolist() for column in pairs)
         lines = []
-        for *pair, similarity in zip(i[some].tolist(), j[some].tolist(), value[some].tolist(),
-                                strict=True):  # fmt: skip
-            columns = [name(row) for name, row in zip(named, pair, strict=True)]
-            columns.append(f"{similarity:.6f}")
-            if has_comments:
-                columns += [one.comments.get(row, "") for one, row in zip(names, pair, strict=True)]
-            lines.append("\t".join(columns) + "\n")
+        for *pair, similarity in zip(*columns, strict=True):
+            words = [name(row) for name, row in zip(names, pair, strict=True)]
+            words.append(f"{similarity:.6f}")
+            if any(comments):
+                words += [known.get(row, "") for known, row in zip(comments, pair, strict=True)]
+            lines.append("\t".join(words) + "\n")
         out.write("".join(lines).encode("utf-8", "surrogateescape"))

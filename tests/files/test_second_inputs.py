@@ -10,7 +10,7 @@ from _data.labelled_records import records, rows, write_jsonl, write_rows
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps.files import Texts, _dedup_plan, _evidence, _pairs
+from sparsemaps.files import Texts, _dedup_plan, _evidence, _pairs, _row_names
 from sparsemaps.files._removed_records import Removals
 from sparsemaps.linear import KernelClassifier
 
@@ -71,8 +71,8 @@ def test_similarities_of_many_lines():
     """Each line has its own, also after those that are written at a time."""
     n = _pairs._LINES + 3
     out, numbers = io.BytesIO(), np.arange(n)
-    names = _pairs.RowNames("no such file", n)
-    _pairs._write_lines(out, (names, names), numbers, numbers, numbers / n)
+    names = 2 * (lambda row: str(row + 1),)
+    _pairs._write_lines(out, names, ({}, {}), (numbers, numbers, numbers / n))
     expected = [f"{i + 1}\t{i + 1}\t{i / n:.6f}" for i in range(n)]
     assert out.getvalue().decode().splitlines() == expected
 
@@ -212,7 +212,7 @@ def test_ends_of_the_lines_of_a_large_file(tmp_path):
         file.write(b"\n")
         file.flush()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
-            assert _evidence._ends_of_lines(lines).tolist() == [0, 2, 2**24 + 8]
+            assert _row_names._ends_of_lines(lines).tolist() == [0, 2, 2**24 + 8]
 
 
 # ---- labels --------------------------------------------------------------------------------------

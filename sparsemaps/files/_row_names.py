@@ -1,0 +1,68 @@
+"""Files beside codes that say what rows are called: their ids, and the comments of their lines."""
+
+import mmap
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._tools._sources import COMMENTS, IDS
+from sparsemaps._tools._typing import Array
+
+
+@contextmanager
+def names_of_rows(codes: Any, n_rows: int) -> Iterator[Callable[[int], str]]:
+    """A function from a row to its id, which is a line of the file of ids; to its number, from 1
+    on, if there is no such file. A ValueError if there are more or fewer lines than rows."""
+    path = os.fspath(codes) + IDS
+    if not os.path.exists(path) or not (n_rows or os.path.getsize(path)):
+        yield lambda row: str(row + 1)
+        return
+    with open(path, "rb") as file:
+        if not os.path.getsize(path):  # which cannot be mapped
+            raise _not_as_many(path, 0, n_rows)
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
+            ends = _ends_of_lines(lines)
+            if len(ends) - 1 != n_rows or ends[-1] != len(lines):
+                n_lines = len(ends) - 1 + (ends[-1] != len(lines))
+                raise _not_as_many(path, n_lines, n_rows)
+            yield lambda row: lines[ends[row] : ends[row + 1] - 1].decode(errors="surrogateescape")
+
+
+def _not_as_many(path: str, n_lines: int, n_rows: int) -> ValueError:
+    return ValueError(f"{path} must have a line for each of {n_rows} rows, got {n_lines} lines")
+
+
+def _ends_of_lines(lines: mmap.mmap) -> Array:
+    parts = [np.zeros(1, np.int64)]
+    for start in range(0, len(lines), 2**24):
+        block = np.frombuffer(lines[start : start + 2**24], np.uint8)
+        parts.append(np.flatnonzero(block == ord("\n")) + (start + 1))
+    return np.concatenate(parts)
+
+
+def write_comments(file: Any, comments: list[tuple[int, str]]) -> None:
+    """Write the numbers of rows, and the comments of their lines, which have no line end."""
+    lines = (f"{row}\t{text}\n".encode("utf-8", "surrogateescape") for row, text in comments)
+    file.writelines(lines)
+
+
+def read_comments(codes: Any, n_rows: int) -> list[tuple[int, str]]:
+    """The rows that have comments, ascending, and these."""
+    path = os.fspath(codes) + COMMENTS
+    if not os.path.exists(path):
+        return []
+    comments: list[tuple[int, str]] = []
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        for number, line in enumerate(file, 1):
+            row, _, text = line.removesuffix("\n").partition("\t")
+            least = comments[-1][0] + 1 if comments else 0
+            if not row.isdecimal() or not least <= int(row) < n_rows:
+                raise ValueError(
+                    f"{path}, line {number}: the row must be from {least} to {n_rows - 1}, "
+                    f"got {row[:20]!r}"
+                )
+            comments.append((int(row), text))
+    return comments
