@@ -386,7 +386,9 @@ def _one_task(plan: Plan, input: Any, path: str, how: How) -> list[int]:
         return contextlib.nullcontext(how.bar)
 
     with _output_files.atomic_output(path) as file:
-        return _write(plan._replace(n_jobs=how.n_jobs), [input], file, bar)
+        numbers = _write(plan._replace(n_jobs=how.n_jobs), [input], file, bar)
+        refuse_changes([input])
+    return numbers
 
 
 def _one_output(plan: Plan, progress: bool | None) -> list[int]:

@@ -316,8 +316,22 @@ def test_display():
     figure, ax = plt.subplots()
     again = display.plot(ax=ax)
     assert again.figure_ is figure
-    with pytest.raises(ValueError, match="one Axes or two"):
-        display.plot(ax=[ax, ax, ax])
+    for axes in ([ax], [ax, ax, ax]):
+        with pytest.raises(ValueError, match="one Axes or two"):
+            display.plot(ax=axes)
+    plt.close("all")
+
+
+def test_display_of_its_own_sizes_and_without_theory():
+    pytest.importorskip("matplotlib").use("agg")
+    import matplotlib.pyplot as plt
+
+    X, how = rows(6), {"n_seeds": 2, "random_state": 0}
+    for features, n_curves in ((CountSketch(n_components=64), 2), (Fastfood(hash_dim=16), 1)):
+        features.set_params(n_components=64)
+        display = KernelApproximationDisplay.from_estimator(features, X, **how)
+        assert [error.size for error in display.errors] == [4, 8, 16, 32, 64]
+        assert len(display.axes_[1].lines) == n_curves
     plt.close("all")
 
 

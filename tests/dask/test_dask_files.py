@@ -158,6 +158,99 @@ def test_other_file_systems(inputs, expected):
     assert X.shape[0] == 60 + 41 + 20
 
 
+class _Asking(fsspec.get_filesystem_class("memory")):
+    """Files in memory for those who know a word. What is told of a file or a folder is remembered,
+    and files appear as others read them: when they are whole or before."""
+
+    protocol = "asking"
+    store, pseudo_dirs, remembered, seen = {}, [""], {}, []
+
+    def __init__(self, word=None, **options):
+        super().__init__(**options)
+        if word != "sesame":
+            raise PermissionError("the word")
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.removeprefix("asking://"))
+
+    def unstrip_protocol(self, name):
+        return "asking://" + name.lstrip("/")
+
+    def _remembering(self, what, path, tell):
+        key = what, self._strip_protocol(path)
+        if key not in self.remembered:
+            self.remembered[key] = tell()
+        return self.remembered[key]
+
+    def info(self, path, **options):
+        return self._remembering("info", path, lambda: super(_Asking, self).info(path, **options))
+
+    def ls(self, path, detail=True, **options):
+        ls = super().ls
+        return self._remembering(f"ls {detail}", path, lambda: ls(path, detail=detail, **options))
+
+    def invalidate_cache(self, path=None):
+        self.remembered.clear()
+
+    def put_file(self, local, path, **options):
+        self.seen.append(path)
+        super().put_file(local, path, **options)
+
+    def mv(self, one, other, **options):
+        self.seen.append(other)
+        super().mv(one, other, **options)
+
+
+fsspec.register_implementation("asking", _Asking, clobber=True)
+
+
+def test_a_file_system_with_options_and_a_memory(inputs, tmp_path):
+    """Parts appear by their names when they are whole, and last of their files."""
+    content, url = Path(inputs[0]).read_bytes(), "asking://out"
+    options = {"storage_options": {"word": "sesame"}}
+    fs = fsspec.filesystem("asking", word="sesame")
+    fs.pipe_file("/rows/in.svm", content)
+    assert fs.ls("/rows", detail=False) == ["/rows/in.svm"]
+    with pytest.raises(PermissionError):
+        sd.map_files(CWS, "asking://rows/in.svm", url)
+    how = {"partition_bytes": len(content) // 3 + 1, "format": "npy", **options}
+    with dask.config.set(scheduler="synchronous"):
+        parts = sd.map_files(CWS, "asking://rows/in.svm", url, **how)
+    assert len(parts) == 3
+    names = [os.path.basename(path) for path in _Asking.seen]
+    assert [name for name in names if name.startswith("part-000001")] == [
+        "part-000001.npy.labels.npy", "part-000001.npy", "part-000001.npy.json",
+    ]  # fmt: skip
+    assert all(name.endswith(".tmp") for name in names if not name.startswith(("part", "_")))
+    # The memory tells of a file that was longer.
+    fs.pipe_file("/rows/in.svm", content + b"1 3:1\n")
+    fs.invalidate_cache()
+    assert fs.info("/rows/in.svm")["size"] > len(content)
+    fs.pipe_file("/rows/in.svm", content)
+    with pytest.raises(ValueError, match=r"in\.svm has changed meanwhile"):
+        sd.map_files(CWS, "asking://rows/in.svm", url, **how)
+
+
+def test_files_of_a_folder(inputs, tmp_path):
+    """Without hidden ones, and without folders."""
+    folder = tmp_path / "in"
+    (folder / "below.svm").mkdir(parents=True)
+    for name in ("below.svm/a", ".hidden.svm", "b.svm", "c.svm"):
+        (folder / name).write_bytes(Path(inputs[0]).read_bytes())
+    parts = sd.map_files(CWS, folder, tmp_path / "out")
+    expected = on_one_machine(tmp_path / "expected", [folder / "b.svm", folder / "c.svm"])
+    assert joined(parts) == expected
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="empty: there are no files"):
+        sd.map_files(CWS, [folder, tmp_path / "empty"], tmp_path / "other")
+
+
+def test_the_longest_line(inputs, tmp_path):
+    with pytest.raises(ValueError, match="line 2 is longer than max_line_bytes=20"):
+        sd.map_files(CWS, inputs[0], tmp_path / "out", source=Svmlight(max_line_bytes=20))
+
+
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
 def test_progress(inputs, expected, tmp_path, capsys, scheduler):
     """All bytes of the inputs are counted, compressed ones as they are."""
@@ -193,12 +286,15 @@ def test_resume_makes_what_is_missing(inputs, expected, tmp_path):
         os.unlink(part)
     (out / f".part-000001.svm.{0:032x}.tmp").write_bytes(b"half")
     (out / f".sparsemaps-{0:016x}.tmp").write_bytes(b"half")
+    own = out / f".sparsemaps-{0:016x}.tmp.own"  # a name that no task gives
+    own.write_bytes(b"precious")
     assert sd.map_files(CWS, inputs, out, partition_bytes=500) == parts
     assert joined(parts) == expected
     assert {part for part in parts if os.stat(part).st_mtime_ns == before[part]} == {*parts} - {
         *missing
     }
-    assert len(os.listdir(out)) == 2 * len(parts) + 1
+    assert own.read_bytes() == b"precious"
+    assert len(os.listdir(out)) == 2 * len(parts) + 2
 
 
 def test_a_part_that_a_killed_run_has_not_recorded(inputs, expected, tmp_path):
@@ -227,12 +323,27 @@ def test_another_call_is_made_anew_and_no_mix(inputs, expected, tmp_path):
         parts = sd.map_files(*arguments, out, **options)
         fresh = sd.map_files(*arguments, anew, resume=False, **options)
         assert [os.path.basename(part) for part in parts] == [*map(os.path.basename, fresh)]
-        assert sorted(os.listdir(out)) == sorted(os.listdir(anew))
+        endings = ("", ".json", ".labels.npy")[: 3 if "format" in options else 2]
+        names = [os.path.basename(part) + ending for part in parts for ending in endings]
+        assert {*os.listdir(out)} == {*names, "_sparsemaps.json"}
         assert joined(parts) == joined(fresh)
     assert joined(parts) == expected
     before = [os.stat(part).st_ino for part in parts]
     again = sd.map_files(CWS, inputs, out, partition_bytes=1000)
     assert [os.stat(part).st_ino for part in again] == before
+
+
+def test_other_ranges_of_a_file_are_other_parts(inputs, tmp_path):
+    """And all parts are made again where they are not to be taken."""
+    size = os.path.getsize(inputs[0])
+    expected = on_one_machine(tmp_path / "expected", inputs[0])
+    for n in (2, 3, 2):
+        parts = sd.map_files(CWS, inputs[0], tmp_path / "out", partition_bytes=-(-size // n))
+        assert len(parts) == n
+        assert joined(parts) == expected
+    before = [os.stat(part).st_ino for part in parts]
+    sd.map_files(CWS, inputs[0], tmp_path / "out", partition_bytes=-(-size // 2), resume=False)
+    assert not {*before} & {os.stat(part).st_ino for part in parts}
 
 
 def test_a_changed_input_is_mapped_again(tmp_path):
@@ -342,16 +453,21 @@ def test_what_the_command_cannot_do(inputs, tmp_path, monkeypatch, capsys, optio
     assert not (tmp_path / "out").exists()
 
 
-def test_an_input_that_changes_meanwhile(tmp_path, monkeypatch):
+@pytest.mark.parametrize("changed", ["time", "size"])
+def test_an_input_that_changes_meanwhile(tmp_path, monkeypatch, changed):
     """Its part does not appear."""
     from sparsemaps.dask import _ranges
 
     path = write(tmp_path / "in")
-    before = _ranges._open
+    before, about = _ranges._open, path.stat()
 
     def changing(part):
-        if part.start > 0:
+        if part.start > 0 and changed == "time":
             os.utime(path, ns=(1, 1))
+        elif part.start > 0:
+            with open(path, "ab") as file:
+                file.write(b"1 1:1\n")
+            os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
         return before(part)
 
     monkeypatch.setattr(_ranges, "_open", changing)

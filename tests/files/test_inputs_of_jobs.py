@@ -1,6 +1,8 @@
 """Inputs of jobs: those that change are refused, and those that can be read once are."""
 
 import contextlib
+import functools
+import io
 import os
 import re
 import shlex
@@ -16,7 +18,18 @@ from _scripts.programs import Program, posix
 
 from sparsemaps import MinHash
 from sparsemaps._tools import _locks, _output_files, _sources
-from sparsemaps.files import deduplicate_files, map_files, similar_pairs_of_files
+from sparsemaps.files import (
+    Svmlight,
+    deduplicate_files,
+    filter_files,
+    map_files,
+    predict_files,
+    similar_pairs_of_files,
+    train_files,
+)
+from sparsemaps.files._kernel_matrix import write_kernel_file
+from sparsemaps.kernels import min_max_kernel
+from sparsemaps.linear import KernelClassifier
 
 MINHASH = MinHash(n_hashes=32, random_state=0)
 ROWS = b"".join(b"%d 1:1 %d:1 %d:1\n" % (n % 2, n + 2, n + 3) for n in range(0, 40, 2)) * 2
@@ -121,6 +134,100 @@ def test_an_input_that_changes_gives_no_output(file, tmp_path, monkeypatch, job,
         assert n_opened == moment // 2 + 1
         left = {path.name for path in tmp_path.iterdir() if path.is_file()} - {"in.svm"}
         assert left == set()
+
+
+class _Disturbing(io.BytesIO):
+    """An output; when it gets a line of the second input, another file changes."""
+
+    def __init__(self, mark, path):
+        super().__init__()
+        self.mark, self.path = mark, path
+
+    def write(self, content):
+        if self.mark in content:
+            rewrite(self.path)
+        return super().write(content)
+
+
+@functools.lru_cache
+def model():
+    X = np.eye(4, 60)[[0, 1, 2, 3] * 5]
+    return KernelClassifier(MinHash(n_hashes=32, random_state=0)).fit(X, [0, 1] * 10)
+
+
+def two_inputs(file, output):
+    """Jobs of two inputs that write to an object, with what stands in the second input alone."""
+    both = [file, file.with_name("second.svm")]
+    return {
+        "map": (b"7 ", lambda: map_files(MINHASH, both, output)),
+        "dedup": (b"7 ", lambda: deduplicate_files(MINHASH, both, output)),
+        "predict": (b"41\t", lambda: predict_files(model(), both, output)),
+        "filter": (b"7 ", lambda: filter_files(model(), both, output, label=0, min_score=-9)),
+    }
+
+
+@pytest.mark.parametrize("job", ["map", "dedup", "predict", "filter"])
+def test_an_input_that_changes_while_another_is_read(file, job):
+    """After its own last reading."""
+    second = file.with_name("second.svm")
+    second.write_bytes(b"7 1:1 55:1 56:1\n")
+    mark, _ = two_inputs(file, None)[job]
+    output = _Disturbing(mark, file)
+    with pytest.raises(ValueError, match=r"in\.svm has changed meanwhile: its time"):
+        two_inputs(file, output)[job][1]()
+    assert mark in output.getvalue()
+
+
+@posix
+@pytest.mark.parametrize("job", ["train", "kernel"])
+def test_an_input_that_changes_before_a_pipe_is_read(file, tmp_path, job):
+    """The job opens the pipe when it has read the file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write():
+        with open(pipe, "wb") as rows:
+            rewrite(file)
+            rows.write(ROWS)
+
+    run = {
+        "train": lambda: train_files(model(), [file, pipe], tmp_path / "model"),
+        "kernel": lambda: write_kernel_file(
+            min_max_kernel, file, pipe, tmp_path / "out", source=Svmlight()
+        ),
+    }[job]
+    writer = threading.Thread(target=write)
+    writer.start()
+    with pytest.raises(ValueError, match=r"in\.svm has changed meanwhile: its time"):
+        run()
+    writer.join()
+    assert {path.name for path in tmp_path.iterdir()} == {"in.svm", "pipe"}
+
+
+def test_an_earlier_delivery_that_changes(file, tmp_path):
+    """While the records that are kept are written."""
+    deduplicate_files(MINHASH, file, tmp_path / "one")
+    codes = tmp_path / "one.stages" / "codes.npy"
+    (tmp_path / "second.svm").write_bytes(b"7 1:1 55:1 56:1\n")
+    output = _Disturbing(b"7 ", codes)
+    with pytest.raises(ValueError, match=r"codes\.npy has changed meanwhile: its time"):
+        deduplicate_files(MINHASH, tmp_path / "second.svm", output, against=tmp_path / "one.stages")
+
+
+def test_codes_that_change_while_they_are_read(file, tmp_path):
+    """Before an output of their own appears."""
+    codes = tmp_path / "codes.npy"
+    map_files(MINHASH, [file], codes, format="npy")
+
+    class Disturbed(KernelClassifier):
+        def _scores(self, some):
+            rewrite(codes)
+            return super()._scores(some)
+
+    disturbed = Disturbed(MINHASH).fit(np.eye(4, 60), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=r"codes\.npy has changed meanwhile: its time"):
+        predict_files(disturbed, codes, f"{tmp_path}/labels/")
+    assert not list((tmp_path / "labels").glob("codes*"))
 
 
 def test_an_input_that_is_removed(file):

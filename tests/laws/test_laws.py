@@ -10,7 +10,7 @@ from _oracles import theorems
 from sparsemaps.kernels import acos_kernel, min_max_kernel, rbf_kernel
 from sparsemaps.laws._agreements import JaccardLaw, MinMaxLaw, SignsLaw
 from sparsemaps.laws._inner_products import CountSketchLaw, ProjectionLaw
-from sparsemaps.laws._moments import Moments, Pairs, UnknownVarianceError
+from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 from sparsemaps.laws._product_law import ProductLaw
 from sparsemaps.laws._shift_invariant import FourierLaw
 
@@ -190,3 +190,48 @@ def test_the_variance_of_blocks(size):
         np.zeros(1), np.full(1, 0.3), "normal", common=np.full(1, -0.05), block=np.full(1, 4)
     )
     assert moments.variance(size)[0] == pytest.approx(covariances.mean())
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7, 13])
+@pytest.mark.parametrize("common", [0.0, -0.05])
+def test_the_variance_of_pairs_of_features(size, common):
+    """An estimate is 2 / size times a sum of cosines, of which the last one of an odd number counts
+    one half. Those of one block have a covariance."""
+    n = (size + 1) // 2
+    weights = np.full(n, 2 / size)
+    variances = np.full(n, 0.3)
+    if size % 2:
+        weights[-1], variances[-1] = 1 / size, 0.7
+    blocks = np.arange(n) // 2
+    covariances = np.where(blocks[:, None] == blocks, common, 0.0)
+    np.fill_diagonal(covariances, variances)
+    moments = Moments(
+        np.zeros(1), np.full(1, 0.6), "gamma", paired=True, single=np.full(1, 0.7),
+        common=np.full(1, common), block=np.full(1, 2),
+    )  # fmt: skip
+    assert moments.variance(size)[0] == pytest.approx(weights @ covariances @ weights)
+
+
+def test_pairs_within_an_angle():
+    """Also of the factors of a product; a row without entries has no angle to another one."""
+    angles = np.array([0.0, 0.3, 0.5, 1.0])
+    lengths = np.array([2.0, 1.0, 0.5, 1.0])
+    pairs = Pairs(
+        kernel=np.arange(6.0),
+        inner=np.append(np.cos(angles) * lengths * 3, [0, 0]),
+        square_x=np.append(lengths**2, [0, 0]),
+        square_y=np.array([9.0, 9, 9, 9, 1, 0]),
+        factors=(Pairs(kernel=np.arange(6.0) + 10),),
+    )
+    near = pairs.within(0.4)
+    assert near.kernel.tolist() == [0, 1]
+    assert near.square_x.tolist() == [4, 1]
+    assert near.factors[0].kernel.tolist() == [10, 11]
+    assert near.doubled.shape == (1,)  # what is not known of the pairs stays so
+    assert pairs.within(1.2).kernel.tolist() == [0, 1, 2, 3]
+
+
+def test_all_causes_are_in_the_bias():
+    bias = Bias(np.array([0.1]), np.array([0.02]), np.array([0.003]))
+    assert bias.total[0] == pytest.approx(0.123)
+    assert np.ravel(bias.means(np.array([1.0]))) == pytest.approx([1, 1.1, 1.12, 1.123])
