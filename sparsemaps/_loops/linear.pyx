@@ -18,6 +18,8 @@ cdef extern from "c/linear/one_hot.h" nogil:
         const uint8_t *sampled
 
 cdef extern from "c/linear/dual_descent.h" nogil:
+    enum:
+        MOST_MODELS
     ctypedef struct dual_problem:
         coded_rows rows
         Py_ssize_t n_rows
@@ -47,9 +49,8 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         uint32_t *columns
         Py_ssize_t stride
         unsigned going
-        dual_model models[8]
+        dual_model models[MOST_MODELS]
     ctypedef struct dual_descent_loops:
-        Py_ssize_t n_models
         void (*add_first)(const dual_problem *problem, dual_state *state) noexcept nogil
         void (*begin)(const dual_problem *problem, dual_state *state,
                       unsigned going) noexcept nogil
@@ -193,18 +194,14 @@ cdef const dual_descent_loops *loops = dual_descent_at(level)
 cdef const one_hot_scores_loops *score_loops = one_hot_scores_at(level)
 
 
-def most_models():
-    """How many models are best trained together."""
-    return loops.n_models
+most_models = MOST_MODELS  # that are trained together
 
 
 def stride_of(Py_ssize_t n_models):
     """The number of columns of the weights of some models that are trained together."""
-    if not 1 <= n_models <= loops.n_models:
-        raise ValueError(f"at most {loops.n_models} models are trained together, got {n_models}")
-    if n_models == 1:
-        return 1
-    return loops.n_models // 2 if n_models <= loops.n_models // 2 else loops.n_models
+    if not 1 <= n_models <= MOST_MODELS:
+        raise ValueError(f"at most {MOST_MODELS} models are trained together, got {n_models}")
+    return 1 if n_models == 1 else MOST_MODELS
 
 
 def add_scores(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_codes,

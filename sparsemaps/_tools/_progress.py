@@ -1,5 +1,6 @@
 """Progress bars: over the bytes and rows of several files, and over the steps of a job."""
 
+import contextlib
 import os
 import stat
 import threading
@@ -86,6 +87,21 @@ class FileProgress(Progress):
 
     def __init__(self, paths: Sequence[Any], shown: bool | None = None, title: str = "") -> None:
         super().__init__(_size(paths), shown, title)
+
+
+@contextlib.contextmanager
+def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
+    """A bar of models: a function to call with those that are solved, all, and passes so far."""
+    with _Bar(
+        unit=" models", desc="training", miniters=1, disable=None if shown is None else not shown
+    ) as bar:
+
+        def update(n_solved: int, n_models: int, n_passes: int) -> None:
+            bar.total = n_models
+            bar.set_postfix_str(f"pass {n_passes}" if n_passes else "", refresh=False)
+            bar.update(n_solved - bar.n)
+
+        yield update
 
 
 def counted(results: Iterable[T], total: int, shown: bool | None, title: str) -> Iterator[T]:

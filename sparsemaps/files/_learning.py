@@ -12,7 +12,7 @@ import numpy as np
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._progress import FileProgress, training
 from sparsemaps._tools._sources import (
     CLASSES,
     LABELS,
@@ -216,7 +216,11 @@ def train_files(
     )
     if isinstance(model, KernelRegressor) and rows.labels.dtype.kind == "U":
         raise ValueError("a regressor needs labels that are numbers, got strings")
-    model.fit(rows.codes, rows.labels)
+    with training(progress) as model._watch:
+        try:
+            model.fit(rows.codes, rows.labels)
+        finally:
+            del model._watch
     model.save(output)
     return TrainedModel(model, len(rows.codes))
 

@@ -55,6 +55,9 @@ class CodesModel(_sklearn.BaseEstimator):
     n_iter_: int
     _few: FewRows
 
+    _watch: _solver.Watch | None = None
+    """What `fit` tells how far it is."""
+
     # ---- rows ------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
@@ -175,6 +178,7 @@ class CodesModel(_sklearn.BaseEstimator):
         for number, solution in _solver.solve(
             rows, objective, n_models, tol=float(self.tol), max_iter=self.max_iter,
             seed=_seeding.draw_seed(self.random_state), n_jobs=self.n_jobs,
+            watch=self._watch,
         ):  # fmt: skip
             weights[:, number] = solution.weights
             intercepts[number] = bias * solution.last_weight

@@ -1,7 +1,9 @@
 """Training: a problem for each model; groups of them are solved by turns of compiled loops."""
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +18,22 @@ from sparsemaps.linear._losses import Objective
 BLOCK_BYTES = 2**28
 """Codes of more bytes that are mapped into memory are trained on in blocks of this size."""
 
-_TURN_CODES = 2**26
-"""Codes that a turn reads, in about 50 ms. Signals are handled between turns."""
+_SECONDS = 0.1
+"""How long threads work on groups. Then signals are handled."""
+
+_TURN_CODES = 2**24
+"""Codes that a turn reads, in about 12 ms."""
 
 _BLOCK_PASSES = 8
 """The largest number of passes over a block while it is in memory."""
 
 _LARGEST_WIDTH = 2**31 - 2**4
 """The largest number of weights of a model: numbers of columns have 32 bits."""
+
+
+Watch = Callable[[int, int, int], Any]
+"""A function that is called several times a second while problems are solved: with the number of
+models that are solved, of all models, and of passes over the rows so far by those in work."""
 
 
 class Rows(NamedTuple):
@@ -59,12 +69,9 @@ def solve(
     max_iter: int,
     seed: int,
     n_jobs: int | None,
-    done: Callable[[], Any] | None = None,
+    watch: Watch | None = None,
 ) -> Iterator[tuple[int, Solution]]:
-    """Solve the problems, in any order, and yield the number and the solution of each.
-
-    `done` is called after each turn.
-    """
+    """Solve the problems, in any order, and yield the number and the solution of each."""
     codes = rows.codes
     key, key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
     n_jobs = _threads.resolve_n_jobs(n_jobs)
@@ -76,34 +83,45 @@ def solve(
     n_groups = len(cuts) - 1
     if codes.array.nbytes > BLOCK_BYTES and is_mapped(codes.array):
         groups = [begin(number) for number in range(n_groups)]
-        _solve_by_blocks(rows, groups, tol, max_iter, key_of_blocks, n_jobs, done)
+        _solve_by_blocks(rows, groups, tol, max_iter, key_of_blocks, n_jobs, watch)
         for group in groups:
             yield from group.solutions()
         return
 
-    def turn(group: _Group) -> _Group:
-        not_within = group.turn(0, codes.array, codes.sampled, max_iter)
-        if not group.goes_on:
-            group.going = not_within
-        return group
+    unbegun, waiting = deque(range(n_groups)), deque[_Group]()
 
-    # One group more than there are threads takes turns with the others, so that the threads end
-    # together: of three groups and two threads, each group has two turns of three.
-    most = n_jobs + 1 if n_jobs > 1 else 1
-    n_begun = 0
-    unfinished: deque[_Group] = deque()
-    while unfinished or n_begun < n_groups:
-        while n_begun < n_groups and len(unfinished) < most:
-            unfinished.append(begin(n_begun))
-            n_begun += 1
-        turning = [(unfinished.popleft(),) for _ in range(min(n_jobs, len(unfinished)))]
-        for group in _threads.stream(turn, turning, n_jobs):
-            if done is not None:
-                done()
+    def take() -> _Group | None:
+        """Return a group that no thread has. The last ones take turns, so that the threads end
+        together."""
+        try:
+            if 0 < len(unbegun) < n_jobs or not waiting:
+                return begin(unbegun.popleft())
+            return waiting.popleft()
+        except IndexError:
+            return None
+
+    def work() -> list[_Group]:
+        """Work on groups for some time, and return those that are solved: at most two, as solved
+        groups take memory until their models are yielded."""
+        end, solved = time.monotonic() + _SECONDS, list[_Group]()
+        while len(solved) < 2 and (group := take()) is not None:
+            not_within = group.turn(0, codes.array, codes.sampled, max_iter)
+            while group.goes_on and time.monotonic() < end:
+                not_within = group.turn(0, codes.array, codes.sampled, max_iter)
             if group.goes_on:
-                unfinished.append(group)
-            else:
-                yield from group.solutions()
+                waiting.append(group)
+                break
+            group.going = not_within
+            solved.append(group)
+        return solved
+
+    n_solved = 0
+    while unbegun or waiting:
+        for group in chain.from_iterable(_threads.stream(work, [()] * n_jobs, n_jobs)):
+            n_solved += len(group.numbers)
+            yield from group.solutions()
+        if watch is not None:
+            watch(n_solved, n_models, max((group.n_passes() for group in waiting), default=0))
 
 
 def _cuts(n_models: int, n_jobs: int) -> list[int]:
@@ -112,7 +130,7 @@ def _cuts(n_models: int, n_jobs: int) -> list[int]:
     A group costs little less than one that is full. So they are full but the first; but where that
     leaves threads without a group, there is one of equal size for each thread.
     """
-    full = _kernel.most_models()
+    full = _kernel.most_models
     if n_models > n_jobs * full:
         rest = n_models % full
         return [0] * (rest > 0) + list(range(rest, n_models + 1, full))
@@ -192,6 +210,10 @@ class _Group:
             self._of_rows = None
         return int(not_within)
 
+    def n_passes(self) -> int:
+        """The passes over rows, of the model that has most."""
+        return max(self._descent.n_passes(m) for m in range(len(self.numbers)))
+
     def violations(self, m: int) -> tuple[float, float, float]:
         """As `violations` of the compiled class says."""
         found: tuple[float, float, float] = self._descent.violations(m)
@@ -232,8 +254,8 @@ def _solve_by_blocks(
     tol: float,
     max_iter: int,
     key: int,
-    n_jobs: int | None,
-    done: Callable[[], Any] | None,
+    n_jobs: int,
+    watch: Watch | None,
 ) -> None:
     """Turns of all models on one block of rows after the other (Yu, Hsieh, Chang & Lin 2010).
 
@@ -262,9 +284,10 @@ def _solve_by_blocks(
                     group.turn(start, block, sampled, _BLOCK_PASSES)  # noqa: B023
 
                 _threads.run(turn, [(group,) for group in turning], n_jobs)
-                if done is not None:
-                    done()
                 turning = [group for group in turning if group.goes_on]
+            if watch is not None:
+                going_models = sum(group.going.bit_count() for group in groups)
+                watch(len(rounds) - going_models, len(rounds), round_number)
             for group, m in rounds:
                 if group.going >> m & 1:
                     rounds[group, m].add(*group.violations(m))

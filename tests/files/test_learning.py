@@ -63,6 +63,20 @@ def test_training_on_codes_is_training_on_their_texts(trained, tmp_path):
         files.train_files(text_model(), tmp_path / "1.npy", tmp_path / "other")
 
 
+def test_the_bar_of_training(tmp_path, capsys):
+    write_jsonl(tmp_path / "in.jsonl", records())
+    model = text_model()
+    files.train_files(
+        model, tmp_path / "in.jsonl", tmp_path / "model", source=Texts(label_field="label"),
+        progress=True,
+    )  # fmt: skip
+    last = capsys.readouterr().err.split("\r")[-1]
+    n_models = len(model.intercept_)
+    assert last.startswith("training: 100%")
+    assert f" {n_models}/{n_models} " in last
+    assert "_watch" not in vars(model)
+
+
 def test_regression(tmp_path):
     X, _ = rows()
     y = X.sum(axis=1)

@@ -5,6 +5,7 @@ import pytest
 
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps._loops import linear as kernel
+from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import KernelClassifier, _solver
 
 
@@ -15,7 +16,7 @@ def test_groups_of_models(n_models):
         sizes = np.diff(cuts)
         assert cuts[0] == 0
         assert cuts[-1] == n_models
-        full = kernel.most_models()
+        full = kernel.most_models
         assert 1 <= sizes.min() <= sizes.max() <= full
         if n_models > n_jobs * full:  # as few groups as there can be
             assert len(sizes) == -(-n_models // full)
@@ -25,33 +26,95 @@ def test_groups_of_models(n_models):
             assert sizes.max() <= sizes.min() + 1
 
 
-def test_threads_take_turns_and_change_no_bit(monkeypatch):
-    """20 classes in turns of a few rows. No more groups are begun than the threads and one."""
-    monkeypatch.setattr(_solver, "_TURN_CODES", 2**10)
-    rng = np.random.default_rng(0)
-    X, y = rng.gamma(0.5, size=(200, 12)), rng.integers(0, 20, 200)
-    map = ConsistentWeightedSampling(n_hashes=50, bits=4, random_state=0)
-    alive, most = set(), 0
+class Count:
+    """The largest number of groups that have begun and whose models are not yielded."""
+
+    def __init__(self):
+        self.alive, self.most = set(), 0
+
+    def begin(self, group):
+        self.alive.add(group)
+        self.most = max(self.most, len(self.alive))
+
+
+def counted(monkeypatch):
+    """The count of groups from here on."""
+    count = Count()
 
     class Group(_solver._Group):
         def turn(self, *arguments):
-            nonlocal most
-            alive.add(self)
-            most = max(most, len(alive))
+            count.begin(self)
             return super().turn(*arguments)
 
         def solutions(self):
-            alive.discard(self)
+            count.alive.discard(self)
             return super().solutions()
 
     monkeypatch.setattr(_solver, "_Group", Group)
+    return count
+
+
+def test_threads_take_turns_and_change_no_bit(monkeypatch):
+    """20 classes in turns of a few rows. Of three groups for each thread at most, some are solved
+    and their models are not yielded yet."""
+    monkeypatch.setattr(_solver, "_TURN_CODES", 2**10)
+    monkeypatch.setattr(_solver, "_SECONDS", 1e-4)
+    rng = np.random.default_rng(0)
+    X, y = rng.gamma(0.5, size=(200, 12)), rng.integers(0, 20, 200)
+    map = ConsistentWeightedSampling(n_hashes=50, bits=4, random_state=0)
+    count = counted(monkeypatch)
     found = []
     for n_jobs in (1, 2, 3, 30):
-        most = 0
+        count.most = 0
         model = KernelClassifier(map, random_state=0, n_jobs=n_jobs).fit(X, y)
         found.append((model.coef_, model.intercept_, model.n_iter_))
-        assert most <= (n_jobs + 1 if n_jobs > 1 else 1)
+        assert count.most <= 3 * n_jobs
     for coef, intercept, n_iter in found[1:]:
         assert (coef == found[0][0]).all()
         assert (intercept == found[0][1]).all()
         assert n_iter == found[0][2]
+
+
+def rows_and_classes(n_classes):
+    rng = np.random.default_rng(0)
+    return rng.gamma(0.5, size=(200, 12)), rng.integers(0, n_classes, 200)
+
+
+MAP = ConsistentWeightedSampling(n_hashes=50, bits=4, random_state=0)
+
+
+def test_solved_groups_do_not_wait(monkeypatch):
+    """All 13 groups are solved sooner than threads are to be asked."""
+    monkeypatch.setattr(_solver, "_SECONDS", 60.0)
+    count = counted(monkeypatch)
+    KernelClassifier(MAP, random_state=0).fit(*rows_and_classes(52))
+    assert count.most == 2
+
+
+def test_what_a_fit_tells(monkeypatch):
+    monkeypatch.setattr(_solver, "_TURN_CODES", 2**10)
+    monkeypatch.setattr(_solver, "_SECONDS", 0.0)
+    model = KernelClassifier(MAP, random_state=0, n_jobs=2)
+    told = []
+    model._watch = lambda *numbers: told.append(numbers)
+    model.fit(*rows_and_classes(20))
+    n_solved, n_models, n_passes = zip(*told, strict=True)
+    assert n_solved[0] == 0
+    assert list(n_solved) == sorted(n_solved)
+    assert told[-1] == (20, 20, 0)
+    assert set(n_models) == {20}
+    assert 1 < max(n_passes) <= model.n_iter_
+
+
+def test_what_a_fit_tells_of_blocks(monkeypatch, tmp_path):
+    X, y = rows_and_classes(3)
+    codes = MAP.fit(X).encode(X, packed=True)
+    codes.save(tmp_path / "codes")
+    monkeypatch.setattr(_solver, "BLOCK_BYTES", codes.array.nbytes // 3)
+    model = KernelClassifier(MAP, random_state=0)
+    told = []
+    model._watch = lambda *numbers: told.append(numbers)
+    model.fit(PackedCodes.load(tmp_path / "codes"), y)
+    assert told[0] == (0, 3, 0)
+    assert {n_models for _, n_models, _ in told} == {3}
+    assert sorted({n_passes for *_, n_passes in told}) == list(range(model.n_iter_))

@@ -376,8 +376,8 @@ def test_blocks_have_the_same_optimum(tmp_path, monkeypatch):
 def test_models_do_not_depend_on_those_they_are_trained_with(loss, C, bits):
     """Each alone, in the same order of rows, and in turns that end anywhere: the same bits."""
     packed, _, _, _ = coded(bits, n_hashes=21)
-    y = np.random.default_rng(0).integers(0, kernel.most_models(), len(packed)).astype(np.int32)
-    for n_models in range(1, kernel.most_models() + 1):
+    y = np.random.default_rng(0).integers(0, kernel.most_models, len(packed)).astype(np.int32)
+    for n_models in range(1, kernel.most_models + 1):
         together = trained_together(packed, loss, C, 1e-3, 7, y, 0, n_models, max_visits=17)
         for label, found in enumerate(together):
             (alone,) = trained_together(packed, loss, C, 1e-3, 7, y, label, 1)
@@ -446,7 +446,7 @@ def test_turns_that_do_not_fit_are_refused():
     for number in (-1, 1):
         with pytest.raises(IndexError):
             descent.violations(number)
-    for number in (0, kernel.most_models() + 1):
+    for number in (0, kernel.most_models + 1):
         with pytest.raises(ValueError, match="models are trained together"):
             kernel.stride_of(number)
 

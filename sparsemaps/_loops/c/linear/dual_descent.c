@@ -5,11 +5,10 @@
 #include "random.h"
 #include "vectors.h"
 
-enum { MODELS = REGISTER_BYTES / sizeof(double) };
-
-typedef double half_register_f64 __attribute__((vector_size(REGISTER_BYTES / 2), may_alias));
-typedef double half_register_f64_anywhere
-    __attribute__((vector_size(REGISTER_BYTES / 2), aligned(8), may_alias));
+/* The numbers of a column of several models. */
+typedef double models_f64 __attribute__((vector_size(MOST_MODELS * sizeof(double)), may_alias));
+typedef double models_f64_anywhere
+    __attribute__((vector_size(MOST_MODELS * sizeof(double)), aligned(8), may_alias));
 
 /* ---- features ------------------------------------------------------------------------------ */
 
@@ -73,28 +72,29 @@ INLINE double sum_at(double *v, ptrdiff_t n, features row, features changed, dou
                          : sum_by(v, n, row, changed, change, 1, 0);
 }
 
-/* Of several models, the numbers of a column stand in a register, or in half of one. */
-#define NAME(name) name##_of_all
-#define VECTOR register_f64
-#define VECTOR_ANYWHERE register_f64_anywhere
-#include "model_sums.template.h"
-
-#define NAME(name) name##_of_half
-#define VECTOR half_register_f64
-#define VECTOR_ANYWHERE half_register_f64_anywhere
-#include "model_sums.template.h"
-
-/* The sums of `stride` models. */
-INLINE void sums_at(const double *v, ptrdiff_t n, features row, ptrdiff_t stride, double *sums)
+/* The sums of several models. */
+INLINE void sums_by(const double *v, ptrdiff_t n, features row, int of_bytes, double *sums)
 {
-    if (stride == MODELS && row.bytes != NULL)
-        sums_by_of_all(v, n, row, 1, sums);
-    else if (stride == MODELS)
-        sums_by_of_all(v, n, row, 0, sums);
-    else if (row.bytes != NULL)
-        sums_by_of_half(v, n, row, 1, sums);
+    models_f64 lanes[SUM_LANES] = {{0.0}};
+    ptrdiff_t j = 0;
+    for (; j + SUM_LANES <= n; j += SUM_LANES)
+#pragma GCC unroll 8
+        for (int l = 0; l < SUM_LANES; l++)
+            lanes[l] += *(const models_f64 *)(v + column_of(row, j + l, of_bytes) * MOST_MODELS);
+#pragma GCC unroll 8
+    for (int l = 0; l < SUM_LANES - 1; l++)
+        if (l < n - j)
+            lanes[l] += *(const models_f64 *)(v + column_of(row, j + l, of_bytes) * MOST_MODELS);
+    *(models_f64_anywhere *)sums = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6]))
+                                   + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+INLINE void sums_at(const double *v, ptrdiff_t n, features row, double *sums)
+{
+    if (row.bytes != NULL)
+        sums_by(v, n, row, 1, sums);
     else
-        sums_by_of_half(v, n, row, 0, sums);
+        sums_by(v, n, row, 0, sums);
 }
 
 /* Add changes of the models to v at a row. */
@@ -104,10 +104,10 @@ INLINE void add_by(double *v, ptrdiff_t n, features row, const double *changes, 
     if (stride == 1) {
         for (ptrdiff_t j = 0; j < n; j++)
             v[column_of(row, j, of_bytes)] += changes[0];
-    } else if (stride == MODELS) {
-        add_by_of_all(v, n, row, of_bytes, changes);
     } else {
-        add_by_of_half(v, n, row, of_bytes, changes);
+        const models_f64 all = *(const models_f64_anywhere *)changes;
+        for (ptrdiff_t j = 0; j < n; j++)
+            *(models_f64 *)(v + column_of(row, j, of_bytes) * MOST_MODELS) += all;
     }
 }
 
@@ -267,12 +267,12 @@ INLINE void scores_of(const dual_problem *p, dual_state *s, uint32_t row, visite
                       ptrdiff_t stride, double *scores)
 {
     const ptrdiff_t k = p->rows.n_codes;
-    double sums[MODELS] = {0.0};
+    double sums[MOST_MODELS] = {0.0};
     if (p->rows.sampled[row]) {
         uint32_t *columns = last->free;
         const features here = features_of(&p->rows, row, columns);
         if (stride > 1)
-            sums_at(s->v, k, here, stride, sums);
+            sums_at(s->v, k, here, sums);
         else
             sums[0] = sum_at(s->v, k, here, last->row, last->change);
         *last = (visited_last){.row = here, .free = last->taken, .taken = columns};
@@ -477,9 +477,7 @@ INLINE int descend_of(const dual_problem *p, dual_state *s, int max_passes, int6
 {
     if (s->stride == 1)
         return descend_by(p, s, max_passes, max_visits, loss, 1);
-    if (s->stride < MODELS)
-        return descend_by(p, s, max_passes, max_visits, loss, MODELS / 2);
-    return descend_by(p, s, max_passes, max_visits, loss, MODELS);
+    return descend_by(p, s, max_passes, max_visits, loss, MOST_MODELS);
 }
 
 static int descend(const dual_problem *problem, dual_state *state, int max_passes,
@@ -500,7 +498,6 @@ static int descend(const dual_problem *problem, dual_state *state, int max_passe
 }
 
 const dual_descent_loops TABLE(dual_descent)[] = {{
-    .n_models = MODELS,
     .add_first = add_first,
     .begin = begin,
     .descend = descend,

@@ -24,7 +24,9 @@
 
 enum { SQUARED_HINGE, HINGE, LOG_LOSS, SQUARED_EPSILON_INSENSITIVE, EPSILON_INSENSITIVE };
 
-enum { MOST_MODELS = 8 }; /* that are trained together: `active` has a bit for each */
+/* Models that are trained together at most. With 8, a column fills a line of the cache, but twice as
+ * many columns are in use; a model then takes as long, within a tenth, and threads are less even. */
+enum { MOST_MODELS = 4 };
 
 typedef struct {
     coded_rows rows;
@@ -62,7 +64,7 @@ typedef struct {
     uint32_t *order; /* of the rows that this pass visits */
     uint8_t *active; /* of each row: the models which it has not left */
     uint32_t *columns;   /* scratch: those of two rows */
-    ptrdiff_t stride;    /* 1, or the number of models of the table of loops, or half of that */
+    ptrdiff_t stride;    /* 1, or MOST_MODELS */
     unsigned going;      /* models that have not converged in this turn */
     ptrdiff_t n_weighed; /* rows whose C_i is not 0 */
     ptrdiff_t n_order;
@@ -73,7 +75,6 @@ typedef struct {
 } dual_state;
 
 typedef struct {
-    ptrdiff_t n_models; /* that are trained together at best: as many as a register holds numbers */
     /* The first values of the dual variables of these rows, which are 0 before. */
     void (*add_first)(const dual_problem *problem, dual_state *state);
     /* Begin a turn of the models `going` with these rows: no row has left. */
