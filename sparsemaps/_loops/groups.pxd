@@ -24,6 +24,7 @@ cdef extern from "c/rows/groups.h" nogil:
         uint32_t *positions
         uint32_t *batch_ends
         uint32_t *slots
+        uint32_t *row_starts
         float *logarithms
         double power
         uint64_t **words
@@ -65,9 +66,11 @@ cdef inline bint fits(const csr_block *rows, bint is_signed) noexcept nogil:
 
 
 cdef inline int open_groups(groups_t *groups, Scratch scratch, const csr_block *rows, uint64_t key,
-                            bint is_signed, size_t row_bytes, double power=0) except -1:
+                            bint is_signed, size_t row_bytes, double power=0,
+                            bint in_batches=True) except -1:
     """Before the first group of rows; a tile of a row's sums takes `row_bytes`. With a `power`,
-    groups have the logarithms of values to that power. The memory is that of `scratch`."""
+    groups have the logarithms of values to that power. Entries are batch after batch, or row after
+    row. The memory is that of `scratch`."""
     cdef group_t *group = &groups.group
     cdef int64_t n = min(rows.indptr[rows.n_rows] - rows.indptr[0], <int64_t>GROUP_ENTRIES)
     groups.loops = groups_at(level, rows.value_size, rows.index_size)
@@ -81,8 +84,12 @@ cdef inline int open_groups(groups_t *groups, Scratch scratch, const csr_block *
     group.words[0] = <uint64_t *>scratch.take(n * sizeof(uint64_t))
     group.words[1] = <uint64_t *>scratch.take(n * sizeof(uint64_t))
     group.positions = <uint32_t *>scratch.take(n * sizeof(uint32_t))
-    group.slots = <uint32_t *>scratch.take(n * sizeof(uint32_t))
-    group.batch_ends = <uint32_t *>scratch.take((n // GROUP_BATCH + 1) * sizeof(uint32_t))
+    group.slots = <uint32_t *>scratch.take((n + 1) * sizeof(uint32_t))
+    if in_batches:
+        group.batch_ends = <uint32_t *>scratch.take((n // GROUP_BATCH + 1) * sizeof(uint32_t))
+    else:
+        group.batch_ends = NULL
+        group.row_starts = <uint32_t *>scratch.take(groups.max_rows * sizeof(uint32_t))
     group.power = power
     group.logarithms = <float *>scratch.take(n * sizeof(float)) if power != 0 else NULL
     groups.sums = scratch.take(groups.max_rows * row_bytes)

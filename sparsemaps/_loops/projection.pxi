@@ -8,7 +8,7 @@
 # group and a tile of projections, so the more rows share their columns the cheaper they are. Random
 # signs cost little, and are made again for each row.
 # Normal entries are quantiles of uniform numbers (normals.h); others are read from a table.
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from sparsemaps._loops.arrays cimport (array_t, csr_block, csr_of, dense_output, indices_from,
@@ -27,11 +27,17 @@ cdef extern from "c/maps/projection.h" nogil:
         PROJECTION_PARTS
         PROJECTION_TILE
         PROJECTION_SIGNS
+        PROJECTION_COLUMN_BYTES
+    ctypedef struct projection_t:
+        int distribution
+        const float *quantiles
+        void *columns
+        uint32_t *next
     ctypedef struct projection_loops:
         void (*draw)(int distribution, const float *quantiles, uint64_t start, Py_ssize_t n,
                      float *out) noexcept nogil
-        void (*add)(int distribution, const float *quantiles, uint64_t tile, const group_t *group,
-                    void *sums) noexcept nogil
+        void (*add)(const projection_t *projection, uint64_t tile, const group_t *group,
+                    Py_ssize_t n_rows, void *sums) noexcept nogil
         void (*sign_starts)(uint64_t key, const void *indices, size_t index_size, Py_ssize_t n,
                             uint64_t *starts) noexcept nogil
         void (*add_signs)(const uint64_t *starts, Py_ssize_t n, uint64_t tile, const void *values,
@@ -89,16 +95,21 @@ cdef int project_in_groups(const csr_block *rows, uint64_t key, int distribution
     cdef const projection_loops *loops = projection_at(level, rows.value_size)
     cdef size_t tile_bytes = PROJECTION_TILE * rows.value_size
     cdef groups_t groups
+    cdef projection_t projection
     cdef Scratch scratch = borrow_scratch()
+    cdef int64_t n_entries = rows.indptr[rows.n_rows] - rows.indptr[0]
     cdef char *sums
-    open_groups(&groups, scratch, rows, key, False, tile_bytes)
+    open_groups(&groups, scratch, rows, key, False, tile_bytes, 0, False)
     sums = <char *>groups.sums
+    projection.distribution, projection.quantiles = distribution, quantiles
+    projection.columns = scratch.take(min(n_entries * tile_bytes, <size_t>PROJECTION_COLUMN_BYTES))
+    projection.next = <uint32_t *>scratch.take(groups.max_rows * sizeof(uint32_t))
     with nogil:
         while next_group(&groups):
             for tile in range(n_tiles):
                 memset(sums, 0, groups.n_rows * tile_bytes)
                 while next_part(&groups):
-                    loops.add(distribution, quantiles, tile, &groups.group, sums)
+                    loops.add(&projection, tile, &groups.group, groups.n_rows, sums)
                 for row in range(groups.n_rows):
                     emit_projections(loops, rows, sums + row * tile_bytes, groups.start + row,
                                      PROJECTION_TILE * tile, output)

@@ -130,6 +130,9 @@ def test_against_reference(name, dtype):
         np.testing.assert_array_equal(
             found, reference.project(13, *row, n, name, TABLE), strict=True
         )
+    part = np.empty((3, n), dtype)
+    loops.project(*open_rows(X).block(2, 5), 13, kind, n, part, quantiles=TABLE)
+    np.testing.assert_array_equal(part, out[2:], strict=True)
 
 
 def test_drawn_signs_are_those_of_projections():

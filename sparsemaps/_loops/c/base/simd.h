@@ -68,6 +68,35 @@ INLINE int register_any(register_mask mask)
 }
 #endif
 
+/* The highest bit of each word, that of the first one lowest: what a comparison gives, in few bits. */
+INLINE uint64_t register_bits_f32(register_u32 words)
+{
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask((__m512i)words);
+#elif defined(__AVX2__)
+    return (uint64_t)_mm256_movemask_ps((__m256)words);
+#else
+    uint64_t bits = 0;
+    for (size_t l = 0; l < sizeof words / sizeof words[0]; l++)
+        bits |= (uint64_t)(words[l] >> 31) << l;
+    return bits;
+#endif
+}
+
+INLINE uint64_t register_bits_f64(register_u64 words)
+{
+#if defined(__AVX512F__)
+    return _mm512_movepi64_mask((__m512i)words);
+#elif defined(__AVX2__)
+    return (uint64_t)_mm256_movemask_pd((__m256d)words);
+#else
+    uint64_t bits = 0;
+    for (size_t l = 0; l < sizeof words / sizeof words[0]; l++)
+        bits |= words[l] >> 63 << l;
+    return bits;
+#endif
+}
+
 /* table[i % 16] for each i; the table begins at a multiple of 64 bytes. */
 INLINE register_f32 register_of_16_f32(const float *table, register_u32 i)
 {

@@ -27,12 +27,25 @@ enum { PROJECTION_HALF = 32, PROJECTION_TILE = 2 * PROJECTION_HALF };
 /* Random signs are so cheap that each row makes its own, for so many entries at a time. */
 enum { PROJECTION_SIGNS = 256 };
 
+/* Columns that are drawn at a time: a tile of them stays in a cache, the first one where rows have
+ * several entries of so few columns, or else the second one. */
+enum { PROJECTION_FEW_BYTES = 1 << 15, PROJECTION_COLUMN_BYTES = 1 << 19 };
+
+typedef struct {
+    int distribution;
+    const float *quantiles;
+    void *
+        columns; /* scratch for PROJECTION_COLUMN_BYTES, or a tile of all columns if that is less */
+    uint32_t *next; /* scratch for the next entry of each row */
+} projection_t;
+
 typedef struct {
     /* The first n components of one column, a multiple of PROJECTION_TILE. */
     void (*draw)(int distribution, const float *quantiles, uint64_t start, ptrdiff_t n, float *out);
-    /* Add value * component of each entry of a group to its row's sums, PROJECTION_TILE of them. */
-    void (*add)(int distribution, const float *quantiles, uint64_t tile, const group_t *group,
-                void *sums);
+    /* Add value * component of each entry of a group, which are row after row, to its row's sums,
+     * PROJECTION_TILE of them. */
+    void (*add)(const projection_t *projection, uint64_t tile, const group_t *group,
+                ptrdiff_t n_rows, void *sums);
     /* Where the words of n columns start, of `index_size` 4 or 8 bytes. */
     void (*sign_starts)(uint64_t key, const void *indices, size_t index_size, ptrdiff_t n,
                         uint64_t *starts);

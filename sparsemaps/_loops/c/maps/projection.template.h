@@ -1,36 +1,63 @@
-static void NAME(add)(int distribution, const float *quantiles, uint64_t tile, const group_t *group,
-                      void *any_sums)
+/* A tile of n columns from `starts` on, in the type of the sums. */
+INLINE void NAME(draw_columns)(const projection_t *projection, const uint64_t *starts, ptrdiff_t n,
+                               uint64_t tile, VALUE *columns)
 {
-    enum { N = PROJECTION_TILE * sizeof(VALUE) / sizeof(VALUES), WIDER = sizeof(VALUE) > 4 };
+    enum { AT_ONCE = 64 };
+    _Alignas(64) float draws[AT_ONCE * PROJECTION_TILE];
+    for (ptrdiff_t first = 0; first < n; first += AT_ONCE) {
+        const int n_here = n - first < AT_ONCE ? (int)(n - first) : AT_ONCE;
+        VALUE *here = columns + PROJECTION_TILE * first;
+        float *into = sizeof(VALUE) == sizeof(float) ? (float *)here : draws;
+        draw_tile(projection->distribution, projection->quantiles, starts + first, n_here, tile,
+                  into);
+        for (int j = 0; sizeof(VALUE) > sizeof(float) && j < n_here * PROJECTION_TILE; j++)
+            here[j] = (VALUE)draws[j];
+    }
+}
+
+/* How many columns to draw at a time: as many as have some 32 entries of each row, as far as the
+ * caches allow. */
+INLINE ptrdiff_t NAME(step)(const group_t *group, ptrdiff_t n_rows)
+{
+    enum { BYTES = PROJECTION_TILE * sizeof(VALUE) };
+    const ptrdiff_t least = PROJECTION_FEW_BYTES / BYTES, most = PROJECTION_COLUMN_BYTES / BYTES;
+    const ptrdiff_t step = 32 * n_rows * group->n_columns / group->n_entries;
+    return step < least ? least : step > most ? most : step;
+}
+
+static void NAME(add)(const projection_t *projection, uint64_t tile, const group_t *group,
+                      ptrdiff_t n_rows, void *any_sums)
+{
+    enum { N = PROJECTION_TILE * sizeof(VALUE) / sizeof(VALUES) };
     const VALUE *values = group->values;
-    VALUE *sums = any_sums;
-    const uint32_t *slots = group->slots, *ends = group->batch_ends;
-    _Alignas(64) float draws[GROUP_BATCH * PROJECTION_TILE];
-    _Alignas(64) VALUE widened[WIDER ? GROUP_BATCH * PROJECTION_TILE : 1];
-    const VALUE *columns = WIDER ? widened : (const VALUE *)draws;
-    uint32_t i = 0;
-    for (ptrdiff_t first = 0; first < group->n_columns; first += GROUP_BATCH) {
-        const ptrdiff_t left = group->n_columns - first;
-        const int n = left < GROUP_BATCH ? (int)left : GROUP_BATCH;
-        const uint32_t end = *ends++;
-        draw_tile(distribution, quantiles, group->starts + first, n, tile, draws);
-        for (int j = 0; WIDER && j < n * PROJECTION_TILE; j++)
-            widened[j] = (VALUE)draws[j];
-        while (i < end) {
-            const uint32_t row = slots[i] / GROUP_BATCH;
-            VALUES *of_row = (VALUES *)(sums + PROJECTION_TILE * (ptrdiff_t)row);
+    const uint32_t *slots = group->slots;
+    const VALUE *columns = projection->columns;
+    uint32_t *next = projection->next;
+    const ptrdiff_t step = NAME(step)(group, n_rows);
+    memcpy(next, group->row_starts, (size_t)n_rows * sizeof *next);
+    for (ptrdiff_t first = 0; first < group->n_columns; first += step) {
+        const ptrdiff_t left = group->n_columns - first, n = left < step ? left : step;
+        NAME(draw_columns)(projection, group->starts + first, n, tile, projection->columns);
+        for (ptrdiff_t row = 0; row < n_rows; row++) {
+            const uint32_t begin = (uint32_t)(row << GROUP_ENTRY_BITS | first);
+            const uint32_t end = begin + (uint32_t)n;
+            uint32_t i = next[row];
+            if (slots[i] >= end)
+                continue;
+            VALUES *of_row = (VALUES *)any_sums + N * row;
             VALUES here[N];
             for (int v = 0; v < N; v++)
                 here[v] = of_row[v];
             do {
                 const VALUES *column =
-                    (const VALUES *)(columns + PROJECTION_TILE * (slots[i] % GROUP_BATCH));
+                    (const VALUES *)(columns + PROJECTION_TILE * (size_t)(slots[i] - begin));
                 for (int v = 0; v < N; v++)
                     here[v] += values[i] * column[v];
                 i++;
-            } while (i < end && slots[i] / GROUP_BATCH == row);
+            } while (slots[i] < end);
             for (int v = 0; v < N; v++)
                 of_row[v] = here[v];
+            next[row] = i;
         }
     }
 }
@@ -121,21 +148,38 @@ static void NAME(settle_zeros)(uint64_t key, const void *indices, size_t index_s
     }
 }
 
-/* Whether one of n sums is 0 or no number. */
-INLINE int NAME(any_zero)(const VALUE *sums, ptrdiff_t n)
+/* Bit j is 1 where sum j of a tile is not negative. */
+INLINE uint64_t NAME(tile_bits)(const VALUES_ANYWHERE *sums)
 {
-    WORD some = 0;
+    enum { L = sizeof(VALUES) / sizeof(VALUE) };
+    uint64_t bits = 0;
+    for (int v = 0; v < PROJECTION_TILE / L; v++)
+        bits |= NAME(register_bits)((WORDS)(sums[v] >= 0)) << L * v;
+    return bits;
+}
+
+/* Whether one of n sums, at most a tile, is 0 or no number. */
+INLINE int NAME(any_zero)(const void *any_sums, ptrdiff_t n)
+{
+    enum { L = sizeof(VALUES) / sizeof(VALUE) };
+    const VALUES_ANYWHERE *vectors = any_sums;
+    const VALUE *sums = any_sums;
+    WORDS all = ~(WORDS){0};
+    if (n == PROJECTION_TILE) {
+        for (int v = 0; v < PROJECTION_TILE / L; v++)
+            all &= (WORDS)((vectors[v] < 0) | (vectors[v] > 0));
+        return NAME(register_bits)(~all) != 0;
+    }
     for (ptrdiff_t j = 0; j < n; j++)
-        some |= (WORD)(!((sums[j] < 0) | (sums[j] > 0)));
-    return some != 0;
+        if (!(sums[j] < 0 || sums[j] > 0))
+            return 1;
+    return 0;
 }
 
 static void NAME(settle)(uint64_t key, const void *indices, size_t index_size, const void *values,
-                         ptrdiff_t n_entries, uint64_t first, void *any_sums, ptrdiff_t n)
+                         ptrdiff_t n_entries, uint64_t first, void *sums, ptrdiff_t n)
 {
-    VALUE *sums = any_sums;
-    /* The length is a constant but for the last tile, so that the loop is vectors alone. */
-    if (n == PROJECTION_TILE ? NAME(any_zero)(sums, PROJECTION_TILE) : NAME(any_zero)(sums, n))
+    if (NAME(any_zero)(sums, n))
         NAME(settle_zeros)(key, indices, index_size, values, n_entries, first, sums, n);
 }
 
@@ -143,6 +187,8 @@ static uint64_t NAME(bits)(const void *any_projections, ptrdiff_t n)
 {
     const VALUE *projections = any_projections;
     uint64_t bits = 0;
+    if (n == PROJECTION_TILE)
+        return NAME(tile_bits)(any_projections);
     for (ptrdiff_t j = 0; j < n; j++)
         bits |= (uint64_t)(projections[j] >= 0) << j;
     return bits;

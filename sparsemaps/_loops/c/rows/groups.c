@@ -6,14 +6,6 @@
 #include "random.h"
 #include "signed.h"
 
-static uint64_t largest_word(const uint64_t *words, ptrdiff_t n)
-{
-    uint64_t largest = 0;
-    for (ptrdiff_t i = 0; i < n; i++)
-        largest = words[i] > largest ? words[i] : largest;
-    return largest;
-}
-
 /* Take up the group's next column. */
 static void add_column(uint64_t key, uint64_t column, uint32_t position, group_t *group)
 {
@@ -77,6 +69,29 @@ static void start_batches(group_t *group)
         group->batch_ends[batch] = total;
         total += here;
     }
+}
+
+/* The slots of a single row's entries, or of a part of them. */
+static void number_one_row(group_t *group)
+{
+    const ptrdiff_t n = group->n_entries;
+    group->row_starts[0] = 0;
+    for (ptrdiff_t i = 0; i < n; i++)
+        group->slots[i] = (uint32_t)i;
+    group->slots[n] = UINT32_MAX;
+}
+
+/* The slots of entries that stay row after row, from the numbers of their columns. */
+static void number_rows(const int64_t *indptr, ptrdiff_t n_rows, group_t *group)
+{
+    const int64_t start = indptr[0];
+    for (ptrdiff_t row = 0; row < n_rows; row++) {
+        const uint32_t bits = (uint32_t)row << GROUP_ENTRY_BITS;
+        group->row_starts[row] = (uint32_t)(indptr[row] - start);
+        for (int64_t i = indptr[row] - start; i < indptr[row + 1] - start; i++)
+            group->slots[i] = bits | group->numbers[i];
+    }
+    group->slots[group->n_entries] = UINT32_MAX;
 }
 
 #define TEMPLATE "groups.template.h"

@@ -5,7 +5,11 @@
  * one go and stay in the cache while they are used: a loop over the numbers of a single column is
  * too short to keep the processor busy. A group's entries are taken batch after batch, and within a
  * batch row after row, so that a row's sums stay in registers for all its entries of a batch.
- * Whatever the groups are, each row's entries are taken in ascending order of their columns. */
+ * Whatever the groups are, each row's entries are taken in ascending order of their columns.
+ *
+ * A kernel whose batches are large enough for several entries of each row asks for entries in the
+ * order of the input: row after row. It cuts the columns into batches itself, and keeps the next
+ * entry of each row. */
 #ifndef SPARSEMAPS_GROUPS_H
 #define SPARSEMAPS_GROUPS_H
 
@@ -26,8 +30,12 @@ typedef struct {
     ptrdiff_t n_columns, n_entries;
     uint64_t *starts;     /* of each column's random words */
     uint32_t *positions;  /* of one entry of each column, from the group's first */
-    uint32_t *batch_ends; /* end of each batch's entries */
-    uint32_t *slots;      /* of each entry, GROUP_BATCH * row + number of its column in the batch */
+    uint32_t *batch_ends; /* end of each batch's entries; NULL where entries are row after row */
+    /* Of each entry, GROUP_BATCH * row + number of its column in the batch. Where entries are row
+     * after row, row << GROUP_ENTRY_BITS | number of its column in the group; behind the last one
+     * stands the largest of all numbers. */
+    uint32_t *slots;
+    uint32_t *row_starts; /* the first entry of each row; where entries are row after row only */
     const void *values;   /* of each entry, of the input's type */
     float *logarithms;    /* `power` times that of each entry's absolute value; NULL where nobody
                            * wants them */

@@ -25,11 +25,15 @@ static void NAME(gather_row)(const void *any_values, const void *any_indices, in
         group->positions[c] = (uint32_t)(start - first + c);
         group->slots[c] = (uint32_t)c % GROUP_BATCH;
     }
-    for (ptrdiff_t end = GROUP_BATCH; end < n + GROUP_BATCH; end += GROUP_BATCH)
-        group->batch_ends[end / GROUP_BATCH - 1] = (uint32_t)(end < n ? end : n);
     group->n_columns = group->n_entries = n;
     group->starts = columns;
     group->values = into;
+    if (!group->batch_ends) {
+        number_one_row(group);
+        return;
+    }
+    for (ptrdiff_t end = GROUP_BATCH; end < n + GROUP_BATCH; end += GROUP_BATCH)
+        group->batch_ends[end / GROUP_BATCH - 1] = (uint32_t)(end < n ? end : n);
     if (group->logarithms)
         NAME(take_logarithms)(into, n, group->power, group->logarithms);
 }
@@ -42,18 +46,23 @@ static void NAME(gather_rows)(const void *any_values, const void *any_indices,
     const INDEX *indices = any_indices;
     const int64_t start = indptr[0];
     const ptrdiff_t n = indptr[n_rows] - start;
-    uint64_t *words = group->words[0];
+    uint64_t *words = group->words[0], largest = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
-        const uint64_t column = (uint64_t)indices[start + i];
-        words[i] = signed_column(column, values[start + i] < 0, is_signed) << GROUP_ENTRY_BITS
-                   | (uint64_t)i;
+        const uint64_t index = (uint64_t)indices[start + i];
+        const uint64_t column = signed_column(index, values[start + i] < 0, is_signed);
+        words[i] = column << GROUP_ENTRY_BITS | (uint64_t)i;
+        largest = column > largest ? column : largest;
     }
     group->n_entries = n;
-    const uint64_t largest = largest_word(words, n) >> GROUP_ENTRY_BITS;
     if (largest < GROUP_TABLE_COLUMNS && (int64_t)largest < 8 * n)
         number_by_table(largest, key, group);
     else
         number_by_sorting(bit_length(largest), key, group);
+    if (!group->batch_ends) {
+        group->values = values + start;
+        number_rows(indptr, n_rows, group);
+        return;
+    }
     start_batches(group);
 
     VALUE *into = (VALUE *)(group->starts == group->words[0] ? group->words[1] : group->words[0]);
