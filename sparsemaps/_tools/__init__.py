@@ -16,7 +16,7 @@
 - ``_array_files`` reads NumPy's files, whose types, shapes and numbers it checks.
 - ``_progress`` has the progress bar.
 - ``_growing_array`` has arrays whose final length is not known. ``_distinct`` sorts integers and
-  drops repeated ones.
+  drops repeated ones. ``_escapes`` writes texts in columns of tables.
 - ``_portable_math`` has functions with the same bits on every platform.
 - ``_sklearn`` is the only module that imports scikit-learn.
 - ``_light_bases`` has the base classes of maps in the process of the command.

@@ -250,7 +250,6 @@ def write(task: LearningTask, directory: Path) -> Iterator[str]:
     """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
     n_hashes = task.sizes.n_hashes[1]
     cws = weighted_sampling(n_hashes).fit(task.X_train)
-    directory.mkdir(parents=True, exist_ok=True)
     (train, test), model = written_to(directory), directory / "texts.model"
     for X, y, path in ((task.X_train, task.y_train, train), (task.X_test, task.y_test, test)):
         dump_svmlight_file(cws.transform(X), y, path, zero_based=False)
@@ -276,6 +275,7 @@ def run(
     if plot is not None:
         outputs.append((plot, "the picture of --plot"))
     _output_files.refuse_clashes([], outputs)
+    Path(directory).mkdir(parents=True, exist_ok=True)
     tables = []
     for make in (digits, texts):
         task = make(sizes)

@@ -6,7 +6,8 @@ from typing import Any
 
 import sparsemaps
 from sparsemaps import files
-from sparsemaps._tools._sources import expand
+from sparsemaps._tools import _output_files
+from sparsemaps._tools._sources import expand, known_inputs
 from sparsemaps.cli._given import (
     config_of_codes,
     make_map,
@@ -18,7 +19,7 @@ from sparsemaps.cli._given import (
 from sparsemaps.files import _labels
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import vectorizer_for
-from sparsemaps.files._job_options import Texts
+from sparsemaps.files._job_options import Texts, rows_unless_said
 
 
 def train(options: argparse.Namespace) -> None:
@@ -26,9 +27,16 @@ def train(options: argparse.Namespace) -> None:
     from sparsemaps.files import _learning
     from sparsemaps.linear import KernelClassifier, KernelRegressor
 
-    coded = [path for path in expand(options.inputs) if holds_codes(path)]
+    paths = expand(options.inputs)
+    to_compare = [] if options.validation is None else expand(options.validation)
+    known_inputs([*paths, *to_compare])  # which must be there
+    _output_files.refuse_clashes(to_compare, [(options.output, _output_files.OUTPUT)])
+    coded = [path for path in paths if holds_codes(path)]
+    source = source_of(options)
     if coded:
         refuse_other_options(options, coded[0])
+    elif options.texts is None:
+        rows_unless_said(source, paths)  # which says what texts need
     fitted = sparsemaps.from_config(config_of_codes(coded[0])) if coded else make_map(options)
     parameters = {name: getattr(options, name) for name in ("loss", "C", "tol", "max_iter")}
     parameters |= {"random_state": options.seed, "n_jobs": options.n_jobs}
@@ -39,12 +47,12 @@ def train(options: argparse.Namespace) -> None:
     else:
         class_weight = "balanced" if options.balanced else None
         model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
-    how = {"source": source_of(options), "n_jobs": options.n_jobs, "progress": options.progress}
-    trained = files.train_files(model, options.inputs, options.output, **how)
+    how = {"source": source, "n_jobs": options.n_jobs, "progress": options.progress}
+    trained = files.train_files(model, paths, options.output, **how)
     print(f"{trained.n_records} records, {trained.model.n_iter_} passes", file=sys.stderr)
-    if options.validation is not None:
+    if to_compare:
         rows = _learning.read_labelled(
-            trained.model.map_, options.validation, vectorizer=parameters["vectorizer"], **how
+            trained.model.map_, to_compare, vectorizer=parameters["vectorizer"], **how
         )
         for line in _learning.validation(trained.model, rows):
             print(line)
@@ -92,6 +100,10 @@ def filter(options: argparse.Namespace) -> None:
 
 
 def _run_labels(options: argparse.Namespace, plan: _labels.Plan) -> Any:
+    outputs = plan.outputs if plan.is_shared else [plan.output]
+    _output_files.refuse_clashes(
+        [options.model], [(name, _output_files.OUTPUT) for name in outputs]
+    )
     if options.dask is not None and not plan.is_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     return run_plan(options, _labels, plan)

@@ -153,13 +153,13 @@ def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
     if given is not None:
         return given
     for path in paths:
-        if _is_no_rows(path):
+        if cannot_be_rows(path):
             said = setting("source", Texts.analyzer)
             raise ValueError(f"{os.fspath(path)} is a file of texts: say so by {said}")
     return Svmlight()
 
 
-def _is_no_rows(path: Any) -> bool:
+def cannot_be_rows(path: Any) -> bool:
     """Whether a file cannot be LIBSVM text, by its name; .txt can."""
     if not isinstance(path, (str, os.PathLike)) or not is_text_file(path):
         return False

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _text_input
+from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
@@ -262,8 +263,8 @@ def predict_plan(
     n_jobs: int | None,
 ) -> Plan:
     """The plan of `predict_files`."""
-    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source)
     paths = expand(inputs)
+    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, paths)
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
     if explain and (not isinstance(rows, TextRows) or any(map(holds_codes, paths))):
         raise ValueError(f"{setting('explain', explain)} is for texts")
@@ -284,13 +285,13 @@ def filter_plan(
 ) -> Plan:
     """The plan of `filter_files`."""
     if not isinstance(model, KernelClassifier):
-        raise ParameterError("model", repr(model), "a KernelClassifier")
+        raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
     is_wanted = _rule(model, label, min_score)
-    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source)
     paths = expand(inputs)
-    coded = [path for path in paths if holds_codes(path)]
-    if coded:
-        raise ValueError(f"{coded[0]} has codes, from which records cannot be written")
+    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, paths)
+    for path in paths:
+        if holds_codes(path):
+            raise ValueError(f"{path} has codes, from which records cannot be written")
     plan = Plan(model, rows, known_inputs(paths), output, None, [], None, n_jobs, 0, is_wanted)
     options = {"rule": is_wanted}
     plan = _with_folder(plan, options, lambda name: name)
@@ -499,7 +500,10 @@ def _scored(
     for number, input in enumerate(inputs):
         if holds_codes(input):
             codes = PackedCodes.load(input)
-            model._refuse_other_codes(codes)
+            try:
+                model._refuse_other_codes(codes)
+            except ValueError as error:
+                raise ValueError(f"{input}: {error}") from error
             has_ids = os.path.exists(os.fspath(input) + IDS)
             with names_of_rows(input, len(codes)) as name:
                 for start in range(0, len(codes), _CODED_ROWS):
@@ -512,14 +516,11 @@ def _scored(
             yield number, part
 
 
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-
-
 def _names_of(model: Model) -> list[str] | None:
     """The classes as a file has them; None for a regressor."""
     if isinstance(model, KernelRegressor):
         return None
-    return [name_of(label).translate(_ESCAPES) for label in model.classes_.tolist()]
+    return [escaped(name_of(label)) for label in model.classes_.tolist()]
 
 
 def _lines(names: list[str] | None, part: _Scored, ids: Any) -> bytes:
@@ -531,6 +532,6 @@ def _lines(names: list[str] | None, part: _Scored, ids: Any) -> bytes:
         else:
             best = int(row[0] > 0) if len(row) == 1 else max(range(len(row)), key=row.__getitem__)
             columns = [names[best], *(f"{score:.6g}" for score in row)]
-        columns += [f"{ngram.translate(_ESCAPES)} {share:+.4g}" for ngram, share in ngrams]
+        columns += [f"{escaped(ngram)} {share:+.4g}" for ngram, share in ngrams]
         lines.append("\t".join([str(id), *columns]) + "\n")
     return "".join(lines).encode("utf-8", "surrogatepass")

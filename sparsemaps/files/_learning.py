@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress, training
 from sparsemaps._tools._sources import (
@@ -24,10 +24,10 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
 from sparsemaps.files._coded_records import holds_codes
-from sparsemaps.files._job_options import Svmlight, Texts, as_source
+from sparsemaps.files._job_options import Svmlight, Texts, as_source, cannot_be_rows
 from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
 from sparsemaps.files._text_rows import TextRows
-from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.maps._texts import TextEncoder
 
 Model = KernelClassifier | KernelRegressor
@@ -72,13 +72,20 @@ def read_labelled(
                 f"{coded[0]} has codes, and other inputs do not: take one or the other"
             )
         parts = [_coded_and_labelled(path) for path in coded]
+        strings = {
+            part.labels.dtype.kind == "U": path for part, path in zip(parts, coded, strict=True)
+        }
+        if len(strings) > 1:
+            raise ValueError(
+                f"the labels of {strings[True]} are strings, those of {strings[False]} numbers"
+            )
         codes = parts[0].codes
         if len(parts) > 1:
             codes = PackedCodes.concatenate([part.codes for part in parts])
         return LabelledRows(codes, np.concatenate([part.labels for part in parts]))
-    rows = rows_of(map, vectorizer, source, multilabel=False)
+    rows = rows_of(map, vectorizer, source, paths, multilabel=False)
     if isinstance(rows, TextRows) and rows.label_field is None:
-        raise ValueError(f"texts need a label_field, got {setting('label_field', None)}")
+        raise ValueError(f"texts need {setting('label_field', 'FIELD')}, the field of their labels")
     blocks: list[PackedCodes] = []
     labels: list[Array] = []
     with contextlib.ExitStack() as stack:
@@ -124,24 +131,14 @@ def _coded_and_labelled(path: Any) -> LabelledRows:
 
 def _names_in(path: str) -> list[str]:
     """The labels of a table, which are numbered from 0."""
-    escapes = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}
     names = []
     with open(path, encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(file):
             first, tab, text = line.removesuffix("\n").partition("\t")
             if first != str(number) or not tab:
                 raise ValueError(f"{path}: line {number + 1}: expected {number}, a tab and a label")
-            parts = [escapes.get(text[i : i + 2], text[i]) for i in _starts(text)]
-            names.append("".join(parts))
+            names.append(unescaped(text))
     return names
-
-
-def _starts(text: str) -> Iterator[int]:
-    """Where the characters of a text with escapes begin."""
-    i = 0
-    while i < len(text):
-        yield i
-        i += 2 if text[i] == "\\" else 1
 
 
 # ---- training ------------------------------------------------------------------------------------
@@ -211,28 +208,43 @@ def train_files(
     model._check_parameters()
     known = [path for path in paths if holds_codes(path)]
     fitted = model._map_of(PackedCodes.load(known[0])) if known else model.map.fit_any_width()
-    rows = read_labelled(
-        fitted, paths, vectorizer=model.vectorizer, source=source, n_jobs=n_jobs, progress=progress
-    )
-    if isinstance(model, KernelRegressor) and rows.labels.dtype.kind == "U":
-        raise ValueError("a regressor needs labels that are numbers, got strings")
-    with training(progress) as model._watch:
-        try:
-            model.fit(rows.codes, rows.labels)
-        finally:
-            del model._watch
-    model.save(output)
+    how: dict[str, Any] = {"source": source, "n_jobs": n_jobs, "progress": progress}
+    with _model_file.new_file(output) as file:  # an output that cannot be written is known first
+        rows = read_labelled(fitted, paths, vectorizer=model.vectorizer, **how)
+        _check_labels(model, rows.labels)
+        with training(progress) as model._watch:
+            try:
+                model.fit(rows.codes, rows.labels)
+            finally:
+                del model._watch
+        file.writelines(model._content())
     return TrainedModel(model, len(rows.codes))
 
 
+def _check_labels(model: Model, labels: Array) -> None:
+    """Raise unless labels are such as the model takes."""
+    if isinstance(model, KernelRegressor):
+        if labels.dtype.kind == "U":
+            raise ValueError("a regressor needs labels that are numbers, got strings")
+    elif labels.dtype.kind == "f" and (fractions := labels[labels % 1 != 0]).size:
+        of_regression = setting("loss", KernelRegressor._LOSSES[0])
+        raise ValueError(
+            f"a classifier needs labels that are whole numbers or strings, got {fractions[0]:g}; "
+            f"{of_regression} is for regression"
+        )
+
+
 def rows_of(
-    map: Any, vectorizer: Any, source: Any, *, multilabel: bool = True
+    map: Any, vectorizer: Any, source: Any, paths: list[Any], *, multilabel: bool = True
 ) -> LibsvmRows | TextRows:
     """The rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM files."""
     given = as_source(source)
     if vectorizer is None:
         if isinstance(given, Texts):
             raise ValueError("the model has no vectorizer: its inputs are no texts")
+        for path in paths:
+            if cannot_be_rows(path):
+                raise ValueError(f"{path} is a file of texts, and the model has no vectorizer")
         return LibsvmRows(given or Svmlight(), multilabel)
     if isinstance(given, Svmlight):
         raise ValueError("the model has a vectorizer: its inputs are texts, not LIBSVM files")
@@ -260,6 +272,14 @@ def name_of(label: Any) -> str:
 
 def validation(model: Model, rows: LabelledRows) -> list[str]:
     """Lines about how well a model does on records with labels."""
+    known = np.zeros(0) if isinstance(model, KernelRegressor) else model.classes_
+    has_strings, wants_strings = (some.dtype.kind in "UO" for some in (rows.labels, known))
+    if has_strings != wants_strings:
+        kinds = "numbers", "strings"
+        raise ValueError(
+            f"the labels to compare with must be {kinds[wants_strings]}, as those of the model "
+            f"are, got {kinds[has_strings]}"
+        )
     if isinstance(model, KernelRegressor):
         differences = rows.labels - model.predict(rows.codes)
         spread = float(((rows.labels - rows.labels.mean()) ** 2).sum())
@@ -284,8 +304,7 @@ _TABLE = 12
 
 def area_under_curve(scores: Array, positive: Array) -> float:
     """The probability that a positive record has the higher score; equal scores count half."""
-    values, number, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    del values
+    _, number, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[number]
     n_positive = int(positive.sum())
     n_negative = len(positive) - n_positive
@@ -303,7 +322,8 @@ def _confusion(classes: Array, labels: Array, found: Array) -> list[str]:
     table = np.zeros((len(rows), len(known)), np.int64)
     where = [number[label] for label in labels.tolist()], [number[one] for one in found.tolist()]
     np.add.at(table, where, 1)
-    lines = ["\t".join(["label \\ predicted", *map(name_of, known)])]
-    for label, counts in zip(rows, table.tolist(), strict=True):
-        lines.append("\t".join([name_of(label), *map(str, counts)]))
+    names = [escaped(name_of(label)) for label in rows]
+    lines = ["\t".join(["label \\ predicted", *names[: len(known)]])]
+    for name, counts in zip(names, table.tolist(), strict=True):
+        lines.append("\t".join([name, *map(str, counts)]))
     return lines

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._tools import _text_input
+from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._sources import is_standard, spooled
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
@@ -116,8 +117,7 @@ class TextRows(NamedTuple):
         """The numbers of labels and the labels, if these are strings."""
         if self.classes is None:
             return None
-        escaped = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-        lines = (f"{number}\t{name.translate(escaped)}\n" for name, number in self.classes.items())
+        lines = (f"{number}\t{escaped(name)}\n" for name, number in self.classes.items())
         return "".join(lines).encode("utf-8", "surrogatepass")
 
     def _taken(self) -> Fields:

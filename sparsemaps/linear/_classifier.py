@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy
 
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.linear import _losses, _model_file
 from sparsemaps.linear._model import CodesModel, check_lengths, check_weights
@@ -180,7 +180,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             )
         labels = np.minimum(np.searchsorted(classes, y), len(classes) - 1).astype(np.int32)
         if self.class_weight is not None:
-            of_classes = _sklearn.class_weights(self.class_weight, classes, seen)
+            of_classes = _weights_of(classes, self.class_weight, seen)
             costs = of_classes[labels] * (1.0 if costs is None else costs)
         self.classes_ = classes
         n_models = 1 if len(classes) == 2 else len(classes)
@@ -212,7 +212,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         ValueError
             If rows are not as the map takes them, or codes are of another map.
         """
-        return self._from_scores(X, lambda scores: _as_columns(scores))
+        return self._from_scores(X, _as_columns)
 
     def predict(self, X: Any) -> Array:
         """The class of each row: the class with the highest score.
@@ -338,6 +338,17 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         found = super()._attributes_of(weights, description)
         found["classes_"] = _model_file.classes_in(description, weights.shape[1])
         return found
+
+
+def _weights_of(classes: Array, class_weight: Any, seen: Array) -> Array:
+    """The weight of each class."""
+    if isinstance(class_weight, dict):
+        for label, weight in class_weight.items():
+            _checks.check_real(f"class_weight of the class {label!r}", weight, 0)
+    weights: Array = _sklearn.class_weights(class_weight, classes, seen)
+    if not weights.any():
+        raise ValueError("class_weight must be above 0 for a class, got 0 for all")
+    return weights
 
 
 def _has_probabilities(model: KernelClassifier) -> bool:

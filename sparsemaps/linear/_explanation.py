@@ -24,7 +24,7 @@ def columns_of_samples(map: Any, rows: Any) -> Array:
 
 def ngrams_of_columns(vectorizer: Any, text: Any) -> dict[int, str]:
     """The n-grams of a text by their columns. Of n-grams of one column, the first."""
-    from sparsemaps.text import ByteNgrams
+    from sparsemaps.text import ByteNgrams, HashingVectorizer
 
     if isinstance(vectorizer, ByteNgrams):
         return _of_bytes(vectorizer, text)
@@ -36,7 +36,7 @@ def ngrams_of_columns(vectorizer: Any, text: Any) -> dict[int, str]:
     ngrams = list(dict.fromkeys(vectorizer.build_analyzer()(text)))
     if not ngrams:
         return {}
-    one_each = _sklearn.hashing_vectorizer()(
+    one_each = HashingVectorizer(
         analyzer=_alone, n_features=vectorizer.n_features, norm=None, alternate_sign=False
     )
     columns = one_each.transform(ngrams).indices.tolist()

@@ -61,7 +61,8 @@ class CodesModel(_sklearn.BaseEstimator):
     # ---- rows ------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        if not all(hasattr(self.map, name) for name in ("encode", "fit_any_width", "to_config")):
+        needed = ("encode", "fit_any_width", "to_config")
+        if isinstance(self.map, type) or not all(hasattr(self.map, name) for name in needed):
             raise ParameterError("map", repr(self.map), "a map with encode")
         if self.vectorizer is not None and not hasattr(self.vectorizer, "transform"):
             raise ParameterError("vectorizer", repr(self.vectorizer), "None or have transform")
@@ -103,16 +104,15 @@ class CodesModel(_sklearn.BaseEstimator):
         """The fitted map of codes, which must have the class and the parameters of `map`."""
         config = {key: value for key, value in codes.config.items() if key != _TEXTS}
         made = sparsemaps.from_config(config)
-        wanted, found = self.map.get_params(), made.get_params()
-        for name in ("n_jobs", "random_state"):
-            wanted.pop(name, None)
-            found.pop(name, None)
+        found = made.get_params()
         seed = getattr(self.map, "random_state", None)
         if type(made) is not type(self.map):
             raise ValueError(
                 f"X must be codes of {type(self.map).__name__}, got codes of {type(made).__name__}"
             )
-        for name, value in wanted.items():
+        for name, value in self.map.get_params().items():
+            if name.rpartition("__")[2] in ("n_jobs", "random_state"):
+                continue  # those of the maps of a product too, whose seeds are not used
             simple = value is None or isinstance(value, (bool, int, float))
             if simple and found.get(name) != value:
                 raise ValueError(
@@ -146,8 +146,8 @@ class CodesModel(_sklearn.BaseEstimator):
         for key in ("class", "parameters", "seed", "scheme"):
             if other.get(key) != own[key]:
                 raise ValueError(
-                    f"X must be codes of the map that was fitted: its {key} is {own[key]}, that "
-                    f"of the codes {other.get(key)}"
+                    f"X must be codes of the map that was fitted, whose {key} "
+                    f"{'are' if key == 'parameters' else 'is'} {own[key]}, got {other.get(key)}"
                 )
         texts = other.get(_TEXTS)
         if texts is not None and getattr(self, "vectorizer_", None) is not None:
@@ -300,7 +300,8 @@ class CodesModel(_sklearn.BaseEstimator):
         OSError
             If the file cannot be written. An earlier file of this name then stays as it is.
         """
-        _model_file.save(path, self._content())
+        with _model_file.new_file(path) as file:
+            file.writelines(self._content())
 
     def _content(self) -> Iterable[Any]:
         """The bytes of the file of the model."""
@@ -314,7 +315,7 @@ class CodesModel(_sklearn.BaseEstimator):
         return _model_file.content_of(self, self._weights, more)
 
     def _digest(self) -> str:
-        """What tells the model from others; a ValueError if it cannot be saved."""
+        """A digest of the file of the model; a ValueError if the model cannot be saved."""
         found = hashlib.sha256()
         for piece in self._content():
             found.update(piece)

@@ -4,6 +4,7 @@ A file has a NumPy file with the weights, a description as JSON, the length of t
 eight bytes that mark such files, in this order. Nothing in it is code.
 """
 
+import contextlib
 import io
 import itertools
 import json
@@ -14,7 +15,7 @@ import struct
 import tokenize
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,13 +41,13 @@ _SIZES = "n_hashes", "n_components", "n_grids"
 _LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
 
 
-def save(path: Any, content: Iterable[Any]) -> None:
-    """Write the content of a file."""
+@contextlib.contextmanager
+def new_file(path: Any) -> Iterator[IO[bytes]]:
+    """A file for the content of a model, which appears when it is complete."""
     if _text_input.without_compression(os.fspath(path)) != os.fspath(path):
         raise ValueError(f"{path}: a model is mapped into memory, and is not compressed")
     with _output_files.atomic_output(path) as file:
-        for piece in content:
-            file.write(piece)
+        yield file
 
 
 def content_of(model: Any, weights: Array, more: dict[str, Any]) -> Iterable[Any]:

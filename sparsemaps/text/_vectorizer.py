@@ -2,6 +2,7 @@
 
 import numbers
 import operator
+import re
 from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -183,7 +184,10 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         """
         _threads.resolve_n_jobs(self.n_jobs)
         self._check_normalize()
-        return super().fit(X, y)
+        super().fit(X, y)
+        if self.analyzer == "word":
+            self.build_tokenizer()
+        return self
 
     def build_preprocessor(self) -> Any:
         """Return the function that prepares a text before its n-grams are taken.
@@ -196,6 +200,26 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         if self.normalize is None:
             return preprocess
         return partial(_normalize_first, self.normalize, preprocess)
+
+    def build_tokenizer(self) -> Any:
+        """Return the function that divides a text into tokens.
+
+        Returns
+        -------
+        tokenize : callable
+
+        Raises
+        ------
+        ValueError
+            If `token_pattern` is no regular expression with at most one group.
+        """
+        try:
+            return super().build_tokenizer()
+        except (re.error, ValueError, TypeError, RecursionError, OverflowError) as error:
+            raise ValueError(
+                f"the token pattern must be a regular expression with at most one group, got "
+                f"{self.token_pattern!r}: {error}"
+            ) from error
 
     def _check_normalize(self) -> None:
         if self.normalize is None:

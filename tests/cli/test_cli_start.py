@@ -30,7 +30,7 @@ LIGHT = [
 ]
 
 RARE = [
-    ["predict", "model", "texts.jsonl", "-o", "labels.tsv"],
+    ["predict", "model", "texts.jsonl", "-o", "labels.tsv", "--explain", "2"],
     ["text", "texts.jsonl", "-o", "bigrams.svm", "--ngram-range", "1", "2"],
     ["text", "texts.jsonl", "-o", "pattern.svm", "--token-pattern", "[a-c]+"],
     ["dedup", "strange.jsonl", "-o", "strange.svm", "--normalize", "nfc", "--texts", "word:1"],

@@ -222,9 +222,11 @@ def test_mistakes(trained, tmp_path):
     (tmp_path / "empty.svm").write_bytes(b"")
     (tmp_path / "bad.jsonl").write_bytes(path.read_bytes() + b"{}\n")
     (tmp_path / "many.svm").write_bytes(b"1,2 1:1\n")
+    (tmp_path / "half.svm").write_bytes(b"1 1:1\n2.5 2:1\n")
+    regressor = KernelRegressor(of_rows.map, random_state=0).fit(X, y)
     calls = [
         (lambda: files.train_files(3, svm, out), "model must be a KernelClassifier or"),
-        (lambda: files.train_files(text_model(), path, out), "texts need a label_field"),
+        (lambda: files.train_files(text_model(), path, out), "texts need label_field='FIELD'"),
         (lambda: files.train_files(of_rows, tmp_path / "empty.svm", out), "there are no records"),
         (lambda: files.train_files(of_rows, tmp_path / "many.svm", out), "line 1"),
         (
@@ -242,12 +244,48 @@ def test_mistakes(trained, tmp_path):
         (lambda: files.predict_files(model, tmp_path / "bad.jsonl", out), "bad.jsonl: line 10"),
         (lambda: files.predict_files(model, path, out, explain=-1), "explain must be"),
         (lambda: files.predict_files(model, path, out, source=Svmlight()), "not LIBSVM files"),
+        (lambda: files.train_files(of_rows, path, out), "in.jsonl is a file of texts, and the"),
+        (
+            lambda: files.train_files(of_rows, tmp_path / "half.svm", out),
+            "numbers .* got 2.5",
+        ),
+        (lambda: files.filter_files(regressor, svm, out, label=1), "got a KernelRegressor"),
     ]
     for call, message in calls:
         with pytest.raises(ValueError, match=message):
             call()
     assert not out.exists()
     assert load_svmlight_file(str(svm))[0].shape[0] == len(y)
+
+
+def test_an_output_that_cannot_be_written_is_known_before_training(tmp_path):
+    X, y = rows()
+    model = KernelClassifier(MinHash(n_hashes=64))
+    svm = write_rows(tmp_path / "in.svm", X, y)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        files.train_files(model, svm, tmp_path / "nowhere" / "model")
+    assert not hasattr(model, "map_")
+
+
+def test_labels_of_two_kinds(tmp_path):
+    """Numbers are never compared with strings, and stand beside none."""
+    X, y = rows()
+    map = MinHash(n_hashes=64, random_state=0).fit_any_width()
+    for name in ("numbers.npy", "names.npy"):
+        map.encode(X, packed=True).save(tmp_path / name)
+        np.save(tmp_path / f"{name}.labels.npy", y.astype(float))
+    (tmp_path / "names.npy.classes.tsv").write_text("0\ta\n1\tb\\tc\n2\td\n")
+    numbers, names = (
+        _learning.read_labelled(map, tmp_path / name) for name in ("numbers.npy", "names.npy")
+    )
+    model = KernelClassifier(map, random_state=0)
+    with pytest.raises(ValueError, match=r"must be strings, as those .* got numbers"):
+        _learning.validation(model.fit(names.codes, names.labels), numbers)
+    assert "b\\tc" in _learning.validation(model, names)[1].split("\t")
+    with pytest.raises(ValueError, match=r"must be numbers, as those .* got strings"):
+        _learning.validation(model.fit(numbers.codes, numbers.labels), names)
+    with pytest.raises(ValueError, match=r"names.npy are strings, those of .*numbers.npy numbers"):
+        files.train_files(model, [tmp_path / "numbers.npy", tmp_path / "names.npy"], tmp_path / "m")
 
 
 def test_the_area_under_the_curve():
@@ -324,6 +362,12 @@ def test_commands_of_rows_and_codes(tmp_path, monkeypatch):
         (["predict", "nothing", "in.svm", "-o", "m"], "nothing: No such file"),
         (["filter", "model", "in.svm", "-o", "m", "--label", "7"], "--label must be a class of"),
         (["predict", "model", "in.svm", "-o", "m", "--explain", "2"], "--explain 2 is for texts"),
+        (["predict", "model", "in.svm", "-o", "model"], "model is the input model"),
+        (["predict", "model", "a.jsonl", "-o", "m"], "a file of texts, and the model has no"),
+        (["train", "in.svm", "-o", "v", "--validation", "v"], "v is the input v"),
+        (["train", "in.svm", "-o", "m", "--validation", "nowhere"], "nowhere: No such file"),
+        (["train", "v", "-o", "m", "--texts", "word:1", "--text-format", "jsonl"], "--label-field"),
+        (["train", "a.jsonl", "-o", "m"], "say so by --texts"),
     ],
 )
 def test_mistakes_of_commands(arguments, message, tmp_path, monkeypatch):
@@ -332,6 +376,8 @@ def test_mistakes_of_commands(arguments, message, tmp_path, monkeypatch):
     write_rows(tmp_path / "in.svm", X, y)
     map = ConsistentWeightedSampling(n_hashes=16, random_state=0)
     files.train_files(KernelClassifier(map, random_state=0), "in.svm", "model")
+    write_jsonl(tmp_path / "a.jsonl", records(9))
+    write_rows(tmp_path / "v", X, y)
     done = command(*arguments)
     assert done.returncode == 2
     text = done.stderr.decode()

@@ -137,6 +137,15 @@ def test_codes_and_rows_and_files_make_one_model(digits, tmp_path):
         assert (model.decision_function(X) == models[0].decision_function(mapped)).all()
 
 
+def test_seeds_of_the_maps_of_a_product_are_not_used(digits):
+    X, y = digits
+    maps = MinHash(n_hashes=16, random_state=3), SignProjection(n_hashes=16, random_state=4)
+    product = KernelProduct(maps=maps, random_state=0)
+    packed = clone(product).fit(X).encode(X, packed=True)
+    models = [KernelClassifier(product, random_state=0).fit(rows, y) for rows in (X, packed)]
+    assert (models[0].coef_ == models[1].coef_).all()
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [
@@ -299,6 +308,14 @@ MISTAKES = [
     ({"fit_intercept": 1}, "fit_intercept must be True or False"),
     ({"n_jobs": 0}, "n_jobs must be"),
     ({"map": None}, "map must be a map with encode, got None"),
+    ({"map": MinHash}, "map must be a map with encode, got <class"),
+    (
+        {"class_weight": {0: -1}},
+        "class_weight of the class 0 must be a finite number of",
+    ),
+    ({"class_weight": {0: np.nan}}, "class_weight of the class 0 must be"),
+    ({"class_weight": {0: "a"}}, "class_weight of the class 0 must be .* got 'a'"),
+    ({"class_weight": dict.fromkeys(range(10), 0)}, "class_weight must be above 0 for a class"),
     ({"map": CountSketch()}, "map must be a map with encode, got CountSketch"),
     ({"map": KernelProduct(maps=(MinHash(), RandomProjection(n_components=256)))}, "with encode"),
     ({"map": RandomFourier(kernel="folded_rbf")}, "map must be a map with encode"),

@@ -73,6 +73,8 @@ def test_other_bad_parameters():
     for pattern in ("(", "(a)(b)", "*", 5):
         with pytest.raises(ValueError, match="the token pattern must be a regular expression"):
             vectorizer_of("word:1", token_pattern=pattern)
+        with pytest.raises(ValueError, match=r"token.pattern"):
+            HashingVectorizer(token_pattern=pattern).fit(["a"])
 
 
 def test_configs():
