@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from common import run, sparsemaps
 
-from sparsemaps._loops import libsvm as kernel
+from sparsemaps._loops import text as kernel
 
 NO_QIDS = np.empty(0, np.int64)
 

@@ -10,14 +10,15 @@ module, however short.
 - ``rows``: checks and conversions of rows; ``gram``: sums over the common columns of two rows;
   ``functions``: elementary functions.
 - ``maps``: ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``, ``projection``, ``fourier``,
-  ``fastfood``, ``random_binning``, ``weighted_sampling``, ``dart_minhash``, ``minhash``.
+  ``fastfood``, ``random_binning``, ``weighted_sampling``, ``dart_minhash``, ``minhash``, and what
+  several of them use: ``groups``, ``hashing``, ``pages``, ``samples``.
 - ``codes``: packed codes are written and compared; ``bands`` and ``neighbors``: search;
   ``band_tables``: hash tables that grow with the rows. ``linear``: models are trained on codes.
-- ``text``: n-grams of raw text; ``arrow``, ``text_tables``, ``text_bytes``; ``normalize``: normal
-  forms of text. ``libsvm``: text of numbers is read and written.
+- ``text``: ``vectorizer``: n-grams of raw text; ``arrow``, ``text_tables``, ``text_bytes``;
+  ``normalize``: normal forms of text. ``libsvm``: text of numbers is read and written.
 - ``levels``: which instruction set is in use; ``scratch``: memory that a thread keeps.
-- ``*.pxd``: what several modules share: ``hashing``, ``groups``, ``emit``, ``sort``,
-  ``code_output``; ``arrays``: memory and types of a driver's arrays, which it hands to the loops.
+- ``*.pxd``: what several modules share: ``emit``, ``sort``, ``code_output``; ``arrays``: memory and
+  types of a driver's arrays, which it hands to the loops.
 
 In ``c/``: ``text``, ``random``, ``rows``, ``codes``, ``maps`` and ``linear`` hold the inner loops
 by what they work on; ``base`` holds vectors, memory and the choice of the instruction set.

@@ -5,14 +5,7 @@
 # Output: samples, or their codes; -1 where a row has no positive entry.
 # Cost: O(entries + n_hashes log n_hashes) a row.
 # Reference: Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
-from libc.math cimport fabs
-from libc.stdint cimport int64_t, uint64_t
 
-from sparsemaps._loops.arrays cimport column_at, csr_block, csr_of, value_at
-from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_output_loops,
-                                            mix64, put_no_samples, put_whole_samples,
-                                            sample_codes_at, sample_codes_loops, sample_output_t,
-                                            samples_as_codes, whole_samples)
 
 cdef extern from "c/maps/dart_minhash.h" nogil:
     ctypedef struct dart_t:

@@ -6,10 +6,7 @@
 # Cost: O(d log d) a block and row.
 # Reference: Le, Sarlos & Smola, "Fastfood - approximating kernel expansions in loglinear time",
 # ICML 2013.
-from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 
-from sparsemaps._loops.arrays cimport (ANY_SIZE, FLOATS, array_of, array_t, csr_block, csr_of,
-                                       dense_output)
 
 cdef extern from "c/random/random.h" nogil:
     uint64_t column_start(uint64_t key, uint64_t column)

@@ -4,9 +4,7 @@
 # Output: pairs (cos, sin), then single cosines with their phases, all times one factor.
 # Cost: O(features). Accurate to a few units in the last place of the projection.
 # Reference: Rahimi & Recht 2007, algorithm 1.
-from libc.string cimport memcpy
 
-from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, array_of, array_t
 
 cdef extern from "c/maps/fourier.h" nogil:
     ctypedef struct fourier_loops:

@@ -5,13 +5,7 @@
 # Cost: O(entries * grids). The random numbers of a column are made once for the rows of a group
 # and a tile of grids, so the more rows share their columns the cheaper they are.
 # Reference: Rahimi & Recht 2007, section 4.
-from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memset
 
-from sparsemaps._loops.arrays cimport csr_block, csr_of
-from sparsemaps._loops.code_output cimport (code_output, code_output_at,
-                                            code_output_loops, code_output_t)
-from sparsemaps._loops.groups cimport group_t, groups_t, next_group, next_part, open_groups
 
 cdef extern from "c/maps/random_binning.h" nogil:
     enum:

@@ -45,7 +45,7 @@ cdef extern from "c/text/text.h" nogil:
         void (*hash_ranges)(const uint8_t *bytes, const uint32_t *starts, const uint32_t *ends,
                             int64_t n, uint32_t *hashes) noexcept nogil
     int64_t text_table_slots(int64_t n)
-    const text_loops *text_at(int level)
+    const text_loops *text_at(int)
 
 cdef extern from *:
     """

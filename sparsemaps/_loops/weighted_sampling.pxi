@@ -7,16 +7,7 @@
 # Cost: O(entries * n_hashes). The random numbers of a column are made once for the rows of a group
 # and a tile of samples, so the more rows share their columns the cheaper they are.
 # Reference: Ioffe 2010; Li, "0-bit consistent weighted sampling", KDD 2015.
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.string cimport memset
 
-from sparsemaps._loops.arrays cimport column_at, csr_block, csr_of
-from sparsemaps._loops.code_output cimport (SAMPLE_KEYS, code_output_at, code_output_loops,
-                                            mix64, put_no_samples, put_whole_samples,
-                                            sample_codes_at, sample_codes_loops, sample_output_t,
-                                            samples_as_codes, whole_samples)
-from sparsemaps._loops.groups cimport (GROUP_ENTRIES, group_t, groups_t, next_group, next_part,
-                                       open_groups)
 
 cdef extern from "c/maps/weighted_sampling.h" nogil:
     enum:

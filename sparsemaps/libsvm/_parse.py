@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
-from sparsemaps._loops import libsvm as _kernel
+from sparsemaps._loops import text as _kernel
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._growing_array import GrowingArray

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sparsemaps._loops import libsvm as _kernel
+from sparsemaps._loops import text as _kernel
 from sparsemaps._tools import _blocks, _text_input, _threads
 
 BLOCK_BYTES = 2**19

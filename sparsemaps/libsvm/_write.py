@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _row_reader, _sparse
 from sparsemaps._input._sparse import Csr
-from sparsemaps._loops import libsvm as _kernel
+from sparsemaps._loops import text as _kernel
 from sparsemaps._tools import _blocks, _output_files, _sklearn, _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_bool
 from sparsemaps._tools._typing import Array, MatrixLike, SparseMatrix, Writer

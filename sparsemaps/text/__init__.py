@@ -13,9 +13,8 @@ These modules make rows for the maps from texts.
 - ``_records`` has `iter_records`, which reads texts from files: lines and JSON Lines by
   ``_line_records``, Parquet by ``_parquet_records``. ``_fields`` has what both take of a record.
 
-The loops are ``_loops/text.pyx`` and the files that it includes, with their inner loops in
-``_loops/c/text``: ``text.h``, ``text_bytes.h`` and ``normalize.h``. Users,
-``maps`` and ``files`` call these modules.
+The loops are ``_loops/vectorizer.pxi``, ``text_bytes.pxi`` and ``normalize.pxi``, with their inner
+loops in ``_loops/c/text``. Users, ``maps`` and ``files`` call these modules.
 """
 
 from sparsemaps.text._byte_ngrams import ByteNgrams

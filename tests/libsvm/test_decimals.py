@@ -172,7 +172,7 @@ def test_equal_indices_of_binary_data(value):
 
 def test_many_line_ends():
     """Of a text in which every byte is one."""
-    from sparsemaps._loops import libsvm as kernel
+    from sparsemaps._loops import text as kernel
 
     for n in (0, 1, 63, 64, 65, 127 * 64, 128 * 64, 129 * 64 + 5, 300 * 64, 100_000):
         assert kernel.count_line_ends(b"\n" * n) == n
@@ -180,7 +180,7 @@ def test_many_line_ends():
 
 
 def test_ends_of_rows_that_fall():
-    from sparsemaps._loops import libsvm as kernel
+    from sparsemaps._loops import text as kernel
 
     none = np.empty(0, np.int64)
     with pytest.raises(ValueError, match="indptr must not fall"):

@@ -116,7 +116,7 @@ def test_unsound_matrices(indptr, indices, kind):
 
 def test_the_kernel_bounds_what_it_reads():
     """Its memory is sized by the rows that it is given, and it reads within the arrays."""
-    from sparsemaps._loops import libsvm as kernel
+    from sparsemaps._loops import text as kernel
 
     values, indices = np.ones(3), np.arange(3)
     ends, none = np.arange(1, 3), np.empty(0, np.int64)
@@ -138,7 +138,7 @@ def test_the_kernel_bounds_what_it_reads():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_numbers_that_are_not_finite_are_written(dtype):
     """Labels that were read are written again, and another thread may change checked values."""
-    from sparsemaps._loops import libsvm as kernel
+    from sparsemaps._loops import text as kernel
 
     values, indices = np.array([np.inf, -np.inf, np.nan, 1], dtype), np.arange(4)
     labels, none = np.array([-np.inf, np.nan]), np.empty(0, np.int64)

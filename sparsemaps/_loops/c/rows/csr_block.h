@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "signed.h"
-
 typedef struct {
     const void *values;    /* float or double */
     const void *indices;   /* int32_t or int64_t */
@@ -38,7 +36,13 @@ static inline int64_t index_at(const csr_block *rows, int64_t entry)
                                                : ((const int32_t *)rows->indices)[entry];
 }
 
-/* The column that an entry is sampled as (signed.h). */
+/* The column that an entry of column `index` is sampled as. Values of both signs make two of a column,
+ * of which the even one holds what is positive. */
+static inline uint64_t signed_column(uint64_t index, int is_negative, int is_signed)
+{
+    return is_signed ? 2 * index + (uint64_t)is_negative : index;
+}
+
 static inline uint64_t column_at(const csr_block *rows, int64_t entry, int is_signed)
 {
     return signed_column((uint64_t)index_at(rows, entry), value_at(rows, entry) < 0, is_signed);

@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-#include "sort.h"
+#include "csr_block.h"
 #include "random.h"
-#include "signed.h"
+#include "sort.h"
 
 /* Take up the group's next column. */
 static void add_column(uint64_t key, uint64_t column, uint32_t position, group_t *group)

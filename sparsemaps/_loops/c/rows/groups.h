@@ -50,7 +50,7 @@ typedef struct {
 
 typedef struct {
     /* Gather entries `start` to `stop` of a single row, which are in order and at most
-     * GROUP_ENTRIES; positions count from entry `first`. Columns are those of signed.h. */
+     * GROUP_ENTRIES; positions count from entry `first`. Columns are those of csr_block.h. */
     void (*gather_row)(const void *values, const void *indices, int64_t start, int64_t stop,
                        int64_t first, uint64_t key, int is_signed, group_t *group);
     /* Gather the entries of the rows that indptr[0] to indptr[n_rows] delimit, at most

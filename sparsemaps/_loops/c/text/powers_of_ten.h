@@ -1,6 +1,6 @@
 /* Powers of ten to 128 bits, for reading and writing decimals.
  *
- * A table has the leading 128 bits of 10^q for q from SMALLEST_POWER to LARGEST_POWER. libsvm.pyx
+ * A table has the leading 128 bits of 10^q for q from SMALLEST_POWER to LARGEST_POWER. libsvm.pxi
  * makes two of them: for writing every power is rounded up; for reading only those of q < 0 are. */
 #ifndef SPARSEMAPS_POWERS_OF_TEN_H
 #define SPARSEMAPS_POWERS_OF_TEN_H

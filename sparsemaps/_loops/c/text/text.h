@@ -6,7 +6,7 @@
  * Reference: scikit-learn's HashingVectorizer, whose output this is to the bit.
  *
  * A text becomes UTF-8 first (text_characters.template.h), with a class beside each byte. Runs of
- * the class are tokens (text_tokens.h). All n-grams are then ranges of bytes, which are hashed a
+ * the class are tokens (text.c). All n-grams are then ranges of bytes, which are hashed a
  * register of them at a time (text_hash.h), and counted by sorting (text_counts.h). */
 #ifndef SPARSEMAPS_TEXT_H
 #define SPARSEMAPS_TEXT_H

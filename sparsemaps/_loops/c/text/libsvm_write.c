@@ -1,13 +1,11 @@
-/* Floating point to decimal text: the fewest digits that read back as the same number, and of those
- * decimals the nearest. `shortest` is Schubfach (R. Giulietti, "The Schubfach way to render
- * doubles", 2020). */
-#ifndef SPARSEMAPS_WRITE_DECIMAL_H
-#define SPARSEMAPS_WRITE_DECIMAL_H
+#include "libsvm_write.h"
 
-#include <stdint.h>
 #include <string.h>
 
-#include "powers_of_ten.h"
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* The fewest digits that read back as the same number, and of those decimals the nearest. `shortest` is
+ * Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020). */
 
 /* x / 2^bits, rounded down, for x >= -2^32: of a negative x it is the compiler's choice what `>>` is. */
 INLINE int64_t floor_shift(int64_t x, int bits)
@@ -59,9 +57,6 @@ static inline int64_t shortest(uint64_t c, int64_t q, int closer, const wide_t *
     *digits = of_all ^ ((of_all ^ of_fewer) & (0 - fewer));
     return k + (int64_t)fewer;
 }
-
-/* How far behind its beginning a number is written, digits behind its last one included. */
-enum { LONGEST_NUMBER = 40 };
 
 /* The eight digits of n < 10^8 in the bytes of a word, the first in the lowest. */
 INLINE uint64_t digits_of(uint64_t n)
@@ -244,14 +239,102 @@ static inline char *write_decimal(char *out, decimal_t x)
     return out + 3;
 }
 
-static inline char *write_i64(char *out, int64_t n)
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* Decimals are computed for so many entries before they are written: two short loops, of which the
+ * processor has several rounds under way, where one long loop has hardly two. */
+enum { ENTRIES_AT_ONCE = 32 };
+
+#define TEMPLATE "entries.template.h"
+#include "each_entry.h"
+
+/* Values of int64_t are written besides. */
+#define OF_VALUE(name) name##_i64
+#define VALUE int64_t
+#define NAME(name) name##_i64_i32
+#define INDEX int32_t
+#include "entries.template.h"
+#undef NAME
+#undef INDEX
+#define NAME(name) name##_i64_i64
+#define INDEX int64_t
+#include "entries.template.h"
+
+/* Write "index:value " for n entries, `first_index` added to each index; returns the end. */
+typedef char *(*write_entries)(const void *values, const void *indices, ptrdiff_t n,
+                               uint64_t first_index, const wide_t *powers, char *out);
+
+static const write_entries writers[3][2] = {
+    {write_f32_i32, write_f32_i64},
+    {write_f64_i32, write_f64_i64},
+    {write_i64_i32, write_i64_i64},
+};
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* Labels, the number of qid unless there are none, and a blank. */
+static char *start_line(const line_heads *heads, ptrdiff_t row, const wide_t *powers, char *out)
 {
-    return write_decimal(out, decimal_of_i64(n, NULL));
+    const int64_t first = row > 0 ? heads->label_ends[row - 1] : 0;
+    for (int64_t label = first; label < heads->label_ends[row]; label++) {
+        if (label > first)
+            *out++ = ',';
+        out = write_decimal(out, decimal_of_f64(heads->labels[label], powers));
+    }
+    if (heads->qids) {
+        memcpy(out, " qid:", 5);
+        out = write_decimal(out + 5, decimal_of_i64(heads->qids[row], powers));
+    }
+    *out++ = ' ';
+    return out;
 }
 
-static inline char *write_f64(char *out, double x, const wide_t *powers)
+/* A line that has entries has no blank at its end. */
+static char *end_line(char *out, int has_entries)
 {
-    return write_decimal(out, decimal_of_f64(x, powers));
+    out -= has_entries;
+    *out++ = '\n';
+    return out;
 }
 
-#endif
+static char *write_rows(const csr_block *rows, int is_whole, const line_heads *heads,
+                        uint64_t first_index, const wide_t *powers, char *out)
+{
+    const int type = is_whole ? 2 : rows->value_size == sizeof(double);
+    const write_entries write = writers[type][rows->index_size == sizeof(int64_t)];
+    for (ptrdiff_t row = 0; row < rows->n_rows; row++) {
+        const int64_t start = rows->indptr[row], n = rows->indptr[row + 1] - start;
+        out = start_line(heads, row, powers, out);
+        if (n > 0)
+            out = write(values_from(rows, start), indices_from(rows, start), n, first_index, powers,
+                        out);
+        out = end_line(out, n > 0);
+    }
+    return out;
+}
+
+static char *write_codes(const int32_t *codes, ptrdiff_t n_rows, ptrdiff_t n, int bits,
+                         double value, const line_heads *heads, uint64_t first_index,
+                         const wide_t *powers, char *out)
+{
+    char one[LONGEST_NUMBER + 2] = ":";
+    char *end = write_decimal(one + 1, decimal_of_f64(value, powers));
+    *end++ = ' ';
+    const size_t length = (size_t)(end - one);
+    for (ptrdiff_t row = 0; row < n_rows; row++, codes += n) {
+        const int has_entries = n > 0 && codes[0] >= 0;
+        out = start_line(heads, row, powers, out);
+        for (ptrdiff_t j = 0; j < (has_entries ? n : 0); j++) {
+            out = write_integer(out, ((uint64_t)j << bits) + (uint64_t)codes[j] + first_index);
+            memcpy(out, one, length);
+            out += length;
+        }
+        out = end_line(out, has_entries);
+    }
+    return out;
+}
+
+const libsvm_write_loops TABLE(libsvm_write)[] = {{
+    .rows = write_rows,
+    .codes = write_codes,
+}};

@@ -1,5 +1,5 @@
-# Groups of rows that share the random numbers of their columns (c/groups.h), one after the other.
-# A kernel reads
+# Groups of rows that share the random numbers of their columns (c/rows/groups.h), one after the
+# other. A kernel reads
 #
 #     open_groups(&groups, scratch, ...)
 #     while next_group(&groups):             # rows groups.start to groups.stop
@@ -8,10 +8,6 @@
 #             while next_part(&groups):      # a single one, unless one row is very long
 #                 add groups.group to the sums
 #             write what the sums are
-from libc.stdint cimport int64_t, uint32_t, uint64_t
-
-from sparsemaps._loops.arrays cimport csr_block
-from sparsemaps._loops.levels cimport Scratch, level
 
 cdef extern from "c/rows/groups.h" nogil:
     enum:
@@ -37,7 +33,7 @@ cdef extern from "c/rows/groups.h" nogil:
         void (*gather_rows)(const void *values, const void *indices, const int64_t *indptr,
                             Py_ssize_t n_rows, uint64_t key, bint is_signed,
                             group_t *group) noexcept nogil
-    const groups_loops *groups_at(int level, size_t value_size, size_t index_size)
+    const groups_loops *groups_at(int, size_t value_size, size_t index_size)
 
 
 cdef struct groups_t:

@@ -5,8 +5,8 @@
  * Tokens are separated by blanks; a line without tokens is ignored. The indices of a line
  * ascend. Nothing is written outside the arrays, whose sizes the caller bounds by the numbers of
  * line ends, colons and commas; on the first error the parser stops and says where. */
-#ifndef SPARSEMAPS_LIBSVM_H
-#define SPARSEMAPS_LIBSVM_H
+#ifndef SPARSEMAPS_LIBSVM_READ_H
+#define SPARSEMAPS_LIBSVM_READ_H
 
 #include <stdint.h>
 
@@ -24,7 +24,8 @@ enum {
 };
 
 /* Any other way to write a number ("inf", "nan", 30 digits): 1 if it is one, 0 if not; -1 if an
- * exception is set, which ends the reading. */
+ * exception is set, which ends the reading. With `to_float` it is a number that lies between two of
+ * float32 as a double, and *value becomes the nearer one. */
 typedef int (*slow_number)(const char *text, const char *end, int to_float, double *value);
 
 typedef struct {
@@ -46,8 +47,8 @@ typedef struct {
     int64_t (*count_char)(const char *p, int64_t n, char c);
     /* Read all lines of [p, end); 1, or 0 at an error. */
     int (*read_lines)(svm_text *text, const char *p, const char *end);
-} libsvm_loops;
+} libsvm_read_loops;
 
-DECLARE_TABLES(libsvm)
+DECLARE_TABLES(libsvm_read)
 
 #endif

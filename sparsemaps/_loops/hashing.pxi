@@ -1,5 +1,4 @@
-# Count sketches of rows: buckets, signs and sums (c/hashing.h, which says what these do).
-from libc.stdint cimport uint32_t, uint64_t
+# Count sketches of rows: buckets, signs and sums (c/random/hashing.h, which says what these do).
 
 cdef extern from "c/random/hashing.h" nogil:
     ctypedef struct hashing_loops:
@@ -13,4 +12,4 @@ cdef extern from "c/random/hashing.h" nogil:
         void (*look_up)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
                         const void *values, const void *columns, Py_ssize_t n,
                         uint32_t *out_slots, void *signed_values) noexcept nogil
-    const hashing_loops *hashing_at(int level, size_t value_size, size_t index_size)
+    const hashing_loops *hashing_at(int, size_t value_size, size_t index_size)

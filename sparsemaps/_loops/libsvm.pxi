@@ -3,19 +3,14 @@
 # Input: a buffer of whole lines; or CSR arrays, of which the rows that `indptr` delimits are
 # written. Output: arrays; or bytes, every number with the fewest digits that read back as itself.
 # Cost: O(bytes).
-# References: c/read_decimal.h, c/write_decimal.h.
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
-from libc.string cimport memcpy
-
+# References: c/text/read_decimal.h, c/text/libsvm_write.c.
 from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport INT64_MAX
+
+from sparsemaps._loops.arrays cimport csr_block, csr_of, integer_at
 
 from decimal import Decimal
 
-import numpy as np
-
-from sparsemaps._loops.arrays cimport (FLOATS, INTEGERS, array_of, array_t, csr_block, csr_of,
-                                       indices_from, integer_at, values_from)
-from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 cdef extern from "c/text/powers_of_ten.h" nogil:
     enum:
@@ -25,29 +20,22 @@ cdef extern from "c/text/powers_of_ten.h" nogil:
         uint64_t high
         uint64_t low
 
-cdef extern from "c/text/read_decimal.h" nogil:
-    int between_floats(double value)
-
-cdef extern from "c/text/write_decimal.h" nogil:
+cdef extern from "c/text/libsvm_write.h" nogil:
     enum:
         LONGEST_NUMBER
-    char *write_integer(char *out, uint64_t n)
-    char *write_i64(char *out, int64_t n)
-    char *write_f64(char *out, double x, const wide_t *powers)
+    ctypedef struct line_heads:
+        const double *labels
+        const int64_t *label_ends
+        const int64_t *qids
+    ctypedef struct libsvm_write_loops:
+        char *(*rows)(const csr_block *rows, bint is_whole, const line_heads *heads,
+                      uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
+        char *(*codes)(const int32_t *codes, Py_ssize_t n_rows, Py_ssize_t n, int bits,
+                       double value, const line_heads *heads, uint64_t first_index,
+                       const wide_t *powers, char *out) noexcept nogil
+    const libsvm_write_loops *libsvm_write_at(int)
 
-cdef extern from "c/text/entries.h" nogil:
-    enum:
-        WRITE_F32
-        WRITE_F64
-        WRITE_I64
-    ctypedef char *(*write_entries)(const void *values, const void *indices, Py_ssize_t n,
-                                    uint64_t first_index, const wide_t *powers,
-                                    char *out) noexcept nogil
-    ctypedef struct entries_loops:
-        write_entries write[3][2]
-    const entries_loops *entries_at(int level)
-
-cdef extern from "c/text/libsvm.h" nogil:
+cdef extern from "c/text/libsvm_read.h" nogil:
     enum:
         NO_ERROR
         BAD_LABEL
@@ -78,13 +66,13 @@ cdef extern from "c/text/libsvm.h" nogil:
         int error
         const char *wrong
         const char *wrong_end
-    ctypedef struct libsvm_loops:
+    ctypedef struct libsvm_read_loops:
         int64_t (*count_char)(const char *p, int64_t n, char c) noexcept nogil
         int (*read_lines)(svm_text *text, const char *p, const char *end) except? 0 nogil
-    const libsvm_loops *libsvm_at(int level)
+    const libsvm_read_loops *libsvm_read_at(int)
 
-cdef const libsvm_loops *loops = libsvm_at(level)
-cdef const entries_loops *entry_loops = entries_at(level)
+cdef const libsvm_read_loops *read_loops = libsvm_read_at(level)
+cdef const libsvm_write_loops *write_loops = libsvm_write_at(level)
 
 ERRORS = {
     BAD_LABEL: "expected a number as label",
@@ -152,18 +140,19 @@ def _nearest_float32(text, value):
 
 
 cdef int slow(const char *text, const char *end, int to_float, double *value) except -1 nogil:
-    """The number as Python's float reads it, but for its underscores."""
+    """The number as Python's float reads it, but for its underscores; or the nearest float32."""
     with gil:
         PyErr_CheckSignals()  # such numbers are slow
         token = text[:end - text]
+        if to_float:
+            value[0] = _nearest_float32(token, value[0])
+            return 1
         try:
             if b"_" in token:
                 return 0
             value[0] = float(token)
         except ValueError:
             return 0
-        if to_float and between_floats(value[0]):
-            value[0] = _nearest_float32(token, value[0])
         return 1
 
 
@@ -172,7 +161,7 @@ def count_line_ends(const unsigned char[::1] text):
     cdef int64_t n = 0
     if text.shape[0] > 0:
         with nogil:
-            n = loops.count_char(<const char *>&text[0], text.shape[0], b"\n")
+            n = read_loops.count_char(<const char *>&text[0], text.shape[0], b"\n")
     return n
 
 
@@ -189,9 +178,9 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
     if n > 0:
         p = <const char *>&text[0]
         with nogil:
-            rows += loops.count_char(p, n, b"\n")
-            entries += loops.count_char(p, n, b":")
-    labels = rows + (loops.count_char(p, n, b",") if multilabel and n > 0 else 0)
+            rows += read_loops.count_char(p, n, b"\n")
+            entries += read_loops.count_char(p, n, b":")
+    labels = rows + (read_loops.count_char(p, n, b",") if multilabel and n > 0 else 0)
     needed = (labels, rows, entries, entries, rows, rows)
     if arrays is None or any([len(array) < size for array, size in zip(arrays, needed)]):
         types = (np.float64, np.int64, np.float64, np.int64, np.int64, np.int64)
@@ -208,7 +197,7 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
     t.smallest, t.largest = INT64_MAX, -1
     t.error = NO_ERROR
     with nogil:
-        loops.read_lines(&t, p, p + n)
+        read_loops.read_lines(&t, p, p + n)
     error = None
     if t.error != NO_ERROR:
         error = (t.wrong - p, t.wrong[:t.wrong_end - t.wrong], ERRORS[t.error])
@@ -217,14 +206,6 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
 
 
 # ---- writing -------------------------------------------------------------------------------------
-
-
-cdef inline char *end_line(char *out, bint has_entries) noexcept nogil:
-    """A line that has entries has no blank at its end."""
-    if has_entries:
-        out -= 1
-    out[0] = b"\n"
-    return out + 1
 
 
 cdef check_ends(name, const array_t *ends, int64_t low, int64_t high):
@@ -239,15 +220,7 @@ cdef check_ends(name, const array_t *ends, int64_t low, int64_t high):
         before = end
 
 
-# Labels and numbers of qid of rows.
-cdef struct heads_t:
-    const double *labels
-    Py_ssize_t n_labels
-    const int64_t *label_ends
-    const int64_t *qids   # NULL where there are none
-
-
-cdef heads_t heads_of(Py_ssize_t n_rows, labels, label_ends, qids) except *:
+cdef line_heads heads_of(Py_ssize_t n_rows, labels, label_ends, qids) except *:
     """Labels and numbers of qid, which are there for every row."""
     cdef array_t label = array_of(labels, FLOATS, sizeof(double), 1, False)
     cdef array_t ends = array_of(label_ends, INTEGERS, sizeof(int64_t), 1, False)
@@ -256,28 +229,12 @@ cdef heads_t heads_of(Py_ssize_t n_rows, labels, label_ends, qids) except *:
     if ends.shape[0] != n_rows or (qid.shape[0] > 0 and qid.shape[0] != n_rows):
         raise ValueError(f"expected labels and qids of {n_rows} rows, got {ends.shape[0]} "
                          f"and {qid.shape[0]}")
-    cdef heads_t heads
-    heads.labels, heads.n_labels = <const double *>label.data, label.shape[0]
-    heads.label_ends = <const int64_t *>ends.data
+    cdef line_heads heads
+    heads.labels, heads.label_ends = <const double *>label.data, <const int64_t *>ends.data
     heads.qids = NULL
     if qid.shape[0] > 0:
         heads.qids = <const int64_t *>qid.data
     return heads
-
-
-cdef inline char *start_line(char *out, const heads_t *heads, Py_ssize_t row) noexcept nogil:
-    """Labels, the number of qid unless there are none, and a blank."""
-    cdef int64_t first = heads.label_ends[row - 1] if row > 0 else 0, label
-    for label in range(first, heads.label_ends[row]):
-        if label > first:
-            out[0] = b","
-            out += 1
-        out = write_f64(out, heads.labels[label], TO_WRITE)
-    if heads.qids != NULL:
-        out[0], out[1], out[2], out[3], out[4] = b" ", b"q", b"i", b"d", b":"
-        out = write_i64(out + 5, heads.qids[row])
-    out[0] = b" "
-    return out + 1
 
 
 def format_rows(values, indices, indptr, labels, label_ends, qids, int64_t first_index):
@@ -290,62 +247,36 @@ def format_rows(values, indices, indptr, labels, label_ends, qids, int64_t first
     cdef array_t ends = array_of(indptr, INTEGERS, sizeof(int64_t), 1, False)
     check_ends("indptr", &ends, 0, min(len(values), len(indices)))
     cdef csr_block rows = csr_of(values, indices, indptr, INTEGERS if is_whole else FLOATS)
-    cdef heads_t heads = heads_of(rows.n_rows, labels, label_ends, qids)
-    cdef int64_t row, start = rows.indptr[0], stop
+    cdef line_heads heads = heads_of(rows.n_rows, labels, label_ends, qids)
     if is_whole and rows.value_size != sizeof(int64_t):
         raise ValueError(f"values must be float32, float64 or int64, got {values.dtype}")
     cdef size_t longest = (rows.n_rows * (LONGEST_NUMBER + 8)
-                           + heads.n_labels * (LONGEST_NUMBER + 1)
-                           + (rows.indptr[rows.n_rows] - start) * (2 * LONGEST_NUMBER))
+                           + len(labels) * (LONGEST_NUMBER + 1)
+                           + (rows.indptr[rows.n_rows] - rows.indptr[0]) * (2 * LONGEST_NUMBER))
     cdef Scratch scratch = borrow_scratch()
     cdef char *begin = <char *>scratch.take(longest)
-    cdef char *out = begin
-    cdef write_entries write = entry_loops.write[
-        WRITE_I64 if is_whole else WRITE_F64 if rows.value_size == sizeof(double) else WRITE_F32
-    ][rows.index_size == sizeof(int64_t)]
+    cdef char *end
     with nogil:
-        for row in range(rows.n_rows):
-            stop = rows.indptr[row + 1]
-            out = start_line(out, &heads, row)
-            if start < stop:
-                out = write(values_from(&rows, start), indices_from(&rows, start), stop - start,
-                            <uint64_t>first_index, TO_WRITE, out)
-            out = end_line(out, start < stop)
-            start = stop
-    text = begin[:out - begin]
+        end = write_loops.rows(&rows, is_whole, &heads, <uint64_t>first_index, TO_WRITE, begin)
+    text = begin[:end - begin]
     give_back_scratch(scratch)
     return text
 
 
-def format_codes(const int32_t[:, ::1] codes, int bits, double value, labels, label_ends, qids,
-                 int64_t first_index):
+def format_codes(codes, int bits, double value, labels, label_ends, qids, int64_t first_index):
     """Bytes of rows of one-hot features: for code j of a row `value` at j 2^bits + code. A row
     whose first code is negative has none. Labels and qids as in `format_rows`."""
-    cdef Py_ssize_t n_rows = codes.shape[0], n = codes.shape[1], row, j
-    cdef char one[LONGEST_NUMBER + 2]
-    cdef size_t length
-    cdef heads_t heads = heads_of(n_rows, labels, label_ends, qids)
-    cdef size_t longest = (heads.n_labels * (LONGEST_NUMBER + 1)
+    cdef array_t array = array_of(codes, INTEGERS, sizeof(int32_t), 2, False)
+    cdef Py_ssize_t n_rows = array.shape[0], n = array.shape[1]
+    cdef line_heads heads = heads_of(n_rows, labels, label_ends, qids)
+    cdef size_t longest = (len(labels) * (LONGEST_NUMBER + 1)
                            + n_rows * (LONGEST_NUMBER + 8 + n * (2 * LONGEST_NUMBER)))
     cdef Scratch scratch = borrow_scratch()
     cdef char *begin = <char *>scratch.take(longest)
-    cdef char *out = begin
-    cdef bint filled
-    one[0] = b":"
-    length = write_f64(one + 1, value, TO_WRITE) - one
-    one[length] = b" "
-    length += 1
+    cdef char *end
     with nogil:
-        for row in range(n_rows):
-            out = start_line(out, &heads, row)
-            filled = n > 0 and codes[row, 0] >= 0
-            if filled:
-                for j in range(n):
-                    out = write_integer(out, (<uint64_t>j << bits) + <uint64_t>codes[row, j]
-                                        + <uint64_t>first_index)
-                    memcpy(out, one, length)
-                    out += length
-            out = end_line(out, filled)
-    text = begin[:out - begin]
+        end = write_loops.codes(<const int32_t *>array.data, n_rows, n, bits, value, &heads,
+                                <uint64_t>first_index, TO_WRITE, begin)
+    text = begin[:end - begin]
     give_back_scratch(scratch)
     return text

@@ -1,4 +1,4 @@
-#include "libsvm.h"
+#include "libsvm_read.h"
 
 #include <string.h>
 
@@ -31,9 +31,9 @@ static inline int whole_number(const svm_text *text, const char *p, const char *
                                double *value)
 {
     const char *read = read_decimal(p, stop, text->powers, value);
-    if (read == stop && !(to_float && between_floats(*value)))
-        return 1;
-    return text->slow(p, stop, to_float, value) == 1;
+    if (read != stop && text->slow(p, stop, 0, value) != 1)
+        return 0;
+    return !(to_float && between_floats(*value)) || text->slow(p, stop, 1, value) == 1;
 }
 
 /* A number followed by a blank, `#`, line end, or `also`. Returns its end, or NULL. */
@@ -302,7 +302,7 @@ static int64_t count_char(const char *p, int64_t n, char c)
     return total;
 }
 
-const libsvm_loops TABLE(libsvm)[] = {{
+const libsvm_read_loops TABLE(libsvm_read)[] = {{
     .count_char = count_char,
     .read_lines = read_lines,
 }};

@@ -1,0 +1,478 @@
+# Hashed n-grams of texts (c/text.h): texts of a block to rows of CSR.
+#
+# Characters are read where Python has them, without the interpreter's lock: the block holds its
+# texts, and a str does not change. Whatever only Python knows (lower case of some characters, what
+# is no text) is asked for with the lock, one text at a time.
+
+
+cdef enum:
+    BY_PYTHON = -1          # the form of what is neither str nor UTF-8
+    MOST_BYTES = 2147480000  # of a text: places are 32-bit numbers, and vectors of them signed
+
+NORMS = {None: TEXT_NO_NORM, "l1": TEXT_L1, "l2": TEXT_L2}
+ANALYZERS = {"word": TEXT_WORDS, "char": TEXT_CHARACTERS, "char_wb": TEXT_CHARACTERS_OF_WORDS}
+WORDS_OF = {"letters": TEXT_LETTERS, "no spaces": TEXT_NO_SPACES, "scripts": TEXT_SCRIPTS}
+
+
+cdef tuple of_class = (
+    tuple(Characters(False, of) for of in WORDS_OF.values()),
+    tuple(Characters(True, of) for of in WORDS_OF.values()),
+)
+
+
+ctypedef struct text_t:
+    const void *data
+    int64_t n        # characters; bytes for TEXT_UTF8
+    int form         # bytes a character, TEXT_UTF8, or BY_PYTHON
+    bint plain       # its letters are as they must be
+    bint raw         # it is what the caller gave, and no text yet
+
+
+cdef class Vectorizer:
+    """What the rows of texts are, and what Python does for them.
+
+    Parameters
+    ----------
+    analyzer : "word", "char" or "char_wb"
+    words_of : "letters", "no spaces" or "scripts"
+        What words consist of (c/text/text.h).
+    least : 1 or 2
+        Characters that a word has at least.
+    ngram_range : (int, int)
+        Least and greatest size of n-grams, at least 1.
+    lowercase : bool
+    n_features : int
+    alternate_sign, binary : bool
+    norm : None, "l1" or "l2"
+    dtype : float32 or float64
+    stop_words : collection of str or None
+    reads : bool
+        Whether what the caller gives are names of files or files.
+    utf8 : bool
+        Whether bytes are UTF-8 that is taken as it is. Else, and where it is none, `decode` is
+        called.
+    decode : callable
+        Makes a str of bytes or of a file, or raises the error. It returns other objects as they
+        are; they go to `tokens`.
+    normalize : callable or None
+        Of a str: its normal form, whose tokens are taken.
+    preprocess : callable or None
+        Of a str that is not ASCII: the str whose tokens are taken, in small letters already.
+    tokenize : callable or None
+        Of a str: its tokens, in place of `analyzer`.
+    tokens : callable
+        All n-grams of an object that the loops do not take.
+    """
+    cdef text_job job
+    cdef StopWords stop
+    cdef bint lowercase, binary, reads, utf8, single
+    cdef int norm
+    cdef object decode, normalize, preprocess, tokenize, tokens
+    cdef list outputs, outputs_of_sets  # arrays for the output of a block, which are used again
+
+    def __cinit__(self, *, analyzer, words_of, int least, ngram_range, bint lowercase,
+                  uint32_t n_features, bint alternate_sign, bint binary, norm, dtype, stop_words,
+                  bint reads, bint utf8, decode, normalize, preprocess, tokenize,
+                  tokens):
+        memset(&self.job, 0, sizeof(text_job))
+        self.stop = StopWords(stop_words or ())
+        self.job.analyzer = ANALYZERS[analyzer]
+        self.job.of, self.job.least = WORDS_OF[words_of], least
+        self.job.shortest, self.job.longest = ngram_range
+        self.job.n_features = n_features
+        self.job.column_bits = max(1, int(n_features - 1).bit_length())
+        self.job.signs = alternate_sign
+        self.job.stop = self.stop.table
+        self.lowercase, self.binary, self.norm = lowercase, binary, NORMS[norm]
+        self.single = np.dtype(dtype) == np.float32
+        self.reads, self.utf8, self.decode = reads, utf8, decode
+        self.normalize, self.preprocess = normalize, preprocess
+        self.tokenize, self.tokens = tokenize, tokens
+        self.outputs, self.outputs_of_sets = [], []
+
+    def rows(self, int64_t first, texts):
+        """Columns and values of the rows of a block's texts, where each row ends, and how many
+        n-grams there were. Texts are a list, or a chunk of Arrow's and where the block begins and
+        ends there. An error names the text; the first one has number `first`.
+
+        The caller gives the two arrays back when they have been copied: fresh memory costs more
+        than what is written to it.
+        """
+        cdef Block block = Block.__new__(Block)
+        try:
+            block.open(self, texts, first)
+            return block.run()
+        finally:
+            block.close()
+
+    cdef bint needs_str(self):
+        """Whether Python functions must prepare a text or divide it into tokens."""
+        return (self.tokenize is not None or self.normalize is not None
+                or self.preprocess is not None)
+
+    def values_of(self, int32_t[::1] counts):
+        """The values of a row with these counts."""
+        cdef int64_t n = len(counts)
+        cdef int32_t[::1] padded = np.zeros(n + TEXT_SLACK, np.int32)
+        cdef float[::1] f32
+        cdef double[::1] f64
+        padded[:n] = counts
+        values = np.empty(n + TEXT_SLACK, np.float32 if self.single else np.float64)
+        if self.single:
+            f32 = values
+            loops.values[0](&padded[0], n, self.binary, self.norm, &f32[0])
+        else:
+            f64 = values
+            loops.values[1](&padded[0], n, self.binary, self.norm, &f64[0])
+        return values[:n]
+
+    def give_back(self, columns, values):
+        self.outputs.append((columns.base, values.base))
+
+    def sets(self, int64_t first, texts):
+        """The columns of the rows without their values, and where those of each text end.
+        """
+        cdef Block block = Block.__new__(Block)
+        try:
+            block.sets = True
+            block.open(self, texts, first)
+            columns, _, ends, _ = block.run()
+            return columns, ends
+        finally:
+            block.close()
+
+    @property
+    def has_sets(self):
+        """Whether no sum of counts is 0, as far as values tell."""
+        return self.binary or not self.job.signs
+
+    def give_back_set(self, columns):
+        self.outputs_of_sets.append(columns.base)
+
+    cdef int64_t most_items(self, int64_t n) noexcept nogil:
+        """The most n-grams of a text of n characters."""
+        cdef int64_t n_sizes = self.job.longest - self.job.shortest + 1
+        if self.job.analyzer == TEXT_WORDS and self.job.of == TEXT_SCRIPTS:
+            return n * min(n_sizes, n + 1)
+        if self.job.analyzer == TEXT_WORDS:
+            return (n // (self.job.least + 1) + 1) * min(n_sizes, n + 1)
+        return (n + 2) * min(n_sizes + 1, n + 3)
+
+    cdef int64_t most_bytes(self, int64_t n) noexcept nogil:
+        """The most bytes of the tokens of a text of n characters, with blanks between them."""
+        return (5 if self.job.of == TEXT_SCRIPTS else 4) * n + 3
+
+
+cdef int check_size(int64_t n_bytes) except -1:
+    if n_bytes > MOST_BYTES:
+        raise ValueError(f"a text has up to {n_bytes} bytes in memory, more than {MOST_BYTES}")
+    return 0
+
+
+cdef class Block:
+    """The texts of a block on their way to rows."""
+    cdef Vectorizer of
+    cdef text_job job
+    cdef bint sets               # whether columns are put out as sets, without values
+    cdef list texts, held        # the texts as users passed them, and objects that are read
+    cdef Chunk chunk             # that texts lie in which are None there
+    cdef int64_t first, start    # numbers of the first text, in all and in the chunk
+    cdef object spans_memory, columns, values, ends
+    cdef text_t *spans
+    cdef int32_t *out_columns
+    cdef char *out_values
+    cdef size_t value_size
+    cdef int64_t *row_ends
+    cdef int64_t n, end, room, n_items, most_characters, most_bytes, most_row
+    cdef const uint64_t **lower_pages
+    cdef const uint64_t **plain_pages
+    cdef Scratch scratch
+
+    cdef int open(self, Vectorizer of, texts, int64_t first) except -1:
+        cdef int64_t row, total = 0, most = 0
+        cdef uint8_t[::1] spans
+        cdef int64_t[::1] ends
+        self.of, self.first = of, first
+        self.job = of.job
+        if isinstance(texts, list):
+            self.texts = texts
+        else:
+            self.chunk, self.start, stop = texts
+            self.texts = [None] * (stop - self.start)
+        self.held = list(self.texts)
+        self.n = len(self.texts)
+        self.spans_memory = spans = np.zeros(max(1, self.n) * sizeof(text_t), np.uint8)
+        self.spans = <text_t *>&spans[0]
+        self.ends = ends = np.empty(self.n + 1, np.int64)
+        self.row_ends = &ends[0]
+        for row in range(self.n):
+            try:
+                if self.chunk is not None:
+                    self.take_lent(row)
+                elif of.reads:
+                    self.spans[row].form, self.spans[row].raw = BY_PYTHON, True
+                else:
+                    self.take(row, self.texts[row], False)
+                check_size(of.most_bytes(self.spans[row].n))
+            except Exception as error:
+                name_text(error, first + row)
+                raise
+            total += of.most_items(self.spans[row].n)
+            most = max(most, self.spans[row].n)
+        self.lower_pages = (<Characters>of_class[1][of.job.of]).pages
+        self.plain_pages = (<Characters>of_class[0][of.job.of]).pages
+        self.make_room(total)
+        self.grow(most + 3, of.most_bytes(most), of.most_items(most))
+        return 0
+
+    def close(self):
+        if self.scratch is not None:
+            give_back_scratch(self.scratch)
+            self.scratch = None
+
+    cdef int take(self, int64_t row, text, bint plain) except -1:
+        """Let the row be made from this text."""
+        cdef text_t *span = self.spans + row
+        span.plain, span.raw, span.form, span.n = plain, False, BY_PYTHON, 0
+        self.held[row] = text
+        if PyUnicode_CheckExact(text):
+            if self.of.tokenize is not None:
+                return 0
+            if self.of.normalize is not None and not plain:
+                self.held[row] = text = self.of.normalize(text)
+            if self.of.preprocess is not None and not plain and not PyUnicode_IS_ASCII(text):
+                self.held[row] = text = self.of.preprocess(text)
+                span.plain = True
+            span.data, span.n = PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+            span.form = PyUnicode_KIND(text)
+        elif self.of.utf8 and PyBytes_CheckExact(text) and not self.of.needs_str():
+            span.data, span.n = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+            span.form = TEXT_UTF8
+        else:
+            span.raw = True
+        return 0
+
+    cdef int take_lent(self, int64_t row) except -1:
+        """Let the row be made from its text in the chunk."""
+        cdef text_t *span = self.spans + row
+        span.data = self.chunk.at(self.start + row, &span.n)
+        if (span.data == NULL or self.of.reads or self.of.needs_str()
+                or not (self.of.utf8 or self.chunk.is_text)):
+            span.form, span.n, span.raw = BY_PYTHON, 0, True
+        else:
+            span.form = TEXT_UTF8
+        return 0
+
+    cdef text_of(self, int64_t row):
+        """The text of the row as the user passed it."""
+        if self.texts[row] is None and self.chunk is not None:
+            self.texts[row] = self.chunk.item(self.start + row)
+        return self.texts[row]
+
+    cdef int make_room(self, int64_t more) except -1:
+        """Have room for that many more entries of the output."""
+        cdef int32_t[::1] columns
+        cdef float[::1] f32
+        cdef double[::1] f64
+        before, values_before = self.columns, self.values
+        self.columns = self.values = None
+        if before is None:
+            try:
+                if self.sets:
+                    self.columns = self.of.outputs_of_sets.pop()
+                else:
+                    self.columns, self.values = self.of.outputs.pop()
+            except IndexError:
+                pass
+        self.room = self.end + max(more, self.end)  # so that many rows are copied a few times
+        if self.columns is None or len(self.columns) < self.room + TEXT_SLACK:
+            self.columns = np.empty(self.room + TEXT_SLACK, np.int32)
+            self.values = np.empty(0 if self.sets else self.room + TEXT_SLACK,
+                                   np.float32 if self.of.single else np.float64)
+        if before is not None:
+            self.columns[:self.end] = before[:self.end]
+        columns = self.columns
+        self.out_columns = &columns[0]
+        if self.sets:
+            return 0
+        if before is not None:
+            self.values[:self.end] = values_before[:self.end]
+        if self.of.single:
+            f32 = self.values
+            self.out_values, self.value_size = <char *>&f32[0], sizeof(float)
+        else:
+            f64 = self.values
+            self.out_values, self.value_size = <char *>&f64[0], sizeof(double)
+        return 0
+
+    cdef int grow(self, int64_t n_characters, int64_t n_bytes, int64_t n_items) except -1:
+        """Have memory for a row of at most so many characters, bytes and n-grams."""
+        if (self.scratch is not None and n_characters <= self.most_characters
+                and n_bytes <= self.most_bytes and n_items <= self.most_row):
+            return 0
+        n_characters = max(n_characters, self.most_characters)
+        n_bytes = max(n_bytes, self.most_bytes)
+        n_items = max(n_items, self.most_row, n_characters)
+        check_size(n_bytes)
+        self.close()
+        self.scratch = borrow_scratch()
+        self.job.bytes = <uint8_t *>self.room_for(n_bytes)
+        self.job.classes = <uint8_t *>self.room_for(n_bytes)
+        self.job.joined = <uint8_t *>self.room_for(n_bytes)
+        self.job.starts = <uint32_t *>self.room_for(4 * n_characters)
+        self.job.ends = <uint32_t *>self.room_for(4 * n_characters)
+        self.job.offsets = <uint32_t *>self.room_for(4 * n_characters)
+        self.job.items = <uint32_t *>self.room_for(4 * n_items)
+        self.job.sorted = <uint32_t *>self.room_for(
+            4 * (text_table_slots(n_items) + TEXT_TABLE_MORE if self.sets else n_items))
+        self.job.counts = <int32_t *>self.room_for(4 * n_items)
+        self.most_characters, self.most_bytes, self.most_row = n_characters, n_bytes, n_items
+        return 0
+
+    cdef void *room_for(self, int64_t n_bytes) except NULL:
+        return self.scratch.take(n_bytes + 2 * TEXT_SLACK)
+
+    def run(self):
+        cdef int64_t row = 0
+        while True:
+            with nogil:
+                row = self.make_rows(row)
+            if row == self.n:
+                break
+            try:
+                row += self.help(row)
+            except Exception as error:
+                name_text(error, self.first + row)
+                raise
+        values = None if self.sets else self.values[:self.end]
+        return self.columns[:self.end], values, self.ends[:self.n], self.n_items
+
+    cdef int64_t make_rows(self, int64_t row) noexcept nogil:
+        """Make rows from `row` on, up to one that needs help, whose number is returned."""
+        cdef text_t *span
+        cdef int64_t n_bytes, n_items
+        while row < self.n:
+            span = self.spans + row
+            n_items = self.of.most_items(span.n)
+            self.job.flags = 0
+            if (span.form == BY_PYTHON or self.end + n_items > self.room
+                    or n_items > self.most_row or span.n + 3 > self.most_characters
+                    or self.of.most_bytes(span.n) > self.most_bytes):
+                break
+            self.job.lower = self.of.lowercase and not span.plain
+            self.job.pages = self.lower_pages if self.job.lower else self.plain_pages
+            n_bytes = loops.prepare(&self.job, span.data, span.n, span.form)
+            if self.job.flags >= TEXT_BY_PYTHON:
+                break
+            loops.hash_text(&self.job, n_bytes)
+            self.finish_row(row)
+            row += 1
+        return row
+
+    cdef void finish_row(self, int64_t row) noexcept nogil:
+        """Append the row of the n-grams that were hashed."""
+        cdef int64_t n
+        if self.sets:
+            n = loops.distinct(&self.job, self.out_columns + self.end)
+        else:
+            n = loops.count(&self.job, self.out_columns + self.end)
+            loops.values[not self.of.single](self.job.counts, n, self.of.binary, self.of.norm,
+                                             self.out_values + self.end * self.value_size)
+        self.end += n
+        self.row_ends[row] = self.end
+        self.n_items += self.job.n_items
+
+    cdef int help(self, int64_t row) except -1:
+        """What the row needs Python for. Returns 1 if the row is complete then, else 0."""
+        cdef text_t *span = self.spans + row
+        cdef int64_t n = span.n, rest = 0, i
+        if self.job.flags & TEXT_UNMET:
+            (<Characters>of_class[self.job.lower][self.job.of]).fill(&self.job)
+            return 0
+        if self.job.flags & TEXT_BY_PYTHON and not self.job.lower:
+            return self.put_tokens(row, self.of.tokens(self.text_of(row)), 1, 1)
+        if self.job.flags & (TEXT_BY_PYTHON | TEXT_INVALID):
+            text = self.held[row] if span.form != TEXT_UTF8 else self.text_of(row)
+            if not isinstance(text, str):
+                text = self.of.decode(text)
+            if self.job.flags & TEXT_INVALID:
+                self.take(row, text, False)
+            else:
+                self.take(row, text.lower(), True)
+            return 0
+        if span.raw:
+            if self.of.reads and row:
+                self.held[row - 1] = None  # one file at a time is enough
+            text = self.text_of(row)
+            if self.of.reads or not PyUnicode_CheckExact(text):
+                text = self.of.decode(text)
+            if isinstance(text, np.str_):
+                text = str(text)
+            if not PyUnicode_CheckExact(text):
+                return self.put_tokens(row, self.tokens_of(text), 1, 1)
+            self.take(row, text, False)
+            return 0
+        if span.form == BY_PYTHON:
+            return self.put_tokens(row, self.of.tokenize(self.held[row]), self.job.shortest,
+                                   self.job.longest)
+        for i in range(row, self.n):
+            rest += self.of.most_items(self.spans[i].n)
+        if self.end + rest > self.room:
+            self.make_room(rest)
+        self.grow(n + 3, self.of.most_bytes(n), self.of.most_items(n))
+        return 0
+
+    cdef tokens_of(self, text):
+        """The n-grams of an object that is not a str but has its methods."""
+        try:
+            return self.of.tokens(text)
+        except (AttributeError, TypeError):
+            shown = "None" if text is None else type(text).__name__
+            raise ValueError(f"a text must be a str or bytes, got {shown}") from None
+
+    cdef int put_tokens(self, int64_t row, tokens, int64_t shortest, int64_t longest) except -1:
+        """Make the row from the n-grams of these tokens."""
+        cdef int64_t n = 0, n_bytes = 0, end = 0, length, most
+        encoded = []
+        for token in tokens:
+            if isinstance(token, str):
+                token = token.encode("utf-8")
+            elif not isinstance(token, bytes):
+                raise TypeError("feature names must be strings")
+            encoded.append(token)
+            n_bytes += len(token) + 1
+        n = len(encoded)
+        most = n * min(longest - shortest + 1, n)
+        self.grow(n, n_bytes, most)
+        if self.end + most > self.room:
+            self.make_room(most)
+        for i, token in enumerate(encoded):
+            length = PyBytes_GET_SIZE(token)
+            memcpy(self.job.joined + end, PyBytes_AS_STRING(token), length)
+            self.job.starts[i] = end
+            end += length
+            self.job.ends[i] = end
+            self.job.joined[end] = 32
+            end += 1
+        self.job.n_tokens = n
+        with nogil:
+            loops.hash_tokens(&self.job, shortest, longest)
+            self.finish_row(row)
+        return 1
+
+
+def take_block(texts, int64_t most):
+    """A list of texts that the iterator gives next, which together have about `most` characters."""
+    cdef int64_t total = 0
+    cdef list block = []
+    for text in texts:
+        block.append(text)
+        if PyUnicode_CheckExact(text):
+            total += PyUnicode_GET_LENGTH(text) + 16
+        elif PyBytes_CheckExact(text):
+            total += PyBytes_GET_SIZE(text) + 16
+        else:
+            total += 4096
+        if total >= most:
+            break
+    return block
