@@ -228,3 +228,6 @@ def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_s
 include "bands.pxi"
 include "neighbors.pxi"
 include "band_tables.pxi"
+
+# Models that are trained on them.
+include "linear.pxi"

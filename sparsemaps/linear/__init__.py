@@ -5,7 +5,7 @@
 - ``_few_rows`` encodes one text or a few in a short way. ``_explanation`` finds the n-grams that
   decide a score. ``_model_file`` reads and writes the file of a model.
 - ``_losses`` has the losses and their duals.
-- ``_solver`` solves the problems by turns of ``_loops.linear``, in threads, and in blocks where the
+- ``_solver`` solves the problems by turns of the loops, in threads, and in blocks where the
   codes are larger than the memory.
 
 The model of a map's kernel, from codes of 256 bytes a row:

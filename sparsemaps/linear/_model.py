@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 import sparsemaps
-from sparsemaps._loops import linear as _kernel
+from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Floats

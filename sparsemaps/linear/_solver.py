@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._loops import linear as _kernel
+from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _seeding, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsemaps import ConsistentWeightedSampling
-from sparsemaps._loops import linear as kernel
+from sparsemaps._loops import codes as kernel
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import KernelClassifier, _solver
 

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC, LinearSVR
 
 from sparsemaps import ConsistentWeightedSampling, SignProjection, codes
-from sparsemaps._loops import linear as kernel
+from sparsemaps._loops import codes as kernel
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _solver
 
 

@@ -4,10 +4,7 @@
 # Output: dual variables and weights; scores.
 # Cost: a visit of a row reads n_codes weights, and writes them if its variable changes.
 # Reference: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; Yu, Huang & Lin 2011; Ho & Lin 2012.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
 
-from sparsemaps._loops.levels cimport level
 
 cdef extern from "c/linear/one_hot.h" nogil:
     ctypedef struct coded_rows:
@@ -56,7 +53,7 @@ cdef extern from "c/linear/dual_descent.h" nogil:
                       unsigned going) noexcept nogil
         int (*descend)(const dual_problem *problem, dual_state *state, int max_passes,
                        int64_t max_visits) noexcept nogil
-    const dual_descent_loops *dual_descent_at(int level)
+    const dual_descent_loops *dual_descent_at(int)
 
 cdef extern from "c/linear/one_hot_scores.h" nogil:
     enum:
@@ -65,10 +62,13 @@ cdef extern from "c/linear/one_hot_scores.h" nogil:
         void (*add)(const coded_rows *rows, Py_ssize_t first_row, Py_ssize_t stop_row,
                     Py_ssize_t first, Py_ssize_t stop, const double *weights, Py_ssize_t n_models,
                     double *sums) noexcept nogil
-    const one_hot_scores_loops *one_hot_scores_at(int level)
+    const one_hot_scores_loops *one_hot_scores_at(int)
+
+cdef const dual_descent_loops *descent_loops = dual_descent_at(level)
+cdef const one_hot_scores_loops *score_loops = one_hot_scores_at(level)
 
 cdef enum:
-    ROWS = 16384  # whose scores are added up together: some weights stay in the cache meanwhile
+    SCORED_TOGETHER = 16384  # rows, so that some weights stay in the cache meanwhile
 
 # Numbers of the losses (c/linear/dual_descent.h).
 LOSSES = {
@@ -165,9 +165,9 @@ cdef class Descent:
         with nogil:
             if going:
                 if is_first:
-                    loops.add_first(p, s)
-                loops.begin(p, s, going)
-            result = loops.descend(p, s, max_passes, max_visits)
+                    descent_loops.add_first(p, s)
+                descent_loops.begin(p, s, going)
+            result = descent_loops.descend(p, s, max_passes, max_visits)
         return result == 0, s.going
 
     cdef dual_model model(self, Py_ssize_t m) except *:
@@ -188,10 +188,6 @@ cdef class Descent:
         the first pass of the last turn."""
         cdef dual_model model = self.model(m)
         return model.turn_violation, model.turn_highest, model.turn_lowest
-
-
-cdef const dual_descent_loops *loops = dual_descent_at(level)
-cdef const one_hot_scores_loops *score_loops = one_hot_scores_at(level)
 
 
 most_models = MOST_MODELS  # that are trained together
@@ -218,7 +214,7 @@ def add_scores(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize
         return
     with nogil:
         while start < codes.shape[0]:
-            stop = min(start + ROWS, codes.shape[0])
+            stop = min(start + SCORED_TOGETHER, codes.shape[0])
             first = 0
             while first < n_codes:
                 score_loops.add(&rows, start, stop, first, min(first + step, n_codes),
