@@ -48,9 +48,5 @@ class Stages:
             return arrays
         return _progress.counted(arrays, len(steps), self._shown, "pairs")
 
-    def within(self, name: str) -> "Stages":
-        """The steps of a part of the job."""
-        return self
-
 
 NONE = Stages()

@@ -14,7 +14,7 @@ from sparsemaps.dask._ranges import ByteRange, cut, find_inputs
 from sparsemaps.dask._url_results import UrlResults
 from sparsemaps.files._job import Job, make_job
 from sparsemaps.files._job_options import Svmlight, Texts, as_source
-from sparsemaps.files._rows import read_pieces
+from sparsemaps.files._rows import Source, read_pieces
 from sparsemaps.files._tasks import How, Stage, Task, run_stages
 from sparsemaps.files._text_rows import TextRows, with_classes
 
@@ -136,7 +136,7 @@ def run_job(
     if progress is not None:
         check_bool("progress", progress)
     files = find_inputs(inputs, storage_options)
-    ranges = cut(files, partition_bytes, storage_options, job.is_cut)
+    ranges = cut(files, partition_bytes, storage_options, partial(_is_cut, job.source))
     job = _with_classes(job, ranges, client)
     results = UrlResults.at(directory, storage_options)
     ending = {"svmlight": ".svm", "npz": ".npz"}.get(job.format, ".npy")
@@ -149,10 +149,15 @@ def run_job(
         for name, one in zip(names, ranges, strict=True)
     ]
     endings = ("", *job.names().beside)
-    stage = Stage("map", "a part for each range of the inputs", tasks, partial(_map, job), endings)
+    stage = Stage("map", tasks, partial(_map, job), endings)
     run_stages([stage], results, Workers(client), not resume, progress)
     results.end(names)
     return [results.full_name(name) for name in names]
+
+
+def _is_cut(source: Source, path: str) -> bool:
+    """Whether ranges of bytes of an input are inputs; those of Parquet are not."""
+    return source.format_of(path) != "parquet"
 
 
 def _map(job: Job, part: ByteRange, path: str, how: How) -> int:

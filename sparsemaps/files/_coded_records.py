@@ -38,8 +38,9 @@ from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._row_names import read_comments, write_comments
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
 from sparsemaps.files._tasks import How, Stage, Task
-from sparsemaps.neighbors import _containment, _hashing, _search
+from sparsemaps.neighbors import _containment, _search
 from sparsemaps.neighbors._exact import ExactKernel
+from sparsemaps.neighbors._hashing import Limits, Sizes
 
 RANGE_BYTES = 2**26
 """Largest length of a range of an input, whose codes are made by one task."""
@@ -48,34 +49,38 @@ BESIDE = LENGTHS, DIGESTS, CHECKSUMS, IDS, COMMENTS, KEYS, BAD
 """Endings of the names of files beside codes."""
 
 
-class Codes(NamedTuple):
-    """The codes of all records of some inputs, which are in a file."""
+class Coded(NamedTuple):
+    """Inputs, and the codes of all their records, which are in a file."""
 
+    job: Job
+    """How rows are made of the inputs, to read them again."""
+    inputs: list[Any]
     path: str
     n_records: list[int]
     """Of each input."""
     digest: str
-    """Tells what they are made of."""
+    """Tells what the codes are made of."""
+
+    @property
+    def n_rows(self) -> int:
+        return sum(self.n_records)
 
     def load(self) -> PackedCodes:
         return PackedCodes.load(self.path)
 
     def lengths(self) -> Array:
-        """How long each record is."""
-        return read_array(
-            self.path + LENGTHS, ArrayKind(np.uint32, (sum(self.n_records),)), mmap=True
-        )
+        """The length of each record."""
+        return read_array(self.path + LENGTHS, ArrayKind(np.uint32, (self.n_rows,)), mmap=True)
 
     def keys(self) -> Array:
         """The number of each record, by which records are ordered; NaN if it has none."""
-        kind = ArrayKind(np.float64, (sum(self.n_records),))
-        if not sum(self.n_records):  # there is no file
+        if not self.n_rows:  # there is no file
             return np.empty(0)
-        return read_array(self.path + KEYS, kind, mmap=True)
+        return read_array(self.path + KEYS, ArrayKind(np.float64, (self.n_rows,)), mmap=True)
 
     def are_equal(self, rows: Array, others: Array) -> Array:
         """Which pairs of records hold the same, but for chance of 2^-32."""
-        kind = ArrayKind(np.uint32, (sum(self.n_records),))
+        kind = ArrayKind(np.uint32, (self.n_rows,))
         checksums = read_array(self.path + CHECKSUMS, kind, mmap=True)
         lengths = self.lengths()
         same: Array = (checksums[rows] == checksums[others]) & (lengths[rows] == lengths[others])
@@ -88,20 +93,9 @@ class Codes(NamedTuple):
         with open(self.path + BAD, "rb") as file:
             return sum(1 for _ in file)
 
-    def digests(self) -> Array:
-        """Of each record without samples: its number, and a digest of its content in two words."""
-        return _digests(self.path, sum(self.n_records))
 
-
-class CodedInputs(NamedTuple):
-    """Inputs with the codes of their records, and how rows are made of them, to read them again."""
-
-    job: Job
-    inputs: list[Any]
-    codes: Codes
-
-
-def _digests(path: str, n_records: int) -> Array:
+def digests_of(path: str, n_records: int) -> Array:
+    """The number of each record without samples, and a digest of its content in two words."""
     array = read_array(path + DIGESTS, ArrayKind(np.uint64))
     if len(array) % 3:
         raise ValueError(f"{path + DIGESTS} is damaged: it has {len(array)} numbers")
@@ -139,8 +133,8 @@ class Earlier(NamedTuple):
 
 
 def encode(
-    job: Job, inputs: Sequence[Any], results: Results, name: str = "codes"
-) -> Generator[Stage, None, Codes]:
+    job: Job, inputs: list[Any], results: Results, name: str = "codes"
+) -> Generator[Stage, None, Coded]:
     """The stages that make the codes of inputs: of ranges of them, and of all. Inputs that are
     files of codes are joined as they are."""
     ranges = [ranges_of(job, input) for input in inputs]
@@ -151,25 +145,26 @@ def encode(
             parts.append((one.path, one.recipe))
             continue
         part = f"{name}-part-{len(tasks):06d}.npy"
-        recipe = {**job.recipe(), "input": recipe_of(job, one)}
+        about: Any = secrets.token_hex(16)  # a pipe is never the same again
+        if isinstance(one, InputFile):
+            about = [*one.recipe, job.source.format_of(one)]
+        recipe = {**job.recipe(), "input": about}
         tasks.append(Task(part, recipe, (job, one), getattr(one, "n_bytes", 0)))
         parts.append((results.path(part), digest(recipe)))
     file = f"{name}.npy"
     recipe = {"parts": [made_of for _, made_of in parts]}
     endings = ("", *BESIDE)
-    yield Stage(name, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs", tasks,
-                _encode, endings, part_of=(file, recipe))  # fmt: skip
+    yield Stage(name, tasks, _encode, endings, part_of=(file, recipe))
     joined = Task(file, recipe, [path for path, _ in parts])
-    yield Stage(f"{name}-join", "the codes of all inputs in one file", [joined], _join, endings)
+    yield Stage(f"{name}-join", [joined], _join, endings)
     beside = "|".join(re.escape(ending) for ending in (*BESIDE, RECORD))
     results.remove(rf"{re.escape(name)}-part-\d{{6}}\.npy({beside})?")
     made = results.find(file, recipe)
     if made is None:
         raise ValueError(f"{results.path(file)} has been removed meanwhile")
-    n_records = iter(counts(made, len(parts)))
-    return Codes(
-        results.path(file), [sum(next(n_records) for _ in some) for some in ranges], made.digest
-    )
+    of_parts = iter(counts(made, len(parts)))
+    n_records = [sum(next(of_parts) for _ in some) for some in ranges]
+    return Coded(job, inputs, results.path(file), n_records, made.digest)
 
 
 def holds_codes(input: Any) -> bool:
@@ -179,16 +174,21 @@ def holds_codes(input: Any) -> bool:
 
 def ranges_of(job: Job, input: Any) -> list[Any]:
     """The ranges of an input whose records tasks read."""
-    if not isinstance(input, InputFile) or holds_codes(input) or not job.is_cut(input.path):
+    if not isinstance(input, InputFile) or holds_codes(input):
+        return [input]
+    if job.source.format_of(input) == "parquet":
         return [input]
     return list(input.cut(RANGE_BYTES))
 
 
-def recipe_of(job: Job, input: Any) -> Any:
-    """What decides the records of an input. Those of a pipe are never the same again."""
-    if isinstance(input, InputFile):
-        return [*input.recipe, job.format_of(input)]
-    return secrets.token_hex(16)
+def listing(job: Job, inputs: list[Any], name: str = "codes") -> list[tuple[str, int, str]]:
+    """Name, number of tasks, and meaning of each stage of `encode`."""
+    ranges = [one for input in inputs for one in ranges_of(job, input)]
+    n_tasks = sum(not holds_codes(one) for one in ranges)
+    return [
+        (name, n_tasks, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"),
+        (f"{name}-join", 1, "the codes of all inputs in one file"),
+    ]
 
 
 def _encode(of: Any, path: str, how: How) -> int:
@@ -216,7 +216,7 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
         if os.path.exists(part + KEYS):
             keys.append(read_array(part + KEYS, ArrayKind(np.float64, (n,))))
         lengths.append(read_array(part + LENGTHS, ArrayKind(np.uint32, (n,))))
-        own = np.array(_digests(part, n))
+        own = np.array(digests_of(part, n))
         own[:, 0] += np.uint64(start)
         digests.append(own)
         comments += [(start + row, text) for row, text in read_comments(part, n)]
@@ -246,61 +246,44 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
 # ---- pairs ---------------------------------------------------------------------------------------
 
 
-def joining_pairs(
-    coded: CodedInputs, search: Search, folder: str, how: How, steps: Steps
-) -> tuple[Array, Array]:
+def joining_pairs(coded: Coded, search: Search, how: How, steps: Steps) -> tuple[Array, Array]:
     """Pairs that join the records of each cluster, by the estimates or by the exact kernel; and
     pairs of each record without samples and the first of its copies."""
-    found = joined_candidates(coded, search, how, steps.made())
-    if search.exact:
-        i, j = _joined_exactly(coded, search, found, folder, how, steps)
+    codes, limits = coded.load(), Limits(n_jobs=how.n_jobs, stages=steps)
+    if not search.exact:
+        i, j = _search.spanning_pairs(codes, search.threshold, search.recall, limits)
     else:
-        i, j = found
-    i_copies, j_copies = copies(coded.codes.digests())
+        wanted = _search.for_candidates(codes, search.threshold, search.recall)
+        limits = limits._replace(stages=steps.within("rows"))
+        rows = _search.joined_rows(codes, *wanted, limits)
+        if steps.is_share:
+            return rows, rows
+        limits = limits._replace(stages=steps.within("exact", how.progress))
+        with ExitStack() as stack:
+            kernel = exact_kernel((coded, None), (rows, rows), steps.folder, how, stack)
+            decide = _search.deciding(kernel, search.threshold)
+            i, j = _search.joined_by(codes, *wanted, decide, limits)
+    i_copies, j_copies = copies(coded)
     return np.concatenate([i, i_copies]), np.concatenate([j, j_copies])
 
 
-def joined_candidates(coded: CodedInputs, search: Search, how: How, steps: Steps) -> Any:
-    """What codes tell of the pairs of `joining_pairs`: the pairs, or where the exact kernel decides
-    the rows that may be in one."""
-    codes = coded.codes.load()
-    if not search.exact:
-        limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps)
-        return _search.spanning_pairs(codes, search.threshold, search.recall, limits)
-    least, recall = _search.for_candidates(codes, search.threshold, search.recall)
-    limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.within("rows"))
-    return _search.joined_rows(codes, least, recall, limits)
-
-
-def _joined_exactly(
-    coded: CodedInputs, search: Search, rows: Array, folder: str, how: How, steps: Steps
-) -> tuple[Array, Array]:
-    codes = coded.codes.load()
-    least, recall = _search.for_candidates(codes, search.threshold, search.recall)
-    limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.within("exact"))
-    inputs = coded.inputs, None
-    with ExitStack() as stack:
-        kernel = exact_kernel(coded.job, inputs, (codes, None), (rows, rows), folder, how, stack)
-        decide = _search.deciding(kernel, search.threshold)
-        return _search.joined_by(codes, least, recall, decide, limits)
-
-
 def near_rows(
-    search: Search, codes: Codes, against: Sequence[Earlier], how: How, steps: Steps
+    search: Search, coded: Coded, against: Sequence[Earlier], how: How, steps: Steps
 ) -> Array:
     """The rows that are near a row of an earlier delivery, of which there may be several."""
-    own, near = codes.load(), [np.empty(0, np.int64)]
+    own, near = coded.load(), [np.empty(0, np.int64)]
     for number, one in enumerate(against):
         earlier = one.load()
         if len(earlier) and len(own):
-            limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.within(f"against-{number}"))
+            limits = Limits(n_jobs=how.n_jobs, stages=steps.within(f"against-{number}"))
             near.append(_search.near_rows(earlier, own, search.threshold, search.recall, limits))
     return distinct(np.concatenate(near))
 
 
-def copies(digests: Array, key: Array | None = None) -> tuple[Array, Array]:
+def copies(coded: Coded, key: Array | None = None) -> tuple[Array, Array]:
     """Pairs of records without samples of equal bytes: each record with the first of its equals, by
     number, or by ascending key."""
+    digests = digests_of(coded.path, coded.n_rows)
     rows = digests[:, 0].astype(np.int64)
     if not len(rows):
         return rows, rows
@@ -313,53 +296,28 @@ def copies(digests: Array, key: Array | None = None) -> tuple[Array, Array]:
     return first_of[is_other], rows[is_other]
 
 
-def candidates(
-    search: Search, codes: tuple[PackedCodes, PackedCodes | None], how: How, steps: Steps
-) -> tuple[Array, ...]:
-    """What codes tell of the pairs of `similar`: the pairs and their similarities, or where the
-    exact kernel decides a few pairs, in which each row stands that it is asked about."""
-    own, other = codes
-    threshold, recall = search.threshold, search.recall
-    if search.exact:
-        limits = _limits(search, how, steps.within("rows"))
-        if search.is_containment:
-            return _containment.rows_in_pairs(own, other, threshold, recall, limits)
-        least, recall = _search.for_candidates(own, threshold, recall)
-        return _search.rows_in_pairs(own, other, least, recall, limits)
-    given, limits = (own, other, threshold, recall), _limits(search, how, steps)
-    if search.is_containment:
-        return _containment.contained(*given, limits)[:3]
-    return _search.similar(*given, limits)
-
-
-def _limits(search: Search, how: How, steps: Steps) -> _hashing.Limits:
-    """The limits of a search of pairs."""
-    sizes = _hashing.Sizes(keys=search.max_bytes // 8)
-    return _hashing.Limits(n_jobs=how.n_jobs, sizes=sizes, stages=steps)
-
-
 def similar(
-    job: Job,
-    search: Search,
-    inputs: tuple[list[Any], list[Any] | None],
-    codes: tuple[PackedCodes, PackedCodes | None],
-    folder: str,
-    how: How,
-    steps: Steps,
-) -> tuple[Array, ...]:
+    sides: tuple[Coded, Coded | None], search: Search, how: How, steps: Steps
+) -> tuple[Array, Array, Array]:
     """Pairs of records, of one set or of two, and their similarities, or containments; by the
     estimate or by the exact kernel."""
-    own, other = codes
-    threshold, recall = search.threshold, search.recall
-    found = candidates(search, codes, how, steps.made())
+    own, other = sides[0].load(), None if sides[1] is None else sides[1].load()
+    sets, wanted = (own, other), (search.threshold, search.recall)
+    limits = Limits(n_jobs=how.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), stages=steps)
     if not search.exact:
-        return found
-    decided: Callable[..., tuple[Array, Array]] = _containment.decided
+        if search.is_containment:
+            return _containment.contained(*sets, *wanted, limits)[:3]
+        return _search.similar(*sets, *wanted, limits)
+    by: Any = _containment
     if not search.is_containment:
-        decided = _search.decided
-        threshold, recall = _search.for_candidates(own, threshold, recall)
+        by, wanted = _search, _search.for_candidates(own, *wanted)
+    limits = limits._replace(stages=steps.within("rows"))
+    rows = by.rows_in_pairs(*sets, *wanted, limits)
+    if steps.is_share:
+        return *rows, np.empty(0)
+    limits = limits._replace(stages=steps.within("exact", how.progress))
     with ExitStack() as stack:
-        kernel = exact_kernel(job, inputs, codes, (found[0], found[1]), folder, how, stack)
+        kernel = exact_kernel(sides, rows, steps.folder, how, stack)
 
         def similarity(i: Array, j: Array) -> Array:
             value = kernel(i, j)
@@ -368,8 +326,7 @@ def similar(
             return value
 
         decide = _search.deciding(similarity, search.threshold)
-        limits = _limits(search, how, steps.within("exact"))
-        i, j = decided(own, other, threshold, recall, decide, limits)
+        i, j = by.decided(*sets, *wanted, decide, limits)
         return i, j, similarity(i, j)
 
 
@@ -377,9 +334,7 @@ def similar(
 
 
 def exact_kernel(
-    job: Job,
-    inputs: tuple[list[Any], list[Any] | None],
-    codes: tuple[PackedCodes, PackedCodes | None],
+    sides: tuple[Coded, Coded | None],
     rows: tuple[Array, Array],
     folder: str,
     how: How,
@@ -387,36 +342,35 @@ def exact_kernel(
 ) -> Callable[[Array, Array], Array]:
     """A function of pairs of records, of one set or of two, among some rows, that gives their exact
     kernel. Inputs are read again; the rows are in temporary files as long as `stack` is open."""
-    i, j = rows
-    wanted = np.zeros(len(codes[0]), bool)
-    wanted[i] = True
-    if codes[1] is None or inputs[1] is None:
-        wanted[j] = True
-        X = Y = rows_of(job, inputs[0], wanted, folder, how, stack)
+    own, other = sides
+    wanted = np.zeros(own.n_rows, bool)
+    wanted[rows[0]] = True
+    if other is None:
+        wanted[rows[1]] = True
+        X = Y = rows_of(own, wanted, folder, how, stack)
         place = other_place = np.cumsum(wanted) - 1
     else:
-        of_other = np.zeros(len(codes[1]), bool)
-        of_other[j] = True
-        X = rows_of(job, inputs[0], wanted, folder, how, stack)
-        Y = rows_of(job, inputs[1], of_other, folder, how, stack)
+        of_other = np.zeros(other.n_rows, bool)
+        of_other[rows[1]] = True
+        X = rows_of(own, wanted, folder, how, stack)
+        Y = rows_of(other, of_other, folder, how, stack)
         place, other_place = np.cumsum(wanted) - 1, np.cumsum(of_other) - 1
         width = max(X.shape[1], Y.shape[1])
         X, Y = with_width(X, width), with_width(Y, width)
-    kernel = ExactKernel(job.map, X, Y)
+    kernel = ExactKernel(own.job.map, X, Y)
     return lambda i, j: kernel(place[i], other_place[j])
 
 
-def rows_of(
-    job: Job, inputs: list[Any], wanted: Array, folder: str, how: How, stack: ExitStack
-) -> Any:
-    """Some rows of files, as a matrix in temporary files."""
+def rows_of(coded: Coded, wanted: Array, folder: str, how: How, stack: ExitStack) -> Any:
+    """Some rows of inputs, as a matrix in temporary files."""
     temporary = partial(tempfile.TemporaryFile, dir=folder)
     files: list[Any] = [stack.enter_context(temporary()) for _ in _TYPES]
     n_rows = n_entries = width = 0
     ends = [np.zeros(1, np.int64)]
+    source, inputs = coded.job.source, coded.inputs
     with _output_files.errors_naming(folder), FileProgress(inputs, how.progress, "rows") as bar:
         for input in inputs:
-            for X in read_rows(job.source, input, _matrix, n_jobs=how.n_jobs, bar=bar):
+            for X in read_rows(source, input, _matrix, n_jobs=how.n_jobs, bar=bar):
                 some = X[np.flatnonzero(wanted[n_rows : n_rows + X.shape[0]])]
                 n_rows += X.shape[0]
                 width = max(width, X.shape[1])

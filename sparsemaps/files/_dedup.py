@@ -1,7 +1,6 @@
 """`deduplicate_files`: records without near-duplicates, for ``sparsemaps dedup``."""
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Literal, NamedTuple
@@ -13,9 +12,8 @@ from sparsemaps._tools._text_input import UnreadableRecord
 from sparsemaps.files._dedup_plan import DedupPlan, Outputs, make_plan
 from sparsemaps.files._dedup_stages import listing, stages
 from sparsemaps.files._evidence import write_evidence
-from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Rule, Search, Svmlight, Texts
-from sparsemaps.files._results import Results, counts
+from sparsemaps.files._results import Results, counts, opened
 from sparsemaps.files._tasks import (
     Engine,
     How,
@@ -256,9 +254,7 @@ def run(
 ) -> Deduplicated:
     """Run all tasks of a plan."""
     check_bool("resume", resume)
-    with ExitStack() as stack:
-        job, inputs, results = _begun(plan, stack, shared=False)
-        plan = plan._replace(job=job)
+    with _begun(plan, shared=False) as (plan, inputs, results):
         made = run_stages(
             stages(plan, inputs, results), results, engine or Threads(plan.job.n_jobs),
             not resume, progress,
@@ -280,34 +276,24 @@ def run(
 def run_part(plan: DedupPlan, share: Share, progress: bool | None) -> int:
     """Run some tasks of a stage; returns how many results were made."""
     check_stage(share, listing(plan))
-    with ExitStack() as stack:
-        if not plan.is_shared:
-            raise ValueError("tasks are for inputs and outputs that are files")
-        job, inputs, results = _begun(plan, stack, shared=True)
-        plan = plan._replace(job=job)
-        how = How(job.n_jobs, None, progress)
+    if not plan.is_shared:
+        raise ValueError("tasks are for inputs and outputs that are files")
+    with _begun(plan, shared=True) as (plan, inputs, results):
+        how = How(plan.job.n_jobs, None, progress)
         return run_share(stages(plan, inputs, results), results, share, how)
 
 
-def _begun(plan: DedupPlan, stack: ExitStack, *, shared: bool) -> tuple[Job, list[Any], Results]:
-    """The job, the inputs to read, and the folder of results, which is locked."""
+@contextmanager
+def _begun(plan: DedupPlan, *, shared: bool) -> Iterator[tuple[DedupPlan, list[Any], Results]]:
+    """The plan, after a first reading where it is needed; the inputs to read; and the results,
+    whose folder is locked. The error for a record that cannot be read names the option for it."""
     if plan.is_many:
         os.makedirs(os.path.dirname(plan.files[0][0]), exist_ok=True)
-    if plan.folder is None:
-        results = Results(stack.enter_context(tempfile.TemporaryDirectory()))
-    else:
-        results = Results(plan.folder)
-        stack.enter_context(results.open(shared=shared))
-    stack.enter_context(_telling_how_to_set_aside())
-    job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
-    return job, inputs, results
-
-
-@contextmanager
-def _telling_how_to_set_aside() -> Iterator[None]:
-    """Name the option for records that cannot be read in the error for one of them."""
-    try:
-        yield
-    except UnreadableRecord as error:
-        option = setting("bad_records", "FILE")
-        raise ValueError(f"{error}; {option} sets such records aside") from error
+    with ExitStack() as stack:
+        results = stack.enter_context(opened(plan.folder, shared=shared))
+        try:
+            job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
+            yield plan._replace(job=job), inputs, results
+        except UnreadableRecord as error:
+            option = setting("bad_records", "FILE")
+            raise ValueError(f"{error}; {option} sets such records aside") from error

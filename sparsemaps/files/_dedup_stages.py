@@ -13,17 +13,8 @@ from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import refuse_changes
 from sparsemaps._tools._typing import Array
-from sparsemaps.files import _search_tasks
-from sparsemaps.files._coded_records import (
-    RANGE_BYTES,
-    CodedInputs,
-    Codes,
-    encode,
-    joined_candidates,
-    joining_pairs,
-    near_rows,
-    ranges_of,
-)
+from sparsemaps.files import _coded_records, _search_tasks
+from sparsemaps.files._coded_records import Coded, encode, joining_pairs, near_rows
 from sparsemaps.files._dedup_plan import (
     CLUSTERS,
     KEPT,
@@ -37,178 +28,115 @@ from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._removed_records import (
     SIMILARITY,
-    find_candidates,
     find_removals,
     key_of,
     leaders,
     read_removals,
 )
 from sparsemaps.files._results import Results, Steps, counts, save_array
-from sparsemaps.files._search_tasks import SharedSearch
+from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors._clusters import numbered_components
 
 
 def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
     """The stages of a plan. Pairs and the choice of records need nothing but codes."""
-    codes = yield from encode(plan.job, inputs, results)
-    check_int("the number of records", sum(codes.n_records), 0, LARGEST_INT32)
+    coded = yield from encode(plan.job, inputs, results)
+    check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
     decide = _removal_stages if plan.rule.name == "kept" else _chain_stages
-    coded = CodedInputs(plan.job, inputs, codes)
     kept = yield from decide(plan, coded, results)
     if plan.outputs.dry_run:
         return
     _check_kept(kept, results)
-    outputs = output_tasks(plan, coded, kept, results)
     endings = () if plan.folder is None else ("",)
-    yield Stage("outputs", "the records that are kept", outputs, _write_output, endings)
+    yield Stage("outputs", output_tasks(plan, coded, kept, results), _write_output, endings)
 
 
 def _removal_stages(
-    plan: DedupPlan, coded: CodedInputs, results: Results
+    plan: DedupPlan, coded: Coded, results: Results
 ) -> Generator[Stage, None, Task]:
     """The stages of rule "kept"; the task whose result says which records are kept."""
     of = plan, coded
-    removals = Task(REMOVED, {**_near_recipe(of), "keep": plan.rule.keep}, of)
-    endings = "", SIMILARITY
-    search = _kept_search(of)
-    yield from search.stages(n_search_tasks(plan), removals)
-    yield Stage("removals", "records near a kept one", [removals], _find_removals, endings)
-    search.forget(results)
+    removals = Task(REMOVED, {**_near_recipe(plan, coded), "keep": plan.rule.keep}, of)
+    last = Stage("removals", [removals], find_removals, ("", SIMILARITY))
+    yield from search_stages(last, results, n_tasks_of(plan.inputs))
     recipe = {"removals": digest(removals.recipe)}
     clusters = Task(CLUSTERS, recipe, of)
-    yield Stage("clusters", "the cluster of each record", [clusters], _find_stars)
+    yield Stage("clusters", [clusters], _find_stars)
     kept = Task(KEPT, {**recipe, "clusters": digest(clusters.recipe)}, of)
-    yield Stage("kept", "which records are kept", [kept], _leave_removed)
+    yield Stage("kept", [kept], _leave_removed)
     return kept
 
 
-def _chain_stages(
-    plan: DedupPlan, coded: CodedInputs, results: Results
-) -> Generator[Stage, None, Task]:
+def _chain_stages(plan: DedupPlan, coded: Coded, results: Results) -> Generator[Stage, None, Task]:
     """The stages of rule "chain"; the task whose result says which records are kept."""
-    of = plan, coded
-    pairs = Task(PAIRS, _pair_recipe(of), of)
-    search = _pair_search(of)
-    yield from search.stages(n_search_tasks(plan), pairs)
-    yield Stage("pairs", "pairs of near records", [pairs], _find_pairs)
-    search.forget(results)
+    of, n_tasks = (plan, coded), n_tasks_of(plan.inputs)
+    pairs = Task(PAIRS, {"codes": coded.digest, **plan.search.recipe}, of)
+    yield from search_stages(Stage("pairs", [pairs], _find_pairs), results, n_tasks)
     # Of an earlier delivery only codes are known.
-    near = Task(NEAR, {**_near_recipe(of), "exact": None}, of)
-    search = _near_search(of)
-    if plan.rule.against:
-        yield from search.stages(n_search_tasks(plan), near)
-    yield Stage("near", "records near those of earlier deliveries", [near], _find_near)
-    search.forget(results)
-    clusters = Task(CLUSTERS, {"pairs": digest(pairs.recipe)}, coded.codes)
-    yield Stage("clusters", "the cluster of each record", [clusters], _find_clusters)
+    near = Task(NEAR, {**_near_recipe(plan, coded), "exact": None}, of)
+    last = search_stages(Stage("near", [near], _find_near), results, n_tasks, _NEAR_SEARCH)
+    yield from (stage for stage in last if plan.rule.against or stage.name == "near")
+    clusters = Task(CLUSTERS, {"pairs": digest(pairs.recipe)}, coded)
+    yield Stage("clusters", [clusters], _find_clusters)
     recipe = {
         "clusters": digest(clusters.recipe),
         "near": digest(near.recipe),
         "keep": plan.rule.keep,
     }
     kept = Task(KEPT, recipe, of)
-    yield Stage("kept", "which records are kept", [kept], _choose)
+    yield Stage("kept", [kept], _choose)
     return kept
 
 
-def _pair_recipe(of: tuple[DedupPlan, CodedInputs]) -> dict[str, Any]:
-    """What decides which records are near one another."""
-    plan, coded = of
-    return {"codes": coded.codes.digest, **plan.search.recipe}
-
-
-def _near_recipe(of: tuple[DedupPlan, CodedInputs]) -> dict[str, Any]:
-    """The same of records that are near those of earlier deliveries, too."""
-    against = of[0].rule.against
-    return {
-        **_pair_recipe(of),
-        "against": [[file.recipe for file in earlier.files] for earlier in against],
-    }
+def _near_recipe(plan: DedupPlan, coded: Coded) -> dict[str, Any]:
+    """Options and inputs that decide which records are near others and earlier ones."""
+    against = [[file.recipe for file in earlier.files] for earlier in plan.rule.against]
+    return {"codes": coded.digest, **plan.search.recipe, "against": against}
 
 
 def listing(plan: DedupPlan) -> list[tuple[str, int, str]]:
     """Name, number of tasks, and meaning of each stage."""
-    n_ranges = sum(len(ranges_of(plan.job, input)) for input in plan.inputs)
-    outputs = "outputs", len(plan.files), "the records that are kept"
-    return [
-        ("codes", n_ranges, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"),
-        ("codes-join", 1, "the codes of all inputs in one file"),
-        *_searches(plan),
-        ("clusters", 1, "the cluster of each record"),
-        ("kept", 1, "which records are kept"),
-        *([] if plan.outputs.dry_run else [outputs]),
-    ]
-
-
-def _searches(plan: DedupPlan) -> list[tuple[str, int, str]]:
-    n = n_search_tasks(plan)
+    n_tasks = n_tasks_of(plan.inputs)
+    lines = [*_coded_records.listing(plan.job, plan.inputs), *_search_tasks.listing(n_tasks)]
     if plan.rule.name == "kept":
-        return [*_search_tasks.listing(n), ("removals", 1, "records near a kept one")]
-    return [
-        *_search_tasks.listing(n),
-        ("pairs", 1, "pairs of near records"),
-        *(_search_tasks.listing(n, _NEAR_SEARCH) if plan.rule.against else []),
-        ("near", 1, "records near those of earlier deliveries"),
-    ]
-
-
-def n_search_tasks(plan: DedupPlan) -> int:
-    """Among how many tasks a search is shared."""
-    return _search_tasks.n_tasks_of(plan.inputs)
+        lines.append(("removals", 1, "records near a kept one"))
+    else:
+        lines.append(("pairs", 1, "pairs of near records"))
+        if plan.rule.against:
+            lines += _search_tasks.listing(n_tasks, _NEAR_SEARCH)
+        lines.append(("near", 1, "records near those of earlier deliveries"))
+    lines.append(("clusters", 1, "the cluster of each record"))
+    lines.append(("kept", 1, "which records are kept"))
+    if not plan.outputs.dry_run:
+        lines.append(("outputs", len(plan.files), "the records that are kept"))
+    return lines
 
 
 _NEAR_SEARCH = "near-search"
 
 
-def _kept_search(of: Any) -> SharedSearch:
-    return SharedSearch(_search_kept, of, {**_near_recipe(of), "rule": "kept"})
-
-
-def _search_kept(of: Any, path: str, how: How, steps: Steps) -> None:
-    plan, coded = of
-    find_candidates(coded, plan.search, plan.rule, path, how, steps)
-
-
-def _pair_search(of: Any) -> SharedSearch:
-    return SharedSearch(_search_pairs, of, _pair_recipe(of))
-
-
-def _search_pairs(of: Any, path: str, how: How, steps: Steps) -> None:
-    plan, coded = of
-    joined_candidates(coded, plan.search, how, steps)
-
-
-def _near_search(of: Any) -> SharedSearch:
-    return SharedSearch(_search_near, of, _near_recipe(of), _NEAR_SEARCH)
-
-
-def _search_near(of: Any, path: str, how: How, steps: Steps) -> None:
-    plan, coded = of
-    near_rows(plan.search, coded.codes, plan.rule.against, how, steps)
-
-
-def _find_pairs(of: Any, path: str, how: How) -> int:
+def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> int:
     """Write pairs that join the records of each cluster; returns their number."""
     plan, coded = of
-    steps = _pair_search(of).steps(path, how)
-    i, j = joining_pairs(coded, plan.search, os.path.dirname(path), how, steps)
-    save_array(path, np.stack([i, j]).astype(np.uint32))
+    i, j = joining_pairs(coded, plan.search, how, steps)
+    if not steps.is_share:
+        save_array(path, np.stack([i, j]).astype(np.uint32))
     return len(i)
 
 
-def _find_near(of: Any, path: str, how: How) -> int:
+def _find_near(of: Any, path: str, how: How, steps: Steps) -> int:
     """Write the rows that are near those of earlier deliveries; returns their number."""
     plan, coded = of
-    steps = _near_search(of).steps(path, how).made()
-    near = near_rows(plan.search, coded.codes, plan.rule.against, how, steps)
-    save_array(path, near)
+    near = near_rows(plan.search, coded, plan.rule.against, how, steps)
+    if not steps.is_share:
+        save_array(path, near)
     return len(near)
 
 
-def _find_clusters(codes: Codes, path: str, how: How) -> int:
+def _find_clusters(coded: Coded, path: str, how: How) -> int:
     """Write the number of each record's cluster; returns the number of clusters."""
-    n = sum(codes.n_records)
+    n = coded.n_rows
     i, j = read_array(_beside(path, PAIRS), ArrayKind(np.uint32, (2, None), most=n - 1), mmap=True)
     numbers = numbered_components(i, j, n).astype(np.uint32)
     save_array(path, numbers)
@@ -218,15 +146,14 @@ def _find_clusters(codes: Codes, path: str, how: How) -> int:
 def _choose(of: Any, path: str, how: How) -> list[int]:
     """Write which records are kept; returns the numbers that `Deduplicated` begins with."""
     plan, coded = of
-    codes = coded.codes
-    n = sum(codes.n_records)
+    n = coded.n_rows
     numbers = read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1))
     near = read_array(_beside(path, NEAR), ArrayKind(np.int64, most=n - 1))
-    kept = kept_rows(numbers, near, key_of(codes, plan.rule))
+    kept = kept_rows(numbers, near, key_of(coded, plan.rule))
     save_array(path, kept)
     sizes = np.bincount(numbers)
     causes = 0, 0, 0, 0
-    return [n, int(kept.sum()), *_of_clusters(sizes), *causes, codes.n_bad()]
+    return [n, int(kept.sum()), *_of_clusters(sizes), *causes, coded.n_bad()]
 
 
 def _of_clusters(sizes: Array) -> tuple[int, int]:
@@ -234,19 +161,11 @@ def _of_clusters(sizes: Array) -> tuple[int, int]:
     return int((sizes > 1).sum()), int(sizes.max(initial=0))
 
 
-def _find_removals(of: Any, path: str, how: How) -> int:
-    """Write the removed records; returns their number."""
-    plan, coded = of
-    steps = _kept_search(of).steps(path, how)
-    return find_removals(coded, plan.search, plan.rule, path, how, steps)
-
-
 def _find_stars(of: Any, path: str, how: How) -> int:
     """Write the number of each record's cluster: a kept record and those that are near it; returns
     the number of clusters."""
     plan, coded = of
-    codes = coded.codes
-    n = sum(codes.n_records)
+    n = coded.n_rows
     found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
     numbers = numbered_components(leaders(found, n), found.removed, n).astype(np.uint32)
     save_array(path, numbers)
@@ -256,8 +175,7 @@ def _find_stars(of: Any, path: str, how: How) -> int:
 def _leave_removed(of: Any, path: str, how: How) -> list[int]:
     """Write which records are kept; returns the numbers of `Deduplicated`."""
     plan, coded = of
-    codes = coded.codes
-    n = sum(codes.n_records)
+    n = coded.n_rows
     found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
     kept = np.ones(n, bool)
     kept[found.removed] = False
@@ -265,12 +183,12 @@ def _leave_removed(of: Any, path: str, how: How) -> list[int]:
     sizes = np.bincount(read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1)))
     is_own = found.witness < n
     removed, witness = found.removed[is_own], found.witness[is_own]
-    n_equal = int(codes.are_equal(removed, witness).sum())
+    n_equal = int(coded.are_equal(removed, witness).sum())
     n_near, n_earlier, n_contained = len(removed) - n_equal, len(found.removed) - len(removed), 0
     if plan.search.is_containment:
         n_near, n_contained = 0, n_near
     causes = n_equal, n_near, n_earlier, n_contained
-    return [n, int(kept.sum()), *_of_clusters(sizes), *causes, codes.n_bad()]
+    return [n, int(kept.sum()), *_of_clusters(sizes), *causes, coded.n_bad()]
 
 
 def _check_kept(kept: Task, results: Results) -> None:
@@ -305,14 +223,13 @@ def _beside(path: str, name: str) -> str:
     return os.path.join(os.path.dirname(path), name)
 
 
-def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Results) -> list[Task]:
+def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) -> list[Task]:
     """A task for each output, which takes the records of its inputs."""
-    codes = coded.codes
-    tasks, rest = [], list(zip(coded.inputs, codes.n_records, strict=True))
+    tasks, rest = [], list(zip(coded.inputs, coded.n_records, strict=True))
     row = 0
     for number, (output, paths) in enumerate(plan.files):
         own, rest = rest[: len(paths)], rest[len(paths) :]
-        recipe = {"kept": digest(kept.recipe), "output": str(output), "codes": codes.digest}
+        recipe = {"kept": digest(kept.recipe), "output": str(output), "codes": coded.digest}
         path = os.path.abspath(output) if plan.folder is not None else None
         of = (
             plan.job.source,

@@ -64,12 +64,6 @@ class Job(NamedTuple):
     format: str
     n_jobs: int | None
 
-    def check_formats(self, inputs: list[Any]) -> None:
-        """Raise a ValueError if the format of an input is not known."""
-        if isinstance(self.source, TextRows):
-            for input in inputs:
-                self.source.format_of(input)
-
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
         """The job after a first reading of the inputs, which numbers labels; and what to read."""
         if not isinstance(self.source, TextRows):
@@ -112,14 +106,6 @@ class Job(NamedTuple):
         """What decides an output, beside its inputs."""
         source, output = self.source.options(), self.options._asdict()
         return make_recipe(self.map, {"format": self.format, **source, **output})
-
-    def format_of(self, input: Any) -> str:
-        """The format of an input."""
-        return self.source.format_of(input) if isinstance(self.source, TextRows) else "svmlight"
-
-    def is_cut(self, path: str) -> bool:
-        """Whether ranges of bytes of an input are inputs; those of Parquet are not."""
-        return not isinstance(self.source, TextRows) or self.source.format_of(path) != "parquet"
 
     def names(self) -> Names:
         """How outputs are named."""

@@ -13,7 +13,6 @@ from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import is_standard, open_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import Source, read_counted
-from sparsemaps.files._text_rows import TextRows
 from sparsemaps.text._line_records import MARK
 
 PARQUET = "parquet"
@@ -34,7 +33,7 @@ def write_kept(
     bar: FileProgress,
 ) -> None:
     """Write the records that are kept of some inputs to one output, complete or not at all."""
-    is_parquet = format_of(source, selections[0].input) == PARQUET
+    is_parquet = source.format_of(selections[0].input) == PARQUET
     with ExitStack() as stack:
         file = output
         if not hasattr(output, "write"):
@@ -45,15 +44,10 @@ def write_kept(
             _write_lines(source, selections, file, n_jobs, bar)
 
 
-def format_of(source: Source, input: Any) -> str:
-    """The format of an input, by which records are told apart."""
-    return source.format_of(input) if isinstance(source, TextRows) else "svmlight"
-
-
 def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
     """Raise a ValueError where records of the inputs of an output cannot go there."""
     for output, inputs in outputs:
-        formats = {format_of(source, input): input for input in inputs}
+        formats = {source.format_of(input): input for input in inputs}
         if len(formats) > 1:
             one, other = list(formats.values())[:2]
             raise ValueError(

@@ -28,7 +28,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts
-from sparsemaps.files._kept_records import Selection, check_outputs, format_of, write_kept
+from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._learning import Model, name_of, rows_of
 from sparsemaps.files._map import one_each
 from sparsemaps.files._results import Results, counts
@@ -370,12 +370,12 @@ def _answer(plan: Plan, numbers: list[list[int]]) -> Any:
 def _stage(plan: Plan) -> Stage:
     tasks = []
     for input, output in zip(plan.inputs, plan.outputs, strict=True):
-        recipe = {**(plan.recipe or {}), "input": [*input.recipe, format_of(plan.source, input)]}
+        recipe = {**(plan.recipe or {}), "input": [*input.recipe, plan.source.format_of(input)]}
         if os.path.exists(os.fspath(input) + IDS):
             recipe["ids"] = InputFile(os.fspath(input) + IDS).recipe
         tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
     alone = plan._replace(inputs=[], outputs=[], output=None)
-    return Stage(plan.stage, _ABOUT, tasks, partial(_one_task, alone))
+    return Stage(plan.stage, tasks, partial(_one_task, alone))
 
 
 def _one_task(plan: Plan, input: Any, path: str, how: How) -> list[int]:

@@ -176,7 +176,8 @@ def run(
             f"{setting('format', format)} is not compressed: leave out the ending of {output}"
         )
     _output_files.refuse_clashes(paths, written(paths, output, job.names()))
-    job.check_formats(paths)
+    for path in paths:
+        job.source.format_of(path)  # an error if it is not known
     with ExitStack() as stack:
         job, read = job.prepared(known_inputs(paths), stack)
         if isinstance(job.source, TextRows):
@@ -215,13 +216,12 @@ def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, s
 
 def stages(job: Job, pairs: list[tuple[InputFile, str]]) -> Iterator[Stage]:
     """The only stage: each input to an output of its own."""
-    recipe = job.recipe()
-    tasks = [
-        Task(os.path.basename(output), {**recipe, "input": [*input.recipe, job.format_of(input)]},
-             (job, input), input.n_bytes)
-        for input, output in pairs
-    ]  # fmt: skip
-    yield Stage("map", _ABOUT, tasks, _map_one, ("", *job.names().beside))
+    recipe, tasks = job.recipe(), []
+    for input, output in pairs:
+        about = [*input.recipe, job.source.format_of(input)]
+        name, of = os.path.basename(output), (job, input)
+        tasks.append(Task(name, {**recipe, "input": about}, of, input.n_bytes))
+    yield Stage("map", tasks, _map_one, ("", *job.names().beside))
 
 
 def _map_one(of: Any, path: str, how: How) -> int:
@@ -243,7 +243,8 @@ def _map_each(
     """Map each input to an output of its own."""
     outputs = [output for output, _ in _outputs(paths, directory, job.names().ending)]
     _output_files.refuse_clashes(paths, written(paths, directory, job.names()))
-    job.check_formats(paths)
+    for path in paths:
+        job.source.format_of(path)  # an error if it is not known
     inputs = known_inputs(paths)
     with ExitStack() as stack:
         job, _ = job.prepared(inputs, stack)

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -23,25 +22,16 @@ from sparsemaps._tools._sources import (
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files import _search_tasks
-from sparsemaps.files._coded_records import (
-    BESIDE,
-    RANGE_BYTES,
-    Codes,
-    candidates,
-    encode,
-    holds_codes,
-    ranges_of,
-    similar,
-)
+from sparsemaps.files import _coded_records, _search_tasks
+from sparsemaps.files._coded_records import BESIDE, Coded, encode, holds_codes, similar
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import Results, Steps, counts, save_array
+from sparsemaps.files._results import Results, Steps, counts, opened, save_array
 from sparsemaps.files._row_names import names_of_rows, read_comments
 from sparsemaps.files._rows import LibsvmRows
-from sparsemaps.files._search_tasks import SharedSearch
+from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import (
     Engine,
     How,
@@ -289,7 +279,8 @@ def _job(map: Any, read: list[Any], source: Any, n_jobs: int | None) -> Job:
         options = FormatOptions(False, True, "", None)
         return Job(None, LibsvmRows(given), options, "records", n_jobs)
     job = coding_job(map, given, n_jobs, comments=True)
-    job.check_formats(rows)
+    for path in rows:
+        job.source.format_of(path)  # an error if it is not known
     return job
 
 
@@ -308,25 +299,19 @@ STAGE_FILES = (
 
 def stages(plan: PairsPlan, inputs: Any, others: Any, results: Results) -> Iterator[Stage]:
     """The stages of a plan."""
-    codes = yield from _encode(plan.job, inputs, results, CODES)
-    second = None
+    own = yield from _encode(plan.job, inputs, results, CODES)
+    other = None
     if others is not None:
-        second = yield from _encode(plan.job, others, results, OTHER)
-    of = plan, (inputs, others), (codes, second)
-    recipe = {
-        "codes": codes.digest, "other": second and second.digest, **plan.search.recipe,
-    }  # fmt: skip
-    pairs = Task(PAIRS, recipe, of)
-    search = _shared_search(of)
-    yield from search.stages(_n_search_tasks(plan), pairs)
-    yield Stage("pairs", "pairs of similar rows", [pairs], _find_pairs, ("", SIMILARITY))
-    search.forget(results)
+        other = yield from _encode(plan.job, others, results, OTHER)
+    sides = own, other
+    recipe = {"codes": own.digest, "other": other and other.digest, **plan.search.recipe}
+    pairs = Task(PAIRS, recipe, (plan.search, sides))
+    last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY))
+    yield from search_stages(last, results, _n_search_tasks(plan))
     output = None if plan.folder is None else os.path.abspath(plan.output)
-    read = [*inputs, *(others or [])]
-    of_lines = results.path(PAIRS), (codes, second), output or plan.output, read
+    of_lines = results.path(PAIRS), sides, output or plan.output
     lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=output)
-    endings = () if output is None else ("",)
-    yield Stage("output", "a line for each pair", [lines], _write_output, endings)
+    yield Stage("output", [lines], _write_output, () if output is None else ("",))
 
 
 def listing(plan: PairsPlan) -> list[tuple[str, int, str]]:
@@ -334,17 +319,14 @@ def listing(plan: PairsPlan) -> list[tuple[str, int, str]]:
     lines = []
     for name, inputs in ((CODES, plan.inputs), (OTHER, plan.others)):
         if inputs is not None and not _is_one_file_of_codes(inputs):
-            ranges = [one for input in inputs for one in ranges_of(plan.job, input)]
-            n = sum(not holds_codes(one) for one in ranges)
-            lines.append((name, n, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"))
-            lines.append((f"{name}-join", 1, "the codes of all inputs in one file"))
+            lines += _coded_records.listing(plan.job, inputs, name)
     lines += _search_tasks.listing(_n_search_tasks(plan))
     return [*lines, ("pairs", 1, "pairs of similar rows"), ("output", 1, "a line for each pair")]
 
 
 def _n_search_tasks(plan: PairsPlan) -> int:
     """Among how many tasks the search is shared."""
-    return _search_tasks.n_tasks_of([*plan.inputs, *(plan.others or [])])
+    return n_tasks_of([*plan.inputs, *(plan.others or [])])
 
 
 def _is_one_file_of_codes(inputs: list[Any]) -> bool:
@@ -353,45 +335,29 @@ def _is_one_file_of_codes(inputs: list[Any]) -> bool:
 
 def _encode(
     job: Job, inputs: list[Any], results: Results, name: str
-) -> Generator[Stage, None, Codes]:
+) -> Generator[Stage, None, Coded]:
     """The codes of inputs; a single file of codes is taken as it is."""
     if not _is_one_file_of_codes(inputs):
         return (yield from encode(job, inputs, results, name))
     path = inputs[0].path
-    return Codes(path, [len(PackedCodes.load(path))], digest(inputs[0].recipe))
+    return Coded(job, inputs, path, [len(PackedCodes.load(path))], digest(inputs[0].recipe))
 
 
-def _shared_search(of: Any) -> SharedSearch:
-    plan, _, sides = of
-    recipe = {"sides": [side and side.digest for side in sides], **plan.search.recipe}
-    return SharedSearch(_search, of, recipe)
-
-
-def _search(of: Any, path: str, how: How, steps: Steps) -> None:
-    plan, _, sides = of
-    candidates(plan.search, _loaded(sides), how, steps)
-
-
-def _loaded(sides: tuple[Codes, Codes | None]) -> tuple[PackedCodes, PackedCodes | None]:
-    return sides[0].load(), None if sides[1] is None else sides[1].load()
-
-
-def _find_pairs(of: Any, path: str, how: How) -> list[int]:
+def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> list[int]:
     """Write the pairs and their similarities; returns the numbers of rows and of pairs."""
-    plan, inputs, sides = of
-    codes, other = _loaded(sides)
-    folder = os.path.dirname(path)
-    steps = _shared_search(of).steps(path, how)
-    i, j, value = similar(plan.job, plan.search, inputs, (codes, other), folder, how, steps)
-    save_array(path, np.stack([i, j]).astype(np.uint32))
-    save_array(path + SIMILARITY, value)
-    return [len(codes), 0 if other is None else len(other), len(i)]
+    search, sides = of
+    i, j, value = similar(sides, search, how, steps)
+    if not steps.is_share:
+        save_array(path, np.stack([i, j]).astype(np.uint32))
+        save_array(path + SIMILARITY, value)
+    return [sides[0].n_rows, 0 if sides[1] is None else sides[1].n_rows, len(i)]
 
 
 def _write_output(of: Any, path: str, how: How) -> bool:
     """Write the lines of pairs, unless an input has changed."""
-    pairs, sides, output, inputs = of
-    known = [(side.path, sum(side.n_records)) for side in sides if side is not None]
+    pairs, sides, output = of
+    given = [side for side in sides if side is not None]
+    known = [(side.path, side.n_rows) for side in given]
     most = known[0][1] - 1, known[-1][1] - 1
     i, j = read_array(pairs, ArrayKind(np.uint32, (2, None), most), mmap=True)
     value = read_array(pairs + SIMILARITY, ArrayKind(np.float64, (len(i),)), mmap=True)
@@ -402,7 +368,7 @@ def _write_output(of: Any, path: str, how: How) -> bool:
         names = [stack.enter_context(names_of_rows(*one)) for one in known]
         comments = [dict(read_comments(*one)) for one in known]
         _write_lines(file, (names[0], names[-1]), (comments[0], comments[-1]), (i, j, value))
-        refuse_changes(inputs)
+        refuse_changes([input for side in given for input in side.inputs])
     return True
 
 
@@ -414,8 +380,7 @@ def run(
 ) -> FoundPairs:
     """Run all tasks of a plan."""
     _checks.check_bool("resume", resume)
-    with contextlib.ExitStack() as stack:
-        inputs, others, results = _begun(plan, stack, shared=False)
+    with _begun(plan, shared=False) as (inputs, others, results):
         made = run_stages(
             stages(plan, inputs, others, results), results, engine or Threads(plan.job.n_jobs),
             not resume, progress,
@@ -429,26 +394,23 @@ def run_part(plan: PairsPlan, share: Share, progress: bool | None) -> int:
     check_stage(share, listing(plan))
     if not plan.is_shared:
         raise ValueError("tasks are for inputs and outputs that are files")
-    with contextlib.ExitStack() as stack:
-        read, others, results = _begun(plan, stack, shared=True)
+    with _begun(plan, shared=True) as (inputs, others, results):
         how = How(plan.job.n_jobs, None, progress)
-        return run_share(stages(plan, read, others, results), results, share, how)
+        return run_share(stages(plan, inputs, others, results), results, share, how)
 
 
+@contextlib.contextmanager
 def _begun(
-    plan: PairsPlan, stack: contextlib.ExitStack, *, shared: bool
-) -> tuple[list[Any], list[Any] | None, Results]:
-    """The inputs to read, and the folder of results, which is locked."""
-    if plan.folder is None:
-        results = Results(stack.enter_context(tempfile.TemporaryDirectory()))
-    else:
-        results = Results(plan.folder)
-        stack.enter_context(results.open(shared=shared))
-    inputs = spooled(plan.inputs, stack) if plan.search.exact else plan.inputs
-    others = plan.others
-    if others is not None and plan.search.exact:
-        others = spooled(others, stack)
-    return inputs, others, results
+    plan: PairsPlan, *, shared: bool
+) -> Iterator[tuple[list[Any], list[Any] | None, Results]]:
+    """The inputs to read, and the results, whose folder is locked."""
+    with contextlib.ExitStack() as stack:
+        results = stack.enter_context(opened(plan.folder, shared=shared))
+        if not plan.search.exact:
+            yield plan.inputs, plan.others, results
+            return
+        others = None if plan.others is None else spooled(plan.others, stack)
+        yield spooled(plan.inputs, stack), others, results
 
 
 # ---- lines ---------------------------------------------------------------------------------------

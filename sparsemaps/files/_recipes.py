@@ -7,10 +7,8 @@ from typing import Any
 
 
 def make_recipe(map: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """A recipe of a fitted map and of the options of a job, as it is read back."""
-    config = None if map is None else config_of(map)
-    recipe: dict[str, Any] = json.loads(json.dumps({"map": config, "options": dict(options)}))
-    return recipe
+    """A recipe of a fitted map and of the options of a job."""
+    return {"map": None if map is None else config_of(map), "options": dict(options)}
 
 
 def config_of(map: Any) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Which records are removed by rule "kept", and of which kept records they are near copies."""
 
-import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -11,10 +10,8 @@ from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import (
-    CodedInputs,
-    Codes,
+    Coded,
     Earlier,
-    candidates,
     copies,
     rows_of,
     similar,
@@ -22,53 +19,38 @@ from sparsemaps.files._coded_records import (
 from sparsemaps.files._job_options import Rule, Search
 from sparsemaps.files._results import Steps, save_array
 from sparsemaps.files._tasks import How
-from sparsemaps.neighbors import _containment, _hashing, _removals, _search
+from sparsemaps.neighbors import _containment, _removals, _search
 from sparsemaps.neighbors._exact import exact_pairs
+from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.neighbors._removals import Near, Removals
 
 SIMILARITY = ".similarity.npy"
 """The ending of the name of the file beside that of removed records."""
 
-_EARLIER = "-earlier.npy"
 
-
-def find_removals(
-    coded: CodedInputs, search: Search, rule: Rule, path: str, how: How, steps: Steps
-) -> int:
+def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
     """Write removed records with their witnesses, and how similar they are; returns their
     number."""
-    own, key = coded.codes.load(), key_of(coded.codes, rule)
-    folder = os.path.dirname(path)
+    plan, coded = of
+    search, own = plan.search, coded.load()
+    key = key_of(coded, plan.rule)
+    earlier = _earlier_codes(plan.rule.against, steps)
     with ExitStack() as stack:
-        earlier = _earlier_codes(rule.against, path + _EARLIER, stack)
         if search.is_containment:
-            found = _contained(coded, search, earlier, key, (folder, how, steps))
+            found = _contained(coded, search, earlier, key, how, steps)
         else:
-            near = _near(coded, search, earlier, folder, how, stack)
-            limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.made())
-            found = _removals.removed_rows(own, earlier, near, key, limits, folder)
-    found = _with_copies(found, *copies(coded.codes.digests(), key))
+            near = _near(coded, search, earlier, steps.folder, how, stack)
+            limits = Limits(n_jobs=how.n_jobs, stages=steps)
+            if steps.is_share:
+                _search.joined_rows(own, near.least, near.recall, limits, earlier)
+                return 0
+            found = _removals.removed_rows(own, earlier, near, key, limits, steps.folder)
+    if steps.is_share:
+        return 0
+    found = _with_copies(found, *copies(coded, key))
     save_array(path, np.stack(found[:2]).astype(np.uint32))
     save_array(path + SIMILARITY, found.similarity)
     return len(found.removed)
-
-
-def find_candidates(
-    coded: CodedInputs, search: Search, rule: Rule, path: str, how: How, steps: Steps
-) -> None:
-    """Make the steps of the search with which `find_removals` begins."""
-    own = coded.codes.load()
-    with ExitStack() as stack:
-        earlier = _earlier_codes(rule.against, path + _EARLIER, stack)
-        if search.is_containment:
-            candidates(search, (own, None), how, steps)
-            _contained_in_earlier(own, earlier, search, how, steps)
-            return
-        least, recall = _search.least_agreeing(own, search.threshold), search.recall
-        if search.exact:
-            least, recall = _search.for_candidates(own, search.threshold, recall)
-        limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps)
-        _search.joined_rows(own, least, recall, limits, earlier)
 
 
 def read_removals(path: str, n_records: int, against: Sequence[Earlier]) -> Removals:
@@ -80,8 +62,8 @@ def read_removals(path: str, n_records: int, against: Sequence[Earlier]) -> Remo
     return Removals(removed.astype(np.int64), witness.astype(np.int64), similarity)
 
 
-def key_of(codes: Codes, rule: Rule) -> Array | None:
-    """What records are ordered by, ascending; None is their number."""
+def key_of(codes: Coded, rule: Rule) -> Array | None:
+    """The numbers that order the records, ascending; None is their places."""
     if rule.keep == "first":
         return None
     if rule.keep == "longest":
@@ -90,14 +72,16 @@ def key_of(codes: Codes, rule: Rule) -> Array | None:
 
 
 def _contained(
-    coded: CodedInputs, search: Search, earlier: PackedCodes | None, key: Array | None, where: Any
+    coded: Coded,
+    search: Search,
+    earlier: PackedCodes | None,
+    key: Array | None,
+    how: How,
+    steps: Steps,
 ) -> Removals:
     """Records that are contained in a record that is kept before them. All such pairs are held."""
-    folder, how, steps = where
-    n = sum(coded.codes.n_records)
-    own = coded.codes.load()
-    inputs = coded.inputs, None
-    i, j, value = similar(coded.job, search, inputs, (own, None), folder, how, steps)
+    n = coded.n_rows
+    i, j, value = similar((coded, None), search, how, steps)
     rank = np.arange(n)
     if key is not None:
         rank[np.argsort(key, kind="stable")] = np.arange(n)
@@ -105,8 +89,10 @@ def _contained(
     i, j, value = i[is_later], j[is_later], value[is_later]
     order = np.lexsort((rank[j], rank[i]))
     i, j, value, before = i[order], j[order], value[order], rank[j[order]]
-    of_earlier = _contained_in_earlier(own, earlier, search, how, steps.made())
-    if of_earlier is not None:
+    if n and earlier is not None and len(earlier):
+        limits = Limits(n_jobs=how.n_jobs, stages=steps.within("earlier"))
+        given = earlier, search.threshold, search.recall
+        of_earlier = _containment.contained(coded.load(), *given, limits)
         i, j = np.r_[of_earlier[0], i], np.r_[of_earlier[1] + n, j]
         value = np.r_[of_earlier[2], value]
         before = np.r_[np.full(len(of_earlier[0]), -1), before]
@@ -120,29 +106,16 @@ def _contained(
     return Removals(removed, witness[removed], similarity[removed])
 
 
-def _contained_in_earlier(
-    codes: PackedCodes, earlier: PackedCodes | None, search: Search, how: How, steps: Steps
-) -> tuple[Array, ...] | None:
-    """Pairs of a record and a record of an earlier delivery that contains it; None if there can be
-    none."""
-    if earlier is None or not len(earlier) or not len(codes):
-        return None
-    limits = _hashing.Limits(n_jobs=how.n_jobs, stages=steps.within("earlier"))
-    return _containment.contained(codes, earlier, search.threshold, search.recall, limits)
-
-
-def _earlier_codes(against: Sequence[Earlier], path: str, stack: ExitStack) -> PackedCodes | None:
-    """The codes of all earlier deliveries. Several are joined in a temporary file."""
+def _earlier_codes(against: Sequence[Earlier], steps: Steps) -> PackedCodes | None:
+    """The codes of all earlier deliveries. Several are joined in a file, once for all tasks."""
     sets = [earlier.load() for earlier in against]
     if len(sets) < 2:
         return sets[0] if sets else None
-    save_blocks(path, sets)
-    stack.callback(os.unlink, path)
-    return PackedCodes.load(path)
+    return PackedCodes.load(steps.file("earlier.npy", lambda path: save_blocks(path, sets)))
 
 
 def _near(
-    coded: CodedInputs,
+    coded: Coded,
     search: Search,
     earlier: PackedCodes | None,
     folder: str,
@@ -151,7 +124,7 @@ def _near(
 ) -> Near:
     """Which pairs are near: by the estimates, or by the exact kernel, for which the rows that may
     be in a pair are read once more. Of earlier deliveries only the codes are known."""
-    codes = coded.codes.load()
+    codes = coded.load()
     near = _removals.by_estimate(codes, earlier, search.threshold, search.recall)
     if not search.exact:
         return near
@@ -161,7 +134,7 @@ def _near(
     def prepare(wanted: Array) -> None:
         is_wanted = np.zeros(len(codes), bool)
         is_wanted[wanted] = True
-        X = rows_of(coded.job, coded.inputs, is_wanted, folder, how, stack)
+        X = rows_of(coded, is_wanted, folder, how, stack)
         rows[:] = [np.cumsum(is_wanted, dtype=np.int32) - 1, X]
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:

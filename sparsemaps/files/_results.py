@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -54,24 +55,13 @@ class Results:
     ----------
     folder : str
         Where the files are.
+    is_shared : bool, default=False
+        Whether other processes may work with them.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, *, is_shared: bool = False) -> None:
         self.folder = folder
-        self._is_shared = False
-
-    @contextlib.contextmanager
-    def open(self, *, shared: bool = False) -> Iterator[None]:
-        """Lock the folder, as `one_writer` does. It is removed at the end if it is empty."""
-        self._is_shared = shared
-        try:
-            with one_writer(self.folder, shared=shared):
-                if not shared:
-                    _output_files.remove_temporaries(self.folder)
-                yield
-        finally:
-            with contextlib.suppress(OSError):
-                os.rmdir(self.folder)
+        self._is_shared = is_shared
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -81,12 +71,11 @@ class Results:
         record = read_record(self.read(name + RECORD))
         if record is None or not isinstance(record.get("files"), dict):
             return None
-        recipe = _as_read(recipe)
-        if record.get("recipe") != recipe or record.get("value") is None:
+        as_read = json.loads(json.dumps(recipe))
+        if record.get("recipe") != as_read or record.get("value") is None:
             return None
-        for path, size in record["files"].items():
-            if self._size(path) != size:
-                return None
+        if any(self._size(path) != size for path, size in record["files"].items()):
+            return None
         return Result(record["value"], digest(recipe), is_new=False)
 
     def made(
@@ -105,37 +94,31 @@ class Results:
         found = self.find(name, recipe)
         if found is not None:
             return found
-        self._discard(name)
-        with self._making(name if output is None else output, endings) as path:
+        before = (read_record(self.read(name + RECORD)) or {}).get("files")
+        self.forget(name)
+        target = name if output is None else output
+        # Another recipe may not have all files that stand beside the first one.
+        beside = {target + ending for ending in endings if ending}
+        for file in before if isinstance(before, dict) else ():
+            if file.startswith(f"{name}.") and file.endswith(BESIDE):
+                beside.add(file)
+        for file in beside:
+            self._remove(file)
+        with self._making(target, endings) as path:
             value = make(path)
-        files = {}
-        for ending in endings:
-            file = (name if output is None else output) + ending
-            size = self._size(file)
-            if size is not None:
-                files[file] = size
-        recipe = _as_read(recipe)
+        sizes = {target + ending: self._size(target + ending) for ending in endings}
+        files = {file: size for file, size in sizes.items() if size is not None}
         record = {"recipe": recipe, "files": files, "value": value}
         self._write(name + RECORD, json.dumps(record).encode() + b"\n")
-        return Result(_as_read(value), digest(recipe), is_new=True)
-
-    def _discard(self, name: str) -> None:
-        """Remove the record of an earlier result, and its files beside the first, which another
-        recipe may not have."""
-        record = read_record(self.read(name + RECORD)) or {}
-        self.forget(name)
-        files = record.get("files")
-        for file in files if isinstance(files, dict) else ():
-            if file.startswith(f"{name}.") and file.endswith(BESIDE):
-                self._remove(file)
+        return Result(json.loads(json.dumps(value)), digest(recipe), is_new=True)
 
     def forget(self, name: str) -> None:
         """Let a result count as not there."""
         self._remove(name + RECORD)
 
     def remove(self, names: str) -> None:
-        """Remove the files of the folder whose names match a regular expression, unless other
-        processes may work with them."""
+        """Remove the files of the folder whose names match a regular expression, unless it is
+        shared."""
         for name in [] if self._is_shared else os.listdir(self.folder):
             if re.fullmatch(names, name):
                 os.unlink(self.path(name))
@@ -144,11 +127,7 @@ class Results:
 
     @contextlib.contextmanager
     def _making(self, name: str, endings: Sequence[str]) -> Iterator[str]:
-        """The path where the files of a result are written. Those beside it, of an earlier result,
-        are removed."""
-        for ending in endings:
-            if ending:
-                self._remove(name + ending)
+        """The path where the files of a result are written."""
         yield self.path(name)
 
     def read(self, name: str) -> bytes:
@@ -175,6 +154,24 @@ class Results:
             os.unlink(self.path(name))
 
 
+@contextlib.contextmanager
+def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
+    """The results in a folder, which is locked, as by `one_writer`, and removed at the end if it is
+    empty. None is a temporary folder."""
+    if folder is None:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Results(folder)
+        return
+    try:
+        with one_writer(folder, shared=shared):
+            if not shared:
+                _output_files.remove_temporaries(folder)
+            yield Results(folder, is_shared=shared)
+    finally:
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+
+
 def counts(result: Result, n: int) -> list[int]:
     """The value of a result, which must be `n` counts: a record in a folder may be damaged."""
     value = result.value
@@ -182,11 +179,6 @@ def counts(result: Result, n: int) -> list[int]:
     if not is_list or not all(type(count) is int and count >= 0 for count in value):
         raise ValueError(f"a record is damaged: expected {n} counts; found {value!r}")
     return value
-
-
-def _as_read(value: Any) -> Any:
-    """A value as it is read back."""
-    return json.loads(json.dumps(value))
 
 
 # ---- arrays --------------------------------------------------------------------------------------
@@ -230,16 +222,17 @@ class Steps(Stages):
         share: slice | None = None,
     ) -> None:
         super().__init__(shown)
-        self._results, self._prefix, self._shown, self._share = results, prefix, shown, share
+        self._results, self._prefix, self._share = results, prefix, share
         self._recipe = recipe
 
-    def of_share(self, share: slice) -> "Steps":
-        """These steps for a task that makes only those whose numbers are in `share`."""
-        return Steps(self._results, self._prefix, self._recipe, self._shown, share)
+    @property
+    def folder(self) -> str:
+        return self._results.folder
 
-    def made(self) -> "Steps":
-        """These steps, which tasks have made, without a bar."""
-        return Steps(self._results, self._prefix, self._recipe, False)
+    @property
+    def is_share(self) -> bool:
+        """Whether only a share of the steps is made."""
+        return self._share is not None
 
     def run(
         self,
@@ -283,6 +276,13 @@ class Steps(Stages):
             self._results.forget(name)
         return made[0]
 
-    def within(self, name: str) -> "Steps":
-        prefix = f"{self._prefix}{name}-"
-        return Steps(self._results, prefix, self._recipe, self._shown, self._share)
+    def file(self, name: str, make: Callable[[str], object]) -> str:
+        """The path of the file that ``make(path)`` writes."""
+        name = self._prefix + name
+        self._results.made(name, self._recipe, lambda path: make(path) is None)
+        return self._results.path(name)
+
+    def within(self, name: str, shown: bool | None = False) -> "Steps":
+        """The steps of a part of the search, with a bar also where no share is made."""
+        shown = self._shown if self._share is not None else shown
+        return Steps(self._results, f"{self._prefix}{name}-", self._recipe, shown, self._share)

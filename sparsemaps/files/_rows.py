@@ -112,6 +112,10 @@ class Source(Protocol):
     def label_field(self) -> str | None:
         """The field of labels that may be strings."""
 
+    def format_of(self, input: Any) -> str:
+        """The format of an input, by which records are told apart; a ValueError if it is not
+        known."""
+
     def classes_table(self) -> bytes | None:
         """The numbers of labels that are strings, as a table."""
 
@@ -247,6 +251,9 @@ class LibsvmRows(NamedTuple):
     @property
     def max_line_bytes(self) -> int:
         return self.given.max_line_bytes
+
+    def format_of(self, input: Any) -> str:
+        return "svmlight"
 
     def pieces(
         self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None

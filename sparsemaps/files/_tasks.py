@@ -46,9 +46,8 @@ class Stage(NamedTuple):
     """Tasks that do not depend on one another."""
 
     name: str
-    about: str
     tasks: Sequence[Task]
-    make: Callable[[Any, str, How], Any]
+    make: Callable[..., Any]
     """``make(task.of, path, how)`` writes the files of a result, and returns its value."""
     endings: tuple[str, ...] = ("",)
     """Endings of the names of the files of a result."""
@@ -71,11 +70,6 @@ class Stage(NamedTuple):
         if self.is_replaced(results):
             return []
         return [task for task in self.tasks if results.find(task.name, task.recipe) is None]
-
-
-def _is_small(task: Task) -> bool:
-    """Whether several threads take a task each: one that reads few blocks, or none."""
-    return task.size < _SMALL_BYTES
 
 
 class Engine(Protocol):
@@ -105,7 +99,7 @@ class Threads(NamedTuple):
             def one(task: Task, n_jobs: int | None) -> tuple[str, Result]:
                 return task.name, stage.make_one(task, results, How(n_jobs, bar, shown))
 
-            for is_small, group in itertools.groupby(to_do, _is_small):
+            for is_small, group in itertools.groupby(to_do, lambda task: task.size < _SMALL_BYTES):
                 some = list(group)
                 n_jobs = self.n_jobs
                 if is_small and len(some) > 1:

@@ -10,7 +10,14 @@ from _data.labelled_records import records, rows, write_jsonl, write_rows
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps.files import Texts, _dedup_plan, _evidence, _pairs, _row_names
+from sparsemaps.files import (
+    Texts,
+    _dedup_plan,
+    _evidence,
+    _pairs,
+    _removed_records,
+    _row_names,
+)
 from sparsemaps.files._removed_records import Removals
 from sparsemaps.linear import KernelClassifier
 
@@ -186,6 +193,28 @@ def test_deliveries_of_other_processes_have_whole_paths(tmp_path, monkeypatch):
     assert paths == [str(tmp_path / name) for name in names]
     plan = _pairs.make_plan(MINHASH, "one.txt", "out", "two.txt", "word:2", search, None)
     assert [one.path for one in plan.absolute().others] == [str(tmp_path / "two.txt")]
+
+
+def test_deliveries_are_joined_once(tmp_path, monkeypatch):
+    """Not by each task of a search. The file goes when the search is complete."""
+    for name, lines in (("one", LINES[:2]), ("two", LINES[2:3]), ("three", LINES)):
+        (tmp_path / f"{name}.txt").write_text("".join(lines))
+    for name in ("one", "two"):
+        dedup(tmp_path / f"{name}.txt", tmp_path / name)
+    joined, before = [], _removed_records.save_blocks
+
+    def save_blocks(path, *arguments):
+        joined.append(path)
+        before(path, *arguments)
+
+    monkeypatch.setattr(_removed_records, "save_blocks", save_blocks)
+    against = [tmp_path / "one.stages", tmp_path / "two.stages"]
+    how = tmp_path / "three.txt", tmp_path / "three"
+    for stage in ("codes", "codes-join", "search-keys", "search"):
+        dedup(*how, against=against, task=(stage, 0, 1))
+    assert dedup(*how, against=against).n_earlier == 3
+    assert len(joined) == 1
+    assert not list((tmp_path / "three.stages").glob("search*"))
 
 
 # ---- tables --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from _data.rows import families
 
 from sparsemaps import MinHash
+from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._stages import Stages
 from sparsemaps.files import deduplicate_files, similar_pairs_of_files
 from sparsemaps.files._results import Results, Steps
@@ -50,8 +51,11 @@ def test_bars_of_records(file, tmp_path, capsys):
     assert not capsys.readouterr().err
 
 
+STEPS = [(0,), (1,), (2,)]
+
+
 def test_steps_have_their_results_whether_shown_or_not(tmp_path, capsys):
     for stages in (Stages(), Stages(True), Steps(Results(str(tmp_path)), "", None, True)):
-        steps = [(letter,) for letter in "abc"]
-        assert list(stages.within("a part").run(str.upper, steps, None)) == list("ABC")
+        found = stages.run("square", ArrayKind(np.int64), lambda i: np.array([i * i]), STEPS, None)
+        assert [array.tolist() for array in found] == [[0], [1], [4]]
     assert bars(capsys.readouterr().err) == ["pairs: 100%"] * 2
