@@ -135,6 +135,19 @@ def test_against_reference(name, dtype):
     np.testing.assert_array_equal(part, out[2:], strict=True)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_shared_columns(dtype):
+    """Bit by bit, where the columns of a group are drawn in several steps."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60, 300), density=0.15, rng=rng, data_sampler=rng.normal)
+    X = X.tocsr().astype(dtype)
+    out = np.empty((60, 70), dtype)
+    loops.project(*open_rows(X).block(0, 60), 13, loops.NORMAL, 70, out)
+    for row, found in zip(reference.rows_of(X), out, strict=True):
+        expected = reference.project(13, *row, 70, "normal", TABLE)
+        np.testing.assert_array_equal(found, expected, strict=True)
+
+
 def test_drawn_signs_are_those_of_projections():
     """A row of a single 1 has the entries of its column as projections."""
     n = 128

@@ -34,8 +34,7 @@ enum { PROJECTION_FEW_BYTES = 1 << 15, PROJECTION_COLUMN_BYTES = 1 << 19 };
 typedef struct {
     int distribution;
     const float *quantiles;
-    void *
-        columns; /* scratch for PROJECTION_COLUMN_BYTES, or a tile of all columns if that is less */
+    void *columns;  /* scratch for PROJECTION_COLUMN_BYTES, or for all columns if that is less */
     uint32_t *next; /* scratch for the next entry of each row */
 } projection_t;
 

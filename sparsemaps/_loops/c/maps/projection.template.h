@@ -25,6 +25,37 @@ INLINE ptrdiff_t NAME(step)(const group_t *group, ptrdiff_t n_rows)
     return step < least ? least : step > most ? most : step;
 }
 
+/* Where rows hardly share a column: the column of each entry, for a few entries at a time. */
+static void NAME(add_each)(const projection_t *projection, uint64_t tile, const group_t *group,
+                           VALUES *sums)
+{
+    enum { N = PROJECTION_TILE * sizeof(VALUE) / sizeof(VALUES), AT_ONCE = 64 };
+    const VALUE *values = group->values;
+    const uint32_t *slots = group->slots;
+    uint64_t starts[AT_ONCE];
+    _Alignas(64) VALUE columns[AT_ONCE * PROJECTION_TILE];
+    for (ptrdiff_t first = 0; first < group->n_entries; first += AT_ONCE) {
+        const ptrdiff_t left = group->n_entries - first, n = left < AT_ONCE ? left : AT_ONCE;
+        for (ptrdiff_t i = 0; i < n; i++)
+            starts[i] = group->starts[slots[first + i] % GROUP_ENTRIES];
+        NAME(draw_columns)(projection, starts, n, tile, columns);
+        for (ptrdiff_t i = 0; i < n;) {
+            const uint32_t row = slots[first + i] / GROUP_ENTRIES;
+            VALUES here[N];
+            for (int v = 0; v < N; v++)
+                here[v] = sums[N * (ptrdiff_t)row + v];
+            do {
+                const VALUES *column = (const VALUES *)(columns + PROJECTION_TILE * i);
+                for (int v = 0; v < N; v++)
+                    here[v] += values[first + i] * column[v];
+                i++;
+            } while (i < n && slots[first + i] / GROUP_ENTRIES == row);
+            for (int v = 0; v < N; v++)
+                sums[N * (ptrdiff_t)row + v] = here[v];
+        }
+    }
+}
+
 static void NAME(add)(const projection_t *projection, uint64_t tile, const group_t *group,
                       ptrdiff_t n_rows, void *any_sums)
 {
@@ -33,7 +64,12 @@ static void NAME(add)(const projection_t *projection, uint64_t tile, const group
     const uint32_t *slots = group->slots;
     const VALUE *columns = projection->columns;
     uint32_t *next = projection->next;
-    const ptrdiff_t step = NAME(step)(group, n_rows);
+    const ptrdiff_t step = NAME(step)(group, n_rows), n_steps = (group->n_columns - 1) / step + 1;
+    /* To draw a column costs as much as to look at some rows for their next entry. */
+    if (4 * (group->n_entries - group->n_columns) < n_rows * n_steps) {
+        NAME(add_each)(projection, tile, group, any_sums);
+        return;
+    }
     memcpy(next, group->row_starts, (size_t)n_rows * sizeof *next);
     for (ptrdiff_t first = 0; first < group->n_columns; first += step) {
         const ptrdiff_t left = group->n_columns - first, n = left < step ? left : step;
