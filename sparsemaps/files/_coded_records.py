@@ -5,7 +5,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._tools import _output_files
+from sparsemaps._tools import _output_files, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._progress import FileProgress
@@ -365,15 +365,21 @@ def rows_of(coded: Coded, wanted: Array, folder: str, how: How, stack: ExitStack
     """Some rows of inputs, as a matrix in temporary files."""
     temporary = partial(tempfile.TemporaryFile, dir=folder)
     files: list[Any] = [stack.enter_context(temporary()) for _ in _TYPES]
-    n_rows = n_entries = width = 0
-    ends = [np.zeros(1, np.int64)]
     source, inputs = coded.job.source, coded.inputs
+    n_rows = n_entries = width = 0
+
+    def chosen(input: Any) -> Iterator[tuple[InputBlock, Array]]:
+        """Blocks of an input with the wanted rows of each."""
+        nonlocal n_rows
+        for block in read_rows(source, input, _itself, n_jobs=how.n_jobs, bar=bar):
+            yield block, np.flatnonzero(wanted[n_rows : n_rows + block.n_rows])
+            n_rows += block.n_rows
+
+    ends = [np.zeros(1, np.int64)]
     with _output_files.errors_naming(folder), FileProgress(inputs, how.progress, "rows") as bar:
         for input in inputs:
-            for X in read_rows(source, input, _matrix, n_jobs=how.n_jobs, bar=bar):
-                some = X[np.flatnonzero(wanted[n_rows : n_rows + X.shape[0]])]
-                n_rows += X.shape[0]
-                width = max(width, X.shape[1])
+            for some in _threads.stream(InputBlock.some, chosen(input), how.n_jobs):
+                width = max(width, some.shape[1])
                 ends.append(n_entries + some.indptr[1:].astype(np.int64))
                 n_entries += some.nnz
                 for file, array, dtype in zip(
@@ -396,5 +402,5 @@ _TYPES = np.float64, np.int64
 """The types of values and of columns."""
 
 
-def _matrix(block: InputBlock) -> Any:
-    return block.X
+def _itself(block: InputBlock) -> InputBlock:
+    return block

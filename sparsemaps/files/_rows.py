@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class InputBlock(NamedTuple):
-    """Some lines of an input, with their rows: a matrix, or a function that makes it."""
+    """Some lines of an input, with their rows: a matrix, or a function of texts that makes it."""
 
     rows: Any
     heads: Heads
@@ -54,7 +54,13 @@ class InputBlock(NamedTuple):
 
     @property
     def X(self) -> Any:
-        return self.rows() if callable(self.rows) else self.rows
+        return self.rows(self.texts) if callable(self.rows) else self.rows
+
+    def some(self, rows: Array) -> Any:
+        """Some rows. Only their texts are vectorized."""
+        if callable(self.rows):
+            return self.rows([str(self.texts[row]) for row in rows.tolist()])
+        return self.rows[rows]
 
     @property
     def n_rows(self) -> int:

@@ -80,7 +80,7 @@ class TextRows(NamedTuple):
     def block(self, piece: Any) -> InputBlock:
         batch, n_lines = self._records(piece)
         labels = self._labels(batch, piece)
-        rows = partial(_rows_of, self.vectorizer, batch.texts)
+        rows = partial(_rows_of, self.vectorizer)
         ids = None if batch.ids is None else [" ".join(str(id).split()) for id in batch.ids]
         heads = one_label_each(labels)
         line_of = partial(_line_of, piece)

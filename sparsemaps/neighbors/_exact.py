@@ -2,6 +2,7 @@
 
 import math
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ _PAIRS = 2**14
 
 _CALL_ENTRIES = 2**16
 """Entries of pairs of rows whose kernel takes as long as the rest of a call."""
+
+_MERGED_ENTRIES = 2**20
+"""Entries of pairs of sets that are compared together, at most."""
 
 _REMEMBERED_BITS = 20
 """The logarithm of the number of pairs whose kernel is remembered, with 16 bytes for each."""
@@ -66,6 +70,10 @@ def exact_pairs(
     """The exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i. `X` and
     `Y` are CSR."""
     kernel, law = np.empty(len(i)), map.law
+    if law.is_of_sets:
+        for some in _parts(_lengths(X, i) + _lengths(Y, j)):
+            kernel[some] = _jaccard(X[i[some]], Y[j[some]])
+        return kernel
     # All rows of a call are compared with one another.
     few = int(math.sqrt(call_entries / (1 + X.nnz / max(1, X.shape[0]))))
     first = 0
@@ -79,6 +87,33 @@ def exact_pairs(
         kernel[first:last] = law.exact_kernel(A, B, map.n_jobs)[row, column]
         first = last
     return kernel
+
+
+def _lengths(X: Any, rows: Array) -> Array:
+    lengths: Array = X.indptr[rows + 1] - X.indptr[rows]
+    return lengths.astype(np.int64)
+
+
+def _parts(lengths: Array) -> Iterator[slice]:
+    """Slices of items whose lengths are at most `_MERGED_ENTRIES` together, or of one item."""
+    ends, first = np.cumsum(lengths), 0
+    while first < len(ends):
+        before = ends[first] - lengths[first]
+        last = int(np.searchsorted(ends, before + _MERGED_ENTRIES, side="right"))
+        yield slice(first, max(last, first + 1))
+        first = max(last, first + 1)
+
+
+def _jaccard(A: Any, B: Any) -> Array:
+    """The Jaccard similarity of each row of `A` and the same row of `B`: new matrices, whose
+    columns are members where an entry is not 0."""
+    for sets in (A, B):
+        sets.sum_duplicates()
+        sets.eliminate_zeros()
+        sets.data[:] = 1
+    n_common = A.multiply(B).sum(axis=1)
+    n_all = np.diff(A.indptr) + np.diff(B.indptr) - n_common
+    return np.divide(n_common, n_all, out=np.zeros(len(n_all)), where=n_all > 0)
 
 
 def _on_few_columns(A: Any, B: Any) -> tuple[Any, Any]:

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from _data.rows import families
 
-from sparsemaps import ConsistentWeightedSampling
+from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.kernels import min_max_kernel
+from sparsemaps.neighbors import _exact
 from sparsemaps.neighbors._exact import ExactKernel, exact_pairs
 
 
@@ -30,10 +32,28 @@ def test_pairs_of_two_sets(bits):
     np.testing.assert_array_equal(kernel(np.zeros(3, int), np.arange(3)), K[0, :3])
 
 
+@pytest.mark.parametrize("entries", [1, 200, 2**20])
+def test_pairs_of_sets(entries, monkeypatch):
+    """Zeros and values that cancel are no members, in whatever parts pairs are compared."""
+    monkeypatch.setattr(_exact, "_MERGED_ENTRIES", entries)
+    rng = np.random.default_rng(0)
+    indptr = np.concatenate([[0, 0], np.sort(rng.integers(0, 900, 38)), [900]])
+    values = rng.choice([-1.0, 0.0, 1.0, 2.5], 900)
+    X = sp.csr_array((values, rng.integers(0, 40, 900), indptr), shape=(40, 50))
+    members = [set(np.flatnonzero(row)) for row in X.toarray()]
+    before = X.copy()
+    i, j = pairs_of(rng, 40, 40, 500)
+    expected = [len(members[a] & members[b]) / max(1, len(members[a] | members[b]))
+                for a, b in zip(i, j, strict=True)]  # fmt: skip
+    np.testing.assert_array_equal(exact_pairs(MinHash().fit(X), X, X, i, j), expected)
+    np.testing.assert_array_equal(X.data, before.data)
+    np.testing.assert_array_equal(X.indices, before.indices)
+
+
 class Counted:
     """A map, and at once its law, whose kernel counts the values that it computes."""
 
-    n_jobs, n_values = None, 0
+    n_jobs, n_values, is_of_sets = None, 0, False
 
     @property
     def law(self):
