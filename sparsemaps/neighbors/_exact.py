@@ -19,8 +19,14 @@ _PAIRS = 2**14
 _CALL_ENTRIES = 2**16
 """Entries of pairs of rows whose kernel takes as long as the rest of a call."""
 
+_SET_PAIRS = 2**10
+"""Pairs of sets that are computed together, at least."""
+
+_FEW_PAIRS = 4
+"""Pairs for each row, up to which sets are compared pair by pair, and not all with one another."""
+
 _MERGED_ENTRIES = 2**20
-"""Entries of pairs of sets that are compared together, at most."""
+"""Entries of the pairs of sets that are compared at a time, at most."""
 
 _REMEMBERED_BITS = 20
 """The logarithm of the number of pairs whose kernel is remembered, with 16 bytes for each."""
@@ -70,12 +76,9 @@ def exact_pairs(
     """The exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i. `X` and
     `Y` are CSR."""
     kernel, law = np.empty(len(i)), map.law
-    if law.is_of_sets:
-        for some in _parts(_lengths(X, i) + _lengths(Y, j)):
-            kernel[some] = _jaccard(X[i[some]], Y[j[some]])
-        return kernel
-    # All rows of a call are compared with one another.
+    # All rows of a call are compared with one another, or sets pair by pair.
     few = int(math.sqrt(call_entries / (1 + X.nnz / max(1, X.shape[0]))))
+    few = _SET_PAIRS if law.is_of_sets else few
     first = 0
     while first < len(i):
         last = first + _PAIRS
@@ -83,20 +86,21 @@ def exact_pairs(
         last = min(first + max(n, few), len(i))
         queries, row = np.unique(i[first:last], return_inverse=True)
         others, column = np.unique(j[first:last], return_inverse=True)
-        A, B = _on_few_columns(X[queries], Y[others])
-        kernel[first:last] = law.exact_kernel(A, B, map.n_jobs)[row, column]
+        A, B = X[queries], Y[others]
+        if law.is_of_sets and last - first <= _FEW_PAIRS * (len(queries) + len(others)):
+            lengths = np.diff(A.indptr)[row] + np.diff(B.indptr)[column]
+            for some in _parts(lengths):
+                kernel[first:last][some] = _jaccard(A[row[some]], B[column[some]])
+        else:
+            A, B = _on_few_columns(A, B)
+            kernel[first:last] = law.exact_kernel(A, B, map.n_jobs)[row, column]
         first = last
     return kernel
 
 
-def _lengths(X: Any, rows: Array) -> Array:
-    lengths: Array = X.indptr[rows + 1] - X.indptr[rows]
-    return lengths.astype(np.int64)
-
-
 def _parts(lengths: Array) -> Iterator[slice]:
     """Slices of items whose lengths are at most `_MERGED_ENTRIES` together, or of one item."""
-    ends, first = np.cumsum(lengths), 0
+    ends, first = np.cumsum(lengths, dtype=np.int64), 0
     while first < len(ends):
         before = ends[first] - lengths[first]
         last = int(np.searchsorted(ends, before + _MERGED_ENTRIES, side="right"))

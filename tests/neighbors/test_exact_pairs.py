@@ -32,10 +32,12 @@ def test_pairs_of_two_sets(bits):
     np.testing.assert_array_equal(kernel(np.zeros(3, int), np.arange(3)), K[0, :3])
 
 
+@pytest.mark.parametrize("few", [0, 4])
 @pytest.mark.parametrize("entries", [1, 200, 2**20])
-def test_pairs_of_sets(entries, monkeypatch):
+def test_pairs_of_sets(entries, few, monkeypatch):
     """Zeros and values that cancel are no members, in whatever parts pairs are compared."""
     monkeypatch.setattr(_exact, "_MERGED_ENTRIES", entries)
+    monkeypatch.setattr(_exact, "_FEW_PAIRS", few)
     rng = np.random.default_rng(0)
     indptr = np.concatenate([[0, 0], np.sort(rng.integers(0, 900, 38)), [900]])
     values = rng.choice([-1.0, 0.0, 1.0, 2.5], 900)
