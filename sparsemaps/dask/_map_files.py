@@ -175,9 +175,7 @@ def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:
     return job._replace(source=with_classes(job.source, labels))
 
 
-def _labels_of(part: ByteRange, *, source: TextRows) -> set[Any]:
-    sets = read_pieces(source, part, source.distinct_labels, None)
-    labels: set[Any] = set().union(*sets)
-    # If there are numbers, one is enough to say that labels are not all strings.
-    numbers = [label for label in labels if isinstance(label, float)]
-    return {*numbers[:1], *(label for label in labels if isinstance(label, str))}
+def _labels_of(part: ByteRange, *, source: TextRows) -> set[str]:
+    """The labels that are strings."""
+    pieces = read_pieces(source, part, source.distinct_labels, None)
+    return {label for some in pieces for label in some if isinstance(label, str)}

@@ -140,6 +140,7 @@ def test_damaged_inputs(inputs, tmp_path, ending):
 def test_csr(inputs, tmp_path):
     on_one_machine(tmp_path / "out.npz", inputs, format="npz")
     parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=500, format="npz")
+    assert {os.path.splitext(part)[1] for part in parts} == {".npz"}
     assert_same(
         sp.vstack([sp.load_npz(part) for part in parts], "csr"),
         sp.csr_array(sp.load_npz(tmp_path / "out.npz")),
@@ -177,28 +178,29 @@ class _Asking(fsspec.get_filesystem_class("memory")):
     def unstrip_protocol(self, name):
         return "asking://" + name.lstrip("/")
 
-    def _remembering(self, what, path, tell):
-        key = what, self._strip_protocol(path)
-        if key not in self.remembered:
-            self.remembered[key] = tell()
-        return self.remembered[key]
+    def _remembering(self, folder, what, tell):
+        of_folder = self.remembered.setdefault(self._strip_protocol(folder), {})
+        if what not in of_folder:
+            of_folder[what] = tell()
+        return of_folder[what]
 
     def info(self, path, **options):
-        return self._remembering("info", path, lambda: super(_Asking, self).info(path, **options))
+        info, folder = super().info, self._parent(path)
+        return self._remembering(folder, path, lambda: info(path, **options))
 
     def ls(self, path, detail=True, **options):
         ls = super().ls
-        return self._remembering(f"ls {detail}", path, lambda: ls(path, detail=detail, **options))
+        return self._remembering(path, detail, lambda: ls(path, detail=detail, **options))
 
-    def invalidate_cache(self, path=None):
-        self.remembered.clear()
+    def invalidate_cache(self, path):
+        self.remembered.pop(self._strip_protocol(path), None)
 
     def put_file(self, local, path, **options):
-        self.seen.append(path)
+        self.seen.append("put " + os.path.basename(path))
         super().put_file(local, path, **options)
 
     def mv(self, one, other, **options):
-        self.seen.append(other)
+        self.seen.append(os.path.basename(other))
         super().mv(one, other, **options)
 
 
@@ -218,14 +220,15 @@ def test_a_file_system_with_options_and_a_memory(inputs, tmp_path):
     with dask.config.set(scheduler="synchronous"):
         parts = sd.map_files(CWS, "asking://rows/in.svm", url, **how)
     assert len(parts) == 3
-    names = [os.path.basename(path) for path in _Asking.seen]
-    assert [name for name in names if name.startswith("part-000001")] == [
+    assert [name for name in _Asking.seen if name.startswith("part-000001")] == [
         "part-000001.npy.labels.npy", "part-000001.npy", "part-000001.npy.json",
     ]  # fmt: skip
-    assert all(name.endswith(".tmp") for name in names if not name.startswith(("part", "_")))
+    put = [name for name in _Asking.seen if name.startswith("put ")]
+    assert len(put) == 2 * len(parts)
+    assert all(name.startswith("put .") and name.endswith(".tmp") for name in put)
     # The memory tells of a file that was longer.
     fs.pipe_file("/rows/in.svm", content + b"1 3:1\n")
-    fs.invalidate_cache()
+    fs.invalidate_cache("/rows")
     assert fs.info("/rows/in.svm")["size"] > len(content)
     fs.pipe_file("/rows/in.svm", content)
     with pytest.raises(ValueError, match=r"in\.svm has changed meanwhile"):

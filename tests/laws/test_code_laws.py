@@ -38,6 +38,16 @@ def test_agreements_by_chance_are_taken_off(chance):
             theorems.assert_mean(ByChance(4, 0.0).estimate(counts, 64)[0], KERNELS)
 
 
+@pytest.mark.parametrize(
+    "law", [ByChance(2), BySigns("rbf"), BySigns("laplacian"), PRODUCT], ids=str
+)
+def test_kernels_beyond_their_range_have_the_rates_of_its_ends(law):
+    within, beyond = law.least_rate([0.0, 1.0]), law.least_rate([-0.5, 1.5])
+    np.testing.assert_array_equal(beyond, within)
+    assert (within >= 0).all()
+    assert within[1] == pytest.approx(1, abs=1e-12)
+
+
 def rate_of_signs(draw, kernel, value, n):
     """The share of signs of cos(w x + b) that agree for two rows of this kernel value."""
     phases = 2 * np.pi * draw.random(n)
@@ -118,6 +128,7 @@ def test_a_law_is_a_value_that_its_description_gives_again(law):
         (lambda: law_described_by([]), "law must be a dictionary"),
         (lambda: law_described_by({"name": "x"}), "law must have one of the names"),
         (lambda: law_described_by({"name": "by chance", "bits": 3}), "must have .'bits', 'chance'"),
+        (lambda: law_described_by({"name": "by chance", "bits": 3, "chance": None}), "must have"),
         (lambda: law_described_by({"name": "by a product", "parts": [3]}), "must be dictionaries"),
     ],
 )
