@@ -155,6 +155,16 @@ def test_coverage_of_dense_signs_is_binomial():
             np.testing.assert_allclose(coverage(moments, n, error), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("kernel", [0.3, 0.7])
+def test_an_error_that_is_just_allowed_counts_as_allowed(kernel):
+    """8 of 10 are off by 0.1 from 0.7, of which floats know nothing: 0.7 + 0.1 is below 0.8."""
+    moments = MinHash(bits=24).law.moments(Pairs(np.array([kernel])))
+    likely = stats.binom.pmf(np.arange(11), 10, kernel)
+    most = round(10 * kernel) + 1
+    expected = likely[most - 2 : most + 1].sum()
+    assert coverage(moments, 10, 0.1)[0] == pytest.approx(expected, rel=1e-6)
+
+
 def test_coverage_of_many_jumps_is_that_of_their_sum():
     """64 jumps of 1 or -1, halved, are binomial. Up to an error just below e of them, as many are
     within it as within e - 1; without the correction it would be 0.02 more at 2 deviations."""
@@ -168,8 +178,8 @@ def test_coverage_of_many_jumps_is_that_of_their_sum():
 
 
 def test_jumps_above_the_error_have_the_bound_alone():
-    moments = Moments(np.zeros(1), np.full(1, 0.01), "jumps", jump=np.full(1, 0.6))
-    assert coverage(moments, 1, 0.5)[0] == pytest.approx(1 - 0.01 / 0.25)
+    moments = Moments(np.zeros(1), np.full(1, 0.0009), "jumps", jump=np.full(1, 0.6))
+    assert coverage(moments, 1, 0.5)[0] == pytest.approx(1 - 0.0009 / 0.25)
 
 
 def test_coverage_counts_the_covariances_of_a_block():

@@ -10,6 +10,7 @@ from _data.labelled_records import records, rows, write_jsonl, write_rows
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps._tools._progress import FileProgress
+from sparsemaps.codes import PackedCodes
 from sparsemaps.files import (
     Texts,
     _dedup_plan,
@@ -153,11 +154,22 @@ def test_witnesses_in_several_deliveries(tmp_path, exact):
     (tmp_path / "in.txt").write_text("".join([*LINES, "b" + LINES[0][1:], *OWN]))
     how = {"against": earlier, "removed": tmp_path / "table", "exact": exact}
     dedup(tmp_path / "in.txt", tmp_path / "out", **how)
-    found = [line.split("\t")[:2] for line in (tmp_path / "table").read_text().splitlines()[1:]]
+    table = [line.split("\t") for line in (tmp_path / "table").read_text().splitlines()[1:]]
+    found = [line[:2] for line in table]
     one, two, three = map(str, earlier)
     expected = [f"{one}:1", f"{two}:1", f"{two}:2", f"{three}:1", f"{one}:1"]
     expected = [[str(row + 1), name] for row, name in enumerate(expected)]
     assert found == [*expected, ["7", "6"], ["9", "8"]]
+    own, first = (PackedCodes.load(path / "codes.npy").array for path in (
+        tmp_path / "out.stages", earlier[0],
+    ))  # fmt: skip
+    shares = [1, 1, 1, 1, *((a == b).mean() for a, b in (
+        (own[4], first[0]), (own[6], own[5]), (own[8], own[7]),
+    ))]  # fmt: skip
+    wanted = [(share - 2**-8) / (1 - 2**-8) for share in shares]
+    if exact:  # of the 20 pairs of words, 19 are the same
+        wanted[5:] = [19 / 21, 19 / 21]
+    assert [line[2] for line in table] == [f"{similarity:.6f}" for similarity in wanted]
     assert not [name for name in os.listdir(tmp_path / "out.stages") if "earlier" in name]
 
 

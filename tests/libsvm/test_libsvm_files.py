@@ -112,6 +112,32 @@ def test_blocks_are_the_file(block_bytes):
         np.testing.assert_array_equal(np.concatenate([b[2] for b in blocks]), np.arange(40))
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_line_bytes": 10}, "line 2 is longer than max_line_bytes=10"),
+        ({"n_features": 7}, "n_features was set to 7, but input file contains 8 features"),
+    ],
+)
+def test_blocks_after_the_first_are_checked(options, message):
+    blocks = iter_svmlight_file(BytesIO(b"1 7:1\n1 1:1 8:2.5\n"), block_bytes=4, **options)
+    assert next(blocks)[0].nnz == 1
+    with pytest.raises(ValueError, match=message):
+        next(blocks)
+
+
+def test_blocks_of_several_labels():
+    text = b"1,2 1:1\n 2:1\n3 1:1\n4,5,6 3:1\n"
+    blocks = list(iter_svmlight_file(BytesIO(text), block_bytes=9, multilabel=True))
+    assert len(blocks) > 1
+    assert [labels for _, y in blocks for labels in y] == [(1, 2), (), (3,), (4, 5, 6)]
+
+
+def test_threads_of_blocks_are_checked_at_once():
+    with pytest.raises(ValueError, match="n_jobs"):
+        iter_svmlight_file(BytesIO(b"1 7:1\n"), n_jobs=0)
+
+
 N_COPIES = 30
 """So often do files stand in one that is read in several pieces."""
 
