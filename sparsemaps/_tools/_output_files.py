@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
+from sparsemaps._tools._sources import is_standard
 from sparsemaps._tools._zstd import zstd_writer
 
 _WRITERS: dict[str, Callable[[Any], Any]] = {
@@ -119,13 +120,13 @@ def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) ->
     """
     read: dict[Any, Any] = {}
     for path in inputs:
-        standard = _is_standard(path)
+        standard = is_standard(path)
         for identity in (_identity(sys.stdin if standard else path), _place(path)):
             if identity is not None:
                 read[identity] = "standard input" if standard else path
     written: dict[str, str] = {}
     for path, what in outputs:
-        standard = _is_standard(path)
+        standard = is_standard(path)
         name = "standard output" if standard else path
         place = _place(path)
         for identity in (_identity(sys.stdout if standard else path), place):
@@ -150,15 +151,11 @@ OUTPUT = "the output"
 
 def _place(path: Any) -> str | None:
     """The path of a regular file, with its links resolved; None for anything else."""
-    if not isinstance(path, (str, os.PathLike)) or _is_standard(path):
+    if not isinstance(path, (str, os.PathLike)) or is_standard(path):
         return None
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
         return None
     return os.path.normcase(os.path.realpath(path))
-
-
-def _is_standard(path: Any) -> bool:
-    return isinstance(path, (str, os.PathLike)) and os.fspath(path) == "-"
 
 
 def _identity(f: Any) -> tuple[int, int] | None:

@@ -96,7 +96,7 @@ class InputFile:
 
     @property
     def recipe(self) -> list[Any]:
-        """What decides the content, for a later run: path, size, time and range."""
+        """The facts that decide the content, for a later run: path, size, time and range."""
         return [os.path.abspath(self.path), *self._identity[:2], *self._range]
 
     def cut(self, max_bytes: int) -> "list[InputFile]":
@@ -193,7 +193,7 @@ def is_regular(input: Any) -> bool:
 
 
 def _stream(input: Any) -> Any:
-    """What tells apart inputs that can be read once."""
+    """A value that tells apart inputs that can be read once."""
     if not isinstance(input, (str, os.PathLike)):
         return id(input)
     try:

@@ -1,4 +1,4 @@
-"""How good a map is on rows, and how large it must be.
+"""The error of a map on rows, and the size that an error needs.
 
 `kernel_error` measures a map against its exact kernel and says what theory expects;
 `min_components` turns an error into a size; `KernelApproximationDisplay` draws both.
@@ -98,15 +98,22 @@ def kernel_error(
     >>> bool(error.bias > 0.1), bool(error.std < 0.02)
     (True, True)
     """
+    fitted, sample, pairs, seeds = _sampled(map, X, n_pairs, n_seeds, random_state)
+    pairs = _error.measured(fitted, sample, pairs, seeds)
+    estimates = _error.estimates(fitted, sample, seeds)
+    return _error.summary(fitted, pairs, estimates - pairs.kernel, sample)
+
+
+def _sampled(
+    map: Any, X: Any, n_pairs: int, n_seeds: int, random_state: RandomState
+) -> tuple[Any, Any, Pairs, list[int]]:
+    """The fitted map, a sample of rows, its pairs with their exact kernel, and seeds."""
     _check_at_least("n_pairs", n_pairs, 1)
     _check_at_least("n_seeds", n_seeds, 2)
     rng = np.random.default_rng(int(_seeding.draw_seed(random_state)))
     fitted, sample = _error.sample_rows(map, X, n_pairs, rng)
     pairs = _error.exact_pairs(fitted, sample)
-    seeds = [int(s) for s in rng.integers(2**31, size=n_seeds)]
-    pairs = _error.measured(fitted, sample, pairs, seeds)
-    estimates = _error.estimates(fitted, sample, seeds)
-    return _error.summary(fitted, pairs, estimates - pairs.kernel, sample)
+    return fitted, sample, pairs, rng.integers(2**31, size=n_seeds).tolist()
 
 
 def min_components(
@@ -425,12 +432,7 @@ class KernelApproximationDisplay:
         -------
         display : KernelApproximationDisplay
         """
-        _check_at_least("n_pairs", n_pairs, 1)
-        _check_at_least("n_seeds", n_seeds, 2)
-        rng = np.random.default_rng(int(_seeding.draw_seed(random_state)))
-        fitted, sample = _error.sample_rows(map, X, n_pairs, rng)
-        pairs = _error.exact_pairs(fitted, sample)
-        seeds = [int(s) for s in rng.integers(2**31, size=n_seeds)]
+        fitted, sample, pairs, seeds = _sampled(map, X, n_pairs, n_seeds, random_state)
         own = fitted.size
         if sizes is None:
             sizes = sorted({max(2, own >> shift) for shift in range(5)})

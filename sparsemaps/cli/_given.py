@@ -1,4 +1,4 @@
-"""What the options of a call describe: a map, inputs, tasks and what runs them."""
+"""A map, inputs and tasks from the options of a call."""
 
 import argparse
 import contextlib
@@ -85,7 +85,7 @@ _OF_TEXTS = {
 def source_of(
     options: argparse.Namespace, of_rows: str = "is for texts; give --texts"
 ) -> Texts | Svmlight | None:
-    """What the inputs are, by --texts and the options for texts; None where nothing says so.
+    """The kind of the inputs, by --texts and the options for texts; None where nothing says so.
     `of_rows` is said of an option for texts where there are none."""
     texts = getattr(options, "texts", None)
     if texts is None:
@@ -113,7 +113,7 @@ def texts_of(options: argparse.Namespace, analyzer: str = Texts.analyzer) -> Tex
 
 
 def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight:
-    """What the inputs are; texts by their names, without --texts."""
+    """The kind of the inputs; texts by their names, without --texts."""
     if options.texts is None and (
         options.text_format is not None or isinstance(by_names(None, paths), Texts)
     ):
@@ -153,14 +153,14 @@ def run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
 
 
 def _engine(options: argparse.Namespace) -> Any:
-    """What runs the tasks of a job: None for threads, or workers of Dask."""
+    """The engine of the tasks of a job: None for threads, or workers of Dask."""
     if options.dask is None:
         return contextlib.nullcontext()
     return dask_command().engine(options.dask, options.n_jobs)
 
 
 def dask_command() -> Any:
-    """What does jobs on a cluster."""
+    """The module that runs jobs on a cluster."""
     try:
         from sparsemaps.dask import _command
     except ImportError as error:

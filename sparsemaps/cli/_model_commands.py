@@ -110,7 +110,7 @@ def _run_labels(options: argparse.Namespace, plan: _labels.Plan) -> Any:
 
 
 def _how(options: argparse.Namespace, model: Any) -> dict[str, Any]:
-    """How records are read for a model."""
+    """Options that say how records are read for a model."""
     if getattr(model, "vectorizer_", None) is not None:
         options.texts = Texts.analyzer  # whose place the vectorizer takes
     source = source_of(options, "is for models of texts")

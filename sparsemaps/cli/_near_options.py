@@ -39,7 +39,7 @@ _RECORDS = (
     "file of texts (.txt, .jsonl, .ndjson, .parquet) or LIBSVM file, plain or compressed (.gz, "
     ".bz2, .xz, .zst) but for Parquet"
 )
-"""What holds records."""
+"""The files that hold records."""
 
 _TEXTS_BY_NAMES = "auto:5 if the names of the inputs are those of texts"
 """The default of --texts."""

@@ -14,7 +14,7 @@ _FILE = {
     "tcsh": "f",
     "fish": "(__fish_complete_path (commandline -ct))",
 }
-"""How shtab's completions name files."""
+"""The names of shtab's completions of files."""
 
 
 def add_kind(

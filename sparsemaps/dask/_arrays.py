@@ -126,7 +126,7 @@ def _second(pair: Any) -> Any:
 
 
 def _count_rows(part: ByteRange) -> int:
-    """How many lines of a range are rows: neither empty nor a comment."""
+    """The number of lines of a range that are rows: neither empty nor a comment."""
     with part.open_text() as text:
         return sum(map(_count_rows_of_text, text.blocks(_COUNTED_BYTES)))
 

@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -54,13 +54,13 @@ _CODED_ROWS = 2**16
 
 
 class LabelledFile(NamedTuple):
-    """What `predict_files` has written."""
+    """The result of `predict_files`."""
 
     n_records: int
 
 
 class FilteredFile(NamedTuple):
-    """What `filter_files` has written."""
+    """The result of `filter_files`."""
 
     n_records: int
     n_kept: int
@@ -228,16 +228,17 @@ class Plan(NamedTuple):
     inputs: list[Any]
     output: Any
     """A file, unless there is a `folder`."""
-    folder: str | None
-    """Where each input has an output of its own."""
-    outputs: list[str]
-    """The paths of these."""
-    recipe: dict[str, Any] | None
-    """What decides the outputs of a folder, besides the inputs."""
     n_jobs: int | None
     explain: int = 0
     is_wanted: "_Rule | None" = None
-    """Which records are written; None of `predict_files`, which writes lines about all."""
+    """The rule of the records that are written; None for `predict_files`, which writes lines about
+    all."""
+    folder: str | None = None
+    """The folder of the outputs, where each input has an output of its own."""
+    outputs: Sequence[str] = ()
+    """The paths of these."""
+    recipe: Mapping[str, Any] = {}
+    """The model and the options that decide the outputs of a folder."""
 
     @property
     def stage(self) -> str:
@@ -268,7 +269,7 @@ def predict_plan(
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
     if explain and (not isinstance(rows, TextRows) or any(map(holds_codes, paths))):
         raise ValueError(f"{setting('explain', explain)} is for texts")
-    plan = Plan(model, rows, known_inputs(paths), output, None, [], None, n_jobs, explain)
+    plan = Plan(model, rows, known_inputs(paths), output, n_jobs, explain)
     options = {"explain": explain}
     return _with_folder(plan, options, lambda name: _text_input.without_compression(name) + ".tsv")
 
@@ -292,10 +293,10 @@ def filter_plan(
     for path in paths:
         if holds_codes(path):
             raise ValueError(f"{path} has codes, from which records cannot be written")
-    plan = Plan(model, rows, known_inputs(paths), output, None, [], None, n_jobs, 0, is_wanted)
+    plan = Plan(model, rows, known_inputs(paths), output, n_jobs, is_wanted=is_wanted)
     options = {"rule": is_wanted}
     plan = _with_folder(plan, options, lambda name: name)
-    pairs = zip(plan.outputs, plan.inputs, strict=False)
+    pairs = zip(plan.outputs, plan.inputs, strict=False)  # none, without a folder
     check_outputs(rows, [(name, [input]) for name, input in pairs])
     return plan
 
@@ -370,11 +371,11 @@ def _answer(plan: Plan, numbers: list[list[int]]) -> Any:
 def _stage(plan: Plan) -> Stage:
     tasks = []
     for input, output in zip(plan.inputs, plan.outputs, strict=True):
-        recipe = {**(plan.recipe or {}), "input": [*input.recipe, plan.source.format_of(input)]}
+        recipe = {**plan.recipe, "input": [*input.recipe, plan.source.format_of(input)]}
         if os.path.exists(os.fspath(input) + IDS):
             recipe["ids"] = InputFile(os.fspath(input) + IDS).recipe
         tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
-    alone = plan._replace(inputs=[], outputs=[], output=None)
+    alone = plan._replace(inputs=[], outputs=(), output=None)
     return Stage(plan.stage, tasks, partial(_one_task, alone))
 
 
@@ -438,10 +439,10 @@ def _write(plan: Plan, inputs: list[Any], file: Any, bar: Callable[[str], Any]) 
 
 
 class _Rule(NamedTuple):
-    """Which records, by their scores, are written."""
+    """The scores of records that are written."""
 
     number: int
-    """Of the label."""
+    """The number of the label among the classes."""
     min_score: float | None
 
     def of(self, scores: Array) -> Array:
@@ -475,7 +476,7 @@ class _Scored(NamedTuple):
     scores: Array
     ids: list[str] | None
     reasons: list[list[tuple[str, float]]] | None = None
-    """Of each text, the n-grams that add most to its score."""
+    """For each text, the n-grams that add most to its score."""
 
 
 def _scored(

@@ -39,7 +39,7 @@ class ProductCounts(NamedTuple):
 
 
 class CodeLaw(ABC):
-    """How the kernel follows from the number of codes of two rows that agree."""
+    """The law by which the kernel follows from the number of codes of two rows that agree."""
 
     name: ClassVar[str]
     """The name in files."""

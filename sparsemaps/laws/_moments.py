@@ -77,7 +77,7 @@ class Moments:
     unit: Array
     """The size times the variance, for independent components."""
     distribution: Distribution
-    """How the estimate is distributed. "binomial" is that of a mean of independent bits. "gamma"
+    """The distribution of the estimate. "binomial" is that of a mean of independent bits. "gamma"
     says that one minus the estimate is gamma distributed, "normal" that the error is normal.
     "jumps" says that the error is a sum of one number, the jump, for each two columns that share a
     bucket, which may be few."""

@@ -8,7 +8,7 @@ import scipy
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.linear import _losses, _model_file
-from sparsemaps.linear._model import CodesModel, check_lengths, check_weights
+from sparsemaps.linear._model import CodesModel
 
 
 class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
@@ -162,15 +162,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             If there is no row or one class only, if lengths differ, or if a value or parameter is
             not allowed.
         """
-        self._check_parameters()
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        y = _sklearn.check_targets(y, classes=True)
-        codes = self._begin(X)
-        check_lengths(codes, y)
-        costs = check_weights(sample_weight, len(codes))
+        codes, y, costs = self._begin(X, y, sample_weight, classes=True)
         seen = y if costs is None else y[costs > 0]
         classes = np.unique(seen)
         if len(classes) < 2:

@@ -1,4 +1,4 @@
-"""Which n-grams of a text decide its score."""
+"""The n-grams of a text that decide its score."""
 
 from typing import Any
 

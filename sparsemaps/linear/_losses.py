@@ -56,8 +56,8 @@ def dual(objective: Objective, y: Array, variables: Array, costs: Array | None) 
 
 
 class Rounds:
-    """What ends the rounds over all blocks, for a model: violations as they are met first in each
-    round. The solver has the same rule for its passes over one block."""
+    """The rule that ends the rounds over all blocks, for a model, by the violations as they are met
+    first in each round. The solver has the same rule for its passes over one block."""
 
     def __init__(self, loss: str, tol: float) -> None:
         self._loss, self._tol = loss, tol

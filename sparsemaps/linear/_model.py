@@ -1,4 +1,4 @@
-"""What the two estimators share: rows become codes, problems are solved, rows get scores."""
+"""The base of both estimators: rows become codes, problems are solved, rows get scores."""
 
 import hashlib
 import json
@@ -56,7 +56,7 @@ class CodesModel(_sklearn.BaseEstimator):
     _few: FewRows
 
     _watch: _solver.Watch | None = None
-    """What `fit` tells how far it is."""
+    """The progress of `fit` is told to this."""
 
     # ---- rows ------------------------------------------------------------------------------------
 
@@ -74,22 +74,38 @@ class CodesModel(_sklearn.BaseEstimator):
         _checks.check_int("max_iter", self.max_iter, 1, _checks.LARGEST_INT32)
         _threads.resolve_n_jobs(self.n_jobs)
 
-    def _begin(self, X: Any) -> PackedCodes:
-        """Fit the map, and encode the rows of `X`."""
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, *, classes: bool
+    ) -> tuple[PackedCodes, Array, Array | None]:
+        """Check what ``fit`` is given, fit the map, and encode the rows of `X`: codes, labels or
+        targets, and weights of rows."""
+        self._check_parameters()
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        y = _sklearn.check_targets(y, classes=classes)
+        codes = self._fitted_to(X)
+        if len(codes) != len(y):
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples: X has "
+                f"{len(codes)} rows and y has {len(y)}"
+            )
+        return codes, y, _checked_weights(sample_weight, len(codes))
+
+    def _fitted_to(self, X: Any) -> PackedCodes:
+        """The codes of the rows of `X`, by the map that is fitted to them."""
         for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_few"):
             vars(self).pop(name, None)
+        if self.vectorizer is not None:
+            self.vectorizer_ = _sklearn.clone(self.vectorizer)
         if isinstance(X, PackedCodes):
             self.map_ = self._map_of(X._checked("X"))
-            if self.vectorizer is not None:
-                self.vectorizer_ = _sklearn.clone(self.vectorizer)
-            codes = self._codes(X)
         elif self.vectorizer is not None:
-            self.vectorizer_ = _sklearn.clone(self.vectorizer)
             self.map_ = _sklearn.clone(self.map).fit_any_width()
-            codes = self._codes(X)
         else:
             self.map_ = _sklearn.clone(self.map).fit(X)
-            codes = self._codes(X)
+        codes = self._codes(X)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.map_, name):
                 setattr(self, name, getattr(self.map_, name))
@@ -223,14 +239,20 @@ class CodesModel(_sklearn.BaseEstimator):
 
     def _scores(self, codes: PackedCodes) -> Floats:
         """The score of each row by each model."""
-        out = np.empty((len(codes), len(self.intercept_)))
-        for start, stop in self._score_blocks(len(codes)):
-            out[start:stop] = self._scores_of(codes.array[start:stop], codes.sampled[start:stop])
-        return out
+        return self._of_codes(codes, lambda scores: scores)
 
-    def _score_blocks(self, n_rows: int) -> list[tuple[int, int]]:
+    def _of_codes(self, codes: PackedCodes, function: Callable[[Floats], Array]) -> Array:
+        """The results of a function of the scores of some rows, for all rows."""
+
+        def of_rows(start: int, stop: int) -> Array:
+            return function(self._scores_of(codes.array[start:stop], codes.sampled[start:stop]))
+
         step = max(1, _BLOCK_SCORES // (self._n_codes * (1 + len(self.intercept_) // 8)))
-        return _blocks.ranges(0, n_rows, min(step, _BLOCK_ROWS))
+        blocks = _blocks.ranges(0, len(codes), min(step, _BLOCK_ROWS))
+        parts = _threads.run(of_rows, blocks, self.n_jobs)
+        if not parts:
+            return function(np.empty((0, len(self.intercept_))))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _scores_of(self, codes: Array, sampled: Array) -> Floats:
         sums = np.zeros((len(codes), len(self.intercept_)))
@@ -243,7 +265,7 @@ class CodesModel(_sklearn.BaseEstimator):
         return sums
 
     def _from_scores(self, X: Any, function: Callable[[Floats], Array]) -> Array:
-        """What a function makes of the scores of some rows at a time, for all rows of `X`."""
+        """The results of a function of the scores of some rows, for all rows of `X`."""
         few = vars(self).get("_few")
         if few is None:  # not fitted, or made of a pickle
             _sklearn.check_is_fitted(self, "map_")
@@ -251,15 +273,7 @@ class CodesModel(_sklearn.BaseEstimator):
         array = few.codes(X)
         if array is not None:
             return function(self._scores_of(array, np.ones(len(array), bool)))
-        codes = self._codes(X)
-
-        def of_rows(start: int, stop: int) -> Array:
-            return function(self._scores_of(codes.array[start:stop], codes.sampled[start:stop]))
-
-        parts = _threads.run(of_rows, self._score_blocks(len(codes)), self.n_jobs)
-        if not parts:
-            return function(np.empty((0, len(self.intercept_))))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return self._of_codes(self._codes(X), function)
 
     def _explained(self, text: Any, number: int) -> list[tuple[str, float]]:
         """The n-grams of a text with what each adds to a score."""
@@ -380,7 +394,7 @@ class CodesModel(_sklearn.BaseEstimator):
         def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
+def _checked_weights(sample_weight: Any, n_rows: int) -> Array | None:
     """`sample_weight` as float64, one for each row; None is 1 for all."""
     if sample_weight is None:
         return None
@@ -400,12 +414,3 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
     if not weights.max() > 0:
         raise ValueError("sample_weight must be above 0 in some row, got zeros only")
     return np.asarray(weights)
-
-
-def check_lengths(codes: PackedCodes, y: Array) -> None:
-    """Raise unless there is one label or target for each row."""
-    if len(codes) != len(y):
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {len(codes)} rows "
-            f"and y has {len(y)}"
-        )

@@ -7,7 +7,7 @@ import numpy as np
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.linear import _losses
-from sparsemaps.linear._model import CodesModel, check_lengths, check_weights
+from sparsemaps.linear._model import CodesModel
 
 
 class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
@@ -137,15 +137,7 @@ default="squared_epsilon_insensitive"
         ValueError
             If there is no row, if lengths differ, or if a value or parameter is not allowed.
         """
-        self._check_parameters()
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        y = _sklearn.check_targets(y, classes=False)
-        codes = self._begin(X)
-        check_lengths(codes, y)
-        costs = check_weights(sample_weight, len(codes))
+        codes, y, costs = self._begin(X, y, sample_weight, classes=False)
         targets = np.ascontiguousarray(y, np.float64)
         self._solve(codes, None, targets, costs, 1, ["y"])
         return self

@@ -56,7 +56,7 @@ class HasCodes:
         return self._packed_codes(out, sampled, sizes) if packed else np.asarray(out)
 
     def _packed_codes(self, out: Bytes, sampled: Array, sizes: Array | None) -> PackedCodes:
-        """What a draw has encoded, with the map and the law of its codes."""
+        """The codes that a draw has made, with the map and the law of the codes."""
         draw = self.draw
         law = draw.law
         return PackedCodes(

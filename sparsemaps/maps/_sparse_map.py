@@ -63,7 +63,7 @@ class SparseMap(
     - ``_about`` and ``_allowed``, its name in the command, and the range of each parameter:
       checks, options of the command, their help and tables of the documents are made of these;
     - ``_law()``, its kernel and the errors of its estimates (`sparsemaps.laws`);
-    - ``_draw_class()``, the class of its draw;
+    - a draw, whose class names it: ``class CountSketchDraw(Draw, of=CountSketch)``;
 
     and, where the definition here does not suit it,
 
@@ -75,6 +75,9 @@ class SparseMap(
 
     _about: ClassVar[About]
     _allowed: ClassVar[Mapping[str, Allowed]] = {}
+
+    draw_class: ClassVar[type[Draw]]
+    """The class of the draw."""
 
     size_name: ClassVar[str]
     """The name of the parameter with the number of components: the one that `_allowed` has as a
@@ -316,10 +319,6 @@ class SparseMap(
     def _law(self) -> Law:
         """Make the law of the parameters as they are."""
 
-    @abstractmethod
-    def _draw_class(self) -> "type[Draw]":
-        """The class of the draw."""
-
     def _check_together(self) -> None:
         """Raise a ValueError where parameters are not allowed together."""
 
@@ -370,9 +369,7 @@ class SparseMap(
             if name not in _NOT_IN_CONFIG
         }
         # The law is that of the computed parameters, so that these are attributes by now.
-        self._draw: Draw = self._draw_class()(
-            parameters, self.seed_, n_columns, self.law, self.size
-        )
+        self._draw: Draw = self.draw_class(parameters, self.seed_, n_columns, self.law, self.size)
         return self
 
     @property

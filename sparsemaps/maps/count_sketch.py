@@ -122,14 +122,11 @@ class CountSketch(SparseMap[Output]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _draw_class(self) -> "type[CountSketchDraw]":
-        return CountSketchDraw
-
     def _law(self) -> CountSketchLaw:
         return CountSketchLaw()
 
 
-class CountSketchDraw(Draw):
+class CountSketchDraw(Draw, of=CountSketch):
     """The hashes of columns."""
 
     def transform(self, work: Work) -> Matrix:

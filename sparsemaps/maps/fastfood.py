@@ -222,9 +222,6 @@ class Fastfood(SparseMap[Array]):
         assert length is not None
         return 1 << max(int(length - 1).bit_length(), 1)
 
-    def _draw_class(self) -> "type[FastfoodDraw]":
-        return FastfoodDraw
-
     def _law(self) -> FastfoodLaw:
         parameters = self._parameters_in_use()
         width = parameters["hash_dim"] or self.n_columns
@@ -246,7 +243,7 @@ class Fastfood(SparseMap[Array]):
         return tuple(2**k for k in range(least.bit_length() - 1, most.bit_length()))
 
 
-class FastfoodDraw(Draw):
+class FastfoodDraw(Draw, of=Fastfood):
     """The blocks of products."""
 
     def prepare(self) -> None:

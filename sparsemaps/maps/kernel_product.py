@@ -284,15 +284,12 @@ class KernelProduct(SampledMap[CsrMatrix]):
     encode = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode)
     numbers = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.numbers)
 
-    def _draw_class(self) -> "type[ProductDraw]":
-        return ProductDraw
-
     def _law(self) -> ProductLaw:
         first, second = self.factors
         return ProductLaw(sampled=first.law, other=second.law)
 
 
-class ProductDraw(CodesDraw):
+class ProductDraw(CodesDraw, of=KernelProduct):
     """The draws of the two maps."""
 
     @property

@@ -135,14 +135,11 @@ class MinHash(SampledMap[CsrMatrix]):
         )
         return out
 
-    def _draw_class(self) -> "type[MinHashDraw]":
-        return MinHashDraw
-
     def _law(self) -> JaccardLaw:
         return JaccardLaw(bits=self.bits)
 
 
-class MinHashDraw(CodesDraw):
+class MinHashDraw(CodesDraw, of=MinHash):
     """The members' hashes."""
 
     @property

@@ -144,16 +144,13 @@ class RandomBinning(SampledMap[CsrMatrix]):
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         return {"gamma": _bandwidth.choose(self.gamma, "absolute", rows)}
 
-    def _draw_class(self) -> "type[BinningDraw]":
-        return BinningDraw
-
     def _law(self) -> BinningLaw:
         bits = int(self.n_bins).bit_length() - 1
         gamma = self._parameters_in_use()["gamma"]
         return BinningLaw(bits=bits, gamma=gamma, pitch_density=self.pitch_density)
 
 
-class BinningDraw(CodesDraw):
+class BinningDraw(CodesDraw, of=RandomBinning):
     """Random grids."""
 
     def prepare(self) -> None:

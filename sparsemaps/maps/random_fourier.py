@@ -214,9 +214,6 @@ class RandomFourier(SparseMap[Array], HasCodes):
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         return {"gamma": _bandwidth.choose(self.gamma, _DISTANCES[self.kernel], rows)}
 
-    def _draw_class(self) -> "type[FourierDraw]":
-        return FourierDraw
-
     def _law(self) -> FourierLaw:
         return FourierLaw(
             kernel=self.kernel,
@@ -231,7 +228,7 @@ class RandomFourier(SparseMap[Array], HasCodes):
     encode_texts = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode_texts)
 
 
-class FourierDraw(CodesDraw):
+class FourierDraw(CodesDraw, of=RandomFourier):
     """The random vectors, their lengths and phases."""
 
     def prepare(self) -> None:

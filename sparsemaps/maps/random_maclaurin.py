@@ -170,9 +170,6 @@ class RandomMaclaurin(SparseMap[Array]):
         odds = 2.0 ** -(degrees - degrees[:1]).astype(float)
         return degrees, odds / odds.sum()
 
-    def _draw_class(self) -> "type[MaclaurinDraw]":
-        return MaclaurinDraw
-
     def _law(self) -> MaclaurinLaw:
         series = self._series()
         return MaclaurinLaw(
@@ -186,7 +183,7 @@ class RandomMaclaurin(SparseMap[Array]):
         )
 
 
-class MaclaurinDraw(Draw):
+class MaclaurinDraw(Draw, of=RandomMaclaurin):
     """The random degrees of features, and the signs of their projections."""
 
     @property

@@ -109,9 +109,6 @@ class RandomProjection(SparseMap[Array]):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _draw_class(self) -> "type[ProjectionDraw]":
-        return ProjectionDraw
-
     def _law(self) -> ProjectionLaw:
         return ProjectionLaw(distribution=self.distribution)
 
@@ -153,7 +150,7 @@ class RandomProjection(SparseMap[Array]):
         return out
 
 
-class ProjectionDraw(Draw):
+class ProjectionDraw(Draw, of=RandomProjection):
     """The random vectors."""
 
     def transform(self, work: Work) -> Array:

@@ -200,9 +200,6 @@ class SignProjection(SampledMap[Output]):
                 f"{setting('kernel', 'acos')} only"
             )
 
-    def _draw_class(self) -> "type[SignsDraw]":
-        return SignsDraw
-
     def _law(self) -> SignsLaw:
         width = None
         if self.distribution == "orthogonal" and self.n_columns is not None:
@@ -216,7 +213,7 @@ class SignProjection(SampledMap[Output]):
         )
 
 
-class SignsDraw(CodesDraw):
+class SignsDraw(CodesDraw, of=SignProjection):
     """The random vectors."""
 
     @property

@@ -294,9 +294,6 @@ class TensorSketch(SparseMap[Output]):
             return [1 / math.factorial(n) for n in range((self._degree or 0) + 1)]
         return [float(a) for a in self.kernel]
 
-    def _draw_class(self) -> "type[TensorSketchDraw]":
-        return TensorSketchDraw
-
     def _law(self) -> TensorSketchLaw:
         return TensorSketchLaw(
             kernel=self.kernel,
@@ -307,7 +304,7 @@ class TensorSketch(SparseMap[Output]):
         )
 
 
-class TensorSketchDraw(Draw):
+class TensorSketchDraw(Draw, of=TensorSketch):
     """The hashes of columns, of each factor."""
 
     def prepare(self) -> None:

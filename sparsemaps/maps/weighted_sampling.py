@@ -190,16 +190,13 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         )
         return columns, t
 
-    def _draw_class(self) -> "type[WeightedSamplingDraw]":
-        return WeightedSamplingDraw
-
     def _law(self) -> MinMaxLaw:
         return MinMaxLaw(
             bits=self.bits + self.t_bits, t_bits=self.t_bits, signed=self.signed, power=self.power
         )
 
 
-class WeightedSamplingDraw(CodesDraw):
+class WeightedSamplingDraw(CodesDraw, of=ConsistentWeightedSampling):
     """The random numbers of columns, and the power of their weights."""
 
     @property

@@ -9,9 +9,9 @@ import numpy as np
 from sparsemaps._input import _sparse
 from sparsemaps._loops import text as _text_bytes
 from sparsemaps._tools import _sklearn
-from sparsemaps._tools._typing import CsrMatrix, Matrix
+from sparsemaps._tools._typing import CsrMatrix
 from sparsemaps.text import _inputs
-from sparsemaps.text._csr import NO_TEXT, make_rows
+from sparsemaps.text._csr import make_rows
 
 LONGEST = 7
 """The largest number of bytes of an n-gram, as a column is a 64-bit integer."""
@@ -122,16 +122,9 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
             from 0. If there is no text. In the cases of `fit`.
         """
         self._check(X)
-        rows = self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
-        if rows is None:
-            raise ValueError(NO_TEXT)
-        return rows
-
-    def _transform_blocks(
-        self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None
-    ) -> Matrix | None:
+        blocks, n_texts = _inputs.blocks(X), operator.length_hint(X)
         width, dtype = self.n_features_out, np.dtype(self.dtype)
-        return make_rows(self._compiled(), blocks, n_texts, width, dtype, n_jobs)
+        return make_rows(self._compiled(), blocks, n_texts, width, dtype, self.n_jobs)
 
     def _compiled(self) -> Any:
         """The compiled loops."""

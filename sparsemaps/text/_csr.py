@@ -26,9 +26,9 @@ def make_rows(
     width: int,
     dtype: npt.DTypeLike,
     n_jobs: int | None,
-) -> Matrix | None:
-    """The CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; None if
-    there is no text. `n_texts` is a guess at their number; 0 is no guess.
+) -> Matrix:
+    """The CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; an error
+    if there is no text. `n_texts` is a guess at their number; 0 is no guess.
 
     Its values are those of `vectorizer`, of type float32 or float64, converted to `dtype`. Indices
     are int32 as long as there are fewer than 2^31 n-grams and columns.
@@ -49,7 +49,7 @@ def make_rows(
         n_ngrams += n_more
     n_rows = ends.n - 1
     if n_rows == 0:
-        return None
+        raise ValueError(NO_TEXT)
     index_type = _sparse.index_type(max(width, n_ngrams))
     container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
     data = values.finish().astype(dtype, copy=False)

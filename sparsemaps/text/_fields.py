@@ -183,7 +183,7 @@ class RecordLists:
 
 
 def lengths_of(texts: Any) -> Array:
-    """How many characters strings have, in a list or in Arrow's array."""
+    """The numbers of characters of strings, in a list or in Arrow's array."""
     if isinstance(texts, list):
         return np.fromiter(map(len, texts), np.int64, len(texts))
     pc = library("pyarrow.compute", "reading Parquet", "text")

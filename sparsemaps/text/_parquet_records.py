@@ -104,29 +104,21 @@ def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
         fields.check_lengths(texts)
     except WrongLength as error:
         raise _BadRow(error.number, str(error)) from None
-    labels = ids = None
+    labels = None
     if fields.label is not None:
         labels = _scalars(rows.column(fields.label), fields.check_label)
+    batch = Records(texts, labels, rows if fields.records else None)
     if fields.id is not None:
-        ids = _scalars(rows.column(fields.id), fields.check_id)
-    keys = None
+        batch.ids = _scalars(rows.column(fields.id), fields.check_id)
     if fields.key is not None:
-        keys = _scalars(rows.column(fields.key), fields.check_key)
+        batch.keys = _scalars(rows.column(fields.key), fields.check_key)
     pc = library("pyarrow.compute", "reading Parquet", "text")
     ends = np.cumsum(np.asarray(pc.binary_length(texts)) + RECORD_BYTES)
     start = 0
     while start < len(texts):
         limit = (ends[start - 1] if start else 0) + batch_bytes
         stop = max(start + 1, int(np.searchsorted(ends, limit, "right")))
-        some = slice(start, stop)
-        batch = Records(
-            texts[some],
-            None if labels is None else labels[some],
-            rows[some] if fields.records else None,
-        )
-        batch.ids = None if ids is None else ids[some]
-        batch.keys = None if keys is None else keys[some]
-        yield batch
+        yield batch.rows(start, stop)
         start = stop
 
 

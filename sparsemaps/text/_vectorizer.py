@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sparsemaps._loops import text as _text
-from sparsemaps._loops import text as _text_tables
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import CsrMatrix, Matrix
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 else:
     _Base = _sklearn.hashing_vectorizer()
 
-_BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text_tables.WITHOUT_BLANKS)
+_BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text.WITHOUT_BLANKS)
 
 WORDS_AND_CHARACTERS = rf"[{_BLOCKS}]|[^\s{_BLOCKS}]+"
 """A token pattern for texts in any language: a token is a single character in scripts without
@@ -255,7 +254,17 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         """
         if isinstance(X, str) or not self._is_compiled():
             return self._transform_elsewhere(X)
-        return self._transform_blocks(_inputs.blocks(X), operator.length_hint(X), self.n_jobs)
+        if self.ngram_range[0] > self.ngram_range[1]:
+            raise ValueError(
+                f"Invalid value for ngram_range={self.ngram_range} lower boundary larger than the "
+                "upper boundary."
+            )
+        dtype = np.dtype(self.dtype)
+        if dtype.kind == "i" and self.norm is not None:
+            dtype = np.dtype(np.float64)
+        blocks, n_texts = _inputs.blocks(X), operator.length_hint(X)
+        width = int(self.n_features)
+        return make_rows(self._vectorizer(), blocks, n_texts, width, dtype, self.n_jobs)
 
     def _compiled(self) -> Any:
         """The compiled loops; None if they do not handle all parameters."""
@@ -270,22 +279,6 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             return super().transform(texts)
         except StopIteration:  # scikit-learn's error where there is no text
             raise ValueError(NO_TEXT) from None
-
-    def _transform_blocks(
-        self, blocks: Iterable[tuple[int, Any]], n_texts: int, n_jobs: int | None
-    ) -> Matrix:
-        if self.ngram_range[0] > self.ngram_range[1]:
-            raise ValueError(
-                f"Invalid value for ngram_range={self.ngram_range} lower boundary larger than the "
-                "upper boundary."
-            )
-        dtype = np.dtype(self.dtype)
-        if dtype.kind == "i" and self.norm is not None:
-            dtype = np.dtype(np.float64)
-        rows = make_rows(self._vectorizer(), blocks, n_texts, int(self.n_features), dtype, n_jobs)
-        if rows is None:
-            raise ValueError(NO_TEXT)
-        return rows
 
     def _is_compiled(self) -> bool:
         """Whether the compiled loops handle all parameters."""

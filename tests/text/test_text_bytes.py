@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from sparsemaps import MinHash
 from sparsemaps.text import ByteNgrams, _inputs
+from sparsemaps.text._csr import make_rows
 
 TEXTS = [*strange_texts(15), *(text.encode("utf-16") for text in strange_texts(6, seed=1))]
 SIZES = [(1, 1), (2, 2), (3, 3), (4, 4), (7, 7), (1, 3), (2, 5), (1, 7)]
@@ -67,7 +68,8 @@ def test_blocks_and_threads_change_nothing():
     ngrams = ByteNgrams(ngram_range=(1, 3))
     expected = ngrams.transform(TEXTS)
     for n_jobs in (None, 2, 3):
-        found = ngrams._transform_blocks(_inputs.blocks(iter(TEXTS), 500), 0, n_jobs)
+        blocks = _inputs.blocks(iter(TEXTS), 500)
+        found = make_rows(ngrams._compiled(), blocks, 0, ngrams.n_features_out, float, n_jobs)
         assert (found != expected).nnz == 0
 
 
