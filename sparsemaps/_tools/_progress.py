@@ -93,13 +93,13 @@ class FileProgress(Progress):
 def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
     """A bar of models: a function to call with those that are solved, all, and passes so far."""
     with _Bar(
-        unit=" models", desc="training", miniters=1, disable=None if shown is None else not shown
-    ) as bar:
+        desc="training", disable=None if shown is None else not shown,
+        bar_format="{desc}: {n_fmt}/{total_fmt} models [{elapsed}{postfix}]",
+    ) as bar:  # fmt: skip
 
         def update(n_solved: int, n_models: int, n_passes: int) -> None:
-            bar.total = n_models
-            bar.set_postfix_str(f"pass {n_passes}" if n_passes else "", refresh=False)
-            bar.update(n_solved - bar.n)
+            bar.n, bar.total = n_solved, n_models
+            bar.set_postfix_str(f"pass {n_passes}" if n_passes else "")
 
         yield update
 
