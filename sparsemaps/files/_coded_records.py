@@ -53,13 +53,13 @@ class Coded(NamedTuple):
     """Inputs, and the codes of all their records, which are in a file."""
 
     job: Job
-    """How rows are made of the inputs, to read them again."""
+    """It makes rows of the inputs, also where they are read again."""
     inputs: list[Any]
     path: str
     n_records: list[int]
-    """Of each input."""
+    """The number of records of each input."""
     digest: str
-    """Tells what the codes are made of."""
+    """It differs where codes are made of other inputs, or otherwise."""
 
     @property
     def n_rows(self) -> int:

@@ -1,4 +1,4 @@
-"""What a deduplication reads and writes, and what decides which records are removed."""
+"""The plan of a deduplication: its inputs, its outputs and its options, after all checks."""
 
 import os
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ STAGE_FILES = (
 
 
 class Outputs(NamedTuple):
-    """What is written."""
+    """The files that are written."""
 
     records: Any
     """The records that are kept: a file, or a directory."""
@@ -72,7 +72,7 @@ class DedupPlan(NamedTuple):
     """A deduplication, after a check of all options."""
 
     job: Job
-    """How codes are made."""
+    """It makes the codes."""
     search: Search
     rule: Rule
     inputs: list[Any]

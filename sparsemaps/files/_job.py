@@ -18,7 +18,7 @@ from sparsemaps.files._formats import (
     rows_at_once,
 )
 from sparsemaps.files._job_options import Svmlight, Texts
-from sparsemaps.files._recipes import make_recipe
+from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
 from sparsemaps.files._text_rows import TextRows, number_labels, width_of
 from sparsemaps.maps._sparse_map import as_fitted
@@ -56,7 +56,7 @@ class Names(NamedTuple):
 
 
 class Job(NamedTuple):
-    """How each input is mapped to an output. Without a map, the rows are written as they are."""
+    """It maps each input to an output. Without a map, the rows are written as they are."""
 
     map: Any
     source: Source
@@ -103,12 +103,13 @@ class Job(NamedTuple):
         return n_rows
 
     def recipe(self) -> dict[str, Any]:
-        """What decides an output, beside its inputs."""
+        """The map and the options, which decide an output beside its inputs."""
         source, output = self.source.options(), self.options._asdict()
-        return make_recipe(self.map, {"format": self.format, **source, **output})
+        config = None if self.map is None else config_of(self.map)
+        return {"map": config, "options": {"format": self.format, **source, **output}}
 
     def names(self) -> Names:
-        """How outputs are named."""
+        """The names of outputs."""
         is_text = isinstance(self.source, TextRows)
         return Names(self.format, is_text, self.source.label_field is not None)
 

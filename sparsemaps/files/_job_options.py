@@ -135,7 +135,7 @@ def as_source(source: Any) -> Texts | Svmlight | None:
 
 
 def by_names(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
-    """What the inputs are; by their names where `source` is None."""
+    """The kind of the inputs; by their names where `source` is None."""
     given = as_source(source)
     if given is not None:
         return given
@@ -147,7 +147,7 @@ def by_names(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
 
 
 def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
-    """What the inputs are; LIBSVM files where `source` is None, as the analyzer of texts decides
+    """The kind of the inputs; LIBSVM files where `source` is None, as the analyzer of texts decides
     the rows."""
     given = as_source(source)
     if given is not None:
@@ -193,7 +193,7 @@ class Search:
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """What decides the answer."""
+        """The options that decide the answer."""
         recipe = dataclasses.asdict(self)
         del recipe["max_bytes"]
         return recipe

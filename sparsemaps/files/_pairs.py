@@ -182,7 +182,7 @@ class PairsPlan(NamedTuple):
     """A search of pairs, after a check of all options."""
 
     job: Job
-    """How codes are made."""
+    """It makes the codes."""
     search: Search
     inputs: list[Any]
     others: list[Any] | None
@@ -269,7 +269,7 @@ def _map_of(map: Any, read: list[Any]) -> Any:
 
 
 def _job(map: Any, read: list[Any], source: Any, n_jobs: int | None) -> Job:
-    """How codes are made of the inputs that are no files of codes."""
+    """The job that makes codes of the inputs that are no files of codes."""
     rows = [path for path in read if not holds_codes(path)]
     given = by_names(source, rows)
     if map is None:

@@ -2,13 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
 from typing import Any
-
-
-def make_recipe(map: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """A recipe of a fitted map and of the options of a job."""
-    return {"map": None if map is None else config_of(map), "options": dict(options)}
 
 
 def config_of(map: Any) -> dict[str, Any]:
@@ -32,5 +26,5 @@ def read_record(text: bytes) -> dict[str, Any] | None:
 
 
 def digest(recipe: Any) -> str:
-    """What tells recipes apart."""
+    """A string that differs for different recipes."""
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()

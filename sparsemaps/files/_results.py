@@ -36,7 +36,7 @@ BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS
 
 
 class Result(NamedTuple):
-    """What a result holds for JSON, a digest of its recipe, and how it came."""
+    """The value of a result, for JSON, and the digest of its recipe."""
 
     value: Any
     digest: str
@@ -224,15 +224,8 @@ class Steps(Stages):
         super().__init__(shown)
         self._results, self._prefix, self._share = results, prefix, share
         self._recipe = recipe
-
-    @property
-    def folder(self) -> str:
-        return self._results.folder
-
-    @property
-    def is_share(self) -> bool:
-        """Whether only a share of the steps is made."""
-        return self._share is not None
+        self.folder = results.folder
+        self.is_share = share is not None
 
     def run(
         self,

@@ -73,7 +73,7 @@ class Stage(NamedTuple):
 
 
 class Engine(Protocol):
-    """What runs the tasks of a stage."""
+    """It runs the tasks of a stage: threads of this process, or workers of a cluster."""
 
     def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
         """The results of the tasks, in order."""
@@ -85,11 +85,8 @@ class Threads(NamedTuple):
     n_jobs: int | None
 
     def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
-        made: dict[str, Result] = {}
-        for task in stage.tasks:
-            found = results.find(task.name, task.recipe)
-            if found is not None:
-                made[task.name] = found
+        there = {task.name: results.find(task.name, task.recipe) for task in stage.tasks}
+        made = {name: result for name, result in there.items() if result is not None}
         to_do = [task for task in stage.tasks if task.name not in made]
         size = sum(task.size for task in to_do)
         # Of a stage without sizes, tasks are counted, and a single one shows a bar of its own.

@@ -33,7 +33,7 @@ _BYTES = 2**18
 """Bytes of bits whose numbers are found at a time."""
 
 _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
-"""How many bits of a byte are 1."""
+"""The number of bits that are 1, of each byte."""
 
 MAX_BYTES = 2**30
 """Default for the memory of the keys of rows that are sorted at a time."""
@@ -86,7 +86,7 @@ LIMITS = Limits()
 def count_differing(
     codes: PackedCodes, other: PackedCodes, i: Array, j: Array, sizes: Sizes = SIZES
 ) -> Array:
-    """How many codes differ of row i of `codes` and row j of `other`."""
+    """The number of codes that differ, of pairs of row i of `codes` and row j of `other`."""
     differing = np.empty(len(i), np.int64)
     step = max(1, sizes.call_bytes // (2 * (codes.shape[1] + 16)))
     for start in range(0, len(i), step):
