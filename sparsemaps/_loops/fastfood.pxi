@@ -49,13 +49,8 @@ def spread(values, indices, indptr, out):
                            <float *>dense.data + row * dense.shape[1])
 
 
-ctypedef fused spread_t:
-    float
-    double
-
-
-cdef inline void spread_row(const csr_block *rows, Py_ssize_t row, const spread_t *values,
-                            uint64_t n_columns, spread_t *out) noexcept nogil:
+cdef inline void spread_row(const csr_block *rows, Py_ssize_t row, const value_t *values,
+                            uint64_t n_columns, value_t *out) noexcept nogil:
     cdef const int32_t *narrow = <const int32_t *>rows.indices
     cdef const int64_t *wide = <const int64_t *>rows.indices
     cdef bint is_narrow = rows.index_size == sizeof(int32_t)

@@ -60,14 +60,17 @@ def mean_cosines(double[::1] x, const double[::1] weights, const double[::1] kno
             function_loops.mean_cosines(&x[0], x.shape[0], &weights[0], &knots[0], weights.shape[0])
 
 
-def multiply_complex(value_t[:, ::1] x, const value_t[:, ::1] y):
+def multiply_complex(x, y):
     """Rows of complex numbers times those of `y`, or each times the only row of `y`: real and
     imaginary parts in turn."""
-    cdef Py_ssize_t row, step = y.shape[0] > 1, n = x.shape[1] // 2
-    cdef const functions_loops *of_type = functions_at(level, sizeof(value_t))
+    cdef array_t left = array_of(x, FLOATS, ANY_SIZE, 2, True)
+    cdef array_t right = array_of(y, FLOATS, left.size, 2, False)
+    cdef Py_ssize_t row, width = left.shape[1], step = right.shape[0] > 1
+    cdef const functions_loops *of_type = functions_at(level, left.size)
     with nogil:
-        for row in range(x.shape[0] if n > 0 else 0):
-            of_type.multiply_complex(&x[row, 0], &y[row * step, 0], n)
+        for row in range(left.shape[0] if width > 1 else 0):
+            of_type.multiply_complex(left.data + row * width * left.size,
+                                     right.data + row * step * width * right.size, width // 2)
 
 
 def root(double n, double[::1] x):
