@@ -137,7 +137,7 @@ class PackedCodes:
         "of codes, sparsemaps.neighbors has similar_pairs, contained_pairs, removals and top_k, "
         "and sparsemaps.linear its estimators"
     )
-    """Who takes codes, for the error of those that take a matrix."""
+    """The end of the error of functions that take a matrix and no codes."""
 
     def __len__(self) -> int:
         return len(self.array)

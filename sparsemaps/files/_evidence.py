@@ -1,4 +1,4 @@
-"""Why records were removed: a table of removals, a table of clusters, and a report."""
+"""The files that show why records were removed: two tables, and a report."""
 
 import dataclasses
 import os
@@ -100,7 +100,7 @@ _LINES = 2**14
 
 
 class _Names(NamedTuple):
-    """What the records of a delivery are called: by their ids, or else by numbers from 1."""
+    """The names of the records of a delivery: their ids, or else numbers from 1."""
 
     first: int
     n: int

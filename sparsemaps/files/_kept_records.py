@@ -303,7 +303,7 @@ def _without_views(type: Any) -> Any:
 
 
 def _compression(metadata: Any) -> Any:
-    """How each column of a file is compressed."""
+    """The compression of each column of a file."""
     if not metadata.num_row_groups:
         return "snappy"
     columns = (metadata.row_group(0).column(i) for i in range(metadata.num_columns))

@@ -1,4 +1,4 @@
-"""Which records are removed by rule "kept", and of which kept records they are near copies."""
+"""The records that rule "kept" removes, and the kept record that each is near."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -122,8 +122,8 @@ def _near(
     how: How,
     stack: ExitStack,
 ) -> Near:
-    """Which pairs are near: by the estimates, or by the exact kernel, for which the rows that may
-    be in a pair are read once more. Of earlier deliveries only the codes are known."""
+    """The pairs that are near, by the estimates or by the exact kernel. For this kernel, rows that
+    may be in a pair are read once more. Of earlier deliveries only the codes are known."""
     codes = coded.load()
     near = _removals.by_estimate(codes, earlier, search.threshold, search.recall)
     if not search.exact:
@@ -162,8 +162,8 @@ def _with_copies(found: Removals, first: Array, later: Array) -> Removals:
 
 
 def leaders(found: Removals, n_records: int) -> Array:
-    """Of each removed record, a record of the same cluster: its witness, or the first one that is
-    near the same record of an earlier delivery."""
+    """A record of the cluster of each removed record: its witness, or the first one that is near
+    the same record of an earlier delivery."""
     is_earlier = found.witness >= n_records
     leader = found.witness.copy()
     _, first, which = np.unique(found.witness[is_earlier], return_index=True, return_inverse=True)

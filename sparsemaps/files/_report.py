@@ -23,10 +23,10 @@ N_GROUPS = 10
 
 
 class Words(NamedTuple):
-    """How a report says what the similarity of a record to its witness is."""
+    """The words of a report for a kind of similarity."""
 
     witness: str
-    """What a witness is."""
+    """The end of the sentence that says that each removed record has a witness."""
     similarities: str
     similarity: str
     least: str
@@ -80,7 +80,7 @@ class Report(NamedTuple):
     """The number of records, of kept ones and of those removed by each cause."""
     threshold: float
     similarities: Array
-    """Of each removed record to its witness."""
+    """The similarity of each removed record to its witness."""
     group_sizes: Array
     """For each witness, the number of records that it is the witness of."""
     groups: Sequence[Group]
@@ -300,8 +300,8 @@ def _sides(removed: str | None, witness: str | None) -> tuple[str, str]:
 
 
 def _shift(removed: str, witness: str, start: int) -> int:
-    """By how many characters a part of the removed text stands later in its witness, from their
-    first difference on; 0 if that is less than `_BEFORE`, or no part is found."""
+    """The number of characters by which a part of the removed text stands later in its witness,
+    from their first difference on; 0 if that is less than `_BEFORE`, or no part is found."""
     for place in range(start, min(len(removed), start + _WINDOW), _PIECE):
         piece = removed[place : place + _PIECE]
         found = witness.find(piece, start) if len(piece) == _PIECE else -1

@@ -1,4 +1,4 @@
-"""What the report of a deduplication shows: its figures, and the texts of some records."""
+"""The contents of the report of a deduplication: its figures, and the texts of some records."""
 
 import contextlib
 import json

@@ -44,13 +44,13 @@ class InputBlock(NamedTuple):
     line_of: Callable[[int], int]
     ids: list[str] | None = None
     texts: Any = None
-    """Of rows of texts, these: strings in a list or in Arrow's array."""
+    """The texts that the rows are made of: strings in a list or in Arrow's array."""
     keys: Any = None
     """The numbers that order the records."""
     bad: Any = ()
-    """What is no record: the number of the line from 0, what is wrong, and the line."""
+    """Lines that are no records: the number from 0, the reason, and the line."""
     encoder: TextEncoder | None = None
-    """Of rows of texts whose codes are wanted."""
+    """It makes codes of the texts, if codes are wanted."""
 
     @property
     def X(self) -> Any:
@@ -67,20 +67,20 @@ class InputBlock(NamedTuple):
         return len(self.heads.label_ends)
 
     def without_rows(self) -> "InputBlock":
-        """What stands beside the rows."""
+        """The block without rows and texts."""
         return self._replace(rows=None, text=b"", texts=None)
 
     def _lines(self) -> list[bytes]:
         return [line.rstrip(b"\r") for _, line in rows_of(self.text)]
 
     def lengths(self) -> Array:
-        """How long records are: the characters of texts, the entries of other rows."""
+        """The lengths of records: characters of texts, entries of other rows."""
         if self.texts is None:
             return np.diff(self.X.indptr)
         return lengths_of(self.texts)
 
     def contents(self, rows: Array) -> list[bytes]:
-        """What some records hold: a text, or a line without its end."""
+        """The contents of some records: a text, or a line without its end."""
         if not len(rows):
             return []
         if self.texts is None:
@@ -108,7 +108,7 @@ class Source(Protocol):
 
     @property
     def given(self) -> Texts | Svmlight:
-        """What users say of the inputs."""
+        """The options that describe the inputs."""
 
     @property
     def max_line_bytes(self) -> int:
@@ -305,7 +305,7 @@ class LibsvmRows(NamedTuple):
         return b"".join(good), bad
 
     def _error(self, lines: bytes) -> BadLine | None:
-        """What is wrong with the first line that is no row."""
+        """The error of the first line that is no row; None if all are rows."""
         try:
             part = parse(lines, one_based=not self.given.zero_based, multilabel=self.multilabel)
             _check_labels(lines, part)

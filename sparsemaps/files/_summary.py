@@ -136,7 +136,7 @@ def _of_codes(path: str) -> Iterator[str]:
 
 
 def _of_npz(path: str) -> Iterator[str]:
-    """Of a CSR matrix, which is read in blocks, with checks of all that SciPy relies on."""
+    """Lines about a CSR matrix. It is read in blocks, and all that SciPy relies on is checked."""
     summary, any_number = Summary(), ArrayKind(None)
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
@@ -195,7 +195,7 @@ def _row_ends(archive: zipfile.ZipFile, n_rows: int) -> int:
 
 
 def _of_numbers(path: str) -> Iterator[str]:
-    """Of labels or query ids beside an output."""
+    """Lines about labels or query ids beside an output."""
     numbers = read_array(path, ArrayKind(None))
     yield f"rows     {len(numbers)}"
     if path.endswith(QIDS):
@@ -208,7 +208,7 @@ def _of_numbers(path: str) -> Iterator[str]:
 
 
 def _of_lines(path: str) -> Iterator[str]:
-    """Of the table of labels, or of the ids, beside an output."""
+    """Lines about the table of labels, or about the ids, beside an output."""
     ending = IDS if path.endswith(IDS) else CLASSES
     with open(path, "rb") as file:
         n_lines = sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b""))
@@ -217,7 +217,7 @@ def _of_lines(path: str) -> Iterator[str]:
 
 
 def _of_output(output: str) -> Iterator[str]:
-    """Of the map that an output is of, if the output is there and tells."""
+    """Lines about the map of an output, if the output is there and names its map."""
     if not os.path.exists(output):
         return
     yield f"beside   {output}"
@@ -243,7 +243,7 @@ def _recipe(record: Any) -> dict[str, Any] | None:
 
 
 def _of_json(path: str) -> Iterator[str]:
-    """Of the record of a result, or of a saved map."""
+    """Lines about the record of a result, or about a saved map."""
     with open(path, "rb") as file:
         record = read_record(file.read())
     recipe = _recipe(record)
@@ -261,7 +261,7 @@ def _of_json(path: str) -> Iterator[str]:
 
 
 def _of_config(config: Any) -> Iterator[str]:
-    """Of a map, and of the vectorizer of texts, if there is one."""
+    """Lines about a map, and about the vectorizer of texts if there is one."""
     if not isinstance(config, dict) or "class" not in config:
         return
     yield f"map      {_call(config)}"

@@ -88,7 +88,7 @@ class TextRows(NamedTuple):
         return InputBlock(rows, heads, b"", n_lines, True, line_of, *beside)
 
     def records(self, piece: Any) -> list[bytes]:
-        """Of lines only: rows of Parquet are taken by groups."""
+        """The lines that are records. Rows of Parquet are taken by groups, and not here."""
         text = piece.text
         if self.sets_aside:
             bad = {number for number, _, _ in self._records(piece)[0].bad}

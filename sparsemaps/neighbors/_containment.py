@@ -1,4 +1,4 @@
-"""Which sets are contained in others, from codes of MinHash and the sizes of the sets.
+"""Sets that other sets contain, from codes of MinHash and the sizes of the sets.
 
 Of the sizes a and b and the similarity J of two sets, the containment of the first in the second is
 C = J (a + b) / ((1 + J) a). C >= c needs J >= c a / (a + b - c a): a similarity that is the lower
@@ -28,7 +28,7 @@ _LARGEST_ERROR = 0.1
 """The largest standard error of a containment at the threshold."""
 
 _BY_CHANCE = 5
-"""Of candidates, more codes agree than those of disjoint sets do on average, by so many standard
+"""In a candidate more codes agree than in disjoint sets on average, by so many standard
 deviations."""
 
 _CLASSES = 2

@@ -649,7 +649,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return radius
 
     def _index_search(self) -> IndexSearch:
-        """How the rows are searched, by the parameters as they are now."""
+        """The search of the rows, by the parameters as they are now."""
         least = _SIMILAR if self.radius is None else 1 - self._radius(self.radius)
         recall = 1.0 if self.algorithm == "brute" else self.recall
         return IndexSearch(

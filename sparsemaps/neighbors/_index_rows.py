@@ -41,7 +41,7 @@ _LOOKUP_COST = 4
 
 
 class Target(NamedTuple):
-    """What tables must return: each row of which `least` codes agree, with probability `recall`."""
+    """Tables return each row of which `least` codes agree with probability `recall` at least."""
 
     least: int
     recall: float
@@ -486,5 +486,5 @@ def _reaches(bands: Bands, n_hashes: int, target: Target) -> bool:
 
 
 def _rows_of_choice(n_rows: int) -> int:
-    """How many rows decide about bands: the largest power of 4 up to `n_rows`, 0 below 1,024."""
+    """The number of rows that decide about bands: a power of 4 up to `n_rows`, 0 below 1,024."""
     return 1 << (n_rows.bit_length() - 1) // 2 * 2 if n_rows >= _SMALLEST else 0

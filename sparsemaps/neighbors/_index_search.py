@@ -36,7 +36,7 @@ class IndexSearch(NamedTuple):
     n_jobs: int | None
 
     def target(self, threshold: float) -> Target:
-        """What tables must find for a similarity."""
+        """The number of codes and the recall with which tables find rows of a similarity."""
         codes = self.kept.like
         if self.rerank:
             return Target(*_search.for_candidates(codes, threshold, self.recall))
@@ -97,7 +97,7 @@ class IndexSearch(NamedTuple):
     def _exactly(
         self, i: Array, j: Array, X: Any, Y: Any, threshold: float
     ) -> tuple[Array, Array, Array]:
-        """Those of the pairs whose exact kernel is at least `threshold`."""
+        """The pairs whose exact kernel is at least `threshold`."""
         return _at_least(threshold, i, j, exact_pairs(self.map, X, Y, i, j))
 
     def _estimates(

@@ -1,4 +1,4 @@
-"""Which rows are removed as near-duplicates of rows that are kept, and of which.
+"""The choice of rows that are removed, as each is near a row that is kept.
 
 Rows have an order. A row is removed if it is near an earlier row that is kept. So a row that is
 near no other row is kept, and a first search, by sorted hashes of bands, leaves the others
@@ -53,8 +53,8 @@ class Removals(NamedTuple):
 
 
 class Near(NamedTuple):
-    """Which pairs are near: those that are found where at least `least` codes agree, with
-    probability `recall`, and whose similarity is at least `threshold`."""
+    """The pairs that are near: their similarity is at least `threshold`. A search finds pairs of
+    which at least `least` codes agree, with probability `recall`."""
 
     least: int
     recall: float
