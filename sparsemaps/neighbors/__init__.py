@@ -13,6 +13,7 @@ mark these rows; in a plain array they are the rows of which all bits are 0, if 
   chooses the bands and computes their recall.
 - ``_containment`` has `contained_pairs`, which needs codes and the sizes of sets.
 - ``_exact`` computes the exact kernel of pairs.
+- ``_tables`` has tables of the bands of rows, for rows that come one after the other.
 - ``_index`` has `KernelNeighbors`, the index. ``_index_rows`` holds its rows and the tables of
   their bands, while rows are added and removed. ``_index_search`` answers its queries.
   ``_index_file`` writes and reads its file.

@@ -18,7 +18,8 @@ from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.maps import _config
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._bands import Bands
-from sparsemaps.neighbors._index_rows import IndexRows, Tables, Target
+from sparsemaps.neighbors._index_rows import IndexRows, Target
+from sparsemaps.neighbors._tables import Tables
 
 _VERSION = 1
 _PARAMETERS = "n_neighbors", "radius", "algorithm", "recall", "rerank"

@@ -9,7 +9,7 @@ added, in buffers that are doubled when they are full.
 
 import secrets
 import threading
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,18 +21,13 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
+from sparsemaps.neighbors._tables import CALL_PAIRS, CALL_VISITS, Tables, found_pairs
 
 _SMALLEST = 1024
 """The number of rows from which tables are made, and of rows that the first buffer holds."""
 
 _CALL_ROWS = 1024
 """Rows that a call of a kernel inserts, or searches for."""
-
-_CALL_PAIRS = 2**15
-"""Pairs that a call of a kernel returns at most."""
-
-_CALL_VISITS = 2**22
-"""Rows that a call of a kernel visits at most. Signals are handled between calls."""
 
 _NO_KEY = np.iinfo(np.uint64).max
 
@@ -45,21 +40,6 @@ class Target(NamedTuple):
 
     least: int
     recall: float
-
-
-class Tables(NamedTuple):
-    """Tables of the bands of a block of rows (`_loops.band_tables`)."""
-
-    heads: Array
-    links: Array
-
-    def are_of(self, n_rows: int, bands: Bands, n_hashes: int) -> bool:
-        """Whether the arrays have the shapes of tables of `n_rows` rows."""
-        if self.heads.ndim != 2 or bands.length * bands.n_bands > n_hashes:
-            return False
-        n_bands, n_slots = self.heads.shape
-        is_power = n_slots >= 2 and n_slots & (n_slots - 1) == 0
-        return n_bands == bands.n_bands and is_power and self.links.shape == (n_rows, n_bands)
 
 
 class KeptBlock(NamedTuple):
@@ -360,11 +340,7 @@ class IndexRows:
 
     def _made(self, block: KeptBlock, bands: Bands) -> KeptBlock:
         """The block with new tables of its rows; removed rows are in none."""
-        capacity = len(block.array)
-        n_slots = 1 << max(1, capacity.bit_length() - 1)
-        heads = np.full((bands.n_bands, n_slots), _kernel.NONE, np.uint32)
-        links = np.empty((capacity, bands.n_bands), np.uint32)
-        block = block._replace(tables=Tables(heads, links))
+        block = block._replace(tables=Tables.empty(bands.n_bands, len(block.array)))
         self._insert(block, bands, 0, block.n_rows)
         return block
 
@@ -430,28 +406,21 @@ class IndexRows:
         bands: Bands,
         max_differing: int,
         any_row: bool,
-        max_pairs: int = _CALL_PAIRS,
-        max_visited: int = _CALL_VISITS,
+        max_pairs: int = CALL_PAIRS,
+        max_visited: int = CALL_VISITS,
     ) -> tuple[Array, Array, Array]:
         """Pairs of few queries and rows of a block, by its tables: rows and differing codes.
 
         `any_row` ends the search for a query at its first pair.
         """
         assert block.tables is not None
-        state = np.array([0, -1, 0, 0])
-        space = np.empty((3, max_pairs), np.uint32)
-        parts = []
-        while state[0] < len(queries):
-            n = _kernel.find(
-                queries.array, queries.sampled.view(np.uint8), *block.tables, block.array,
-                block.sampled.view(np.uint8), block.n_rows, queries.bits, queries.n_hashes,
-                bands.length * queries.bits, self.hash_key, max_differing, _hashing.MAX_BUCKET,
-                max_visited, any_row, state, space,
-            )  # fmt: skip
-            parts.append(space[:, :n].astype(np.int64))
-        i, j, differing = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
-        pairs, places = np.unique(i << 32 | j, return_index=True)
-        return pairs >> 32, pairs & (2**32 - 1), differing[places]
+        given = (
+            queries.array, queries.sampled.view(np.uint8), *block.tables, block.array,
+            block.sampled.view(np.uint8), block.n_rows, queries.bits, queries.n_hashes,
+            bands.length * queries.bits, self.hash_key, max_differing, _hashing.MAX_BUCKET,
+            max_visited, any_row,
+        )  # fmt: skip
+        return found_pairs(len(queries), partial(_kernel.find, *given), max_pairs)
 
     def nearest(
         self, queries: PackedCodes, k: int, n_jobs: int | None

@@ -27,15 +27,10 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import Limits, Sizes
+from sparsemaps.neighbors._tables import CALL_VISITS, Tables, found_pairs
 
 _FIRST_BLOCK = 64
 """Rows of the first block: where all rows are alike, its pairs are all that are compared."""
-
-_CALL_PAIRS = 2**15
-"""Pairs that a call of a kernel returns at most."""
-
-_CALL_VISITS = 2**22
-"""Rows that a call of a kernel visits at most. Signals are handled between calls."""
 
 _TABLE_BYTES = 24
 """Memory of the tables for each row that is searched, if there are many rows."""
@@ -391,9 +386,7 @@ class _Tables:
 
     def make(self, capacity: int) -> None:
         """Begin with empty tables for so many rows."""
-        n_slots = 1 << max(1, capacity.bit_length() - 1)
-        self._heads = np.full((self._n_bands, n_slots), _kernel.NONE, np.uint32)
-        self._links = np.empty((capacity, self._n_bands), np.uint32)
+        self._tables = Tables.empty(self._n_bands, capacity)
         self._array = np.empty((capacity, self._like.shape[1]), np.uint8)
         self._sampled = np.zeros(capacity, np.uint8)
         self.places = np.empty(capacity, np.int64)
@@ -417,20 +410,18 @@ class _Tables:
 
         def search(start: int, stop: int) -> Array:
             some = queries.array[start:stop]
-            wanted = np.ones(len(some), np.uint8)
-            state, parts = np.array([0, -1, 0, 0]), []
-            space = np.empty((3, _CALL_PAIRS), np.uint32)
-            while state[0] < len(some):
-                n = _kernel.find(
-                    some, wanted, self._heads, self._links, self._array, self._sampled,
+
+            def find(state: Array, space: Array) -> int:
+                n: int = _kernel.find(
+                    some, np.ones(len(some), np.uint8), *self._tables, self._array, self._sampled,
                     self._n_rows, self._like.bits, self._like.n_hashes, self._band_bits,
-                    self._hash_key, max_differing, self._max_bucket, _CALL_VISITS, False, state,
+                    self._hash_key, max_differing, self._max_bucket, CALL_VISITS, False, state,
                     space, self._whole_bits,
                 )  # fmt: skip
-                parts.append(space[:, :n].astype(np.int64))
-            found = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
-            pairs, first = np.unique(found[0] << 32 | found[1], return_index=True)
-            return np.stack([(pairs >> 32) + start, pairs & (2**32 - 1), found[2][first]])
+                return n
+
+            q, row, differing = found_pairs(len(some), find)
+            return np.stack([q + start, row, differing])
 
         n_threads = _threads.resolve_n_jobs(n_jobs)
         blocks = _blocks.ranges(0, len(queries), max(1, -(-len(queries) // n_threads)))
@@ -446,7 +437,7 @@ class _Tables:
         rows = np.empty(len(queries), np.int64)
         witness = np.empty(len(queries), np.int64)
         n = _kernel.settle(
-            queries.array, is_open.view(np.uint8), pairs, self._heads, self._links, self._array,
+            queries.array, is_open.view(np.uint8), pairs, *self._tables, self._array,
             self._sampled, self._n_rows, self._band_bits, self._whole_bits, self._hash_key,
             self._max_bucket, counts, rows, witness,
         )  # fmt: skip
@@ -458,6 +449,6 @@ class _Tables:
     def count(self, queries: PackedCodes, counts: Array) -> None:
         """Add the numbers of rows of the buckets of queries to `counts`."""
         _kernel.count_buckets(
-            queries.array, self._heads, self._links, self._array, self._sampled, self._n_rows,
+            queries.array, *self._tables, self._array, self._sampled, self._n_rows,
             self._band_bits, self._whole_bits, self._hash_key, self._max_bucket, counts,
         )  # fmt: skip
