@@ -35,7 +35,7 @@ from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, Steps, counts, save_array
-from sparsemaps.files._row_names import read_comments, write_comments
+from sparsemaps.files._row_names import names_of_rows, read_comments, write_comments
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors import _containment, _search
@@ -236,8 +236,8 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
             write_comments(file, comments)
     if parts and all(os.path.exists(part + IDS) for part in parts):
         with _output_files.atomic_output(path + IDS) as file:
-            for part in parts:
-                with open(part + IDS, "rb") as ids:
+            for part, n in zip(parts, n_records, strict=True):
+                with names_of_rows(part, n), open(part + IDS, "rb") as ids:
                     file.writelines(ids)
     join_files(parts, path)
     return n_records

@@ -129,8 +129,9 @@ class CodesModel(_sklearn.BaseEstimator):
         for name, value in self.map.get_params().items():
             if name.rpartition("__")[2] in ("n_jobs", "random_state"):
                 continue  # those of the maps of a product too, whose seeds are not used
-            simple = value is None or isinstance(value, (bool, int, float))
-            if simple and found.get(name) != value:
+            is_computed = isinstance(value, str) and isinstance(found.get(name), float)
+            is_simple = value is None or isinstance(value, (str, numbers.Real))
+            if is_simple and not is_computed and found.get(name) != value:
                 raise ValueError(
                     f"X must be codes of a map with {name}={value!r}, as map has, got codes with "
                     f"{name}={found.get(name)!r}"

@@ -64,6 +64,16 @@ def test_ids_of_more_or_fewer_rows(delivery, tmp_path, ids, n_lines):
         assert not list(tmp_path.glob("*.tsv"))
 
 
+def test_ids_of_two_inputs_are_counted_apart(delivery, tmp_path):
+    """As many ids as rows in all, but not for each input."""
+    codes = PackedCodes.load(delivery)
+    for name, n_ids in (("one", 3), ("two", 5)):
+        codes.save(tmp_path / f"{name}.npy")
+        (tmp_path / f"{name}.npy.ids.txt").write_text("id\n" * n_ids)
+    with pytest.raises(ValueError, match=r"one.npy.ids.txt must have .* 4 rows, got 3 lines"):
+        pairs([tmp_path / "one.npy", tmp_path / "two.npy"], tmp_path / "pairs.tsv")
+
+
 def test_a_table_of_clusters_needs_all_ids(delivery, tmp_path):
     """The record of the codes has the size of the file of ids, which may have changed."""
     ids = delivery.parent / "codes.npy.ids.txt"

@@ -164,6 +164,25 @@ def test_codes_of_another_map_are_refused(other, message, digits):
         model.predict(packed)
 
 
+@pytest.mark.parametrize(
+    "parameters", [{"bits": np.int64(4)}, {"method": "dart"}, {"power": np.float32(2)}], ids=str
+)
+def test_parameters_of_codes_are_compared_whatever_their_type(parameters, digits):
+    X, y = digits
+    packed = min_max().fit(X).encode(X, packed=True)
+    with pytest.raises(ValueError, match=f"codes of a map with {next(iter(parameters))}="):
+        KernelClassifier(min_max(**parameters), random_state=0).fit(packed, y)
+
+
+def test_parameters_that_are_computed_from_data_are_those_of_the_codes(digits):
+    X, y = digits
+    binning = RandomBinning(gamma="scale", n_grids=16, random_state=0)
+    packed = binning.fit(X).encode(X, packed=True)
+    models = [KernelClassifier(binning, random_state=0).fit(rows, y) for rows in (X, packed)]
+    assert models[1].map_.gamma == models[0].map_.gamma_
+    assert (models[0].coef_ == models[1].coef_).all()
+
+
 @pytest.mark.parametrize("kind", [int, np.int64, np.uint8])
 def test_seeds_of_codes_are_compared_with_integers_of_any_kind(kind, digits):
     X, y = digits
