@@ -1,5 +1,7 @@
 """The ``sparsemaps`` command as a process: streams, signals, full disks, progress."""
 
+import contextlib
+import io
 import os
 import re
 import shutil
@@ -144,6 +146,31 @@ def test_streams_of_the_caller_stay(file, tmp_path):
         before = os.fstat(1).st_ino, sys.stdout
         assert cli.main([str(argument) for argument in arguments]) == 2
         assert (os.fstat(1).st_ino, sys.stdout) == before
+
+
+@posix
+def test_handlers_of_signals_are_those_of_the_caller(file):
+    """A handler that the caller has set is not replaced; the others come back after the call."""
+    numbers, seen = (signal.SIGTERM, signal.SIGHUP), []
+
+    class Output(io.StringIO):
+        def write(self, text):
+            seen.append([signal.getsignal(number) for number in numbers])
+            return super().write(text)
+
+    def own(number, frame): ...
+
+    before = [signal.signal(signal.SIGTERM, own), signal.signal(signal.SIGHUP, signal.SIG_DFL)]
+    try:
+        with contextlib.redirect_stdout(Output()):
+            assert cli.main(["info", str(file)]) == 0
+        after = [signal.getsignal(number) for number in numbers]
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    assert after == [own, signal.SIG_DFL]
+    assert seen[0][0] is own
+    assert seen[0][1] is not signal.SIG_DFL
 
 
 @posix

@@ -226,6 +226,12 @@ def test_a_file_system_with_options_and_a_memory(inputs, tmp_path):
     put = [name for name in _Asking.seen if name.startswith("put ")]
     assert len(put) == 2 * len(parts)
     assert all(name.startswith("put .") and name.endswith(".tmp") for name in put)
+    # The memory tells of a folder that was empty.
+    fs.makedirs("/other")
+    assert fs.ls("/other", detail=False) == []
+    fs.pipe_file("/other/part-000000.npy", b"precious")
+    with pytest.raises(ValueError, match=r"no _sparsemaps\.json that says"):
+        sd.map_files(CWS, "asking://rows/in.svm", "asking://other", **how)
     # The memory tells of a file that was longer.
     fs.pipe_file("/rows/in.svm", content + b"1 3:1\n")
     fs.invalidate_cache("/rows")
