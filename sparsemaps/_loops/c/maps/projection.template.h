@@ -76,9 +76,9 @@ static void NAME(add)(const projection_t *projection, uint64_t tile, const group
         NAME(draw_columns)(projection, group->starts + first, n, tile, projection->columns);
         for (ptrdiff_t row = 0; row < n_rows; row++) {
             const uint32_t begin = (uint32_t)(row << GROUP_ENTRY_BITS | first);
-            const uint32_t end = begin + (uint32_t)n;
             uint32_t i = next[row];
-            if (slots[i] >= end)
+            /* No slot is below `begin`, unless another thread changed the row's columns. */
+            if (slots[i] - begin >= (uint32_t)n)
                 continue;
             VALUES *of_row = (VALUES *)any_sums + N * row;
             VALUES here[N];
@@ -90,7 +90,7 @@ static void NAME(add)(const projection_t *projection, uint64_t tile, const group
                 for (int v = 0; v < N; v++)
                     here[v] += values[i] * column[v];
                 i++;
-            } while (slots[i] < end);
+            } while (slots[i] - begin < (uint32_t)n);
             for (int v = 0; v < N; v++)
                 of_row[v] = here[v];
             next[row] = i;
