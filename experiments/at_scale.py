@@ -38,6 +38,7 @@ from sparsemaps import (
 )
 from sparsemaps._tools._seeding import SCHEME
 from sparsemaps.codes import PackedCodes, _file
+from sparsemaps.codes._packed import description_of
 from sparsemaps.dask import map_files
 from sparsemaps.dask._graphs import for_each
 from sparsemaps.files import deduplicate_files
@@ -234,7 +235,7 @@ def run(name: str, command: list[str], kill_after: float = 0, how: str = "") -> 
 def write_codes(path: Path, n_rows: int, n_bytes: int, make: Callable[..., Any]) -> None:
     """Codes that `make` makes of a million rows at a time."""
     start, cpu, step = time.perf_counter(), time.process_time(), 1_000_000
-    about = PackedCodes(np.zeros((1, n_bytes), np.uint8), 8, {"scheme": SCHEME})._description()
+    about = description_of(PackedCodes(np.zeros((1, n_bytes), np.uint8), 8, {"scheme": SCHEME}))
     blocks = (
         make(np.arange(first, min(first + step, n_rows)), n_bytes)
         for first in range(0, n_rows, step)
@@ -356,7 +357,7 @@ def training(folder: Path, n_rows: int = 10_000_000, n_bytes: int = 256) -> None
         is_own = rng.integers(0, 10, codes.shape, np.uint8) == 0
         return np.where(is_own, of_class[own], codes)
 
-    about = PackedCodes(block(0)[:1], 8, config)._description()
+    about = description_of(PackedCodes(block(0)[:1], 8, config))
     blocks = (block(first) for first in range(0, n_rows, step))
     _file.write(path, blocks, np.ones(n_rows, bool), about, {})
     print(f"{path.stat().st_size / 1e9:.2f} GB of codes", flush=True)

@@ -79,7 +79,7 @@ def refuse_different(names: str, A: "PackedCodes", B: "PackedCodes") -> None:
     def facts(codes: "PackedCodes") -> dict[str, Any]:
         left_out = ("n_features", TEXTS)
         parts = {key: value for key, value in codes.config.items() if key not in left_out}
-        return {**parts, "bits": codes.bits, **codes._facts()}
+        return {**parts, "bits": codes.bits, "n_hashes": codes.n_hashes, "law": codes.law}
 
     one, other = facts(A), facts(B)
     for key in {**one, **other}:

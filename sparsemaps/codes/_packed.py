@@ -147,30 +147,7 @@ class PackedCodes:
         if isinstance(rows, (int, np.integer)):
             rows = [rows]
         sizes = None if self.sizes is None else self.sizes[rows]
-        return self._with_rows(self.array[rows], self.sampled[rows], sizes)
-
-    def _with_rows(
-        self, array: Array, sampled: Array | None, sizes: Array | None = None
-    ) -> "PackedCodes":
-        """Codes of the same map; `sampled` is None for rows of which not all bits are 0."""
-        facts = self._facts()
-        return PackedCodes(array, self.bits, self.config, sampled=sampled, sizes=sizes, **facts)
-
-    def _checked(self, name: str) -> "PackedCodes":
-        """Codes of these attributes, which anybody can set; a ValueError that begins with `name` if
-        they do not fit together. Compiled code reads only codes that this has checked."""
-        try:
-            _refuse_shrunk(self.array)
-            return PackedCodes(
-                self.array, self.bits, self.config, sampled=vars(self).get("sampled"),
-                sizes=self.sizes, **self._facts(),
-            )  # fmt: skip
-        except (ValueError, TypeError, AttributeError) as error:
-            raise ValueError(f"{name}: {error}") from None
-
-    def _facts(self) -> dict[str, Any]:
-        """The parameters of the constructor beside `bits` and `config` that all rows share."""
-        return {"n_hashes": self.n_hashes, "law": self.law}
+        return with_rows(self, self.array[rows], self.sampled[rows], sizes)
 
     @classmethod
     def concatenate(cls, blocks: "Sequence[PackedCodes]") -> "PackedCodes":
@@ -208,14 +185,14 @@ class PackedCodes:
         for number, codes in enumerate(blocks):
             if not isinstance(codes, PackedCodes):
                 raise ValueError(f"blocks must be PackedCodes, got {type(codes).__name__}")
-            blocks[number] = codes._checked(f"block {number}")
+            blocks[number] = checked(f"block {number}", codes)
         # The first block that has a vectorizer, or the first block.
         known = next((n for n, codes in enumerate(blocks) if TEXTS in codes.config), 0)
         for number, codes in enumerate(blocks):
             refuse_different(f"block {known} and block {number}", blocks[known], codes)
         like, sampled, sizes = joined_facts(blocks)
         array = np.concatenate([np.asarray(codes.array) for codes in blocks])
-        return like._with_rows(array, sampled, sizes)
+        return with_rows(like, array, sampled, sizes)
 
     def part(self, which: int) -> "PackedCodes":
         """Give the codes of one of the maps of a `KernelProduct`.
@@ -244,7 +221,7 @@ class PackedCodes:
         >>> A.bits, A.part(0).bits, A.part(1).bits
         (9, 8, 1)
         """
-        self = self._checked("the codes")
+        self = checked("the codes", self)
         parts = self.law.parts
         which = _checks.check_int("which", which, 0, max(len(parts) - 1, 0))
         if not parts:
@@ -285,11 +262,7 @@ class PackedCodes:
         about : dict or None, default=None
             Further data to keep in the file, which ``json.dumps`` takes.
         """
-        save_blocks(path, [self._checked("the codes")], about)
-
-    def _description(self) -> dict[str, Any]:
-        """The entries of a file that describe the codes."""
-        return {"config": self.config, "n_hashes": self.n_hashes, "law": self.law.described()}
+        save_blocks(path, [checked("the codes", self)], about)
 
     @classmethod
     def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> "PackedCodes":
@@ -312,27 +285,7 @@ class PackedCodes:
             If the file does not hold packed codes, is cut short, or has another scheme of random
             numbers.
         """
-        return cls._open(os.fspath(path), mmap_mode)[0]
-
-    @classmethod
-    def _open(cls, path: str, mmap_mode: Any) -> "tuple[PackedCodes, _file.Contents]":
-        """The codes of a file, and its whole contents."""
-        contents = _file.read(path, mmap_mode)
-        array, sampled, description, _ = contents
-        try:
-            law = law_described_by(description["law"])
-            config, n_hashes = description["config"], description["n_hashes"]
-            if n_hashes is None:
-                raise ValueError("n_hashes must be a number")
-            codes = cls(
-                array, law.bits, config, n_hashes=n_hashes, sampled=sampled, law=law,
-                sizes=contents.further.get("sizes"),
-            )  # fmt: skip
-            return codes, contents
-        except KeyError as error:
-            raise ValueError(f"{path} is damaged: its description has no {error}") from None
-        except ValueError as error:
-            raise ValueError(f"{path} is damaged: {error}") from None
+        return open_file(os.fspath(path), mmap_mode)[0]
 
     @overload
     def kernel(
@@ -387,6 +340,26 @@ class PackedCodes:
         return estimate if return_std else estimate[0]
 
 
+def with_rows(
+    like: PackedCodes, array: Array, sampled: Array | None, sizes: Array | None = None
+) -> PackedCodes:
+    """Codes of the map of `like`; `sampled` is None for rows of which not all bits are 0."""
+    return PackedCodes(
+        array, like.bits, like.config, n_hashes=like.n_hashes, sampled=sampled, law=like.law,
+        sizes=sizes,
+    )  # fmt: skip
+
+
+def checked(name: str, codes: PackedCodes) -> PackedCodes:
+    """Codes of the same attributes, which anybody can set; a ValueError that begins with `name` if
+    they do not fit together. Compiled code reads only codes that this has checked."""
+    try:
+        _refuse_shrunk(codes.array)
+        return with_rows(codes, codes.array, vars(codes).get("sampled"), codes.sizes)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
 def _refuse_shrunk(array: Any) -> None:
     """Raise if the file that `array` is mapped from is shorter than the map: who reads the bytes
     that are gone ends with a signal."""
@@ -413,6 +386,30 @@ def joined_facts(blocks: Iterable[PackedCodes]) -> tuple[PackedCodes, Array, Arr
     return like, np.concatenate(sampled), np.concatenate(sizes) if has_sizes else None
 
 
+def open_file(path: str, mmap_mode: Any) -> tuple[PackedCodes, _file.Contents]:
+    """The codes of a file, and its whole contents."""
+    contents = _file.read(path, mmap_mode)
+    description = contents.description
+    try:
+        law, n_hashes = law_described_by(description["law"]), description["n_hashes"]
+        if n_hashes is None:
+            raise ValueError("n_hashes must be a number")
+        codes = PackedCodes(
+            contents.array, law.bits, description["config"], n_hashes=n_hashes,
+            sampled=contents.sampled, law=law, sizes=contents.further.get("sizes"),
+        )  # fmt: skip
+    except KeyError as error:
+        raise ValueError(f"{path} is damaged: its description has no {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    return codes, contents
+
+
+def description_of(codes: PackedCodes) -> dict[str, Any]:
+    """The entries of a file that describe codes."""
+    return {"config": codes.config, "n_hashes": codes.n_hashes, "law": codes.law.described()}
+
+
 def save_blocks(
     path: Any,
     blocks: Iterable[PackedCodes],
@@ -423,7 +420,7 @@ def save_blocks(
     blocks are taken twice, in the same order."""
     like, sampled, sizes = joined_facts(blocks)
     further = {**(further or {}), **({} if sizes is None else {"sizes": sizes})}
-    about = {**(about or {}), **like._description()}
+    about = {**(about or {}), **description_of(like)}
     _file.write(path, (codes.array for codes in blocks), sampled, about, further)
 
 
@@ -458,7 +455,7 @@ def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> 
     all have samples, as so few bits may be 0 by chance.
     """
     if isinstance(codes, PackedCodes):
-        codes = codes._checked(name)
+        codes = checked(name, codes)
         for what, value, known in (
             ("bits", bits, codes.bits),
             ("n_hashes", n_hashes, codes.n_hashes),
@@ -483,7 +480,7 @@ def as_packed_pair(
 ) -> tuple[PackedCodes, PackedCodes]:
     """Two arguments that are compared, as `as_packed`; a plain array is of the other's map."""
     A, B = (
-        codes._checked(name) if isinstance(codes, PackedCodes) else codes
+        checked(name, codes) if isinstance(codes, PackedCodes) else codes
         for name, codes in zip(names, (A, B), strict=True)
     )
     if isinstance(A, PackedCodes) and isinstance(B, PackedCodes):
@@ -503,7 +500,7 @@ def as_packed_pair(
     one, other = (
         codes
         if isinstance(codes, PackedCodes)
-        else known._with_rows(codes, _all_sampled(codes, known.bits * known.n_hashes))
+        else with_rows(known, codes, _all_sampled(codes, known.bits * known.n_hashes))
         for codes in both
     )
     return one, other

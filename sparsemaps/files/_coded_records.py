@@ -30,7 +30,7 @@ from sparsemaps._tools._sources import (
     is_regular,
 )
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import PackedCodes, join_files
+from sparsemaps.codes._packed import PackedCodes, join_files, with_rows
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
 from sparsemaps.files._recipes import digest
@@ -118,7 +118,7 @@ class Earlier(NamedTuple):
             return codes
         kept = read_array(self.kept.path, ArrayKind(np.bool_, (len(codes),)))
         sizes = None if codes.sizes is None else codes.sizes * kept
-        return codes._with_rows(codes.array, codes.sampled & kept, sizes)
+        return with_rows(codes, codes.array, codes.sampled & kept, sizes)
 
     def absolute(self) -> "Earlier":
         """The same for processes whose current directory is another one."""

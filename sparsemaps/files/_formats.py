@@ -33,7 +33,7 @@ from sparsemaps._tools._sources import (
 )
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS
-from sparsemaps.codes._packed import PackedCodes, joined_facts
+from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import (
     InputBlock,
@@ -175,7 +175,7 @@ class _CodesFormat(OutputFormat):
                 if len(sampled)
                 else np.empty(shape, np.uint8)
             )
-            self._codes._with_rows(array, sampled, sizes).save(path)
+            with_rows(self._codes, array, sampled, sizes).save(path)
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
         with _output_files.errors_naming(self._path):  # not the file that was opened last

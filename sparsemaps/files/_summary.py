@@ -15,7 +15,7 @@ from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_st
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import TEXTS
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.codes._packed import PackedCodes, open_file
 from sparsemaps.files._formats import CONFIG
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._recipes import read_record
@@ -115,7 +115,7 @@ def _of_npy(path: str) -> Iterator[str]:
 
 
 def _of_codes(path: str) -> Iterator[str]:
-    codes, contents = PackedCodes._open(path, "r")
+    codes, contents = open_file(path, "r")
     summary = Summary()
     if os.path.exists(path + LABELS):
         summary.add_labels(read_array(path + LABELS, ArrayKind(None, (len(codes),))))

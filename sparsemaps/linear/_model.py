@@ -16,6 +16,7 @@ from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes, unpack
+from sparsemaps.codes._packed import checked
 from sparsemaps.linear import _explanation, _losses, _model_file, _solver
 from sparsemaps.linear._few_rows import FewRows
 from sparsemaps.linear._losses import Objective
@@ -100,7 +101,7 @@ class CodesModel(_sklearn.BaseEstimator):
         if self.vectorizer is not None:
             self.vectorizer_ = _sklearn.clone(self.vectorizer)
         if isinstance(X, PackedCodes):
-            self.map_ = self._map_of(X._checked("X"))
+            self.map_ = self._map_of(checked("X", X))
         elif self.vectorizer is not None:
             self.map_ = _sklearn.clone(self.map).fit_any_width()
         else:
@@ -147,7 +148,7 @@ class CodesModel(_sklearn.BaseEstimator):
         """The codes of rows, or of texts, by the fitted map."""
         _sklearn.check_is_fitted(self, "map_")
         if isinstance(X, PackedCodes):
-            X = X._checked("X")
+            X = checked("X", X)
             self._refuse_other_codes(X)
             return X
         vectorizer = getattr(self, "vectorizer_", None)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.codes._packed import PackedCodes, with_rows
 from sparsemaps.neighbors import _brute
 
 _EXACT_RECALL_CODES = 1024
@@ -162,7 +162,7 @@ def sample(n_rows: int, n: int = 256) -> tuple[slice, slice]:
 
 def rates_of(codes: PackedCodes, other: PackedCodes) -> Array:
     """The rate at which codes agree of each pair of two samples of rows."""
-    other = other._with_rows(other.array, np.ones(len(other), bool))
+    other = with_rows(other, other.array, np.ones(len(other), bool))
     differing = _brute.concatenated(list(_brute.within(codes, other, codes.n_hashes)))[2]
     differing = differing[differing > 0]  # not a row and itself
     return 1 - differing / codes.n_hashes if len(differing) else np.zeros(1)

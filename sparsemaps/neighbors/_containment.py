@@ -19,7 +19,7 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._stages import NONE
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.codes._packed import PackedCodes, checked
 from sparsemaps.neighbors import _hashing, _search
 from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.neighbors._search import Decide
@@ -338,7 +338,7 @@ def _extremes(
 def _with_sizes(name: str, codes: Any) -> PackedCodes:
     if not isinstance(codes, PackedCodes):
         raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
-    codes = codes._checked(name)
+    codes = checked(name, codes)
     if codes.sizes is None:
         raise ValueError(
             f"{name} must have the sizes of sets: MinHash gives them by encode(X, packed=True)"

@@ -19,7 +19,7 @@ from sparsemaps._tools._checks import check_int
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.codes._packed import PackedCodes, with_rows
 from sparsemaps.neighbors._bands import LARGEST_IN_PLACE, Bands
 
 _ROW = np.uint64(2**32 - 1)
@@ -425,7 +425,7 @@ def without(codes: PackedCodes, pairs: Array) -> PackedCodes:
         return codes
     kept = codes.sampled.copy()
     kept[(pairs & _ROW).astype(np.int64)] = False
-    return codes._with_rows(codes.array, kept)
+    return with_rows(codes, codes.array, kept)
 
 
 def union(pairs: Array, parts: Iterator[Array]) -> Array:

@@ -14,7 +14,7 @@ from sparsemaps._input import _sparse
 from sparsemaps._tools import _checks, _output_files, _text_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _file
-from sparsemaps.codes._packed import PackedCodes, save_blocks
+from sparsemaps.codes._packed import PackedCodes, open_file, save_blocks
 from sparsemaps.maps import _config
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._bands import Bands
@@ -58,7 +58,7 @@ def _refuse_overwriting(path: str, before: SavedAs) -> None:
     """Raise where another writer would lose what it has written."""
     if before.path != os.path.realpath(path) or not os.path.exists(path):
         return
-    if PackedCodes._open(path, "r")[1].description.get("saved") != before.number:
+    if open_file(path, "r")[1].description.get("saved") != before.number:
         raise ValueError(
             f"{path} has another index than the one that was opened: save under another name"
         )
@@ -76,7 +76,7 @@ def _write(path: str, kept: IndexRows, description: dict[str, Any]) -> None:
 
 def load(path: str, make: Any, mmap_mode: Any) -> Any:
     """The index of a file; ``make(map=..., **parameters)`` makes one without rows."""
-    codes, contents = PackedCodes._open(path, mmap_mode)
+    codes, contents = open_file(path, mmap_mode)
     description = contents.description
     if "index" not in description:
         raise ValueError(f"{path} holds packed codes and no index: use PackedCodes.load")
@@ -126,9 +126,8 @@ def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
     if map.size != codes.n_hashes:  # before rows of that size are made
         return False
     made = map.encode(sp.csr_array((1, map.n_columns or 1)), packed=True)
-    return bool((made.bits, made._facts()) == (codes.bits, codes._facts())) and (
-        made.shape[1] == codes.shape[1]
-    )
+    facts = [(each.law, each.n_hashes, each.shape[1]) for each in (made, codes)]
+    return facts[0] == facts[1]
 
 
 def _load_rows(path: str, n_rows: int) -> Any:

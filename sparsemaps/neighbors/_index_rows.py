@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.codes._packed import PackedCodes, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._tables import CALL_PAIRS, CALL_VISITS, Tables, found_pairs
@@ -129,7 +129,8 @@ class IndexRows:
     def codes(self, state: State) -> list[PackedCodes]:
         """The codes of each block."""
         return [
-            self.like._with_rows(
+            with_rows(
+                self.like,
                 block.array[: block.n_rows],
                 block.sampled[: block.n_rows],
                 None if block.sizes is None else block.sizes[: block.n_rows],
@@ -331,7 +332,7 @@ class IndexRows:
             parts.append(block.array[some])
             first += block.n_rows
         array = np.concatenate(parts)
-        return self.like._with_rows(array, np.ones(len(array), bool))
+        return with_rows(self.like, array, np.ones(len(array), bool))
 
     def _make_tables(self, target: Target | None, bands: Bands) -> None:
         blocks = tuple(self._made(block, bands) for block in self.state.blocks)

@@ -23,7 +23,7 @@ from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks, _threads
 from sparsemaps._tools._typing import Array, Floats, Rows
 from sparsemaps.codes import _packed
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.codes._packed import PackedCodes, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import Limits, Sizes
@@ -235,7 +235,7 @@ class _BothSets:
             start, stop = np.searchsorted(ascending, [first, first + len(codes)])
             array[order[start:stop]] = codes.array[ascending[start:stop] - first]
             first += len(codes)
-        return self.like._with_rows(array, np.ones(len(array), bool))
+        return with_rows(self.like, array, np.ones(len(array), bool))
 
 
 class _Sweep:
@@ -405,7 +405,7 @@ class _Tables:
             none = np.empty(0, np.int64)
             return none, none.copy(), none.copy()
         if not self._n_bands:
-            rows = self._like._with_rows(self._array[: self._n_rows], np.ones(self._n_rows, bool))
+            rows = with_rows(self._like, self._array[: self._n_rows], np.ones(self._n_rows, bool))
             return _brute.all_pairs(queries, rows, max_differing, n_jobs)
 
         def search(start: int, stop: int) -> Array:

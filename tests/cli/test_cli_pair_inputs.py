@@ -11,6 +11,7 @@ from _data.rows import families
 from _scripts.commands import command
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, neighbors
+from sparsemaps.codes._packed import with_rows
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.text._analyzers import vectorizer_of
 
@@ -246,7 +247,7 @@ def test_containment_is_for_sets(tmp_path):
     done = command("pairs", "minmax", "--containment", tmp_path / "in.svm", "-o", tmp_path / "out")
     assert done.returncode == 2
     assert b"--containment" in done.stderr
-    A._with_rows(A.array, A.sampled).save(tmp_path / "codes.npy")  # without sizes
+    with_rows(A, A.array, A.sampled).save(tmp_path / "codes.npy")  # without sizes
     said = refused(tmp_path, "minhash", tmp_path / "codes.npy", "--containment")
     assert "must have the sizes of sets" in said
 

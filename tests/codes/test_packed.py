@@ -18,6 +18,7 @@ from sparsemaps import (
     codes,
 )
 from sparsemaps.codes import ByChance, ByProduct, BySigns, PackedCodes, ProductCounts
+from sparsemaps.codes._packed import with_rows
 
 MAPS = [
     MinHash(n_hashes=70, bits=3, random_state=0),
@@ -182,7 +183,8 @@ def test_what_decides_the_estimate(new_map, law):
         assert A.law == law
         assert A.bits == law.bits
     # Nothing is taken from the config.
-    B = PackedCodes(A.array, A.bits, {"class": "x", "parameters": {"bits": 10**11}}, **A._facts())
+    config = {"class": "x", "parameters": {"bits": 10**11}}
+    B = PackedCodes(A.array, A.bits, config, n_hashes=A.n_hashes, law=A.law)
     assert B.law == law
 
 
@@ -208,7 +210,7 @@ def test_products_are_unbiased(kernels, chances):
     rng = np.random.default_rng(0)
     n_hashes, n_rows = 256, 4000
     A = codes_of_parts(kernels, chances, n_hashes, n_rows, rng)
-    zeros = A._with_rows(np.zeros((1, A.shape[1]), np.uint8), [True])
+    zeros = with_rows(A, np.zeros((1, A.shape[1]), np.uint8), [True])
     counts = codes.agreements(A, zeros)
     found, std = codes.kernel_from_collisions(counts, A, return_std=True)
     found, std = found[:, 0], std[:, 0]

@@ -10,6 +10,7 @@ from _oracles import theorems
 from sparsemaps import ConsistentWeightedSampling, MinHash, codes, neighbors
 from sparsemaps._tools import _blocks
 from sparsemaps.codes import PackedCodes
+from sparsemaps.codes._packed import with_rows
 from sparsemaps.neighbors import _containment
 from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.text import HashingVectorizer, _inputs
@@ -262,7 +263,7 @@ A = MinHash(random_state=0).fit(np.eye(4)).encode(np.eye(4), packed=True)
         ((A, 0.5), {"recall": 1.5}, "recall must be"),
         ((A.array, 0.5), {}, "codes must be PackedCodes, got ndarray"),
         ((A, 0.5), {"other": A.array}, "other must be PackedCodes, got ndarray"),
-        ((A._with_rows(A.array, None), 0.5), {}, "codes must have the sizes of sets"),
+        ((with_rows(A, A.array, None), 0.5), {}, "codes must have the sizes of sets"),
         (
             (A, 0.5),
             {"other": MinHash(random_state=1).fit(np.eye(4)).encode(np.eye(4), packed=True)},

@@ -10,6 +10,7 @@ from _scripts.limits import largest_file
 from _scripts.programs import posix
 
 from sparsemaps.codes import PackedCodes, _file
+from sparsemaps.codes._packed import open_file
 from sparsemaps.neighbors import KernelNeighbors, _index_rows
 
 
@@ -28,7 +29,7 @@ def path(index, tmp_path):
 
 def rewrite(path, change, **more):
     """Write a file again, with another description and further arrays."""
-    packed, contents = PackedCodes._open(str(path), None)
+    packed, contents = open_file(str(path), None)
     about, further = dict(contents.description), dict(contents.further)
     for name in ("end", "further", "shape"):
         about.pop(name)

@@ -18,6 +18,7 @@ from _data.index_rows import (
 from _data.rows import families
 
 from sparsemaps import ConsistentWeightedSampling
+from sparsemaps.codes._packed import with_rows
 from sparsemaps.neighbors import KernelNeighbors, _bands, _brute, _index_rows
 
 # ---- threads -------------------------------------------------------------------------------------
@@ -81,11 +82,11 @@ def test_a_bucket_is_compared_no_further_than_its_bound():
     rng = np.random.default_rng(0)
     array = rng.integers(0, 256, (5000, N_HASHES), dtype=np.uint8)
     array[:, :2] = 7
-    kept = _index_rows.IndexRows(A._with_rows(array, None))
+    kept = _index_rows.IndexRows(with_rows(A, array, None))
     state = kept.serving(_index_rows.Target(40, 0.5))
     kept._make_tables(_index_rows.Target(2, 0.9), _bands.Bands(2, 1))
     state = kept.state
-    search = A._with_rows(array[:1], None), state.blocks[0], state.bands, N_HASHES, False
+    search = with_rows(A, array[:1], None), state.blocks[0], state.bands, N_HASHES, False
     for max_found in (2**15, 300):  # also in several calls of a kernel
         found = kept._block_pairs(*search, max_found)
         np.testing.assert_array_equal(found[1], np.arange(4000, 5000))

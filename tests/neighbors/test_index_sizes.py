@@ -8,6 +8,7 @@ from _data.index_rows import THRESHOLD, A, X, new_index
 
 from sparsemaps import ConsistentWeightedSampling, neighbors
 from sparsemaps.codes import PackedCodes
+from sparsemaps.codes._packed import with_rows
 from sparsemaps.neighbors import KernelNeighbors
 
 SIZES = A.sizes
@@ -50,7 +51,7 @@ def test_contained_pairs_of_an_index(tmp_path):
     loaded = KernelNeighbors.load(tmp_path / "index.npy").codes_
     counted = A.sampled[:1000].copy()
     counted[3] = False
-    expected = neighbors.contained_pairs(A[:1000]._with_rows(A.array[:1000], counted, SIZES[:1000]),
+    expected = neighbors.contained_pairs(with_rows(A[:1000], A.array[:1000], counted, SIZES[:1000]),
                                          0.9, recall=1)  # fmt: skip
     found = neighbors.contained_pairs(loaded, 0.9, recall=1)
     assert len(found[0]) > 100

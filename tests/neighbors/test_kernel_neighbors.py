@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from sparsemaps import KernelProduct, MinHash, RandomFourier, SignProjection, codes
-from sparsemaps.codes import PackedCodes
+from sparsemaps.codes._packed import open_file
 from sparsemaps.neighbors import KernelNeighbors, _exact, _index_search
 
 
@@ -224,7 +224,7 @@ def test_rows_are_added_and_removed():
 
 def with_about(path, change):
     """Write the codes of an index again, with another description."""
-    packed, contents = PackedCodes._open(path, None)
+    packed, contents = open_file(path, None)
     change(contents.description, packed)
     packed.save(path, {key: contents.description[key] for key in ("index", "index_version")})
 

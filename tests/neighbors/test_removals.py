@@ -11,6 +11,7 @@ from _oracles import theorems
 
 from sparsemaps import KernelProduct, MinHash, SignProjection
 from sparsemaps.codes import PackedCodes
+from sparsemaps.codes._packed import with_rows
 from sparsemaps.neighbors import _bands, _removals, _search, removals
 from sparsemaps.neighbors._hashing import Limits, Sizes
 
@@ -24,7 +25,7 @@ def near_codes(n_rows, seed=0, n_codes=64, n_families=25, share=0.4):
     is_new = rng.random(array.shape) < rng.random((n_rows, 1)) * share
     array[is_new] = rng.integers(0, 256, int(is_new.sum()))
     sampled = rng.random(n_rows) > 0.02
-    return PackedCodes(array, 8, {})._with_rows(array, sampled)
+    return with_rows(PackedCodes(array, 8, {}), array, sampled)
 
 
 def one_by_one(codes, threshold, recall=0.95, key=None, earlier=None, max_bucket=1000):
