@@ -48,6 +48,9 @@ from sparsemaps.files._tasks import (
 )
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.linear._model import scores_of
+from sparsemaps.linear._model_checks import refuse_other_codes
+from sparsemaps.linear._model_file import digest_of
 
 _CODED_ROWS = 2**16
 """Rows of a file of codes whose scores are computed together."""
@@ -316,7 +319,7 @@ def _with_folder(plan: Plan, options: dict[str, Any], name_of_output: Callable[[
              for ending in ("", RECORD)]  # fmt: skip
     _output_files.refuse_clashes(paths, names)
     options["source"] = dataclasses.asdict(plan.source.given)
-    recipe = {"model": plan.model._digest(), "options": options}
+    recipe = {"model": digest_of(plan.model), "options": options}
     return plan._replace(folder=folder, outputs=[name for name, _ in pairs], recipe=recipe)
 
 
@@ -496,13 +499,13 @@ def _scored(
         if explain:
             texts = (str(text) for text in block.texts)
             reasons = [model.explain(text)[:explain] for text in texts]
-        return _Scored(model._scores(codes), block.ids, reasons)
+        return _Scored(scores_of(model, codes), block.ids, reasons)
 
     for number, input in enumerate(inputs):
         if holds_codes(input):
             codes = PackedCodes.load(input)
             try:
-                model._refuse_other_codes(codes)
+                refuse_other_codes(model, codes)
             except ValueError as error:
                 raise ValueError(f"{input}: {error}") from error
             has_ids = os.path.exists(os.fspath(input) + IDS)
@@ -510,7 +513,7 @@ def _scored(
                 for start in range(0, len(codes), _CODED_ROWS):
                     some = codes[start : start + _CODED_ROWS]
                     ids = [name(start + row) for row in range(len(some))] if has_ids else None
-                    yield number, _Scored(model._scores(some), ids)
+                    yield number, _Scored(scores_of(model, some), ids)
             bar.add(os.path.getsize(input), len(codes))
             continue
         for part in read_rows(source, input, convert, n_jobs=n_jobs, bar=bar):

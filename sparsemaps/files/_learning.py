@@ -28,6 +28,9 @@ from sparsemaps.files._job_options import Svmlight, Texts, as_source, cannot_be_
 from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
+from sparsemaps.linear._losses import REGRESSION
+from sparsemaps.linear._model import watched
+from sparsemaps.linear._model_checks import check_parameters, map_of
 from sparsemaps.maps._texts import TextEncoder
 
 Model = KernelClassifier | KernelRegressor
@@ -205,19 +208,16 @@ def train_files(
         raise ParameterError("model", repr(model), "a KernelClassifier or a KernelRegressor")
     paths = expand(inputs)
     _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
-    model._check_parameters()
+    check_parameters(model)
     known = [path for path in paths if holds_codes(path)]
-    fitted = model._map_of(PackedCodes.load(known[0])) if known else model.map.fit_any_width()
+    fitted = map_of(model, PackedCodes.load(known[0])) if known else model.map.fit_any_width()
     how: dict[str, Any] = {"source": source, "n_jobs": n_jobs, "progress": progress}
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
         rows = read_labelled(fitted, paths, vectorizer=model.vectorizer, **how)
         _check_labels(model, rows.labels)
-        with training(progress) as model._watch:
-            try:
-                model.fit(rows.codes, rows.labels)
-            finally:
-                del model._watch
-        file.writelines(model._content())
+        with training(progress) as watch, watched(model, watch):
+            model.fit(rows.codes, rows.labels)
+        file.writelines(_model_file.content_of(model))
     return TrainedModel(model, len(rows.codes))
 
 
@@ -227,7 +227,7 @@ def _check_labels(model: Model, labels: Array) -> None:
         if labels.dtype.kind == "U":
             raise ValueError("a regressor needs labels that are numbers, got strings")
     elif labels.dtype.kind == "f" and (fractions := labels[labels % 1 != 0]).size:
-        of_regression = setting("loss", KernelRegressor._LOSSES[0])
+        of_regression = setting("loss", REGRESSION[0])
         raise ValueError(
             f"a classifier needs labels that are whole numbers or strings, got {fractions[0]:g}; "
             f"{of_regression} is for regression"

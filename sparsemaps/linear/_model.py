@@ -1,23 +1,19 @@
 """The base of both estimators: rows become codes, problems are solved, rows get scores."""
 
-import hashlib
-import json
-import numbers
+import contextlib
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-import sparsemaps
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
-from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes, unpack
 from sparsemaps.codes._packed import checked
-from sparsemaps.linear import _explanation, _losses, _model_file, _solver
+from sparsemaps.linear import _explanation, _losses, _model_checks, _model_file, _solver
 from sparsemaps.linear._few_rows import FewRows
 from sparsemaps.linear._losses import Objective
 
@@ -27,9 +23,6 @@ _BLOCK_SCORES = 2**25
 _BLOCK_ROWS = 2**14
 """The largest number of rows of such a call. Weights are fetched from memory once for all of them.
 """
-
-_TEXTS = "texts"
-"""The key of a vectorizer in the config of codes of texts."""
 
 
 class CodesModel(_sklearn.BaseEstimator):
@@ -61,26 +54,12 @@ class CodesModel(_sklearn.BaseEstimator):
 
     # ---- rows ------------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        needed = ("encode", "fit_any_width", "to_config")
-        if isinstance(self.map, type) or not all(hasattr(self.map, name) for name in needed):
-            raise ParameterError("map", repr(self.map), "a map with encode")
-        if self.vectorizer is not None and not hasattr(self.vectorizer, "transform"):
-            raise ParameterError("vectorizer", repr(self.vectorizer), "None or have transform")
-        _checks.check_choice("loss", self.loss, self._LOSSES)
-        _checks.check_real("C", self.C, 0, open_low=True)
-        _checks.check_bool("fit_intercept", self.fit_intercept)
-        _checks.check_real("intercept_scaling", self.intercept_scaling, 0, open_low=True)
-        _checks.check_real("tol", self.tol, 0, open_low=True)
-        _checks.check_int("max_iter", self.max_iter, 1, _checks.LARGEST_INT32)
-        _threads.resolve_n_jobs(self.n_jobs)
-
     def _begin(
         self, X: Any, y: Any, sample_weight: Any, *, classes: bool
     ) -> tuple[PackedCodes, Array, Array | None]:
         """Check what ``fit`` is given, fit the map, and encode the rows of `X`: codes, labels or
         targets, and weights of rows."""
-        self._check_parameters()
+        _model_checks.check_parameters(self)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
@@ -92,7 +71,7 @@ class CodesModel(_sklearn.BaseEstimator):
                 "Found input variables with inconsistent numbers of samples: X has "
                 f"{len(codes)} rows and y has {len(y)}"
             )
-        return codes, y, _checked_weights(sample_weight, len(codes))
+        return codes, y, _model_checks.checked_weights(sample_weight, len(codes))
 
     def _fitted_to(self, X: Any) -> PackedCodes:
         """The codes of the rows of `X`, by the map that is fitted to them."""
@@ -101,7 +80,7 @@ class CodesModel(_sklearn.BaseEstimator):
         if self.vectorizer is not None:
             self.vectorizer_ = _sklearn.clone(self.vectorizer)
         if isinstance(X, PackedCodes):
-            self.map_ = self._map_of(checked("X", X))
+            self.map_ = _model_checks.map_of(self, checked("X", X))
         elif self.vectorizer is not None:
             self.map_ = _sklearn.clone(self.map).fit_any_width()
         else:
@@ -117,39 +96,12 @@ class CodesModel(_sklearn.BaseEstimator):
             )
         return codes
 
-    def _map_of(self, codes: PackedCodes) -> Any:
-        """The fitted map of codes, which must have the class and the parameters of `map`."""
-        config = {key: value for key, value in codes.config.items() if key != _TEXTS}
-        made = sparsemaps.from_config(config)
-        found = made.get_params()
-        seed = getattr(self.map, "random_state", None)
-        if type(made) is not type(self.map):
-            raise ValueError(
-                f"X must be codes of {type(self.map).__name__}, got codes of {type(made).__name__}"
-            )
-        for name, value in self.map.get_params().items():
-            if name.rpartition("__")[2] in ("n_jobs", "random_state"):
-                continue  # those of the maps of a product too, whose seeds are not used
-            is_computed = isinstance(value, str) and isinstance(found.get(name), float)
-            is_simple = value is None or isinstance(value, (str, numbers.Real))
-            if is_simple and not is_computed and found.get(name) != value:
-                raise ValueError(
-                    f"X must be codes of a map with {name}={value!r}, as map has, got codes with "
-                    f"{name}={found.get(name)!r}"
-                )
-        if isinstance(seed, (int, np.integer)) and config["seed"] != int(seed):
-            raise ValueError(
-                f"X must be codes of the seed {int(seed)}, the random_state of map, got codes of "
-                f"the seed {config['seed']}"
-            )
-        return made
-
     def _codes(self, X: Any) -> PackedCodes:
         """The codes of rows, or of texts, by the fitted map."""
         _sklearn.check_is_fitted(self, "map_")
         if isinstance(X, PackedCodes):
             X = checked("X", X)
-            self._refuse_other_codes(X)
+            _model_checks.refuse_other_codes(self, X)
             return X
         vectorizer = getattr(self, "vectorizer_", None)
         if vectorizer is None:
@@ -157,23 +109,6 @@ class CodesModel(_sklearn.BaseEstimator):
         else:
             codes = self.map_.encode_texts(vectorizer, X, packed=True)
         return codes
-
-    def _refuse_other_codes(self, codes: PackedCodes) -> None:
-        """Raise unless codes are those that the fitted map makes of rows."""
-        own, other = self.map_.to_config(), dict(codes.config)
-        for key in ("class", "parameters", "seed", "scheme"):
-            if other.get(key) != own[key]:
-                raise ValueError(
-                    f"X must be codes of the map that was fitted, whose {key} "
-                    f"{'are' if key == 'parameters' else 'is'} {own[key]}, got {other.get(key)}"
-                )
-        texts = other.get(_TEXTS)
-        if texts is not None and getattr(self, "vectorizer_", None) is not None:
-            from sparsemaps.text._analyzers import vectorizer_config
-
-            both = (vectorizer_config(self.vectorizer_, values=values) for values in (True, False))
-            if json.loads(json.dumps(texts)) not in json.loads(json.dumps(list(both))):
-                raise ValueError("X must be codes of texts that `vectorizer` vectorizes")
 
     # ---- training --------------------------------------------------------------------------------
 
@@ -214,7 +149,7 @@ class CodesModel(_sklearn.BaseEstimator):
     ) -> None:
         """Warn of models that have not converged, with the worst gap."""
         worst, largest, value = 0, -1.0, 0.0
-        scores = self._scores(rows.codes)
+        scores = scores_of(self, rows.codes)
         for number, dual in duals.items():
             y = rows.targets
             if rows.labels is not None:
@@ -238,10 +173,6 @@ class CodesModel(_sklearn.BaseEstimator):
         )
 
     # ---- scores ----------------------------------------------------------------------------------
-
-    def _scores(self, codes: PackedCodes) -> Floats:
-        """The score of each row by each model."""
-        return self._of_codes(codes, lambda scores: scores)
 
     def _of_codes(self, codes: PackedCodes, function: Callable[[Floats], Array]) -> Array:
         """The results of a function of the scores of some rows, for all rows."""
@@ -317,25 +248,7 @@ class CodesModel(_sklearn.BaseEstimator):
             If the file cannot be written. An earlier file of this name then stays as it is.
         """
         with _model_file.new_file(path) as file:
-            file.writelines(self._content())
-
-    def _content(self) -> Iterable[Any]:
-        """The bytes of the file of the model."""
-        _sklearn.check_is_fitted(self, "map_")
-        more = {
-            "n_codes": self._n_codes,
-            "bits": self._code_bits,
-            "intercepts": self.intercept_.tolist(),
-            "n_iter": int(self.n_iter_),
-        }
-        return _model_file.content_of(self, self._weights, more)
-
-    def _digest(self) -> str:
-        """A digest of the file of the model; a ValueError if the model cannot be saved."""
-        found = hashlib.sha256()
-        for piece in self._content():
-            found.update(piece)
-        return found.hexdigest()
+            file.writelines(_model_file.content_of(self))
 
     @classmethod
     def load(cls, path: Any) -> Self:
@@ -396,23 +309,16 @@ class CodesModel(_sklearn.BaseEstimator):
         def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
 
 
-def _checked_weights(sample_weight: Any, n_rows: int) -> Array | None:
-    """`sample_weight` as float64, one for each row; None is 1 for all."""
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, numbers.Real):
-        sample_weight = np.full(n_rows, sample_weight)
-    weights = _sklearn.check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
-    )
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must be of shape ({n_rows},), as X has {n_rows} rows, got "
-            f"{weights.shape}"
-        )
-    if weights.min() < 0:
-        row = int(weights.argmin())
-        raise ValueError(f"sample_weight must not be negative, got {weights[row]} in row {row}")
-    if not weights.max() > 0:
-        raise ValueError("sample_weight must be above 0 in some row, got zeros only")
-    return np.asarray(weights)
+def scores_of(model: CodesModel, codes: PackedCodes) -> Floats:
+    """The score of each row by each model."""
+    return model._of_codes(codes, lambda scores: scores)
+
+
+@contextlib.contextmanager
+def watched(model: CodesModel, watch: _solver.Watch) -> Iterator[None]:
+    """Tell the progress of `fit` to `watch` meanwhile."""
+    model._watch = watch
+    try:
+        yield
+    finally:
+        del model._watch

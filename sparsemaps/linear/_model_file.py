@@ -5,6 +5,7 @@ eight bytes that mark such files, in this order. Nothing in it is code.
 """
 
 import contextlib
+import hashlib
 import io
 import itertools
 import json
@@ -21,9 +22,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsemaps
-from sparsemaps._tools import _checks, _output_files, _text_input
+from sparsemaps._tools import _checks, _output_files, _sklearn, _text_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.linear._few_rows import FewRows
+from sparsemaps.linear._model_checks import check_parameters
 
 _FOOTER = struct.Struct("<Q8s")
 _MAGIC = b"SMLINEAR"
@@ -50,8 +52,18 @@ def new_file(path: Any) -> Iterator[IO[bytes]]:
         yield file
 
 
-def content_of(model: Any, weights: Array, more: dict[str, Any]) -> Iterable[Any]:
-    """The bytes of the file of a model of these weights; `more` is added to the description."""
+def digest_of(model: Any) -> str:
+    """A digest of the file of a model; a ValueError if the model cannot be saved."""
+    found = hashlib.sha256()
+    for piece in content_of(model):
+        found.update(piece)
+    return found.hexdigest()
+
+
+def content_of(model: Any) -> Iterable[Any]:
+    """The bytes of the file of a model."""
+    _sklearn.check_is_fitted(model, "map_")
+    weights = model._weights
     description = {
         "class": type(model).__name__,
         "version": _VERSION,
@@ -63,7 +75,10 @@ def content_of(model: Any, weights: Array, more: dict[str, Any]) -> Iterable[Any
             if name not in _LEFT_OUT
         },
         "shape": list(weights.shape),
-        **more,
+        "n_codes": model._n_codes,
+        "bits": model._code_bits,
+        "intercepts": model.intercept_.tolist(),
+        "n_iter": int(model.n_iter_),
     }
     classes = getattr(model, "classes_", None)
     if classes is not None:
@@ -178,7 +193,7 @@ def load(path: str, cls: Any, attributes_of: Any) -> Any:
         parameters = {key: _from_json(value) for key, value in description["parameters"].items()}
         vectorizer = _vectorizer_of(description["vectorizer"])
         model = cls(map, vectorizer=vectorizer, **parameters)
-        model._check_parameters()
+        check_parameters(model)
         model.map_ = map
         if vectorizer is not None:
             model.vectorizer_ = vectorizer

@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from sparsemaps._tools import _checks, _sklearn
+from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.linear import _losses
 from sparsemaps.linear._model import CodesModel
@@ -111,10 +111,6 @@ default="squared_epsilon_insensitive"
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _checks.check_real("epsilon", self.epsilon, 0)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows.

@@ -19,7 +19,7 @@ BLOCK_BYTES = 2**28
 """Codes of more bytes that are mapped into memory are trained on in blocks of this size."""
 
 _SECONDS = 0.1
-"""How long threads work on groups. Then signals are handled."""
+"""Seconds that threads work on groups. Then signals are handled."""
 
 _TURN_CODES = 2**24
 """Codes that a turn reads, in about 12 ms."""
@@ -54,7 +54,7 @@ class Solution(NamedTuple):
     weights: Array
     """float64, of the one-hot features."""
     last_weight: float
-    """Of the feature of the value `bias`."""
+    """The weight of the feature of the value `bias`."""
     n_passes: int
     dual: float | None
     """The dual objective, of a model that has not converged."""
@@ -125,7 +125,7 @@ def solve(
 
 
 def _cuts(n_models: int, n_jobs: int) -> list[int]:
-    """Where groups of models that are trained together begin, and the end.
+    """The first models of groups that are trained together, and the number of models.
 
     A group costs little less than one that is full. So they are full but the first; but where that
     leaves threads without a group, there is one of equal size for each thread.
@@ -188,7 +188,7 @@ class _Group:
         self.goes_on = False
         """Whether the last turn is to go on."""
         self.n_rounds: list[int | None] = [None] * len(numbers)
-        """Of each model, the passes that count; None is those of the turns."""
+        """The passes that count, for each model; None is the passes of its turns."""
 
     def turn(self, first: int, codes: Array, sampled: Array, max_passes: int) -> int:
         """Visit rows, whose codes are given and which are rows `first` and so on of all; returns

@@ -1,0 +1,100 @@
+"""Checks of a model's parameters, and of codes and weights of rows that it is given."""
+
+import json
+import numbers
+from typing import Any
+
+import numpy as np
+
+import sparsemaps
+from sparsemaps._tools import _checks, _sklearn, _threads
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes import PackedCodes
+from sparsemaps.codes._code_checks import TEXTS
+
+
+def check_parameters(model: Any) -> None:
+    """Raise a ValueError where a parameter of a model is not allowed."""
+    needed = ("encode", "fit_any_width", "to_config")
+    if isinstance(model.map, type) or not all(hasattr(model.map, name) for name in needed):
+        raise ParameterError("map", repr(model.map), "a map with encode")
+    if model.vectorizer is not None and not hasattr(model.vectorizer, "transform"):
+        raise ParameterError("vectorizer", repr(model.vectorizer), "None or have transform")
+    _checks.check_choice("loss", model.loss, model._LOSSES)
+    _checks.check_real("C", model.C, 0, open_low=True)
+    _checks.check_bool("fit_intercept", model.fit_intercept)
+    _checks.check_real("intercept_scaling", model.intercept_scaling, 0, open_low=True)
+    _checks.check_real("tol", model.tol, 0, open_low=True)
+    _checks.check_int("max_iter", model.max_iter, 1, _checks.LARGEST_INT32)
+    if hasattr(model, "epsilon"):
+        _checks.check_real("epsilon", model.epsilon, 0)
+    _threads.resolve_n_jobs(model.n_jobs)
+
+
+def map_of(model: Any, codes: PackedCodes) -> Any:
+    """The fitted map of codes, which must have the class and the parameters of a model's `map`."""
+    config = {key: value for key, value in codes.config.items() if key != TEXTS}
+    made = sparsemaps.from_config(config)
+    found = made.get_params()
+    seed = getattr(model.map, "random_state", None)
+    if type(made) is not type(model.map):
+        raise ValueError(
+            f"X must be codes of {type(model.map).__name__}, got codes of {type(made).__name__}"
+        )
+    for name, value in model.map.get_params().items():
+        if name.rpartition("__")[2] in ("n_jobs", "random_state"):
+            continue  # those of the maps of a product too, whose seeds are not used
+        is_computed = isinstance(value, str) and isinstance(found.get(name), float)
+        is_simple = value is None or isinstance(value, (str, numbers.Real))
+        if is_simple and not is_computed and found.get(name) != value:
+            raise ValueError(
+                f"X must be codes of a map with {name}={value!r}, as map has, got codes with "
+                f"{name}={found.get(name)!r}"
+            )
+    if isinstance(seed, (int, np.integer)) and config["seed"] != int(seed):
+        raise ValueError(
+            f"X must be codes of the seed {int(seed)}, the random_state of map, got codes of "
+            f"the seed {config['seed']}"
+        )
+    return made
+
+
+def refuse_other_codes(model: Any, codes: PackedCodes) -> None:
+    """Raise unless codes are those that the fitted map of a model makes of rows."""
+    own, other = model.map_.to_config(), dict(codes.config)
+    for key in ("class", "parameters", "seed", "scheme"):
+        if other.get(key) != own[key]:
+            raise ValueError(
+                f"X must be codes of the map that was fitted, whose {key} "
+                f"{'are' if key == 'parameters' else 'is'} {own[key]}, got {other.get(key)}"
+            )
+    texts = other.get(TEXTS)
+    if texts is not None and getattr(model, "vectorizer_", None) is not None:
+        from sparsemaps.text._analyzers import vectorizer_config
+
+        both = (vectorizer_config(model.vectorizer_, values=values) for values in (True, False))
+        if json.loads(json.dumps(texts)) not in json.loads(json.dumps(list(both))):
+            raise ValueError("X must be codes of texts that `vectorizer` vectorizes")
+
+
+def checked_weights(sample_weight: Any, n_rows: int) -> Array | None:
+    """`sample_weight` as float64, one for each row; None is 1 for all."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights = _sklearn.check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
+    )
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must be of shape ({n_rows},), as X has {n_rows} rows, got "
+            f"{weights.shape}"
+        )
+    if weights.min() < 0:
+        row = int(weights.argmin())
+        raise ValueError(f"sample_weight must not be negative, got {weights[row]} in row {row}")
+    if not weights.max() > 0:
+        raise ValueError("sample_weight must be above 0 in some row, got zeros only")
+    return np.asarray(weights)
