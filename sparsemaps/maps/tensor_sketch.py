@@ -438,6 +438,8 @@ class TensorSketchDraw(Draw, of=TensorSketch):
         """For each row, of how many factors tuples are summed; 0 for Fourier transforms."""
         longest = int(lengths.max(initial=0))
         rule = (self.law.degree, self.coef0 != 0, self.n_components, self.method, itemsize)
+        if len(lengths) == 1:
+            return _factors_for_length(longest, *rule)
         if longest + 1 < len(lengths):  # once for each length
             return _factors_for_lengths_below(longest + 1, *rule)[lengths]
         return _factors_for_lengths(lengths, *rule)
@@ -462,6 +464,11 @@ class TensorSketchDraw(Draw, of=TensorSketch):
                     _portable_math.multiply_complex(product, transform)
         sketch: Any = scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
         return np.asarray(sketch)
+
+
+@functools.lru_cache(maxsize=1024)  # as it takes as long as the other work for one row
+def _factors_for_length(length: int, *rule: Any) -> npt.NDArray[np.int32]:
+    return _factors_for_lengths(np.array([length]), *rule)
 
 
 @functools.lru_cache(maxsize=64)  # as it takes as long as some hundred short rows
