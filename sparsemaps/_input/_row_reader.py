@@ -177,20 +177,18 @@ class SetReader(RowReader):
         return Block(self._values, indices, self._indptr[start : stop + 1])
 
 
-def open_rows(X: Any, nonnegative_rule: str | None = None) -> RowReader:
-    """Read a sparse matrix of any format and type as float32 or float64."""
+def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:
+    """Read a sparse matrix of any format and type, or an array, as float32 or float64; an array is
+    of one of these types."""
+    arrays = isinstance(X, sp.sparray) or _sklearn.sparse_arrays_asked()
+    container = sp.csr_array if arrays else sp.csr_matrix
+    if not sp.issparse(X):
+        return RowReader(X, nonnegative_rule, container)
     csr = open_sparse(X, "X")
     if csr.values.dtype.kind in "biu":
         # Duplicates of these types are summed in their type, as SciPy does it.
         csr = _without_duplicates(csr)
-    arrays = isinstance(X, sp.sparray) or _sklearn.sparse_arrays_asked()
-    container = sp.csr_array if arrays else sp.csr_matrix
     return RowReader(csr._replace(values=native(as_float(csr.values))), nonnegative_rule, container)
-
-
-def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:
-    """Read a sparse matrix, or an array of float32 or float64."""
-    return (open_rows if sp.issparse(X) else open_dense)(X, nonnegative_rule)
 
 
 def open_plain(X: Any) -> Csr | None:
@@ -203,12 +201,6 @@ def open_plain(X: Any) -> Csr | None:
     flags = _flags_of(Block.of(csr.values, csr.indices, csr.indptr), csr.shape[1])
     wrong = _rows.OUT_OF_RANGE | _rows.NOT_CANONICAL | _rows.NOT_FINITE
     return None if flags & wrong else csr
-
-
-def open_dense(X: Array, nonnegative_rule: str | None = None) -> RowReader:
-    """Read an array of float32 or float64."""
-    container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
-    return RowReader(X, nonnegative_rule, container)
 
 
 def _flags_of(block: Block, n_columns: int) -> int:

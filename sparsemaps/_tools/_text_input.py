@@ -132,10 +132,12 @@ class Text:
         length: int = -1,
         own_name: str = "",
     ) -> None:
-        self._file, self._raw, self.name = file, raw, name
+        self.file, self._raw, self.name = file, raw, name
         self._own_name = own_name
         self._max_line_bytes = max_line_bytes
         self._offset, self._length = offset, length
+        self.is_beginning = offset <= 0
+        """Whether the first line of the text is the first line of the file."""
         self._first_byte = 0
         self._n_read = 0
         self._advanced: int | None = None
@@ -153,20 +155,10 @@ class Text:
         """Add to the number of bytes that were read of a file that is not read from the front."""
         self._advanced = (self._advanced or 0) + n_bytes
 
-    @property
-    def file(self) -> Any:
-        """The file object, decompressed."""
-        return self._file
-
-    @property
-    def is_beginning(self) -> bool:
-        """Whether the first line of the text is the first line of the file."""
-        return self._offset <= 0
-
     def length(self) -> int | None:
         """The number of bytes of text, where that can be known before reading; otherwise None."""
         try:
-            if self._file is not self._raw or not self._raw.seekable():
+            if self.file is not self._raw or not self._raw.seekable():
                 return None
             if isinstance(self._raw, _COMPRESSED_FILES):  # to find its end is to decompress it all
                 return None
@@ -183,7 +175,7 @@ class Text:
         """Count the lines before the first one that was read. The file is read again."""
         if self._first_byte == 0:
             return 0
-        self._file.seek(0)
+        self.file.seek(0)
         n_lines, left = 0, self._first_byte
         while left > 0 and (part := self._read_some(min(left, _READ_BYTES))):
             n_lines += part.count(b"\n")
@@ -195,11 +187,11 @@ class Text:
         line of the file may have no line end."""
         if self._offset > 0:
             self._skip_to_line(self._offset)
-            self._first_byte = self._file.tell()
+            self._first_byte = self.file.tell()
         left = None
         if self._length > 0:
             # Lines that begin here or before are read, at least the first one.
-            left = self._offset + self._length - self._file.tell()
+            left = self._offset + self._length - self.file.tell()
         block_bytes = min(block_bytes, self._max_line_bytes)  # a longer line spans several
         carried: list[bytes] = []  # pieces of a line without its end
         n_carried = 0
@@ -233,7 +225,7 @@ class Text:
         """Pieces of a line, up to its end, of which `n_carried` bytes have been read."""
         while True:  # a call for the whole line would hold it twice
             with self._errors_naming():
-                piece = self._file.readline(min(self._max_line_bytes - n_carried + 1, _PIECE_BYTES))
+                piece = self.file.readline(min(self._max_line_bytes - n_carried + 1, _PIECE_BYTES))
             n_carried += len(piece.removesuffix(b"\n"))
             if n_carried > self._max_line_bytes:
                 raise self._too_long()
@@ -245,7 +237,7 @@ class Text:
         """Go to the first line that begins at `offset` or later."""
         with self._errors_naming():
             try:
-                self._file.seek(offset)
+                self.file.seek(offset)
             except gzip.BadGzipFile:  # an OSError too
                 raise
             except (OSError, OverflowError) as error:
@@ -254,7 +246,7 @@ class Text:
                 reason = f"{self.name}offset {offset} cannot be reached: {error}"
                 raise ValueError(reason) from error
             # The rest of this line belongs to the reader of the bytes before.
-            while (rest := self._file.readline(_READ_BYTES)) and not rest.endswith(b"\n"):
+            while (rest := self.file.readline(_READ_BYTES)) and not rest.endswith(b"\n"):
                 pass
 
     def _too_long(self) -> LineTooLong:
@@ -269,7 +261,7 @@ class Text:
 
     def _read_some(self, size: int) -> bytes:
         # read1 of a pipe waits for one write only, so that signals are handled after each.
-        read = getattr(self._file, "read1", self._file.read)
+        read = getattr(self.file, "read1", self.file.read)
         with self._errors_naming():
             part = read(size)
         if not isinstance(part, (bytes, bytearray, memoryview)):

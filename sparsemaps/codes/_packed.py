@@ -424,7 +424,7 @@ def save_blocks(
     _file.write(path, (codes.array for codes in blocks), sampled, about, further)
 
 
-class _Files:
+class CodesOfFiles:
     """The codes of files of one map, which are mapped into memory one after the other."""
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -436,11 +436,6 @@ class _Files:
             codes = PackedCodes.load(path)
             refuse_different(f"{self._paths[0]} and {path}", first, codes)
             yield codes
-
-
-def join_files(paths: Sequence[str], path: Any) -> None:
-    """Write the codes of files of one map to one file."""
-    save_blocks(path, _Files(paths))
 
 
 def rows_a_call(n_queries: int, row_bits: int) -> int:

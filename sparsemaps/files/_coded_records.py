@@ -30,7 +30,7 @@ from sparsemaps._tools._sources import (
     is_regular,
 )
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import PackedCodes, join_files, with_rows
+from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
 from sparsemaps.files._recipes import digest
@@ -239,7 +239,7 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
             for part, n in zip(parts, n_records, strict=True):
                 with names_of_rows(part, n), open(part + IDS, "rb") as ids:
                     file.writelines(ids)
-    join_files(parts, path)
+    save_blocks(path, CodesOfFiles(parts))
     return n_records
 
 

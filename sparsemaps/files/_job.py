@@ -20,9 +20,9 @@ from sparsemaps.files._formats import (
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
-from sparsemaps.files._text_rows import TextRows, number_labels, width_of
+from sparsemaps.files._text_rows import TextRows, number_labels
 from sparsemaps.maps._sparse_map import as_fitted
-from sparsemaps.maps._texts import TextEncoder
+from sparsemaps.maps._texts import TextEncoder, width_of
 
 
 class MappedFile(NamedTuple):

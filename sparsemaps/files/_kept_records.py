@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any, NamedTuple
 
-from sparsemaps._tools import _output_files, _text_input
+from sparsemaps._tools import _text_input
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import is_standard, open_input
 from sparsemaps._tools._typing import Array
-from sparsemaps.files._rows import Source, read_counted
+from sparsemaps.files._rows import Source, read_pieces
 from sparsemaps.text._line_records import MARK
 
 PARQUET = "parquet"
@@ -28,20 +28,15 @@ class Selection(NamedTuple):
 def write_kept(
     source: Source,
     selections: list[Selection],
-    output: Any,
+    file: IO[bytes],
     n_jobs: int | None,
     bar: FileProgress,
 ) -> None:
-    """Write the records that are kept of some inputs to one output, complete or not at all."""
-    is_parquet = source.format_of(selections[0].input) == PARQUET
-    with ExitStack() as stack:
-        file = output
-        if not hasattr(output, "write"):
-            file = stack.enter_context(_output_files.atomic_output(output))
-        if is_parquet:
-            _write_groups(source, selections, file, bar)
-        else:
-            _write_lines(source, selections, file, n_jobs, bar)
+    """Write the records that are kept of some inputs to one file."""
+    if source.format_of(selections[0].input) == PARQUET:
+        _write_groups(source, selections, file, bar)
+    else:
+        _write_lines(source, selections, file, n_jobs, bar)
 
 
 def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
@@ -102,7 +97,7 @@ def _write_lines(
     last = b""  # byte that was written
     for input, kept in selections:
         n = 0
-        for records in read_counted(source, input, take, n_jobs=n_jobs, bar=bar):
+        for records in read_pieces(source, input, take, n_jobs=n_jobs, bar=bar):
             some = kept[n : n + len(records)]
             lines = b"".join(itertools.compress(records, some))
             if last and n == 0 and some[:1].all():

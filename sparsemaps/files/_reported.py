@@ -61,9 +61,14 @@ def texts_of(source: Source, inputs: Iterable[Any], rows: Array) -> dict[int, st
 
 def _numbered(source: Source, inputs: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     """The number of the first record, and the texts, of each piece of the inputs."""
+
+    def step(piece: Any) -> tuple[tuple[Any, int], int]:
+        texts = source.texts(piece)
+        return (texts, len(texts)), 0
+
     first = 0
     for input in inputs:
-        pieces = read_pieces(source, input, lambda piece: (source.texts(piece), 0), None)
+        pieces = read_pieces(source, input, step, n_jobs=None)
         with contextlib.closing(pieces):
             for texts in pieces:
                 yield first, texts

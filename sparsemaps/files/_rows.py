@@ -111,10 +111,6 @@ class Source(Protocol):
         """The options that describe the inputs."""
 
     @property
-    def max_line_bytes(self) -> int:
-        """A longer line is an error."""
-
-    @property
     def label_field(self) -> str | None:
         """The field of labels that may be strings."""
 
@@ -161,10 +157,10 @@ def read_rows(
         block = source.block(piece)
         return (convert(block), block.n_rows), block.n_lines
 
-    return read_counted(source, input, step, n_jobs=n_jobs, bar=bar, max_rows=max_rows)
+    return read_pieces(source, input, step, n_jobs=n_jobs, bar=bar, max_rows=max_rows)
 
 
-def read_counted(
+def read_pieces(
     source: Source,
     input: Any,
     step: Callable[[Any], tuple[tuple[T, int], int]],
@@ -172,34 +168,16 @@ def read_counted(
     n_jobs: int | None,
     bar: FileProgress | None = None,
     max_rows: int | None = None,
-) -> Iterator[T]:
-    """As `read_pieces`, with a bar; `step` also counts rows."""
-    update: Callable[[int], None] | None = None
-
-    def begin(text: _text_input.Text) -> None:
-        nonlocal update
-        update = None if bar is None else bar.reading(text)
-
-    for converted, n_rows in read_pieces(source, input, step, n_jobs, max_rows, begin):
-        yield converted
-        if update is not None:
-            update(n_rows)
-
-
-def read_pieces(
-    source: Source,
-    input: Any,
-    step: Callable[[Any], tuple[T, int]],
-    n_jobs: int | None,
-    max_rows: int | None = None,
-    begin: Callable[[_text_input.Text], None] | None = None,
 ) -> Generator[T, None, None]:
-    """The results of `step` for each piece of an input, in order. `step` also counts line ends."""
-    with open_input(input, source.max_line_bytes) as text:
-        if begin is not None:
-            begin(text)
+    """The results of `step` for each piece of an input, in order. `step` also counts rows, for the
+    bar, and line ends."""
+    with open_input(input, source.given.max_line_bytes) as text:
+        update = None if bar is None else bar.reading(text)
         pieces = source.pieces(input, text, n_jobs, max_rows)
-        yield from in_order(step, pieces, n_jobs, text)
+        for found, n_rows in in_order(step, pieces, n_jobs, text):
+            yield found
+            if update is not None:
+                update(n_rows)
 
 
 def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
@@ -253,10 +231,6 @@ class LibsvmRows(NamedTuple):
     multilabel: bool = True
     sets_aside: bool = False
     """Whether lines that are no rows are set aside, and are no error."""
-
-    @property
-    def max_line_bytes(self) -> int:
-        return self.given.max_line_bytes
 
     def format_of(self, input: Any) -> str:
         return "svmlight"

@@ -19,7 +19,7 @@ from sparsemaps.files._job_options import Texts
 from sparsemaps.files._rows import InputBlock, read_pieces
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
 from sparsemaps.libsvm._write import one_label_each
-from sparsemaps.maps._texts import TextEncoder
+from sparsemaps.maps._texts import TextEncoder, width_of
 from sparsemaps.text import _line_records, _parquet_records
 from sparsemaps.text._fields import Fields, Records
 from sparsemaps.text._records import format_of
@@ -44,16 +44,8 @@ class TextRows(NamedTuple):
     """From texts to the codes of the job's map, if it has codes."""
 
     @property
-    def max_line_bytes(self) -> int:
-        return self.given.max_line_bytes
-
-    @property
     def label_field(self) -> str | None:
         return self.given.label_field
-
-    @property
-    def has_ids(self) -> bool:
-        return self.given.id_field is not None
 
     def format_of(self, input: Any) -> str:
         """The format of an input. It is an error if neither the name nor an option tells it."""
@@ -149,9 +141,10 @@ class TextRows(NamedTuple):
         numbers = batch.labels if self.classes is None else map(self.classes.get, batch.labels)
         return np.fromiter(numbers, np.float64, len(batch.texts))
 
-    def distinct_labels(self, piece: Any) -> tuple[set[Any], int]:
+    def distinct_labels(self, piece: Any) -> tuple[tuple[set[Any], int], int]:
+        """The labels of a piece, and how many records and lines it has."""
         batch, n_lines = self._records(piece)
-        return set(batch.labels or ()), n_lines
+        return (set(batch.labels or ()), len(batch.texts)), n_lines
 
 
 class _Lines(NamedTuple):
@@ -176,12 +169,6 @@ def _rows_of(vectorizer: Any, texts: Any) -> Any:
     return sp.csr_array(vectorizer.transform(texts))
 
 
-def width_of(vectorizer: Any) -> int:
-    """The number of columns of a vectorizer's rows."""
-    width = getattr(vectorizer, "n_features_out", None)
-    return int(vectorizer.n_features if width is None else width)
-
-
 def _digest(classes: Iterable[str]) -> str:
     text = "\n".join(classes).encode("utf-8", "surrogatepass")
     return hashlib.sha256(text).hexdigest()[:16]
@@ -204,7 +191,7 @@ def number_labels(
     labels: set[Any] = set()
     for input in inputs:
         with contextlib.closing(
-            read_pieces(source, input, source.distinct_labels, n_jobs)
+            read_pieces(source, input, source.distinct_labels, n_jobs=n_jobs)
         ) as pieces:
             for some in pieces:
                 labels |= some

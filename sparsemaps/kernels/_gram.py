@@ -236,7 +236,7 @@ def _from_zero(block: Block, kernel: GramKernel) -> Block:
 
 def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
     if sp.issparse(X):
-        rows = _row_reader.open_rows(X, nonnegative)
+        rows = _row_reader.open_matrix(X, nonnegative)
         if rows.n_columns == 0:
             raise ValueError(f"{name} must have at least one column, got none")
         return rows
@@ -249,7 +249,7 @@ def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
         input_name=name,
     )
     if sp.issparse(X):  # data frames of sparse columns become that
-        return _row_reader.open_rows(X, nonnegative)
+        return _row_reader.open_matrix(X, nonnegative)
     return RowReader(X, nonnegative)
 
 

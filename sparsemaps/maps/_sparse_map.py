@@ -177,7 +177,7 @@ class SparseMap(
             that the kernel does not allow.
         """
         self.check_parameters()
-        rows = self._read_input(X, reset=True)
+        rows = read_input(self, X, self.law.nonnegative_rule, reset=True)
         Work(rows, self.n_jobs).each_block(lambda block, start, stop: None)  # which checks entries
         return self._finish_fit(rows.n_columns, rows)
 
@@ -386,15 +386,9 @@ class SparseMap(
 
     # ---- reading ---------------------------------------------------------------------------------
 
-    def _read_input(self, X: Any, *, reset: bool) -> RowReader:
-        """`X`, with the checks of scikit-learn; its entries are checked when they are read."""
-        # Rows that a fitted map reads must suit the map as it was at ``fit``.
-        rule = self.law.nonnegative_rule if reset else self._draw.nonnegative_rule
-        return read_input(self, X, rule, reset)
-
     def _work(self, X: Any) -> Work:
-        """The rows of `X`, for the draw."""
-        return Work(self._read_input(X, reset=False), self.n_jobs)
+        """The rows of `X`, for the draw. They must suit the map as it was at ``fit``."""
+        return Work(read_input(self, X, self._draw.nonnegative_rule, reset=False), self.n_jobs)
 
 
 @functools.cache

@@ -40,14 +40,9 @@ class TextEncoder:
         """The compiled loops of one of our vectorizers; None for others, and where the map does not
         take rows of this width, which is an error of its own."""
         compiled = getattr(self._vectorizer, "_compiled", None)
-        if compiled is None or self._map.n_columns not in (None, self._width):
+        if compiled is None or self._map.n_columns not in (None, width_of(self._vectorizer)):
             return None
         return compiled()
-
-    @property
-    def _width(self) -> int:
-        width = getattr(self._vectorizer, "n_features_out", None)
-        return int(self._vectorizer.n_features if width is None else width)
 
     @cached_property
     def _config(self) -> dict[str, Any]:
@@ -95,7 +90,7 @@ class TextEncoder:
             lent: Any = (columns,)
         else:
             columns, values, ends, _ = compiled.rows(first, block)
-            csr = Csr(values, columns, _indptr(ends), (len(ends), self._width))
+            csr = Csr(values, columns, _indptr(ends), (len(ends), width_of(self._vectorizer)))
             rows, give_back = RowReader(csr, draw.nonnegative_rule), compiled.give_back
             lent = columns, values
         try:
@@ -103,6 +98,12 @@ class TextEncoder:
             return encoded
         finally:
             give_back(*lent)
+
+
+def width_of(vectorizer: Any) -> int:
+    """The number of columns of a vectorizer's rows."""
+    width = getattr(vectorizer, "n_features_out", None)
+    return int(vectorizer.n_features if width is None else width)
 
 
 def _indptr(ends: Array) -> Array:

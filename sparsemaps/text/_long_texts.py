@@ -58,6 +58,7 @@ class PiecewiseVectorizer:
         self._make, self._rows, self._longest = make, make(), longest
         self._blank = _PLAIN_BLANK if plain else _BLANK
         self._n_characters, self._n_shared = n_characters, n_shared
+        self.has_sets = self._rows.has_sets
 
     def rows(self, first: int, texts: Any) -> tuple[Array, Array, Array, int]:
         """As `Vectorizer.rows`. Only the last text of a block can be long."""
@@ -82,10 +83,6 @@ class PiecewiseVectorizer:
         columns = np.concatenate((columns, counts.columns))
         return columns, np.append(ends, len(columns))
 
-    @property
-    def has_sets(self) -> bool:
-        return self._rows.has_sets
-
     def give_back(self, columns: Array, values: Array) -> None:
         """Lend the arrays of `rows` to the next call, but for joined ones."""
         if columns.base is not None:
@@ -103,18 +100,15 @@ class PiecewiseVectorizer:
         """The last text of a block, if it is a long one."""
         if isinstance(texts, list):
             text = texts[-1] if texts else None
-            return text if type(text) is str and self._is_long(len(text)) else None
+            return text if type(text) is str and len(text) > 2 * self._n_characters else None
         chunk, _, stop = texts
         try:
-            if self._is_long(chunk.n_bytes(stop - 1)):
+            if chunk.n_bytes(stop - 1) > 2 * self._n_characters:
                 text = chunk.item(stop - 1)
                 return text if isinstance(text, str) else None
         except ValueError:  # as UnicodeDecodeError is one: the loops name the text
             pass
         return None
-
-    def _is_long(self, n_characters: int) -> bool:
-        return n_characters > 2 * self._n_characters
 
     def _count(self, text: str) -> Counts | None:
         """The counts of a text; None if it cannot be cut or has an error, which the loops raise."""

@@ -252,19 +252,15 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             the message has the number of the text, from 0. If there is no text, or `X` is a table.
             Wherever scikit-learn raises it.
         """
-        if isinstance(X, str) or not self._is_compiled():
+        compiled = None if isinstance(X, str) else self._compiled()
+        if compiled is None:
             return self._transform_elsewhere(X)
-        if self.ngram_range[0] > self.ngram_range[1]:
-            raise ValueError(
-                f"Invalid value for ngram_range={self.ngram_range} lower boundary larger than the "
-                "upper boundary."
-            )
         dtype = np.dtype(self.dtype)
         if dtype.kind == "i" and self.norm is not None:
             dtype = np.dtype(np.float64)
         blocks, n_texts = _inputs.blocks(X), operator.length_hint(X)
         width = int(self.n_features)
-        return make_rows(self._vectorizer(), blocks, n_texts, width, dtype, self.n_jobs)
+        return make_rows(compiled, blocks, n_texts, width, dtype, self.n_jobs)
 
     def _compiled(self) -> Any:
         """The compiled loops; None if they do not handle all parameters."""

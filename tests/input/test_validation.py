@@ -186,7 +186,7 @@ def test_any_damage_is_found(X):
     with pytest.raises(ValueError, match=r"^X\b"):
         _sparse.sound_csr(X)
     with pytest.raises(ValueError, match=r"^X\b"):
-        read(_row_reader.open_rows(X))
+        read(_row_reader.open_matrix(X))
 
 
 def read(rows, step=2):
@@ -208,7 +208,7 @@ def test_sound_matrices_are_read_as_they_are(parts):
     X = as_csr(*parts)
     # Duplicates of small types are summed in that type, as in SciPy.
     expected = as_dict(values, indices, indptr)
-    rows = _row_reader.open_rows(X)
+    rows = _row_reader.open_matrix(X)
     assert rows.dtype == (np.float32 if values.dtype == np.float32 else np.float64)
     assert read(rows) == expected
     sound = _sparse.sound_csr(X)
@@ -310,4 +310,4 @@ def test_the_largest_unsigned_integers():
     """They stay positive."""
     X = sp.csr_array(np.array([[2**63 + 5, 1]], np.uint64))
     assert _sparse.sound_matrix(X).data.tolist() == [2**63 + 5, 1]
-    assert _row_reader.open_rows(X, "values >= 0").block(0, 1).values.tolist() == [2.0**63, 1.0]
+    assert _row_reader.open_matrix(X, "values >= 0").block(0, 1).values.tolist() == [2.0**63, 1.0]

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from _oracles import reference, theorems
 from scipy import stats
 
-from sparsemaps._input._row_reader import open_rows
+from sparsemaps._input._row_reader import open_matrix
 from sparsemaps._loops import maps as loops
 from sparsemaps.laws import _spectrum
 
@@ -124,14 +124,14 @@ def test_against_reference(name, dtype):
     n = 70
     out = np.empty((5, n), dtype)
     kind = getattr(loops, name.upper())
-    block = open_rows(X).block(0, 5)
+    block = open_matrix(X).block(0, 5)
     loops.project(*block, 13, kind, out.shape[1], out, quantiles=TABLE)
     for row, found in zip(reference.rows_of(X), out, strict=True):
         np.testing.assert_array_equal(
             found, reference.project(13, *row, n, name, TABLE), strict=True
         )
     part = np.empty((3, n), dtype)
-    loops.project(*open_rows(X).block(2, 5), 13, kind, n, part, quantiles=TABLE)
+    loops.project(*open_matrix(X).block(2, 5), 13, kind, n, part, quantiles=TABLE)
     np.testing.assert_array_equal(part, out[2:], strict=True)
 
 
@@ -142,7 +142,7 @@ def test_shared_columns(dtype):
     X = sp.random_array((60, 300), density=0.15, rng=rng, data_sampler=rng.normal)
     X = X.tocsr().astype(dtype)
     out = np.empty((60, 70), dtype)
-    loops.project(*open_rows(X).block(0, 60), 13, loops.NORMAL, 70, out)
+    loops.project(*open_matrix(X).block(0, 60), 13, loops.NORMAL, 70, out)
     for row, found in zip(reference.rows_of(X), out, strict=True):
         expected = reference.project(13, *row, 70, "normal", TABLE)
         np.testing.assert_array_equal(found, expected, strict=True)
@@ -155,7 +155,7 @@ def test_drawn_signs_are_those_of_projections():
         kind = getattr(loops, name.upper())
         out = np.empty((1, n))
         X = sp.csr_array(([1.0], [5], [0, 1]), shape=(1, 6))
-        block = open_rows(X).block(0, 1)
+        block = open_matrix(X).block(0, 1)
         loops.project(*block, 11, kind, n, out, quantiles=TABLE)
         drawn = np.empty(n, np.float32)
         loops.draw(11, kind, 5, drawn, TABLE)

@@ -38,7 +38,7 @@ def test_disorder_at_the_end_of_a_part(index_type):
             changed = columns.copy()
             changed[place] = column
             X = sp.csr_array((np.ones(5000), changed, np.array([0, 5000], index_type)), (1, 6000))
-            block = _row_reader.open_rows(X).block(0, 1)
+            block = _row_reader.open_matrix(X).block(0, 1)
             np.testing.assert_array_equal(block.indices, np.unique(changed))
             assert block.values.sum() == 5000
 
@@ -46,7 +46,7 @@ def test_disorder_at_the_end_of_a_part(index_type):
 @pytest.mark.parametrize("n_rows", [1, 2, 300])
 def test_dense_rows_begin_where_the_ones_before_end(n_rows):
     X = np.random.default_rng(n_rows).integers(0, 2, (n_rows, 37)).astype(float)
-    block = _row_reader.open_dense(X).block(0, n_rows)
+    block = _row_reader.open_matrix(X).block(0, n_rows)
     np.testing.assert_array_equal(block.indptr, np.cumsum([0, *np.count_nonzero(X, axis=1)]))
     np.testing.assert_array_equal(block.indices, np.nonzero(X)[1])
 

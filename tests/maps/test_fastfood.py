@@ -268,7 +268,7 @@ def test_sketched_rows_have_the_kernel_of_the_sketch():
     fitted = Fastfood(gamma=0.01, hash_dim=40, n_components=2**15, random_state=0).fit(X)
     Z = fitted.transform(X)
     # The same hashes: a map of the sketch's key, by way of the kernel.
-    sketch = fitted.draw._make_dense(_row_reader.open_rows(X).block(0, 40), np.dtype(float))
+    sketch = fitted.draw._make_dense(_row_reader.open_matrix(X).block(0, 40), np.dtype(float))
     assert sketch.shape == (40, 64)
     assert not sketch[:, 40:].any()
     np.testing.assert_allclose(Z @ Z.T, rbf_kernel(sketch, gamma=0.01), atol=6 / np.sqrt(2**15))
