@@ -49,7 +49,7 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
     with (
         errors_naming(path),
         _replacing(os.path.realpath(path), synced) as file,
-        _compressed(file, os.path.splitext(path)[1]) as compressed,
+        _WRITERS.get(os.path.splitext(path)[1], contextlib.nullcontext)(file) as compressed,
     ):
         yield compressed
 
@@ -89,16 +89,6 @@ def remove_temporaries(folder: str) -> None:
         if _TEMPORARY.fullmatch(name):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(folder, name))
-
-
-@contextlib.contextmanager
-def _compressed(file: IO[bytes], ending: str) -> Iterator[IO[bytes]]:
-    """A file object that writes to `file`, with the compression of the ending of a name."""
-    if ending not in _WRITERS:
-        yield file
-        return
-    with _WRITERS[ending](file) as writer:
-        yield writer
 
 
 @contextlib.contextmanager

@@ -138,18 +138,16 @@ def print_stages(stages: Iterable[tuple[str, int, str]]) -> None:
 
 
 def run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
-    """Run a plan of ``pairs`` or ``dedup``, or some of its tasks, or print its stages."""
+    """Run a plan, or some of its tasks, or print its stages; the answer if all tasks were run."""
     share = share_of(options)
-    if share is not None:
-        job.run_part(plan, share, options.progress)
-    elif options.tasks:
+    if options.tasks:
         print_stages(job.listing(plan))
-    else:
-        if options.dask is not None:
-            plan = dask_command().reachable(plan)
-        with _engine(options) as engine:
-            return job.run(plan, options.progress, options.resume, engine)
-    return None
+        return None
+    if options.dask is not None:
+        plan = dask_command().reachable(plan)
+    with _engine(options) as engine:
+        answer = job.run(plan, options.progress, options.resume, engine, share)
+    return answer if share is None else None
 
 
 def _engine(options: argparse.Namespace) -> Any:

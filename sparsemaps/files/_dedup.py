@@ -239,26 +239,29 @@ def deduplicate_files(
     outputs = Outputs(output, removed, report, clusters, bad, dry_run)
     search = Search(threshold, recall, exact, similarity)
     plan = make_plan(map, inputs, outputs, source, search, Rule(rule, keep, against), n_jobs)
-    share = check_share(task)
-    if share is None:
-        return run(plan, progress, resume)
-    run_part(plan, share, progress)
-    return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
+    return run(plan, progress, resume, share=check_share(task))
 
 
 # ---- running -------------------------------------------------------------------------------------
 
 
 def run(
-    plan: DedupPlan, progress: bool | None, resume: bool, engine: Engine | None = None
+    plan: DedupPlan,
+    progress: bool | None,
+    resume: bool,
+    engine: Engine | None = None,
+    share: Share | None = None,
 ) -> Deduplicated:
-    """Run all tasks of a plan."""
+    """Run all tasks of a plan; or those of a share, after which the numbers are 0."""
     check_bool("resume", resume)
-    with _begun(plan, shared=False) as (plan, inputs, results):
-        made = run_stages(
-            stages(plan, inputs, results), results, engine or Threads(plan.job.n_jobs),
-            not resume, progress,
-        )  # fmt: skip
+    if share is not None:
+        check_stage(share, listing(plan), plan.is_shared)
+    with _begun(plan, shared=share is not None) as (plan, inputs, results):
+        to_do, n_jobs = stages(plan, inputs, results), plan.job.n_jobs
+        if share is not None:
+            run_share(to_do, results, share, How(n_jobs, None, progress))
+            return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
+        made = run_stages(to_do, results, engine or Threads(n_jobs), not resume, progress)
         n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0], 9)
         numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
         write_evidence(plan, inputs, results, numbers.named_counts())
@@ -271,16 +274,6 @@ def run(
             for path, n, n_kept_here in zip(paths, sizes[::2], sizes[1::2], strict=True)
         ]
     return numbers._replace(files=files)
-
-
-def run_part(plan: DedupPlan, share: Share, progress: bool | None) -> int:
-    """Run some tasks of a stage; returns how many results were made."""
-    check_stage(share, listing(plan))
-    if not plan.is_shared:
-        raise ValueError("tasks are for inputs and outputs that are files")
-    with _begun(plan, shared=True) as (plan, inputs, results):
-        how = How(plan.job.n_jobs, None, progress)
-        return run_share(stages(plan, inputs, results), results, share, how)
 
 
 @contextmanager

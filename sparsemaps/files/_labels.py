@@ -361,11 +361,6 @@ def run(
     return _answer(plan, [counts(result, 2) for result in made if result is not None])
 
 
-def run_part(plan: Plan, share: Share, progress: bool | None) -> None:
-    """Write the outputs of a share."""
-    run(plan, progress, share=share)
-
-
 def _answer(plan: Plan, numbers: list[list[int]]) -> Any:
     n_records, n_kept = (sum(number[which] for number in numbers) for which in (0, 1))
     return LabelledFile(n_records) if plan.is_wanted is None else FilteredFile(n_records, n_kept)

@@ -168,11 +168,7 @@ def similar_pairs_of_files(
     similarity = "containment" if containment else "jaccard"
     search = Search(threshold, recall, exact, similarity, max_bytes)
     plan = make_plan(map, inputs, output, other, source, search, n_jobs)
-    share = check_share(task)
-    if share is None:
-        return run(plan, progress, resume)
-    run_part(plan, share, progress)
-    return FoundPairs(0, 0, 0, False)
+    return run(plan, progress, resume, share=check_share(task))
 
 
 # ---- the plan ------------------------------------------------------------------------------------
@@ -376,27 +372,24 @@ def _write_output(of: Any, path: str, how: How) -> bool:
 
 
 def run(
-    plan: PairsPlan, progress: bool | None, resume: bool, engine: Engine | None = None
+    plan: PairsPlan,
+    progress: bool | None,
+    resume: bool,
+    engine: Engine | None = None,
+    share: Share | None = None,
 ) -> FoundPairs:
-    """Run all tasks of a plan."""
+    """Run all tasks of a plan; or those of a share, after which the numbers are 0."""
     _checks.check_bool("resume", resume)
-    with _begun(plan, shared=False) as (inputs, others, results):
-        made = run_stages(
-            stages(plan, inputs, others, results), results, engine or Threads(plan.job.n_jobs),
-            not resume, progress,
-        )  # fmt: skip
+    if share is not None:
+        check_stage(share, listing(plan), plan.is_shared)
+    with _begun(plan, shared=share is not None) as (inputs, others, results):
+        to_do, n_jobs = stages(plan, inputs, others, results), plan.job.n_jobs
+        if share is not None:
+            run_share(to_do, results, share, How(n_jobs, None, progress))
+            return FoundPairs(0, 0, 0, False)
+        made = run_stages(to_do, results, engine or Threads(n_jobs), not resume, progress)
     n_rows, n_other, n_pairs = counts(made["pairs"][0], 3)
     return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new)
-
-
-def run_part(plan: PairsPlan, share: Share, progress: bool | None) -> int:
-    """Run some tasks of a stage; returns how many results were made."""
-    check_stage(share, listing(plan))
-    if not plan.is_shared:
-        raise ValueError("tasks are for inputs and outputs that are files")
-    with _begun(plan, shared=True) as (inputs, others, results):
-        how = How(plan.job.n_jobs, None, progress)
-        return run_share(stages(plan, inputs, others, results), results, share, how)
 
 
 @contextlib.contextmanager

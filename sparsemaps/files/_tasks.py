@@ -157,30 +157,33 @@ def check_share(task: Any) -> Share | None:
     return Share(stage, check_int("the number of the task", i, 0, n - 1), n)
 
 
-def check_stage(share: Share, listing: Iterable[tuple[str, int, str]]) -> None:
-    """Raise a ValueError if a job has no such stage."""
+def check_stage(
+    share: Share, listing: Iterable[tuple[str, int, str]], is_shared: bool = True
+) -> None:
+    """Raise a ValueError if a job has no such stage, or several processes cannot do its tasks."""
     names = [name for name, _, _ in listing]
     if share.stage not in names:
         raise ValueError(f"the stage must be {', '.join(names)}, got {share.stage!r}")
+    if not is_shared:
+        raise ValueError("tasks are for inputs and outputs that are files")
 
 
-def run_share(stages: Iterable[Stage], results: Results, share: Share, how: How) -> int:
-    """Make the results of some tasks of a stage; returns how many were made. It is an error if
-    results of earlier stages are missing."""
+def run_share(stages: Iterable[Stage], results: Results, share: Share, how: How) -> None:
+    """Make the results of some tasks of a stage, unless it is not needed, as inputs are files of
+    codes. It is an error if results of earlier stages are missing."""
     for stage in stages:
         if stage.name == share.stage:
             to_do = {task.name for task in stage.missing(results)}
-            own = [task for task in stage.tasks[share.i :: share.n] if task.name in to_do]
-            for task in own:
-                stage.make_one(task, results, how)
-            return len(own)
+            for task in stage.tasks[share.i :: share.n]:
+                if task.name in to_do:
+                    stage.make_one(task, results, how)
+            return
         missing = stage.missing(results)
         if missing:
             raise ValueError(
                 f"of the stage {stage.name}, {len(missing)} of {len(stage.tasks)} results are "
                 f"missing, such as {missing[0].name}; make them before the stage {share.stage}"
             )
-    return 0  # it is not needed, as inputs are files of codes
 
 
 def described(stages: Iterable[tuple[str, int, str]]) -> str:
