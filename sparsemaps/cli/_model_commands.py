@@ -68,14 +68,9 @@ def _vectorizer(options: argparse.Namespace, fitted: Any) -> Any:
 
 def _load_model(path: str) -> Any:
     """The model of a file, of either class."""
-    from sparsemaps.linear import KernelClassifier, KernelRegressor
+    from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 
-    try:
-        return KernelClassifier.load(path)
-    except ValueError as error:
-        if "holds a KernelRegressor" not in str(error):
-            raise
-    return KernelRegressor.load(path)
+    return _model_file.load(path, KernelClassifier, KernelRegressor)
 
 
 def predict(options: argparse.Namespace) -> None:

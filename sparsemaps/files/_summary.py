@@ -20,9 +20,12 @@ from sparsemaps.files._formats import CONFIG
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._recipes import read_record
 from sparsemaps.files._rows import LibsvmRows, read_rows
+from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.neighbors._index_file import ROWS
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
+
+_SHOWN_CLASSES = 20
 
 _LONGEST_CONFIG = 2**20
 """Bytes of a configuration that are read."""
@@ -77,6 +80,8 @@ def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = N
     """The lines of the summary of a file."""
     if is_standard(path):
         return list(_of_text(path, n_jobs, progress))
+    if os.path.isfile(path) and _model_file.is_marked(path):
+        return list(_of_model(path))
     of_arrays = {LABELS: _of_numbers, QIDS: _of_numbers, ".npy": _of_npy}
     for ending, summary in of_arrays.items():
         if path.endswith(ending):
@@ -133,6 +138,26 @@ def _of_codes(path: str) -> Iterator[str]:
     yield from (line for line in summary.lines() if line.startswith("labels"))
     if os.path.exists(path + QIDS):
         yield f"qids     {len(read_array(path + QIDS, ArrayKind(None, (len(codes),))))}"
+
+
+def _of_model(path: str) -> Iterator[str]:
+    """Lines about a linear model, its map and its vectorizer."""
+    model = _model_file.load(path, KernelClassifier, KernelRegressor)
+    parameters = model.get_params(deep=False)
+    for name in ("map", "vectorizer", "random_state", "n_jobs"):
+        del parameters[name]
+    yield f"model    {_call({'class': type(model).__name__, 'parameters': parameters})}"
+    if isinstance(model, KernelClassifier):
+        labels = model.classes_.tolist()
+        shown = ", ".join(map(repr, labels[:_SHOWN_CLASSES]))
+        yield f"classes  {len(labels)}: {shown}{', ...' if len(labels) > _SHOWN_CLASSES else ''}"
+    yield f"weights  {model.coef_.size}"
+    config = model.map_.to_config()
+    if model.vectorizer is not None:
+        from sparsemaps.text._analyzers import vectorizer_config
+
+        config[TEXTS] = vectorizer_config(model.vectorizer_)
+    yield from _of_config(config)
 
 
 def _of_npz(path: str) -> Iterator[str]:

@@ -271,7 +271,7 @@ class CodesModel(_sklearn.BaseEstimator):
             If the file does not hold a model of this class, is cut short, or is of another version
             or scheme of random numbers.
         """
-        model: Self = _model_file.load(os.fspath(path), cls, cls._attributes_of)
+        model: Self = _model_file.load(os.fspath(path), cls)
         return model
 
     @classmethod

@@ -166,12 +166,19 @@ def _refuse_files(vectorizer: Any) -> None:
         )
 
 
-def load(path: str, cls: Any, attributes_of: Any) -> Any:
-    """The model of a file, of the class `cls`; ``attributes_of(weights, description)`` are set."""
+def is_marked(path: str) -> bool:
+    """Whether a file ends as files of models do."""
+    with open(path, "rb") as file:
+        file.seek(max(os.path.getsize(path) - len(_MAGIC), 0))
+        return file.read() == _MAGIC
+
+
+def load(path: str, *classes: Any) -> Any:
+    """The model of a file, of one of the classes."""
     description, weights = _read(path)
-    name = description.get("class")
-    if name != cls.__name__:
-        raise ValueError(f"{path} holds a {name}, not a {cls.__name__}")
+    name, known = description.get("class"), {cls.__name__: cls for cls in classes}
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(f"{path} holds a {name}, not a {' or a '.join(known)}")
     if description.get("version") != _VERSION:
         raise ValueError(
             f"{path} holds a model of version {description.get('version')}; this version of "
@@ -192,14 +199,14 @@ def load(path: str, cls: Any, attributes_of: Any) -> Any:
             raise ValueError("its map has other codes")
         parameters = {key: _from_json(value) for key, value in description["parameters"].items()}
         vectorizer = _vectorizer_of(description["vectorizer"])
-        model = cls(map, vectorizer=vectorizer, **parameters)
+        model = known[name](map, vectorizer=vectorizer, **parameters)
         check_parameters(model)
         model.map_ = map
         if vectorizer is not None:
             model.vectorizer_ = vectorizer
         if hasattr(map, "n_features_in_"):
             model.n_features_in_ = map.n_features_in_
-        for key, value in attributes_of(weights, description).items():
+        for key, value in model._attributes_of(weights, description).items():
             setattr(model, key, value)
         model._few = FewRows(map, vectorizer)
     except (

@@ -119,9 +119,9 @@ class Fields:
             upper = "or more" if self._most is None else f"to {self._most}"
             raise WrongLength(number, f"{self._least} {upper} characters", f"{lengths[number]}")
 
-    def check_label(self, label: Any) -> float | str:
-        """A label: numbers as float."""
-        _check_scalar(label, self.label)
+    def check_label(self, label: Any, place: str = "field") -> float | str:
+        """A label: numbers as float. `place` is the word for fields in errors."""
+        _check_scalar(label, self.label, place)
         kind = str if isinstance(label, str) else float
         if self._kind_of_labels not in (kind, None):
             known = "string" if kind is float else "number"
@@ -129,16 +129,21 @@ class Fields:
         self._kind_of_labels = kind
         return kind(label)
 
-    def check_key(self, key: Any) -> float:
+    def check_key(self, key: Any, place: str = "field") -> float:
         """A number as float; NaN if there is none."""
         if key is None:
             return math.nan
         if isinstance(key, bool) or not isinstance(key, (int, float)):
-            raise BadRecord(f"a number in the field {self.key!r}", _kind(key))
+            raise BadRecord(f"a number in the {place} {self.key!r}", _kind(key))
         return float(key)
 
-    def check_id(self, id: Any) -> Any:
-        _check_scalar(id, self.id)
+    def check_id(self, id: Any, place: str = "field") -> Any:
+        """An id as it stands. Readers of JSON round integers of more than 64 bits to floats."""
+        _check_scalar(id, self.id, place)
+        if place == "field" and isinstance(id, float) and abs(id) >= 2**63:
+            raise BadRecord(
+                f"a string or a number of at most 64 bits in the field {self.id!r}", "a larger one"
+            )
         return id
 
 
@@ -149,11 +154,11 @@ def _field(record: dict[str, Any], name: str) -> Any:
     return record[name]
 
 
-def _check_scalar(value: Any, name: str | None) -> None:
+def _check_scalar(value: Any, name: str | None, place: str) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not isinstance(value, str) and not (is_number and math.isfinite(value)):
         shown = repr(value) if is_number else _kind(value)
-        raise BadRecord(f"a string or a finite number in the field {name!r}", shown)
+        raise BadRecord(f"a string or a finite number in the {place} {name!r}", shown)
 
 
 def _kind(value: Any) -> str:

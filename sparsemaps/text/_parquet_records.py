@@ -177,12 +177,12 @@ def _strings(column: Any, name: str) -> Any:
     return column
 
 
-def _scalars(column: Any, check: Callable[[Any], Any]) -> list[Any]:
+def _scalars(column: Any, check: Callable[[Any, str], Any]) -> list[Any]:
     """The labels or ids of a column."""
     checked = []
     for row, value in enumerate(column.to_pylist()):
         try:
-            checked.append(check(value))
+            checked.append(check(value, "column"))
         except BadRecord as error:
             raise _BadRow(row, str(error)) from None
     return checked

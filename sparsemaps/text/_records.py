@@ -69,8 +69,9 @@ def iter_records(
     ValueError
         If a parameter is not allowed. If a record is not UTF-8, not JSON or not an object; if it
         does not have the field, or the field is not a string; if a label or an id is neither a
-        string nor a finite number, or if labels are of both kinds. The error names the file, the
-        line and what was expected. If a compressed or Parquet file is damaged.
+        string nor a finite number, or if labels are of both kinds; if an id in JSON is a number of
+        more than 64 bits. The error names the file, the line and what was expected. If a compressed
+        or Parquet file is damaged.
     ImportError
         If a library is missing.
 

@@ -9,6 +9,7 @@ from _data.svmlight import write
 from _scripts.commands import command
 
 from sparsemaps import KernelProduct, MinHash
+from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.neighbors import KernelNeighbors
 
 MADE = ["minhash", "--n-hashes", 20, "--bits", 4, "--seed", 7]
@@ -102,6 +103,46 @@ def test_a_saved_map(tmp_path):
     done = command("map", *MADE, *saved, tmp_path / "in.svm", "-o", tmp_path / "out")
     assert done.returncode == 0
     assert_map(told(tmp_path / "map.json"))
+
+
+@pytest.mark.parametrize("name", ["model", "model.npy", "model.svm"])
+def test_models(texts, tmp_path, name):
+    """Also under names that other files usually have."""
+    arguments = ["--texts", "word:3", "--label-field", "label", "--C", "2"]
+    done = command("train", *MADE, *arguments, texts, "-o", tmp_path / name)
+    assert done.returncode == 0, done.stderr
+    said = told(tmp_path / name)
+    assert said["model"].startswith("KernelClassifier(")
+    assert "C=2.0" in said["model"]
+    assert said["classes"] == "2: 'x', 'y'"
+    assert said["weights"] == str(20 * 2**4)
+    assert "ngram_range=(3, 3)" in said["texts"]
+    assert_map(said, width=said["width"])
+
+
+def test_models_of_numbers_and_of_many_classes(tmp_path):
+    map = MinHash(n_hashes=20, bits=4, random_state=7)
+    KernelRegressor(map, epsilon=0.25).fit(np.eye(30), np.arange(30)).save(tmp_path / "numbers")
+    said = told(tmp_path / "numbers")
+    assert said["model"].startswith("KernelRegressor(")
+    assert "epsilon=0.25" in said["model"]
+    assert "classes" not in said
+    assert_map(said, width="30")
+    rows, labels = np.tile(np.eye(30), (3, 1)), np.tile(np.arange(30), 3)
+    KernelClassifier(map).fit(rows, labels).save(tmp_path / "classes")
+    said = told(tmp_path / "classes")
+    assert said["classes"] == f"30: {', '.join(str(n) for n in range(20))}, ..."
+    assert said["weights"] == str(30 * 20 * 2**4)
+
+
+def test_a_damaged_model(tmp_path):
+    map = MinHash(n_hashes=20, bits=4, random_state=7)
+    path = tmp_path / "model"
+    KernelRegressor(map).fit(np.eye(3), np.arange(3)).save(path)
+    path.write_bytes(path.read_bytes().replace(b'"n_iter"', b'"n_ites"'))
+    done = command("info", path)
+    assert done.returncode == 2
+    assert b"model is damaged" in done.stderr
 
 
 @pytest.mark.parametrize("rerank", [False, True])

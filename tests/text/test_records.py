@@ -192,6 +192,9 @@ def test_labels_and_ids():
     assert labels == [1.0, -2.5]
     assert all(type(label) is float for label in labels)
     assert ids == ["a", 7]
+    limits = [2**64 - 1, -(2**63)]
+    content = "".join(f'{{"text": "", "id": {n}}}\n' for n in limits).encode()
+    assert read(io.BytesIO(content), id_field="id", format="jsonl")[3] == limits
     content = b'{"text": "", "y": "1"}\n{"text": "", "y": ""}\n'
     assert read(io.BytesIO(content), label_field="y", format="jsonl")[1] == ["1", ""]
 
@@ -233,6 +236,11 @@ BAD_JSON = {
         "expected a number as label, as in the records before; found a string",
     ),
     "no id": (b'{"text": "", "y": 1}', "expected the field 'id'; found 'text', 'y'"),
+    "large id": (
+        b'{"text": "", "y": 1, "id": 18446744073709551616}',
+        "expected a string or a number of at most 64 bits in the field 'id'; found a larger one",
+    ),
+    "least id": (b'{"text": "", "y": 1, "id": -9223372036854775809}', "found a larger one"),
     "null as id": (b'{"text": "", "y": 1, "id": null}', "in the field 'id'; found null"),
 }
 
@@ -326,10 +334,12 @@ def test_bad_parquet(tmp_path):
     assert "in the column 'y'; found bool" in message({"text": ["a"], "y": [True]}, **labels)
     assert (
         message({"text": texts, "y": [1, 2, 3, None, 4]}, **labels)
-        == "row 4: expected a string or a finite number in the field 'y'; found null"
+        == "row 4: expected a string or a finite number in the column 'y'; found null"
     )
     assert "row 2: " in message({"text": ["a", "a"], "y": [1.0, float("nan")]}, **labels)
-    assert "row 1: " in message({"text": ["a"], "n": pa.array([None], "str")}, id_field="n")
+    ids = {"text": ["a"], "n": pa.array([None], "str")}
+    expected = "row 1: expected a string or a finite number in the column 'n'; found null"
+    assert message(ids, id_field="n") == expected
     pq.write_table(pa.table({"text": pa.array([], pa.string())}), tmp_path / "a.parquet")
     assert read(tmp_path / "a.parquet")[0] == []
 
