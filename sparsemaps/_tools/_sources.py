@@ -71,11 +71,6 @@ class InputFile:
     def __str__(self) -> str:
         return self.path
 
-    @property
-    def state(self) -> dict[str, int]:
-        """The size and the time, which a later run compares; a copy has another inode."""
-        return {"size": self._identity[0], "mtime_ns": self._identity[1]}
-
     @contextlib.contextmanager
     def open_text(self, max_line_bytes: int) -> Iterator[_text_input.Text]:
         try:
@@ -96,7 +91,8 @@ class InputFile:
 
     @property
     def recipe(self) -> list[Any]:
-        """The facts that decide the content, for a later run: path, size, time and range."""
+        """The facts that decide the content, for a later run: path, size, time and range. A copy has
+        another inode."""
         return [os.path.abspath(self.path), *self._identity[:2], *self._range]
 
     def cut(self, max_bytes: int) -> "list[InputFile]":

@@ -167,7 +167,7 @@ def _map(job: Job, part: ByteRange, path: str, how: How) -> int:
 
 def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:
     """The job with the numbers of labels that are strings, in any range."""
-    if not isinstance(job.source, TextRows) or job.source.label_field is None:
+    if not isinstance(job.source, TextRows) or job.source.given.label_field is None:
         return job
     labels: set[Any] = set()
     source = delayed(job.source, traverse=False)

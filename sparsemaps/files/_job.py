@@ -110,8 +110,9 @@ class Job(NamedTuple):
 
     def names(self) -> Names:
         """The names of outputs."""
-        is_text = isinstance(self.source, TextRows)
-        return Names(self.format, is_text, self.source.label_field is not None)
+        given = self.source.given
+        have_labels = isinstance(given, Texts) and given.label_field is not None
+        return Names(self.format, isinstance(given, Texts), have_labels)
 
 
 def make_job(
@@ -144,8 +145,8 @@ def make_job(
     title = " ".join(repr(map).split()) if header is True else header or ""
     if comments and isinstance(source, Texts):
         raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
-    rows, config = rows_for(fitted, source)
-    options = FormatOptions(bool(ones), bool(comments), title, config, has_ids(source))
+    rows, of_texts = rows_for(fitted, source)
+    options = FormatOptions(bool(ones), bool(comments), title, **of_texts)
     return Job(fitted, rows, options, format, n_jobs)
 
 
@@ -160,26 +161,20 @@ def coding_job(
 ) -> Job:
     """A job that makes codes of records, and what stands beside them: comments of lines, or else
     checksums."""
-    rows, config = rows_for(map, source)
+    rows, of_texts = rows_for(map, source)
     rows = rows._replace(sets_aside=sets_aside)
     if isinstance(rows, TextRows):
         rows = rows._replace(key_field=key_field)
     elif key_field is not None:
         raise ValueError(f"{setting('keep', key_field)} is a field of texts; rows have none")
-    options = FormatOptions(False, comments, "", config, has_ids(source), checksums=not comments)
+    options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
     return Job(map, rows, options, "records", n_jobs)
 
 
-def has_ids(source: Texts | Svmlight) -> bool:
-    return isinstance(source, Texts) and source.id_field is not None
-
-
-def rows_for(
-    map: Any, source: Texts | Svmlight
-) -> tuple[LibsvmRows | TextRows, dict[str, Any] | None]:
-    """The rows of inputs for a fitted map, and the description of the vectorizer of texts."""
+def rows_for(map: Any, source: Texts | Svmlight) -> tuple[LibsvmRows | TextRows, dict[str, Any]]:
+    """The rows of inputs for a fitted map, and the entries of `FormatOptions` for texts."""
     if isinstance(source, Svmlight):
-        return LibsvmRows(source), None
+        return LibsvmRows(source), {}
     # These are imported here because they import scikit-learn's text modules, slowly.
     from sparsemaps.text._analyzers import vectorizer_config
 
@@ -192,7 +187,8 @@ def rows_for(
         )
     config = vectorizer_config(vectorizer, values=not map.law.is_of_sets)
     encoder = TextEncoder(map, vectorizer) if map.has_codes else None
-    return TextRows(vectorizer, source, encoder=encoder), config
+    of_texts = {"texts": config, "ids": source.id_field is not None}
+    return TextRows(vectorizer, source, encoder=encoder), of_texts
 
 
 def vectorizer_for(map: Any, texts: Texts) -> Any:
@@ -211,5 +207,5 @@ def make_text_job(vectorizer: Any, texts: Texts, n_jobs: int | None = None) -> J
 
     _threads.resolve_n_jobs(n_jobs)
     config = vectorizer_config(vectorizer)
-    options = FormatOptions(False, False, "", config, has_ids(texts))
+    options = FormatOptions(False, False, "", config, texts.id_field is not None)
     return Job(None, TextRows(vectorizer, texts), options, "svmlight", n_jobs)

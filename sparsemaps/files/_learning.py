@@ -87,7 +87,7 @@ def read_labelled(
             codes = PackedCodes.concatenate([part.codes for part in parts])
         return LabelledRows(codes, np.concatenate([part.labels for part in parts]))
     rows = rows_of(map, vectorizer, source, paths, multilabel=False)
-    if isinstance(rows, TextRows) and rows.label_field is None:
+    if isinstance(rows, TextRows) and rows.given.label_field is None:
         raise ValueError(f"texts need {setting('label_field', 'FIELD')}, the field of their labels")
     blocks: list[PackedCodes] = []
     labels: list[Array] = []

@@ -110,10 +110,6 @@ class Source(Protocol):
     def given(self) -> Texts | Svmlight:
         """The options that describe the inputs."""
 
-    @property
-    def label_field(self) -> str | None:
-        """The field of labels that may be strings."""
-
     def format_of(self, input: Any) -> str:
         """The format of an input, by which records are told apart; a ValueError if it is not
         known."""
@@ -302,10 +298,6 @@ class LibsvmRows(NamedTuple):
 
     def classes_table(self) -> None:
         """There is no table, as labels are numbers."""
-
-    @property
-    def label_field(self) -> None:
-        """Labels have no field."""
 
 
 def _check_labels(text: bytes, part: Part) -> None:

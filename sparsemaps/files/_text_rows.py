@@ -43,10 +43,6 @@ class TextRows(NamedTuple):
     encoder: TextEncoder | None = None
     """From texts to the codes of the job's map, if it has codes."""
 
-    @property
-    def label_field(self) -> str | None:
-        return self.given.label_field
-
     def format_of(self, input: Any) -> str:
         """The format of an input. It is an error if neither the name nor an option tells it."""
         return format_of(getattr(input, "path", input), self.given.format, self._taken())
@@ -185,7 +181,7 @@ def number_labels(
     The numbers depend on the labels of all inputs, so the inputs are read once more. Those that can
     be read once are spooled for it, as long as `stack` is open.
     """
-    if source.label_field is None:
+    if source.given.label_field is None:
         return source, inputs
     inputs = spooled(inputs, stack)
     labels: set[Any] = set()
@@ -210,6 +206,6 @@ def refuse_pipe(source: TextRows, output: Any) -> None:
     """Raise a ValueError if a table of labels must be written, and the output is a pipe."""
     if source.classes is not None and (hasattr(output, "write") or is_standard(output)):
         raise ValueError(
-            f"the labels in {source.label_field!r} are strings, whose numbers go to a table beside "
-            "the output; write to a file"
+            f"the labels in {source.given.label_field!r} are strings, whose numbers go to a table "
+            "beside the output; write to a file"
         )
