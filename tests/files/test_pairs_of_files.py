@@ -1,5 +1,6 @@
 """`similar_pairs_of_files`: what it returns and refuses, and a run that goes on where one ended."""
 
+import contextlib
 import gzip
 import io
 import json
@@ -17,7 +18,7 @@ from _data.rows import families
 from sparsemaps import CountSketch, MinHash
 from sparsemaps._tools import _output_files
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import Svmlight, Texts, map_files, similar_pairs_of_files
+from sparsemaps.files import Svmlight, Texts, _coded_records, map_files, similar_pairs_of_files
 from sparsemaps.files._results import Results, Steps
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.neighbors import _bands, _hashing
@@ -143,12 +144,11 @@ def records(names):
     return {name for name in names if name.endswith(".json")}
 
 
-def in_parts(monkeypatch):
-    """Search by bands, in several parts."""
-
-    monkeypatch.setattr(_bands, "choose_bands", lambda *given: _bands.Bands(3, 9))
+def in_parts(monkeypatch, n_bands=9, part=150):
+    """Search by bands, in parts of so many rows."""
+    monkeypatch.setattr(_bands, "choose_bands", lambda *given: _bands.Bands(3, n_bands))
     sizes = _hashing.Sizes
-    monkeypatch.setattr(_hashing, "Sizes", lambda **more: sizes(**more, part=150))
+    monkeypatch.setattr(_coded_records, "Sizes", lambda **more: sizes(**more, part=part))
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -187,6 +187,24 @@ def test_a_run_goes_on_where_one_ended(file, tmp_path, monkeypatch, exact):
     assert out.stat().st_mtime_ns == before
     assert similar_pairs_of_files(MINHASH, file, out, resume=False, **how) == found
     assert out.stat().st_mtime_ns > before
+
+
+def test_a_run_that_goes_on_divides_rows_by_the_keys_of_the_first(file, tmp_path, monkeypatch):
+    """With others, rows would be in other parts of a band, and a pair whose part is done already
+    would be lost; there is one band, so no other band finds it."""
+    in_parts(monkeypatch, n_bands=1, part=25)
+    how = {"threshold": 0.6, "recall": 0.5}
+    similar_pairs_of_files(MINHASH, file, tmp_path / "whole.tsv", **how)
+    whole, out = (tmp_path / "whole.tsv").read_bytes(), tmp_path / "out.tsv"
+    assert whole.count(b"\n") > 50
+    n_runs = 0
+    while not out.exists():
+        n_runs += 1
+        with monkeypatch.context() as patch, contextlib.suppress(Killed):
+            n_steps(patch, 8)
+            similar_pairs_of_files(MINHASH, file, out, **how)
+    assert n_runs > 2
+    assert out.read_bytes() == whole
 
 
 @pytest.mark.parametrize("exact", [False, True])
