@@ -21,6 +21,7 @@ from sparsemaps.files import (
 )
 from sparsemaps.files._removed_records import Removals
 from sparsemaps.linear import KernelClassifier
+from sparsemaps.neighbors import _removals
 
 MINHASH = MinHash(n_hashes=64, random_state=0)
 MARK = "\ufeff"
@@ -171,6 +172,26 @@ def test_witnesses_in_several_deliveries(tmp_path, exact):
         wanted[5:] = [19 / 21, 19 / 21]
     assert [line[2] for line in table] == [f"{similarity:.6f}" for similarity in wanted]
     assert not [name for name in os.listdir(tmp_path / "out.stages") if "earlier" in name]
+
+
+def test_estimates_to_earlier_records_among_exact_values(tmp_path, monkeypatch):
+    """A pair of two records comes before that of a record and an earlier one."""
+    monkeypatch.setattr(_removals, "_FIRST_BLOCK", 2)
+    earlier = deliveries(tmp_path)
+    near = "b" + LINES[0][1:]
+    (tmp_path / "in.txt").write_text("".join([OWN[0], OWN[2], OWN[1], near]))
+    dedup(tmp_path / "in.txt", tmp_path / "out", against=earlier, removed=tmp_path / "table",
+          exact=True)  # fmt: skip
+    own, first = (PackedCodes.load(path / "codes.npy").array for path in (
+        tmp_path / "out.stages", earlier[0],
+    ))  # fmt: skip
+    share = (own[3] == first[0]).mean()
+    assert share != (own[2] == own[0]).mean()
+    rows = [line.split("\t")[:3] for line in (tmp_path / "table").read_text().splitlines()[1:]]
+    assert rows == [
+        ["3", "1", f"{19 / 21:.6f}"],
+        ["4", f"{earlier[0]}:1", f"{(share - 2**-8) / (1 - 2**-8):.6f}"],
+    ]
 
 
 def test_an_output_is_no_earlier_delivery(tmp_path):

@@ -280,6 +280,9 @@ def test_what_is_wrong_is_named():
     set_arrays(X, indptr=np.array([0, 20000, 2, 3]))
     with pytest.raises(ValueError, match=r"within the 3 stored entries; entry 1 is 20000"):
         _sparse.sound_csr(X)
+    set_arrays(X, indptr=np.array([0, 2, 1, 3]))
+    with pytest.raises(ValueError, match=r"within the 3 stored entries; entry 2 is 1 after 2"):
+        _sparse.sound_csr(X)
     y = sp.csr_array((np.ones(1), [7], [0, 1]), (1, 9))
     set_arrays(y, indices=np.array([9]))
     with pytest.raises(ValueError, match=r"y has row 0, column 9; allowed are columns 0 to 8"):
