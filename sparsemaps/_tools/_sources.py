@@ -91,8 +91,8 @@ class InputFile:
 
     @property
     def recipe(self) -> list[Any]:
-        """The facts that decide the content, for a later run: path, size, time and range. A copy has
-        another inode."""
+        """The facts that decide the content, for a later run: path, size, time and range. The
+        inode is not one of them, as a copy has another."""
         return [os.path.abspath(self.path), *self._identity[:2], *self._range]
 
     def cut(self, max_bytes: int) -> "list[InputFile]":

@@ -112,7 +112,7 @@ class Earlier(NamedTuple):
     kept: InputFile | None
 
     def load(self) -> PackedCodes:
-        """The codes, of which records that were not kept have no samples."""
+        """The codes. Records that were not kept have no samples there."""
         codes = PackedCodes.load(self.codes)
         if self.kept is None:
             return codes
@@ -270,7 +270,7 @@ def joining_pairs(coded: Coded, search: Search, how: How, steps: Steps) -> tuple
 def near_rows(
     search: Search, coded: Coded, against: Sequence[Earlier], how: How, steps: Steps
 ) -> Array:
-    """The rows that are near a row of an earlier delivery, of which there may be several."""
+    """The rows that are near a row of one of the earlier deliveries."""
     own, near = coded.load(), [np.empty(0, np.int64)]
     for number, one in enumerate(against):
         earlier = one.load()

@@ -252,7 +252,7 @@ def run(
     engine: Engine | None = None,
     share: Share | None = None,
 ) -> Deduplicated:
-    """Run all tasks of a plan; or those of a share, after which the numbers are 0."""
+    """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     check_bool("resume", resume)
     if share is not None:
         check_stage(share, listing(plan), plan.is_shared)

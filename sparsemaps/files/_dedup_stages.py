@@ -126,7 +126,7 @@ def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> int:
 
 
 def _find_near(of: Any, path: str, how: How, steps: Steps) -> int:
-    """Write the rows that are near those of earlier deliveries; returns their number."""
+    """Write the rows that are near a row of earlier deliveries; returns their number."""
     plan, coded = of
     near = near_rows(plan.search, coded, plan.rule.against, how, steps)
     if not steps.is_share:
@@ -162,8 +162,8 @@ def _of_clusters(sizes: Array) -> tuple[int, int]:
 
 
 def _find_stars(of: Any, path: str, how: How) -> int:
-    """Write the number of each record's cluster: a kept record and those that are near it; returns
-    the number of clusters."""
+    """Write the number of each record's cluster: a kept record and the records that are near it;
+    returns the number of clusters."""
     plan, coded = of
     n = coded.n_rows
     found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
@@ -246,8 +246,8 @@ def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) ->
 
 
 def _write_output(of: Any, path: str, how: How) -> list[int]:
-    """Write the records that are kept of some inputs; returns for each input the numbers of its
-    records and of those that are kept."""
+    """Write the records that are kept of some inputs; returns the number of records and the number
+    of kept ones, of each input."""
     source, file_of_kept, own, row, output, against = of
     kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
     selections = []

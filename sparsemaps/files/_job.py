@@ -65,7 +65,8 @@ class Job(NamedTuple):
     n_jobs: int | None
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
-        """The job after a first reading of the inputs, which numbers labels; and what to read."""
+        """The job after a first reading of the inputs, which numbers labels; and the inputs that
+        can still be read."""
         if not isinstance(self.source, TextRows):
             return self, inputs
         source, inputs = number_labels(self.source, inputs, self.n_jobs, stack)
@@ -159,8 +160,7 @@ def coding_job(
     key_field: str | None = None,
     sets_aside: bool = False,
 ) -> Job:
-    """A job that makes codes of records, and what stands beside them: comments of lines, or else
-    checksums."""
+    """A job that makes codes of records, with comments of lines beside them, or else checksums."""
     rows, of_texts = rows_for(map, source)
     rows = rows._replace(sets_aside=sets_aside)
     if isinstance(rows, TextRows):

@@ -116,7 +116,7 @@ INT96 = "use_deprecated_int96_timestamps"
 
 def _check_parquet(inputs: list[Any]) -> None:
     """Raise a ValueError where the rows of Parquet files would not be written as they are, or where
-    those of several cannot stand in one."""
+    the rows of several cannot stand in one."""
     schemas = []
     for input in inputs:
         if hasattr(input, "read") and not input.seekable():
@@ -231,7 +231,7 @@ def _check_instants(input: Any) -> None:
 def _write_groups(
     records: Any, selections: list[Selection], file: IO[bytes], bar: FileProgress
 ) -> None:
-    """Groups of rows, each without those that are not kept."""
+    """The kept rows of each group of rows."""
     parquet = library("pyarrow.parquet", "writing Parquet", "text")
     with ExitStack() as stack:
         writer = None

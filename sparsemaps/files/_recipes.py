@@ -1,4 +1,4 @@
-"""Recipes: what results are made of, as JSON."""
+"""Recipes: the facts that decide results, as JSON."""
 
 import hashlib
 import json

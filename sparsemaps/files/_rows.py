@@ -90,7 +90,7 @@ class InputBlock(NamedTuple):
         return [text.encode("utf-8", "surrogatepass") for text in texts]
 
     def checksums(self) -> Array:
-        """Numbers that differ, but by chance of 2^-32, where what records hold differs."""
+        """Numbers that differ, but by chance of 2^-32, where the contents of records differ."""
         if self.texts is None:
             return np.array([zlib.crc32(one) for one in self._lines()], np.uint32)
         texts = self.texts if isinstance(self.texts, list) else self.texts.to_pylist()
@@ -262,8 +262,8 @@ class LibsvmRows(NamedTuple):
         return InputBlock(X, heads, piece, part.n_lines, one_based, line_of, bad=bad)
 
     def _good(self, piece: bytes) -> tuple[bytes, list[tuple[int, str, bytes]]]:
-        """The lines, of which those that are no rows are empty; and these, if they are set
-        aside."""
+        """The lines, with empty ones in place of lines that are set aside; and the lines that are
+        set aside."""
         if not self.sets_aside or self._error(piece) is None:
             return piece, []
         good, bad = [], []

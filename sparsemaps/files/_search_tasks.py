@@ -3,8 +3,8 @@
 A search of bands has a step for each part of each band of codes; a comparison of all rows has a
 step for each range of rows. What a step finds depends on no other step. The first stage draws the
 keys of hashes and finds rows of equal codes. A task of the second stage makes each n-th step. The
-task that comes next runs the search once more: it finds the results of all steps, and makes those
-that are missing.
+task that comes next runs the search once more: it takes the results that are there, and
+makes the missing ones.
 """
 
 import os

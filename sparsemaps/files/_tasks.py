@@ -1,4 +1,4 @@
-"""The stages of a job, each a list of numbered tasks, and what runs them.
+"""The stages of a job, each a list of numbered tasks, and the engines that run them.
 
 A task has a name, a recipe and a pure function from files to files. Whoever finds a result of an
 equal recipe in the folder does not make it again. So threads, workers of Dask and processes of a
@@ -31,7 +31,7 @@ class How(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A result that is to be made: its name and recipe, and what it is made of."""
+    """A result that is to be made: its name, its recipe, and the values it is made of."""
 
     name: str
     recipe: Any
@@ -187,5 +187,5 @@ def run_share(stages: Iterable[Stage], results: Results, share: Share, how: How)
 
 
 def described(stages: Iterable[tuple[str, int, str]]) -> str:
-    """A line for each stage: its name, the number of its tasks, and what they make."""
+    """A line for each stage: its name, the number of its tasks, and their results."""
     return "".join(f"{name:9}{n:7}  {about}\n" for name, n, about in stages)

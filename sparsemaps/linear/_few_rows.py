@@ -1,4 +1,4 @@
-"""Codes of a few rows or texts, without what would take longer than the row itself."""
+"""Codes of a few rows or texts, without steps that would take longer than the row itself."""
 
 from typing import Any
 
@@ -25,9 +25,9 @@ class FewRows:
             _ = self._encoder.compiled  # which raises here if a parameter is wrong
 
     def codes(self, X: Any) -> Array | None:
-        """The packed codes; None for what must be encoded as many rows are.
+        """The packed codes; None where `X` must be encoded as many rows are.
 
-        That is so where all bits of a row are 0, as such a row may have no samples.
+        That is so for many rows, and where all bits of a row are 0, as it may have no samples.
         """
         if self._vectorizer is not None:
             if not (isinstance(X, list) and 0 < len(X) <= MOST):

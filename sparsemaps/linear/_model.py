@@ -57,7 +57,7 @@ class CodesModel(_sklearn.BaseEstimator):
     def _begin(
         self, X: Any, y: Any, sample_weight: Any, *, classes: bool
     ) -> tuple[PackedCodes, Array, Array | None]:
-        """Check what ``fit`` is given, fit the map, and encode the rows of `X`: codes, labels or
+        """Check the arguments of ``fit``, fit the map, and encode the rows of `X`: codes, labels or
         targets, and weights of rows."""
         _model_checks.check_parameters(self)
         if y is None:
@@ -209,7 +209,7 @@ class CodesModel(_sklearn.BaseEstimator):
         return self._of_codes(self._codes(X), function)
 
     def _explained(self, text: Any, number: int) -> list[tuple[str, float]]:
-        """The n-grams of a text with what each adds to a score."""
+        """The n-grams of a text with the share that each adds to a score."""
         _sklearn.check_is_fitted(self, "map_")
         vectorizer = getattr(self, "vectorizer_", None)
         if vectorizer is None:

@@ -44,7 +44,7 @@ def map_of(model: Any, codes: PackedCodes) -> Any:
         )
     for name, value in model.map.get_params().items():
         if name.rpartition("__")[2] in ("n_jobs", "random_state"):
-            continue  # those of the maps of a product too, whose seeds are not used
+            continue  # also of the maps of a product, whose seeds are not used
         is_computed = isinstance(value, str) and isinstance(found.get(name), float)
         is_simple = value is None or isinstance(value, (str, numbers.Real))
         if is_simple and not is_computed and found.get(name) != value:
@@ -61,7 +61,7 @@ def map_of(model: Any, codes: PackedCodes) -> Any:
 
 
 def refuse_other_codes(model: Any, codes: PackedCodes) -> None:
-    """Raise unless codes are those that the fitted map of a model makes of rows."""
+    """Raise unless codes are as the fitted map of a model makes them."""
     own, other = model.map_.to_config(), dict(codes.config)
     for key in ("class", "parameters", "seed", "scheme"):
         if other.get(key) != own[key]:

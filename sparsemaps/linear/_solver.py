@@ -33,7 +33,7 @@ _LARGEST_WIDTH = 2**31 - 2**4
 
 Watch = Callable[[int, int, int], Any]
 """A function that is called several times a second while problems are solved: with the number of
-models that are solved, of all models, and of passes over the rows so far by those in work."""
+solved models, the number of all models, and the most passes of a model in work."""
 
 
 class Rows(NamedTuple):
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
     targets: Array | None
     """float64, of regression."""
     weights: Array | None
-    """float64, what C is multiplied by; rows of weight 0 do not count. None is 1 for all."""
+    """float64, factors of C; rows of weight 0 do not count. None is 1 for all."""
 
 
 class Solution(NamedTuple):
@@ -101,8 +101,8 @@ def solve(
             return None
 
     def work() -> list[_Group]:
-        """Work on groups for some time, and return those that are solved: at most two, as solved
-        groups take memory until their models are yielded."""
+        """Work on groups for some time, and return the solved ones: at most two, as solved groups
+        take memory until their models are yielded."""
         end, solved = time.monotonic() + _SECONDS, list[_Group]()
         while len(solved) < 2 and (group := take()) is not None:
             not_within = group.turn(0, codes.array, codes.sampled, max_iter)

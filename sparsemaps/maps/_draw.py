@@ -47,7 +47,7 @@ class Draw(ABC):
     `parameters`, all of them; `seed`; `n_columns`, None for any number; `law`; `size`, the number
     of components; and the rule in the error for negative values, None if they are allowed. A
     subclass has ``transform(work)``; and, where the definition here does not suit it,
-    ``prepare()``, which computes once what that needs, and `width`.
+    ``prepare()``, which computes more attributes once, and `width`.
     """
 
     seed: int
@@ -86,7 +86,7 @@ class Draw(ABC):
         vars(self)[name] = value
 
     def prepare(self) -> None:  # noqa: B027 (most draws need nothing more)
-        """Compute what ``transform`` needs beside the parameters."""
+        """Compute attributes that ``transform`` needs beside the parameters."""
 
     @property
     def width(self) -> int:

@@ -142,7 +142,7 @@ class SparseMap(
         return dict(vars(self).get("_learned", {}))
 
     def _parameters_in_use(self) -> dict[str, Any]:
-        """The parameters; those that ``fit`` computed from the data have the computed values."""
+        """The parameters, with the values that ``fit`` computed from the data in their places."""
         names = _names_of_parameters(type(self))
         return {name: getattr(self, name) for name in names} | self.learned_parameters
 
