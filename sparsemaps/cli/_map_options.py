@@ -217,7 +217,7 @@ def add_info(commands: Any) -> None:
     add_path(
         info, "input", metavar="FILE",
         help="LIBSVM file (.gz, .bz2, .xz), output of sparsemaps map (.npy, .npz, and the files "
-        "beside them), index, saved map, or - for standard input",
+        "beside them), index, model, saved map, or - for standard input",
     )  # fmt: skip
     add_n_jobs(info)
     info.set_defaults(run="sparsemaps.cli._map_commands:info")
