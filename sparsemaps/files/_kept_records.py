@@ -217,15 +217,17 @@ def _check_instants(input: Any) -> None:
         _opened(input, **unit) as in_milliseconds,
     ):
         paths = [path for path, kind in _kinds(source) if kind.startswith("INT96")]
-        fields = [
-            field
-            for field in source.schema_arrow
-            if any(f"{path}.".startswith(f"{field.name}.") for path in paths)
-        ]
+        types: dict[str, list[Any]] = {}  # several columns may have one name
+        for field in source.schema_arrow:
+            if any(f"{path}.".startswith(f"{field.name}.") for path in paths):
+                types.setdefault(field.name, []).append(field.type)
         for group in range(source.num_row_groups):
-            for field in fields:
-                times = in_milliseconds.read_row_group(group, [field.name], use_threads=False)
-                times.column(0).cast(field.type)
+            for name, own in types.items():
+                times = in_milliseconds.read_row_group(group, [name], use_threads=False)
+                found = zip(times.column_names, times.columns, strict=True)
+                columns = [column for other, column in found if other == name]
+                for column, kind in zip(columns, own, strict=True):
+                    column.cast(kind)
 
 
 def _write_groups(

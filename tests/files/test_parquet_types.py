@@ -242,6 +242,26 @@ def test_times_that_nanoseconds_do_not_reach_are_refused(tmp_path, year, is_list
     assert [file.name for file in tmp_path.iterdir()] == ["in.parquet"]
 
 
+def test_times_of_each_column_of_a_name_are_looked_at(tmp_path):
+    path, output = str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet")
+    near, far = (
+        pa.array([datetime.datetime(year, 6, 1)], pa.timestamp("us")) for year in (2020, 2300)
+    )
+    texts = pa.array(["text"])
+
+    def write(*columns):
+        table = pa.Table.from_arrays([texts, *columns], names=["text"] + ["t"] * len(columns))
+        parquet.write_table(table, path, use_deprecated_int96_timestamps=True)
+
+    write(texts, near)  # of another type
+    deduplicate_files(None, path, output, source="word:1")
+    assert parquet.ParquetFile(output).read().equals(parquet.ParquetFile(path).read())
+    for columns in ((near, far), (texts, far), (far, near)):
+        write(*columns)
+        with pytest.raises(ValueError, match=r"in.parquet: .* out of bounds timestamp"):
+            deduplicate_files(None, path, output, source="word:1", resume=False)
+
+
 def test_a_file_object_stays_where_it_is(tmp_path):
     path, output = str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet")
     write_int96(path, pa.array([1, 2], pa.timestamp("ns")))
