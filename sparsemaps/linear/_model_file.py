@@ -265,12 +265,16 @@ def _vectorizer_of(config: Any) -> Any:
 
     classes = {name: getattr(text, name) for name in ("HashingVectorizer", "ByteNgrams")}
     parameters = {key: _from_json(value) for key, value in config["parameters"].items()}
-    if isinstance(parameters.get("stop_words"), tuple):
-        parameters["stop_words"] = frozenset(parameters["stop_words"])
+    words = parameters.get("stop_words")
+    is_set = isinstance(words, tuple)
+    if is_set:
+        parameters["stop_words"] = list(words)  # scikit-learn's check, in fit, takes no sets
     vectorizer = classes[config["class"]](**parameters)
     with warnings.catch_warnings():  # of parameters that are not in use, given long ago
         warnings.simplefilter("ignore")
         vectorizer.fit([""])
+    if is_set:
+        vectorizer.stop_words = frozenset(words)
     _refuse_files(vectorizer)
     return vectorizer
 

@@ -19,7 +19,7 @@ from sparsemaps import (
     RandomFourier,
     SignProjection,
 )
-from sparsemaps.linear import KernelClassifier, KernelRegressor, _few_rows
+from sparsemaps.linear import KernelClassifier, KernelRegressor, _few_rows, _model_file
 from sparsemaps.text import ByteNgrams, HashingVectorizer
 
 WORDS = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
@@ -122,6 +122,20 @@ def test_models_of_texts_are_saved(vectorizer, tmp_path):
     assert (again.decision_function(TEXTS) == model.decision_function(TEXTS)).all()
 
 
+def test_a_set_of_stop_words_is_saved_in_order(tmp_path):
+    """The order of a set is another one in each process, and would change the file."""
+    words = frozenset(f"word{n}" for n in range(20)) | {"the", "a"}
+    vectorizer = HashingVectorizer(stop_words=words, norm=None, alternate_sign=False)
+    model = text_model(vectorizer=vectorizer)
+    model.save(tmp_path / "model")
+    again = KernelClassifier.load(tmp_path / "model")
+    assert again.vectorizer.get_params()["stop_words"] == words
+    assert (again.decision_function(TEXTS) == model.decision_function(TEXTS)).all()
+    description, _ = _model_file._read(str(tmp_path / "model"))
+    saved = description["vectorizer"]["parameters"]["stop_words"]["items"]
+    assert saved == sorted(words)
+
+
 def test_another_process_has_the_same_bits(tmp_path):
     model = text_model()
     model.save(tmp_path / "model")
@@ -195,6 +209,8 @@ CHANGES = [
     lambda d: d.update(classes=["V8", ["a", "b"]]),
     lambda d: d.update(classes=["U999999999", ["a", "b"]]),
     lambda d: d["map"]["parameters"].update(n_hashes=2**24),
+    lambda d: d["map"]["parameters"].update(bits=4),
+    lambda d: d["map"]["parameters"].update(n_hashes=32),
     lambda d: d["map"].update({"class": "CountSketch"}),
     lambda d: d["map"].update({"class": "os.system"}),
     lambda d: d["map"].update(scheme=2),
@@ -217,6 +233,37 @@ def test_files_that_were_changed_are_errors(number, tmp_path):
     path = changed(tmp_path / "model", CHANGES[number])
     with pytest.raises(ValueError, match=r"(is damaged|holds a model of version 2)"):
         KernelClassifier.load(path)
+
+
+def test_numbers_of_codes_that_were_changed_are_named(tmp_path):
+    """No map is made of more codes than there are weights."""
+    text_model().save(tmp_path / "model")
+    for change, message in (
+        (lambda d: d.update(bits=7), "its weights are not those of its codes"),
+        (lambda d: d.update(n_codes=63), "its weights are not those of its codes"),
+        (lambda d: d["map"]["parameters"].update(n_hashes=65), "its map has another number of co"),
+        (lambda d: d["map"]["parameters"].update(bits=9), "its map has other codes"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            KernelClassifier.load(changed(tmp_path / "model", change))
+
+
+def test_weights_of_several_pieces(tmp_path, monkeypatch):
+    X, y, _ = rows()
+    model = KernelClassifier(MinHash(n_hashes=8, bits=3, random_state=0), random_state=0).fit(X, y)
+    for n_bytes in (10**6, 1000):
+        monkeypatch.setattr(_model_file, "_WRITTEN_BYTES", n_bytes)
+        model.save(tmp_path / str(n_bytes))
+    assert model.coef_.nbytes > 3 * 1000
+    assert (tmp_path / "1000").read_bytes() == (tmp_path / str(10**6)).read_bytes()
+    again = KernelClassifier.load(tmp_path / "1000")
+    assert (again.decision_function(X) == model.decision_function(X)).all()
+
+
+def test_names_of_compressed_files_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"model\.gz: a model is mapped into memory, and is not"):
+        text_model().save(tmp_path / "model.gz")
+    assert not list(tmp_path.iterdir())
 
 
 def damaged(data, rng):
