@@ -58,6 +58,29 @@ def test_tables_are_saved(index, tmp_path, mmap_mode, grown):
     np.testing.assert_array_equal(packed.sampled, index.codes_.sampled)
 
 
+def test_tables_are_made_before_they_are_saved(tmp_path):
+    """If a radius needs them; whoever opens the file does not make them."""
+    path = tmp_path / "index.npy"
+    for radius in (None, 1 - THRESHOLD):
+        index = new_index(radius=radius).fit(X[:2000])
+        index.save(path)
+        assert has_tables(KernelNeighbors.load(path)) == (radius is not None)
+
+
+def test_tables_that_have_room_for_more_rows_are_saved(tmp_path):
+    index = new_index(radius=1 - THRESHOLD)
+    new = index.insert_new(X[:1500], threshold=THRESHOLD)
+    (block,) = index._kept.state.blocks
+    assert len(block.tables.links) > index.n_samples_fit_ == new.sum()
+    index.save(tmp_path / "index.npy")
+    loaded = KernelNeighbors.load(tmp_path / "index.npy")
+    assert len(loaded._kept.state.blocks[0].tables.links) == new.sum()
+    found, expected = (
+        pairs_of(one.radius_neighbors_graph(X[:1500], mode="distance")) for one in (loaded, index)
+    )
+    assert found == expected
+
+
 def test_a_loaded_index_grows_and_the_file_stays(path, index):
     content = path.read_bytes()
     loaded = KernelNeighbors.load(path)

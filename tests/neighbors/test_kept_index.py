@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from _data.index_rows import (
     MAP,
     N_HASHES,
@@ -241,6 +242,19 @@ def test_nearest_rows_of_a_grown_index(algorithm):
             assert same.all() if algorithm == "auto" else same.mean() > 0.99
     few = new_index().fit(X[:3]).partial_fit(X[3:5])
     assert sorted(few.kneighbors(X[10:11], 5, return_distance=False)[0]) == [0, 1, 2, 3, 4]
+
+
+def test_queries_with_one_row_too_few_within_the_radius():
+    """They are compared with all rows, by "lsh" too."""
+    columns = np.arange(40) + 100 * np.arange(8)[:, None]
+    columns[:3] = columns[0]  # of one query, three rows are near; of the others, one
+    rows = sp.csr_array((np.ones(320), columns.ravel(), np.arange(9) * 40), (8, 10**3))
+    indexes = [new_index(radius=0.25, algorithm=name).fit(rows) for name in ("lsh", "brute")]
+    for k in (1, 2, 3, 4):
+        found, expected = (index.kneighbors(rows, k) for index in indexes)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert (found[1] >= 0).all()
 
 
 # ---- any order of operations ---------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 
 from sparsemaps.text import iter_records
 from sparsemaps.text._fields import Fields
-from sparsemaps.text._line_records import read_good_lines
+from sparsemaps.text._line_records import raw_lines, read_good_lines, read_lines
 
 
 def texts_of(content, format):
@@ -30,6 +30,20 @@ def test_a_mark_may_begin_a_file_only(format):
     good = 3 if format == "txt" else 1
     assert len(batch.texts) == good
     assert [number for number, _, _ in batch.bad] == list(range(good, 3))
+
+
+@pytest.mark.parametrize("format", ["txt", "jsonl"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("first", [b"", b"\n", b" \t\n"])
+@pytest.mark.parametrize(
+    "rest", [b"", b'{"text": "a"}\n', b'\r\n{"text": "a"}\n \n\n{"text": "b"}']
+)
+def test_raw_lines_are_those_of_the_records(format, mark, first, rest):
+    """Of a piece that begins a file, with blank lines and a mark."""
+    piece = mark + first + rest
+    records = read_lines(piece, format, Fields("text", None, None, records=True), True)
+    assert raw_lines(piece, format, True) == records.records
+    assert len(records.records) == len(records.texts)
 
 
 def test_bytes_of_batches_are_those_of_the_file():
