@@ -265,7 +265,7 @@ def _vectorizer_of(config: Any) -> Any:
 
     classes = {name: getattr(text, name) for name in ("HashingVectorizer", "ByteNgrams")}
     parameters = {key: _from_json(value) for key, value in config["parameters"].items()}
-    words = parameters.get("stop_words")
+    words: Any = parameters.get("stop_words")
     is_set = isinstance(words, tuple)
     if is_set:
         parameters["stop_words"] = list(words)  # scikit-learn's check, in fit, takes no sets
