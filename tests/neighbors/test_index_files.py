@@ -47,6 +47,7 @@ def test_tables_are_saved(index, tmp_path, mmap_mode, grown):
     loaded = KernelNeighbors.load(tmp_path / "index.npy", mmap_mode=mmap_mode)
     before = loaded._kept.state
     assert before.bands == index._kept.state.bands
+    assert before.target == index._kept.state.target
     assert isinstance(before.blocks[0].tables.links, np.memmap) == (mmap_mode is not None)
     expected = pairs_of(index.radius_neighbors_graph(X, mode="distance"))
     assert pairs_of(loaded.radius_neighbors_graph(X, mode="distance")) == expected

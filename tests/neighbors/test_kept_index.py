@@ -124,10 +124,11 @@ def test_insert_new_row_by_row_adds_the_rows_that_removals_keeps(rerank):
     assert 30 < len(found.removed) < 270
 
 
-def test_a_row_that_was_not_added_keeps_no_other_out():
+@pytest.mark.parametrize("algorithm", ["auto", "brute"])
+def test_a_row_that_was_not_added_keeps_no_other_out(algorithm):
     """The second is like the first, and the third like the second only."""
     chain = np.stack([np.isin(np.arange(40), range(k, k + 30)) for k in (0, 5, 10)]) * 1.0
-    index = KernelNeighbors(MinHash(n_hashes=4096, random_state=0))
+    index = KernelNeighbors(MinHash(n_hashes=4096, random_state=0), algorithm=algorithm)
     assert index.insert_new(chain, threshold=0.6).tolist() == [True, False, True]
 
 
@@ -255,6 +256,27 @@ def test_queries_with_one_row_too_few_within_the_radius():
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)
         assert (found[1] >= 0).all()
+
+
+@pytest.mark.parametrize("with_tables", [False, True])
+def test_removed_rows_among_added_ones(with_tables):
+    """They are the rows of these numbers, and stay away when the block of added rows grows."""
+    index = new_index(radius=1 - THRESHOLD).fit(X[:1500])
+    if with_tables:
+        index.radius_neighbors(X[:1])
+    removed = [3, 1503, 1510]
+    index.partial_fit(X[1500:1600]).remove(removed).partial_fit(X[1600:4000])
+    assert has_tables(index) == with_tables
+    expected = A.sampled[:4000].copy()
+    assert expected[removed].all()
+    expected[removed] = False
+    np.testing.assert_array_equal(index.codes_.sampled, expected)
+    found = index.radius_neighbors(X[:4000], 1e-9, return_distance=False)
+    assert [row in one for row, one in enumerate(found)] == expected.tolist()
+    empty = np.flatnonzero(~A.sampled[1500:4000]) + 1500
+    assert len(empty) > 5
+    i, j, _ = index.similar_pairs(0.99)
+    assert not np.isin([*i, *j], [*empty, *removed]).any()
 
 
 # ---- any order of operations ---------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The index of rows: what a full sort of the exact kernel gives."""
 
 import functools
+import itertools
 import pickle
 import tracemalloc
 import zipfile
@@ -21,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 
 from sparsemaps import KernelProduct, MinHash, RandomFourier, SignProjection, codes
 from sparsemaps.codes._packed import open_file
-from sparsemaps.neighbors import KernelNeighbors, _exact, _index_search
+from sparsemaps.neighbors import KernelNeighbors, _exact, _index_search, similar_pairs
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "brute", "lsh"])
@@ -84,6 +85,51 @@ def test_radius_neighbors(algorithm):
     assert without.diagonal().sum() == 0
     assert without.nnz == expected.nnz - A.sampled.sum()
     assert (without != without.T).nnz == 0
+
+
+def test_rows_of_which_more_are_equal_than_neighbours_are_asked_for():
+    """The first are the neighbours, also where the row itself is not among them."""
+    index = index_of(np.ones((6, 4)))
+    found = index.kneighbors(n_neighbors=2, return_distance=False)
+    assert found.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1], [0, 1]]
+
+
+def test_graphs_have_no_neighbours_of_rows_without_samples():
+    X = np.eye(6)[[0, 0, 1, 2, 2, 2]]
+    X[2] = 0
+    index = index_of(X, radius=0.5, n_neighbors=1)
+    graph = index.kneighbors_graph(X, 2)
+    assert np.diff(graph.indptr).tolist() == [2, 2, 0, 2, 2, 2]
+    assert graph.indices.min() >= 0
+    assert 2 not in graph.indices
+
+
+def test_graphs_of_transform_ascend():
+    X = families(200)
+    index = index_of(X, radius=0.6)
+    graph = index.transform(X)
+    ends = graph.indptr
+    for first, last in itertools.pairwise(ends):
+        assert (np.diff(graph.data[first:last]) >= 0).all()
+    by_number = index.radius_neighbors_graph(X, mode="distance")
+    assert (graph.data != by_number.data).any()
+    assert abs(graph - by_number).max() == 0
+
+
+@pytest.mark.parametrize("parts", [[300], [150, 300]])
+def test_distances_of_kernels_that_counts_do_not_give(parts):
+    X = families(300)
+    product = KernelProduct(maps=RERANKED[-1].maps, random_state=0)
+    index = KernelNeighbors(product, radius=0.7)
+    for first, last in itertools.pairwise([0, *parts]):
+        index.partial_fit(X[first:last])
+    some = np.arange(299, 0, -3)
+    queries = index.map_.encode(X[some], packed=True)
+    i, j, similarity = similar_pairs(queries, 0.3, other=index.codes_, recall=1)
+    graph = index.radius_neighbors_graph(X[some], mode="distance").tocoo()
+    assert len(i) > len(some)
+    np.testing.assert_array_equal([graph.row, graph.col], [i, j])
+    np.testing.assert_allclose(graph.data, 1 - similarity, atol=1e-12)
 
 
 def pairs_of_similarity(shared, n_pairs=300, n_members=40, seed=0):
@@ -291,6 +337,10 @@ def with_header(path, text):
             lambda path: with_rows(path, shape=np.array([1, 5]), indptr=np.array([0, 0])),
             "must have the 600 rows of the index, got 1",
         ),
+        (
+            lambda path: with_rows(path, shape=np.array([601, 5]), indptr=np.zeros(602, int)),
+            "must have the 600 rows of the index, got 601",
+        ),
         (lambda path: Path(f"{path}.rows.npz").write_bytes(b"PK"), "no sound sparse matrix"),
         (lambda path: with_header(path, b"(" * 60_000), "no sound sparse matrix"),
         (lambda path: with_header(path, b"{'descr': " + b"[" * 3000), "no sound sparse matrix"),
@@ -345,6 +395,7 @@ def test_files_and_pickles(rerank, tmp_path):
         for one, two in zip(index.kneighbors(X), other.kneighbors(X), strict=True):
             np.testing.assert_array_equal(one, two)
         assert other.rerank == rerank
+        assert other.n_features_in_ == index.n_features_in_ == X.shape[1]
         other.partial_fit(X[:5]).remove(7)
     whole = (tmp_path / "index.npy").read_bytes()
     (tmp_path / "index.npy").write_bytes(whole[:-1])
