@@ -77,12 +77,13 @@ class TextRows(NamedTuple):
 
     def records(self, piece: Any) -> list[bytes]:
         """The lines that are records. Rows of Parquet are taken by groups, and not here."""
-        text = piece.text
-        if self.sets_aside:
-            bad = {number for number, _, _ in self._records(piece)[0].bad}
-            lines = enumerate(io.BytesIO(text)) if bad else ()
-            text = b"".join(line for number, line in lines if number not in bad) if bad else text
-        return _line_records.raw_lines(text, piece.format, piece.is_first)
+        text, is_first = piece.text, piece.is_first
+        bad = {n for n, _, _ in self._records(piece)[0].bad} if self.sets_aside else set()
+        if bad:
+            lines = enumerate(io.BytesIO(text))
+            text = b"".join(line for number, line in lines if number not in bad)
+            is_first = is_first and 0 not in bad
+        return _line_records.raw_lines(text, piece.format, is_first)
 
     def good_rows(self, rows: Any) -> Array:
         """Which rows of a table of Parquet are records."""
@@ -154,7 +155,8 @@ class _Lines(NamedTuple):
 def _line_of(piece: Any, row: int) -> int:
     """The line of a record; records are numbered from 0, lines from 1."""
     if isinstance(piece, _Lines) and piece.format == "jsonl":
-        lines = (n for n, line in enumerate(piece.text.split(b"\n"), 1) if line.strip())
+        text = piece.text.removeprefix(_line_records.MARK) if piece.is_first else piece.text
+        lines = (n for n, line in enumerate(text.split(b"\n"), 1) if line.strip())
         return next(n for record, n in enumerate(lines) if record == row)
     return row + 1
 

@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from sparsemaps.files._text_rows import _line_of, _Lines
 from sparsemaps.text import iter_records
 from sparsemaps.text._fields import Fields
 from sparsemaps.text._line_records import raw_lines, read_good_lines, read_lines
@@ -51,3 +52,12 @@ def test_bytes_of_batches_are_those_of_the_file():
     batches = list(iter_records(io.BytesIO(content), format="txt", batch_bytes=1))
     assert len(batches) == 5
     assert sum(batch.n_bytes for batch in batches) == len(content)
+
+
+@pytest.mark.parametrize(("mark", "is_first"), [(b"", True), (b"", False), (b"\xef\xbb\xbf", True)])
+@pytest.mark.parametrize("first", [b"", b"\n", b" \r\n"])
+def test_lines_of_records_after_a_mark(mark, is_first, first):
+    """A line of a mark alone is no record where the file begins."""
+    piece = _Lines(mark + first + b'{"text": "a"}\n\n{"text": "b"}\n', "jsonl", is_first)
+    n_before = len(first.splitlines())
+    assert [_line_of(piece, row) for row in (0, 1)] == [n_before + 1, n_before + 3]

@@ -1,6 +1,11 @@
 /* Another thread may change values and indices meanwhile. Therefore indices are read once, and the
  * group's arrays are addressed only by what was computed from a copy of them. */
 
+INLINE float NAME(logarithm)(VALUE value, double power)
+{
+    return (float)(power * log_f64(fabs((double)value)));
+}
+
 static void NAME(take_logarithms)(const VALUE *restrict values, ptrdiff_t n, double power,
                                   float *restrict out)
 {
@@ -9,9 +14,9 @@ static void NAME(take_logarithms)(const VALUE *restrict values, ptrdiff_t n, dou
     ptrdiff_t i = 0;
     for (; i + STEP <= n; i += STEP)
         for (int j = 0; j < STEP; j++)
-            out[i + j] = (float)(power * log_f64(fabs((double)values[i + j])));
+            out[i + j] = NAME(logarithm)(values[i + j], power);
     for (; i < n; i++)
-        out[i] = (float)(power * log_f64(fabs((double)values[i])));
+        out[i] = NAME(logarithm)(values[i], power);
 }
 
 static void NAME(gather_row)(const void *any_values, const void *any_indices, int64_t start,
