@@ -77,13 +77,12 @@ class TextRows(NamedTuple):
 
     def records(self, piece: Any) -> list[bytes]:
         """The lines that are records. Rows of Parquet are taken by groups, and not here."""
-        text, is_first = piece.text, piece.is_first
-        bad = {n for n, _, _ in self._records(piece)[0].bad} if self.sets_aside else set()
-        if bad:
-            lines = enumerate(io.BytesIO(text))
-            text = b"".join(line for number, line in lines if number not in bad)
-            is_first = is_first and 0 not in bad
-        return _line_records.raw_lines(text, piece.format, is_first)
+        text = piece.text
+        if self.sets_aside:
+            bad = {number for number, _, _ in self._records(piece)[0].bad}
+            lines = enumerate(io.BytesIO(text)) if bad else ()
+            text = b"".join(line for number, line in lines if number not in bad) if bad else text
+        return _line_records.raw_lines(text, piece.format, piece.is_first)
 
     def good_rows(self, rows: Any) -> Array:
         """Which rows of a table of Parquet are records."""

@@ -122,15 +122,6 @@ def test_rows_of_parquet(tmp_path):
         deduplicate_files(MINHASH, tmp_path / "in.parquet", tmp_path / "none.parquet", **how)
 
 
-def test_a_mark_after_a_bad_line_is_a_text(tmp_path):
-    """Only where the file begins, a byte order mark is none."""
-    (tmp_path / "in.txt").write_bytes(b"\xff\n\xef\xbb\xbf")
-    how = {"source": Texts("char:1"), "bad_records": tmp_path / "aside"}
-    done = deduplicate_files(None, tmp_path / "in.txt", tmp_path / "out", **how)
-    assert (done.n_records, done.n_kept, done.n_bad) == (1, 1, 1)
-    assert (tmp_path / "out").read_bytes() == b"\xef\xbb\xbf"
-
-
 def test_files_without_a_good_record(tmp_path):
     (tmp_path / "in.jsonl").write_bytes(b"x\n[]\n\n")
     done = deduplicate_files(
