@@ -5,7 +5,7 @@ import pytest
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.codes import PackedCodes
-from sparsemaps.codes._packed import save_blocks
+from sparsemaps.codes._packed import CodesOfFiles, save_blocks
 from sparsemaps.text import HashingVectorizer
 
 X = np.random.default_rng(0).random((60, 20)) < 0.2
@@ -102,7 +102,7 @@ def test_files_of_texts_and_of_a_matrix_are_files_of_texts(tmp_path):
     paths = [str(tmp_path / name) for name in ("matrix.npy", "texts.npy")]
     of_matrix.save(paths[0])
     of_texts.save(paths[1])
-    save_blocks(tmp_path / "both.npy", [PackedCodes.load(path, mmap_mode="r") for path in paths])
+    save_blocks(tmp_path / "both.npy", CodesOfFiles(paths))
     found = PackedCodes.load(tmp_path / "both.npy")
     expected = PackedCodes.concatenate([of_matrix, of_texts])
     assert_same(found, expected)
