@@ -97,6 +97,10 @@ class Fields:
         self.check_lengths([text])
         label = None if self.label is None else self.check_label(_field(record, self.label))
         id = None if self.id is None else self.check_id(_field(record, self.id))
+        if isinstance(id, float) and abs(id) >= 2**63:  # readers of JSON round larger integers
+            raise BadRecord(
+                f"a string or a number of at most 64 bits in the field {self.id!r}", "a larger one"
+            )
         key = None if self.key is None else self.check_key(record.get(self.key))
         into.texts.append(text)
         if label is not None:
@@ -138,12 +142,8 @@ class Fields:
         return float(key)
 
     def check_id(self, id: Any, place: str = "field") -> Any:
-        """An id as it stands. Readers of JSON round integers of more than 64 bits to floats."""
+        """An id as it stands."""
         _check_scalar(id, self.id, place)
-        if place == "field" and isinstance(id, float) and abs(id) >= 2**63:
-            raise BadRecord(
-                f"a string or a number of at most 64 bits in the field {self.id!r}", "a larger one"
-            )
         return id
 
 
