@@ -3,7 +3,6 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +88,8 @@ def solve(
         return
 
     unbegun, waiting = deque(range(n_groups)), deque[_Group]()
+    passes = dict[_Group, int]()  # of the groups that have begun and are not solved
+    n_solved = 0
 
     def take() -> _Group | None:
         """Return a group that no thread has. The last ones take turns, so that the threads end
@@ -100,28 +101,31 @@ def solve(
         except IndexError:
             return None
 
-    def work() -> list[_Group]:
-        """Work on groups for some time, and return the solved ones: at most two, as solved groups
-        take memory until their models are yielded."""
-        end, solved = time.monotonic() + _SECONDS, list[_Group]()
-        while len(solved) < 2 and (group := take()) is not None:
+    def work() -> list[tuple[int, Solution]]:
+        """Work on groups for some time, or until one is solved: solutions take memory until they
+        are yielded."""
+        end = time.monotonic() + _SECONDS
+        while (group := take()) is not None:
             not_within = group.turn(0, codes.array, codes.sampled, max_iter)
-            while group.goes_on and time.monotonic() < end:
-                not_within = group.turn(0, codes.array, codes.sampled, max_iter)
-            if group.goes_on:
-                waiting.append(group)
+            if not group.goes_on:
+                passes.pop(group, None)
+                group.going = not_within
+                return list(group.solutions())
+            passes[group] = group.n_passes()
+            waiting.append(group)
+            if time.monotonic() > end:
                 break
-            group.going = not_within
-            solved.append(group)
-        return solved
+        return []
 
-    n_solved = 0
-    while unbegun or waiting:
-        for group in chain.from_iterable(_threads.stream(work, [()] * n_jobs, n_jobs)):
-            n_solved += len(group.numbers)
-            yield from group.solutions()
+    def calls() -> Iterator[tuple[()]]:
+        while n_solved < n_models:
+            yield ()
+
+    for solutions in _threads.stream(work, calls(), n_jobs):
+        n_solved += len(solutions)
+        yield from solutions
         if watch is not None:
-            watch(n_solved, n_models, max((group.n_passes() for group in waiting), default=0))
+            watch(n_solved, n_models, max(passes.copy().values(), default=0))
 
 
 def _cuts(n_models: int, n_jobs: int) -> list[int]:

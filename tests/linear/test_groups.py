@@ -1,5 +1,7 @@
 """Classes that are trained together, and the threads that train them."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -27,52 +29,35 @@ def test_groups_of_models(n_models):
 
 
 class Count:
-    """The largest number of groups that have begun and whose models are not yielded."""
+    """The groups that have begun and are not solved, and the largest number of them."""
 
     def __init__(self):
-        self.alive, self.most = set(), 0
+        self.groups, self.most = set(), 0
 
     def begin(self, group):
-        self.alive.add(group)
-        self.most = max(self.most, len(self.alive))
+        self.groups.add(group)
+        self.most = max(self.most, len(self.groups))
 
 
-def counted(monkeypatch):
-    """The count of groups from here on."""
+def counted(monkeypatch, n_together=1):
+    """The count of groups from here on. The first `n_together` ones wait for each other."""
     count = Count()
+    barrier = threading.Barrier(n_together, timeout=60)
 
     class Group(_solver._Group):
         def turn(self, *arguments):
+            is_new = self not in count.groups
             count.begin(self)
+            if is_new and self.numbers[0] < n_together * kernel.most_models:
+                barrier.wait()
             return super().turn(*arguments)
 
         def solutions(self):
-            count.alive.discard(self)
+            count.groups.discard(self)
             return super().solutions()
 
     monkeypatch.setattr(_solver, "_Group", Group)
     return count
-
-
-def test_threads_take_turns_and_change_no_bit(monkeypatch):
-    """20 classes in turns of a few rows. Of three groups for each thread at most, some are solved
-    and their models are not yielded yet."""
-    monkeypatch.setattr(_solver, "_TURN_CODES", 2**10)
-    monkeypatch.setattr(_solver, "_SECONDS", 1e-4)
-    rng = np.random.default_rng(0)
-    X, y = rng.gamma(0.5, size=(200, 12)), rng.integers(0, 20, 200)
-    map = ConsistentWeightedSampling(n_hashes=50, bits=4, random_state=0)
-    count = counted(monkeypatch)
-    found = []
-    for n_jobs in (1, 2, 3, 30):
-        count.most = 0
-        model = KernelClassifier(map, random_state=0, n_jobs=n_jobs).fit(X, y)
-        found.append((model.coef_, model.intercept_, model.n_iter_))
-        assert count.most <= 3 * n_jobs
-    for coef, intercept, n_iter in found[1:]:
-        assert (coef == found[0][0]).all()
-        assert (intercept == found[0][1]).all()
-        assert n_iter == found[0][2]
 
 
 def rows_and_classes(n_classes):
@@ -83,12 +68,45 @@ def rows_and_classes(n_classes):
 MAP = ConsistentWeightedSampling(n_hashes=50, bits=4, random_state=0)
 
 
-def test_solved_groups_do_not_wait(monkeypatch):
-    """All 13 groups are solved sooner than threads are to be asked."""
+def test_threads_take_turns_and_change_no_bit(monkeypatch):
+    """20 classes in turns of a few rows. A thread has one group, and there are fewer than one more
+    for each thread."""
+    monkeypatch.setattr(_solver, "_TURN_CODES", 2**10)
+    monkeypatch.setattr(_solver, "_SECONDS", 1e-4)
+    X, y = rows_and_classes(20)
+    count = counted(monkeypatch)
+    found = []
+    for n_jobs in (1, 2, 3, 30):
+        count.most = 0
+        model = KernelClassifier(MAP, random_state=0, n_jobs=n_jobs).fit(X, y)
+        found.append((model.coef_, model.intercept_, model.n_iter_))
+        assert count.most < 2 * n_jobs
+    for coef, intercept, n_iter in found[1:]:
+        assert (coef == found[0][0]).all()
+        assert (intercept == found[0][1]).all()
+        assert n_iter == found[0][2]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 60.0])
+def test_the_last_groups_take_turns(monkeypatch, seconds):
+    """Of three groups and two threads, the third begins before one of the others is solved."""
+    monkeypatch.setattr(_solver, "_TURN_CODES", 2**10)
+    monkeypatch.setattr(_solver, "_SECONDS", seconds)
+    count = counted(monkeypatch, n_together=2)
+    KernelClassifier(MAP, random_state=0, n_jobs=2).fit(*rows_and_classes(12))
+    assert count.most == 3
+
+
+def test_solutions_are_yielded_one_group_after_the_other(monkeypatch):
+    """Groups of 50 classes, 2 and then 4 each, are solved sooner than signals are to be handled."""
     monkeypatch.setattr(_solver, "_SECONDS", 60.0)
     count = counted(monkeypatch)
-    KernelClassifier(MAP, random_state=0).fit(*rows_and_classes(52))
-    assert count.most == 2
+    model = KernelClassifier(MAP, random_state=0)
+    told = []
+    model._watch = lambda n_solved, *_: told.append(n_solved)
+    model.fit(*rows_and_classes(52))
+    assert count.most == 1
+    assert told == list(range(2, 51, 4))
 
 
 def test_what_a_fit_tells(monkeypatch):
