@@ -80,20 +80,23 @@ def inputs(tmp_path_factory):
 
 
 @pytest.fixture
-def short_ranges(monkeypatch):
-    """A function that lets the ranges of inputs, of which each task makes codes, be so short."""
+def set_limits(monkeypatch):
+    """A function that sets limits of a module, such as the rows of a block, by their names."""
 
-    def set_bytes(n_bytes):
-        monkeypatch.setattr(_coded_records, "RANGE_BYTES", n_bytes)
+    def set_limits(module, **limits):
+        for name, value in limits.items():
+            monkeypatch.setattr(module, name, value)
 
-    return set_bytes
+    return set_limits
 
 
 @pytest.fixture
-def short_calls(monkeypatch):
+def short_ranges(set_limits):
+    """A function that lets the ranges of inputs, of which each task makes codes, be so short."""
+    return lambda n_bytes: set_limits(_coded_records, RANGE_BYTES=n_bytes)
+
+
+@pytest.fixture
+def short_calls(set_limits):
     """A function that lets a call of a kernel compare so few bits of codes."""
-
-    def set_bits(n_bits):
-        monkeypatch.setattr(_packed, "_CALL_BITS", n_bits)
-
-    return set_bits
+    return lambda n_bits: set_limits(_packed, _CALL_BITS=n_bits)

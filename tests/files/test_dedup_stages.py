@@ -179,9 +179,9 @@ def test_codes_are_those_of_all_inputs(folder, tmp_path):
     np.testing.assert_array_equal(codes.sizes, [len(one) for one in SETS])
 
 
-def test_more_records_than_are_numbered(folder, tmp_path, monkeypatch):
+def test_more_records_than_are_numbered(folder, tmp_path, set_limits):
     """They are refused before they are searched; codes stay."""
-    monkeypatch.setattr(_dedup_stages, "LARGEST_INT32", 299)
+    set_limits(_dedup_stages, LARGEST_INT32=299)
     with pytest.raises(ValueError, match="the number of records must be from 0 to 299, got 300"):
         deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
     assert not (tmp_path / "out").exists()

@@ -58,9 +58,9 @@ def test_one_output_for_each_input(folder, tmp_path):
 
 
 @pytest.mark.parametrize("small_bytes", [0, 3500, 2**23])
-def test_threads_over_small_files(folder, tmp_path, monkeypatch, capsys, small_bytes):
+def test_threads_over_small_files(folder, tmp_path, set_limits, capsys, small_bytes):
     """Large files one by one, small ones in a thread each: the same outputs."""
-    monkeypatch.setattr(_tasks, "_SMALL_BYTES", small_bytes)
+    set_limits(_tasks, _SMALL_BYTES=small_bytes)
     sizes = [path.stat().st_size for path in folder.iterdir()]
     assert min(sizes) < 3500 < max(sizes)
     map_files(cws(), folder, f"{tmp_path}/one/")

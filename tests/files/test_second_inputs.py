@@ -174,9 +174,9 @@ def test_witnesses_in_several_deliveries(tmp_path, exact):
     assert not [name for name in os.listdir(tmp_path / "out.stages") if "earlier" in name]
 
 
-def test_estimates_to_earlier_records_among_exact_values(tmp_path, monkeypatch):
+def test_estimates_to_earlier_records_among_exact_values(tmp_path, set_limits):
     """A pair of two records comes before that of a record and an earlier one."""
-    monkeypatch.setattr(_removals, "_FIRST_BLOCK", 2)
+    set_limits(_removals, _FIRST_BLOCK=2)
     earlier = deliveries(tmp_path)
     near = "b" + LINES[0][1:]
     (tmp_path / "in.txt").write_text("".join([OWN[0], OWN[2], OWN[1], near]))

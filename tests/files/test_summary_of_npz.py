@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sparsemaps._tools import _array_files
 from sparsemaps.files import _summary
 
 
@@ -70,8 +71,8 @@ def test_members_that_do_not_fit(tmp_path, changed, expected):
         summary(tmp_path, **changed)
 
 
-def test_ends_of_rows_that_fall_between_two_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("sparsemaps._tools._array_files._STEP", 2)
+def test_ends_of_rows_that_fall_between_two_blocks(tmp_path, set_limits):
+    set_limits(_array_files, _STEP=2)
     with pytest.raises(ValueError, match="expected numbers that ascend from 0"):
         summary(tmp_path, indptr=member(np.array([0, 3, 1, 3])))
     assert "entries  3 (1.0 a row)" in summary(tmp_path)

@@ -68,11 +68,10 @@ def rows_and_classes(n_classes):
 MAP = ConsistentWeightedSampling(n_hashes=50, bits=4, random_state=0)
 
 
-def test_threads_take_turns_and_change_no_bit(monkeypatch):
+def test_threads_take_turns_and_change_no_bit(monkeypatch, set_limits):
     """20 classes in turns of a few rows. A thread has one group, and there are fewer than one more
     for each thread."""
-    monkeypatch.setattr(_solver, "_TURN_CODES", 2**10)
-    monkeypatch.setattr(_solver, "_SECONDS", 1e-4)
+    set_limits(_solver, _TURN_CODES=2**10, _SECONDS=1e-4)
     X, y = rows_and_classes(20)
     count = counted(monkeypatch)
     found = []
@@ -88,18 +87,17 @@ def test_threads_take_turns_and_change_no_bit(monkeypatch):
 
 
 @pytest.mark.parametrize("seconds", [0.0, 60.0])
-def test_the_last_groups_take_turns(monkeypatch, seconds):
+def test_the_last_groups_take_turns(monkeypatch, set_limits, seconds):
     """Of three groups and two threads, the third begins before one of the others is solved."""
-    monkeypatch.setattr(_solver, "_TURN_CODES", 2**10)
-    monkeypatch.setattr(_solver, "_SECONDS", seconds)
+    set_limits(_solver, _TURN_CODES=2**10, _SECONDS=seconds)
     count = counted(monkeypatch, n_together=2)
     KernelClassifier(MAP, random_state=0, n_jobs=2).fit(*rows_and_classes(12))
     assert count.most == 3
 
 
-def test_solutions_are_yielded_one_group_after_the_other(monkeypatch):
+def test_solutions_are_yielded_one_group_after_the_other(monkeypatch, set_limits):
     """Groups of 50 classes, 2 and then 4 each, are solved sooner than signals are to be handled."""
-    monkeypatch.setattr(_solver, "_SECONDS", 60.0)
+    set_limits(_solver, _SECONDS=60.0)
     count = counted(monkeypatch)
     model = KernelClassifier(MAP, random_state=0)
     told = []
@@ -109,9 +107,8 @@ def test_solutions_are_yielded_one_group_after_the_other(monkeypatch):
     assert told == list(range(2, 51, 4))
 
 
-def test_what_a_fit_tells(monkeypatch):
-    monkeypatch.setattr(_solver, "_TURN_CODES", 2**10)
-    monkeypatch.setattr(_solver, "_SECONDS", 0.0)
+def test_what_a_fit_tells(set_limits):
+    set_limits(_solver, _TURN_CODES=2**10, _SECONDS=0.0)
     model = KernelClassifier(MAP, random_state=0, n_jobs=2)
     told = []
     model._watch = lambda *numbers: told.append(numbers)
@@ -124,11 +121,11 @@ def test_what_a_fit_tells(monkeypatch):
     assert 1 < max(n_passes) <= model.n_iter_
 
 
-def test_what_a_fit_tells_of_blocks(monkeypatch, tmp_path):
+def test_what_a_fit_tells_of_blocks(set_limits, tmp_path):
     X, y = rows_and_classes(3)
     codes = MAP.fit(X).encode(X, packed=True)
     codes.save(tmp_path / "codes")
-    monkeypatch.setattr(_solver, "BLOCK_BYTES", codes.array.nbytes // 3)
+    set_limits(_solver, BLOCK_BYTES=codes.array.nbytes // 3)
     model = KernelClassifier(MAP, random_state=0)
     told = []
     model._watch = lambda *numbers: told.append(numbers)

@@ -248,11 +248,11 @@ def test_numbers_of_codes_that_were_changed_are_named(tmp_path):
             KernelClassifier.load(changed(tmp_path / "model", change))
 
 
-def test_weights_of_several_pieces(tmp_path, monkeypatch):
+def test_weights_of_several_pieces(tmp_path, set_limits):
     X, y, _ = rows()
     model = KernelClassifier(MinHash(n_hashes=8, bits=3, random_state=0), random_state=0).fit(X, y)
     for n_bytes in (10**6, 1000):
-        monkeypatch.setattr(_model_file, "_WRITTEN_BYTES", n_bytes)
+        set_limits(_model_file, _WRITTEN_BYTES=n_bytes)
         model.save(tmp_path / str(n_bytes))
     assert model.coef_.nbytes > 3 * 1000
     assert (tmp_path / "1000").read_bytes() == (tmp_path / str(10**6)).read_bytes()

@@ -336,7 +336,7 @@ def test_the_duality_gap_closes(loss, C):
     assert -1e-9 * primal <= primal - dual <= 1e-4 * primal
 
 
-def test_blocks_have_the_same_optimum(tmp_path, monkeypatch):
+def test_blocks_have_the_same_optimum(tmp_path, set_limits):
     """Codes that are mapped, in blocks of 16 rows."""
     X, y, targets = data(200)
     map = MAPS["min-max"]
@@ -348,15 +348,15 @@ def test_blocks_have_the_same_optimum(tmp_path, monkeypatch):
         cls = KernelRegressor if regression else KernelClassifier
         model = cls(map, loss=loss, tol=1e-5, max_iter=10**4, random_state=0)
         want = targets if regression else y
+        set_limits(_solver, BLOCK_BYTES=len(mapped) * mapped.array.shape[1])
         whole = model.fit(mapped, want)
         found = [np.atleast_2d(whole.coef_), whole.intercept_]
-        with monkeypatch.context() as patch:
-            patch.setattr(_solver, "BLOCK_BYTES", 16 * mapped.array.shape[1])
-            some = model.fit(mapped, want)
-            assert 1 < some.n_iter_ < 10**4
-            again = cls(**{**model.get_params(deep=False), "n_jobs": 3}).fit(mapped, want)
-            assert (again.coef_ == some.coef_).all()
-            assert (np.atleast_2d(some.coef_) != found[0]).any()
+        set_limits(_solver, BLOCK_BYTES=16 * mapped.array.shape[1])
+        some = model.fit(mapped, want)
+        assert 1 < some.n_iter_ < 10**4
+        again = cls(**{**model.get_params(deep=False), "n_jobs": 3}).fit(mapped, want)
+        assert (again.coef_ == some.coef_).all()
+        assert (np.atleast_2d(some.coef_) != found[0]).any()
         for number in range(len(whole.intercept_)):
             signs = targets if regression else np.where(y == number, 1, -1)
             values = [

@@ -34,10 +34,9 @@ def test_pairs_of_two_sets(bits):
 
 @pytest.mark.parametrize("few", [0, 4])
 @pytest.mark.parametrize("entries", [1, 200, 2**20])
-def test_pairs_of_sets(entries, few, monkeypatch):
+def test_pairs_of_sets(entries, few, set_limits):
     """Zeros and values that cancel are no members, in whatever parts pairs are compared."""
-    monkeypatch.setattr(_exact, "_MERGED_ENTRIES", entries)
-    monkeypatch.setattr(_exact, "_FEW_PAIRS", few)
+    set_limits(_exact, _MERGED_ENTRIES=entries, _FEW_PAIRS=few)
     rng = np.random.default_rng(0)
     indptr = np.concatenate([[0, 0], np.sort(rng.integers(0, 900, 38)), [900]])
     values = rng.choice([-1.0, 0.0, 1.0, 2.5], 900)

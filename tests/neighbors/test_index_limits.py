@@ -103,8 +103,8 @@ def test_an_answer_that_takes_several_calls(sizes):
     np.testing.assert_array_equal(kept._block_pairs(*search, *sizes), expected)
 
 
-def test_more_rows_than_can_be_numbered(monkeypatch):
-    monkeypatch.setattr(_brute, "LARGEST_N_ROWS", 2000)
+def test_more_rows_than_can_be_numbered(set_limits):
+    set_limits(_brute, LARGEST_N_ROWS=2000)
     index = new_index(radius=0.2).fit(X[:1990])
     for add in (index.partial_fit, lambda rows: index.insert_new(rows, threshold=0.8)):
         with pytest.raises(ValueError, match="at most 2000 rows are searched, got 2001"):

@@ -231,16 +231,12 @@ def test_the_exact_kernel_of_pairs_takes_no_memory_for_columns(new_map):
     assert peak < 2**26
 
 
-def test_candidates_of_many_rows_are_compared_some_at_a_time(monkeypatch):
+def test_candidates_of_many_rows_are_compared_some_at_a_time(set_limits):
     X = families(60)
     index = index_of(X, rerank=True)
     expected = index.kneighbors(X, 5), index.similar_pairs(0.5)
-    for module, name in (
-        (_exact, "_PAIRS"),
-        (_exact, "_KERNEL_ROWS"),
-        (_index_search, "_CANDIDATES"),
-    ):
-        monkeypatch.setattr(module, name, 7)
+    set_limits(_exact, _PAIRS=7, _KERNEL_ROWS=7)
+    set_limits(_index_search, _CANDIDATES=7)
     for one, two in zip((index.kneighbors(X, 5), index.similar_pairs(0.5)), expected, strict=True):
         for a, b in zip(one, two, strict=True):
             np.testing.assert_array_equal(a, b)
