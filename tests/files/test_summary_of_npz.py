@@ -76,3 +76,16 @@ def test_ends_of_rows_that_fall_between_two_blocks(tmp_path, set_limits):
     with pytest.raises(ValueError, match="expected numbers that ascend from 0"):
         summary(tmp_path, indptr=member(np.array([0, 3, 1, 3])))
     assert "entries  3 (1.0 a row)" in summary(tmp_path)
+
+
+def test_an_archive_whose_members_stand_elsewhere(tmp_path):
+    """Places before the beginning of the file are invalid arguments of the system."""
+    summary(tmp_path)
+    path = tmp_path / "x.npz"
+    content = bytearray(path.read_bytes())
+    end = content.rindex(b"PK\5\6")  # of the archive: the place of its directory is at 16
+    place = int.from_bytes(content[end + 16 : end + 20], "little")
+    content[end + 16 : end + 20] = (place + 1000).to_bytes(4, "little")
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"x\.npz"):
+        list(_summary.summarize(str(path), progress=False))

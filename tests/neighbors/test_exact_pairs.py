@@ -32,7 +32,7 @@ def test_pairs_of_two_sets(bits):
     np.testing.assert_array_equal(kernel(np.zeros(3, int), np.arange(3)), K[0, :3])
 
 
-@pytest.mark.parametrize("few", [0, 4])
+@pytest.mark.parametrize("few", [0, 100])
 @pytest.mark.parametrize("entries", [1, 200, 2**20])
 def test_pairs_of_sets(entries, few, set_limits):
     """Zeros and values that cancel are no members, in whatever parts pairs are compared."""
