@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import sparsemaps
@@ -13,7 +13,7 @@ from sparsemaps.cli._shared_options import flag
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.files._job_options import Svmlight, Texts, by_names
-from sparsemaps.files._tasks import Share, described
+from sparsemaps.files._tasks import Listing, Running, Share
 
 
 def parameters_of(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
@@ -132,8 +132,10 @@ def share_of(options: argparse.Namespace) -> Share | None:
     return Share(options.stage, *options.task)
 
 
-def print_stages(stages: Iterable[tuple[str, int, str]]) -> None:
-    sys.stdout.write(described(stages))
+def print_stages(stages: Listing) -> None:
+    """Print a line for each stage: its name, the number of its tasks, and their results."""
+    for name, n, about in stages:
+        print(f"{name:9}{n:7}  {about}")
     sys.stdout.flush()  # here, as main reports its errors
 
 
@@ -146,7 +148,7 @@ def run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
     if options.dask is not None:
         plan = dask_command().reachable(plan)
     with _engine(options) as engine:
-        answer = job.run(plan, options.progress, options.resume, engine, share)
+        answer = job.run(plan, Running(options.progress, options.resume, engine, share))
     return answer if share is None else None
 
 

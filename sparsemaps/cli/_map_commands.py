@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sparsemaps import files, kernels
+from sparsemaps import kernels
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import expand
 from sparsemaps.cli._given import (
@@ -25,6 +25,7 @@ from sparsemaps.files import _kernel_matrix, _summary
 from sparsemaps.files import _map as _files_of_map
 from sparsemaps.files._job import Job, Names, make_job, make_text_job
 from sparsemaps.files._job_options import Svmlight, rows_unless_said
+from sparsemaps.files._tasks import Running
 
 
 def demo(options: argparse.Namespace) -> None:
@@ -55,18 +56,13 @@ def _map_inputs(options: argparse.Namespace, job: Job) -> None:
     if options.dask is not None:
         _run_on_dask(options, job)
     elif options.tasks:
-        print_stages(_files_of_map.listing(job, inputs, output))
+        print_stages(_files_of_map.listing(inputs, output))
     else:
-        _tell_of_nothing(
-            _files_of_map.run(job, inputs, output, options.resume, share, options.progress)
-        )
-
-
-def _tell_of_nothing(mapped: list[files.MappedFile]) -> None:
-    for file in mapped:
-        if not file.n_rows and not file.skipped:
-            name = "standard input" if file.input == "-" else file.input
-            print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
+        running = Running(options.progress, options.resume, share=share)
+        for file in _files_of_map.run(job, inputs, output, running):
+            if not file.n_rows and not file.skipped:
+                name = "standard input" if file.input == "-" else file.input
+                print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
 
 
 def text(options: argparse.Namespace) -> None:

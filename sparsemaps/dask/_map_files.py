@@ -15,7 +15,7 @@ from sparsemaps.dask._url_results import UrlResults
 from sparsemaps.files._job import Job, make_job
 from sparsemaps.files._job_options import Svmlight, Texts, as_source
 from sparsemaps.files._rows import Source, read_pieces
-from sparsemaps.files._tasks import How, Stage, Task, run_stages
+from sparsemaps.files._tasks import How, Running, Stage, Task
 from sparsemaps.files._text_rows import TextRows, with_classes
 
 
@@ -150,7 +150,7 @@ def run_job(
     ]
     endings = ("", *job.names().beside)
     stage = Stage("map", tasks, partial(_map, job), endings)
-    run_stages([stage], results, Workers(client), not resume, progress)
+    Running(progress, resume, Workers(client)).run([stage], results, None)
     results.end(names)
     return [results.full_name(name) for name in names]
 

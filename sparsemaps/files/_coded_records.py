@@ -37,7 +37,7 @@ from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_comments
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
-from sparsemaps.files._tasks import How, Stage, Task
+from sparsemaps.files._tasks import How, Listing, Stage, Task
 from sparsemaps.neighbors import _containment, _search
 from sparsemaps.neighbors._exact import ExactKernel
 from sparsemaps.neighbors._hashing import Limits, Sizes
@@ -181,8 +181,8 @@ def ranges_of(job: Job, input: Any) -> list[Any]:
     return list(input.cut(RANGE_BYTES))
 
 
-def listing(job: Job, inputs: list[Any], name: str = "codes") -> list[tuple[str, int, str]]:
-    """Name, number of tasks, and meaning of each stage of `encode`."""
+def listing(job: Job, inputs: list[Any], name: str = "codes") -> Listing:
+    """Of the stages of `encode`."""
     ranges = [one for input in inputs for one in ranges_of(job, input)]
     n_tasks = sum(not holds_codes(one) for one in ranges)
     return [

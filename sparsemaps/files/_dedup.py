@@ -1,11 +1,9 @@
 """`deduplicate_files`: records without near-duplicates, for ``sparsemaps dedup``."""
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple
 
-from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sources import spooled
 from sparsemaps._tools._text_input import UnreadableRecord
@@ -13,17 +11,8 @@ from sparsemaps.files._dedup_plan import DedupPlan, Outputs, make_plan
 from sparsemaps.files._dedup_stages import listing, stages
 from sparsemaps.files._evidence import write_evidence
 from sparsemaps.files._job_options import Rule, Search, Svmlight, Texts
-from sparsemaps.files._results import Results, counts, opened
-from sparsemaps.files._tasks import (
-    Engine,
-    How,
-    Share,
-    Threads,
-    check_share,
-    check_stage,
-    run_share,
-    run_stages,
-)
+from sparsemaps.files._results import counts, opened
+from sparsemaps.files._tasks import Running
 
 
 class DeduplicatedFile(NamedTuple):
@@ -239,54 +228,35 @@ def deduplicate_files(
     outputs = Outputs(output, removed, report, clusters, bad, dry_run)
     search = Search(threshold, recall, exact, similarity)
     plan = make_plan(map, inputs, outputs, source, search, Rule(rule, keep, against), n_jobs)
-    return run(plan, progress, resume, share=check_share(task))
+    return run(plan, Running.of(progress, resume, task))
 
 
 # ---- running -------------------------------------------------------------------------------------
 
 
-def run(
-    plan: DedupPlan,
-    progress: bool | None,
-    resume: bool,
-    engine: Engine | None = None,
-    share: Share | None = None,
-) -> Deduplicated:
+def run(plan: DedupPlan, running: Running) -> Deduplicated:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
-    check_bool("resume", resume)
-    if share is not None:
-        check_stage(share, listing(plan), plan.is_shared)
-    with _begun(plan, shared=share is not None) as (plan, inputs, results):
-        to_do, n_jobs = stages(plan, inputs, results), plan.job.n_jobs
-        if share is not None:
-            run_share(to_do, results, share, How(n_jobs, None, progress))
-            return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
-        made = run_stages(to_do, results, engine or Threads(n_jobs), not resume, progress)
-        n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0], 9)
-        numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
-        write_evidence(plan, inputs, results, numbers.named_counts())
-    files = []
+    running.check(lambda: listing(plan), plan.is_shared)
+    if plan.is_many:
+        os.makedirs(os.path.dirname(plan.files[0][0]), exist_ok=True)
+    try:
+        with opened(plan.folder, shared=running.is_share) as results, ExitStack() as stack:
+            job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
+            plan = plan._replace(job=job)
+            made = running.run(stages(plan, inputs, results), results, job.n_jobs)
+            if running.is_share:
+                return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
+            n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0], 9)
+            numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
+            write_evidence(plan, inputs, results, numbers.named_counts())
+    except UnreadableRecord as error:
+        option = setting("bad_records", "FILE")
+        raise ValueError(f"{error}; {option} sets such records aside") from error
     written = [] if plan.outputs.dry_run else plan.files
     for (output, paths), result in zip(written, made.get("outputs", []), strict=True):
         sizes = counts(result, 2 * len(paths))
-        files += [
+        numbers.files.extend(
             DeduplicatedFile(path, output, n, n_kept_here, not result.is_new)
             for path, n, n_kept_here in zip(paths, sizes[::2], sizes[1::2], strict=True)
-        ]
-    return numbers._replace(files=files)
-
-
-@contextmanager
-def _begun(plan: DedupPlan, *, shared: bool) -> Iterator[tuple[DedupPlan, list[Any], Results]]:
-    """The plan, after a first reading where it is needed; the inputs to read; and the results,
-    whose folder is locked. The error for a record that cannot be read names the option for it."""
-    if plan.is_many:
-        os.makedirs(os.path.dirname(plan.files[0][0]), exist_ok=True)
-    with ExitStack() as stack:
-        results = stack.enter_context(opened(plan.folder, shared=shared))
-        try:
-            job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
-            yield plan._replace(job=job), inputs, results
-        except UnreadableRecord as error:
-            option = setting("bad_records", "FILE")
-            raise ValueError(f"{error}; {option} sets such records aside") from error
+        )
+    return numbers

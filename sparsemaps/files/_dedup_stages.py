@@ -35,7 +35,7 @@ from sparsemaps.files._removed_records import (
 )
 from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
-from sparsemaps.files._tasks import How, Stage, Task
+from sparsemaps.files._tasks import How, Listing, Stage, Task
 from sparsemaps.neighbors._clusters import numbered_components
 
 
@@ -95,8 +95,7 @@ def _near_recipe(plan: DedupPlan, coded: Coded) -> dict[str, Any]:
     return {"codes": coded.digest, **plan.search.recipe, "against": against}
 
 
-def listing(plan: DedupPlan) -> list[tuple[str, int, str]]:
-    """Name, number of tasks, and meaning of each stage."""
+def listing(plan: DedupPlan) -> Listing:
     n_tasks = n_tasks_of(plan.inputs)
     lines = [*_coded_records.listing(plan.job, plan.inputs), *_search_tasks.listing(n_tasks)]
     if plan.rule.name == "kept":

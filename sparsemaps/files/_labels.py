@@ -30,22 +30,12 @@ from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._learning import Model, name_of, rows_of
+from sparsemaps.files._map import listing as outputs_listing
 from sparsemaps.files._map import one_each
 from sparsemaps.files._results import Results, counts
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, codes_of, read_rows
-from sparsemaps.files._tasks import (
-    Engine,
-    How,
-    Share,
-    Stage,
-    Task,
-    Threads,
-    check_share,
-    check_stage,
-    run_share,
-    run_stages,
-)
+from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._model import scores_of
@@ -141,7 +131,7 @@ def predict_files(
     [b'b', b'a']
     """
     plan = predict_plan(model, inputs, output, source=source, explain=explain, n_jobs=n_jobs)
-    answer: LabelledFile = run(plan, progress, resume, share=check_share(task))
+    answer: LabelledFile = run(plan, Running.of(progress, resume, task))
     return answer
 
 
@@ -216,7 +206,7 @@ def filter_files(
     plan = filter_plan(
         model, inputs, output, label=label, min_score=min_score, source=source, n_jobs=n_jobs
     )
-    answer: FilteredFile = run(plan, progress, resume, share=check_share(task))
+    answer: FilteredFile = run(plan, Running.of(progress, resume, task))
     return answer
 
 
@@ -323,42 +313,20 @@ def _with_folder(plan: Plan, options: dict[str, Any], name_of_output: Callable[[
     return plan._replace(folder=folder, outputs=[name for name, _ in pairs], recipe=recipe)
 
 
-def listing(plan: Plan) -> list[tuple[str, int, str]]:
-    """Name, number of tasks, and meaning of the only stage."""
-    if not plan.is_shared:
-        raise ValueError("tasks are for an output that is a directory")
-    return [(plan.stage, len(plan.inputs), _ABOUT)]
+def listing(plan: Plan) -> Listing:
+    return outputs_listing(plan.inputs, plan.output, plan.stage)
 
 
-_ABOUT = "an output for each input"
-
-
-def run(
-    plan: Plan,
-    progress: bool | None,
-    resume: bool = True,
-    engine: Engine | None = None,
-    share: Share | None = None,
-) -> Any:
+def run(plan: Plan, running: Running) -> Any:
     """Write the output, or all outputs, or those of a share: the numbers of records."""
-    _checks.check_bool("resume", resume)
-    if share is not None:
-        check_stage(share, listing(plan))
+    running.check(lambda: listing(plan))
     if plan.folder is None:
-        return _answer(plan, [_one_output(plan, progress)])
+        return _answer(plan, [_one_output(plan, running.progress)])
     os.makedirs(plan.folder, exist_ok=True)
-    results, stage = Results(plan.folder), _stage(plan)
-    made: list[Any]
-    with one_writer(plan.folder, shared=share is not None):
-        if share is not None:
-            run_share([stage], results, share, How(plan.n_jobs, None, progress))
-            tasks = stage.tasks[share.i :: share.n]
-            made = [results.find(task.name, task.recipe) for task in tasks]
-        else:
-            made = run_stages(
-                [stage], results, engine or Threads(plan.n_jobs), not resume, progress
-            )[stage.name]
-    return _answer(plan, [counts(result, 2) for result in made if result is not None])
+    results = Results(plan.folder)
+    with one_writer(plan.folder, shared=running.is_share):
+        made = running.run([_stage(plan)], results, plan.n_jobs)[plan.stage]
+    return _answer(plan, [counts(result, 2) for result in made])
 
 
 def _answer(plan: Plan, numbers: list[list[int]]) -> Any:

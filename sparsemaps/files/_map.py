@@ -22,18 +22,7 @@ from sparsemaps._tools._sources import (
 from sparsemaps.files._job import Job, MappedFile, Names, make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
 from sparsemaps.files._results import Result, Results, counts
-from sparsemaps.files._tasks import (
-    Engine,
-    How,
-    Share,
-    Stage,
-    Task,
-    Threads,
-    check_share,
-    check_stage,
-    run_share,
-    run_stages,
-)
+from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
 from sparsemaps.files._text_rows import TextRows, refuse_pipe
 
 
@@ -141,7 +130,6 @@ def map_files(
     >>> file.getvalue()
     b'1 1:1 8:1 12:1\n-1 4:1 5:1 11:1\n'
     """
-    check_bool("resume", resume)
     if check_bool("zero_based", zero_based):
         if source is not None:
             raise ValueError(f"{setting('zero_based', True)} is for LIBSVM files without a source")
@@ -151,23 +139,15 @@ def map_files(
         map, rows_unless_said(source, paths), ones=ones, format=format, header=header,
         comments=comments, n_jobs=n_jobs,
     )  # fmt: skip
-    return run(job, paths, output, bool(resume), check_share(task), progress)
+    return run(job, paths, output, Running.of(progress, resume, task))
 
 
-def run(
-    job: Job,
-    inputs: Any,
-    output: Any,
-    resume: bool = True,
-    share: Share | None = None,
-    progress: bool | None = None,
-) -> list[MappedFile]:
+def run(job: Job, inputs: Any, output: Any, running: Running) -> list[MappedFile]:
     """Map inputs to one output, or each to its own. All names are compared first."""
-    if share is not None:
-        check_stage(share, listing(job, inputs, output))
+    running.check(lambda: listing(inputs, output))
     paths, format = expand(inputs), job.format
     if is_directory(output):
-        return _map_each(job, paths, os.fspath(output), resume, share, progress)
+        return _map_each(job, paths, os.fspath(output), running)
     if format != "svmlight" and (hasattr(output, "write") or os.fspath(output) == "-"):
         raise ValueError(f"{setting('format', format)} needs a file to write to, not a pipe")
     name = "" if hasattr(output, "write") else os.fspath(output)
@@ -182,19 +162,16 @@ def run(
         job, read = job.prepared(known_inputs(paths), stack)
         if isinstance(job.source, TextRows):
             refuse_pipe(job.source, output)
-        bar = stack.enter_context(FileProgress(paths, progress))
+        bar = stack.enter_context(FileProgress(paths, running.progress))
         mapped = job.run(read, output, bar)
     return [file._replace(input=path) for file, path in zip(mapped, paths, strict=True)]
 
 
-def listing(job: Job, inputs: Any, output: Any) -> list[tuple[str, int, str]]:
-    """Name, number of tasks, and meaning of the only stage."""
+def listing(inputs: Any, output: Any, name: str = "map") -> Listing:
+    """Of the only stage of a job whose tasks are outputs in a directory."""
     if not is_directory(output):
         raise ValueError("tasks are for an output that is a directory")
-    return [("map", len(expand(inputs)), _ABOUT)]
-
-
-_ABOUT = "an output for each input"
+    return [(name, len(expand(inputs)), "an output for each input")]
 
 
 def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, str]]:
@@ -235,10 +212,7 @@ def _map_each(
     job: Job,
     paths: list[Any],
     directory: str,
-    resume: bool,
-    share: Share | None,
-    progress: bool | None,
-    engine: Engine | None = None,
+    running: Running,
 ) -> list[MappedFile]:
     """Map each input to an output of its own."""
     outputs = [output for output, _ in _outputs(paths, directory, job.names().ending)]
@@ -251,11 +225,10 @@ def _map_each(
     results = Results(directory.rstrip(os.sep) or directory)
     to_do = stages(job, list(zip(inputs, outputs, strict=True)))
     os.makedirs(directory, exist_ok=True)
-    with one_writer(directory, shared=share is not None):
-        if share is not None:
-            run_share(to_do, results, share, How(job.n_jobs, None, progress))
-            return []
-        made = run_stages(to_do, results, engine or Threads(job.n_jobs), not resume, progress)
+    with one_writer(directory, shared=running.is_share):
+        made = running.run(to_do, results, job.n_jobs)
+    if running.is_share:
+        return []
     return [
         MappedFile(path, output, _n_rows(result), not result.is_new)
         for path, output, result in zip(paths, outputs, made["map"], strict=True)

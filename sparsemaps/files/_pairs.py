@@ -32,18 +32,7 @@ from sparsemaps.files._results import Results, Steps, counts, opened, save_array
 from sparsemaps.files._row_names import names_of_rows, read_comments
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
-from sparsemaps.files._tasks import (
-    Engine,
-    How,
-    Share,
-    Stage,
-    Task,
-    Threads,
-    check_share,
-    check_stage,
-    run_share,
-    run_stages,
-)
+from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
 from sparsemaps.maps._config import from_config
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.neighbors import _hashing
@@ -168,7 +157,7 @@ def similar_pairs_of_files(
     similarity = "containment" if containment else "jaccard"
     search = Search(threshold, recall, exact, similarity, max_bytes)
     plan = make_plan(map, inputs, output, other, source, search, n_jobs)
-    return run(plan, progress, resume, share=check_share(task))
+    return run(plan, Running.of(progress, resume, task))
 
 
 # ---- the plan ------------------------------------------------------------------------------------
@@ -181,7 +170,8 @@ class PairsPlan(NamedTuple):
     """It makes the codes."""
     search: Search
     inputs: list[Any]
-    others: list[Any] | None
+    others: list[Any]
+    """The other side; none where pairs are within the inputs."""
     output: Any
     folder: str | None
     """The folder of the stages; None if they are in a temporary one."""
@@ -189,13 +179,13 @@ class PairsPlan(NamedTuple):
     @property
     def is_shared(self) -> bool:
         """Whether several processes can do tasks of it."""
-        read = [*self.inputs, *(self.others or [])]
+        read = [*self.inputs, *self.others]
         return self.folder is not None and all(isinstance(one, InputFile) for one in read)
 
     def absolute(self) -> "PairsPlan":
         """The same for processes whose current directory is another one."""
         inputs = [one.absolute() for one in self.inputs]
-        others = None if self.others is None else [one.absolute() for one in self.others]
+        others = [one.absolute() for one in self.others]
         return self._replace(inputs=inputs, others=others)
 
 
@@ -228,7 +218,7 @@ def make_plan(
     _output_files.refuse_clashes(read, names)
     _refuse_different(job, coded)
     known = known_inputs(read)
-    sides = known[: len(paths)], known[len(paths) :] if others else None
+    sides = known[: len(paths)], known[len(paths) :]
     return PairsPlan(job, search, *sides, output, folder)
 
 
@@ -293,12 +283,12 @@ STAGE_FILES = (
 )
 
 
-def stages(plan: PairsPlan, inputs: Any, others: Any, results: Results) -> Iterator[Stage]:
+def stages(plan: PairsPlan, results: Results) -> Iterator[Stage]:
     """The stages of a plan."""
-    own = yield from _encode(plan.job, inputs, results, CODES)
+    own = yield from _encode(plan.job, plan.inputs, results, CODES)
     other = None
-    if others is not None:
-        other = yield from _encode(plan.job, others, results, OTHER)
+    if plan.others:
+        other = yield from _encode(plan.job, plan.others, results, OTHER)
     sides = own, other
     recipe = {"codes": own.digest, "other": other and other.digest, **plan.search.recipe}
     pairs = Task(PAIRS, recipe, (plan.search, sides))
@@ -310,11 +300,10 @@ def stages(plan: PairsPlan, inputs: Any, others: Any, results: Results) -> Itera
     yield Stage("output", [lines], _write_output, () if output is None else ("",))
 
 
-def listing(plan: PairsPlan) -> list[tuple[str, int, str]]:
-    """Name, number of tasks, and meaning of each stage."""
+def listing(plan: PairsPlan) -> Listing:
     lines = []
     for name, inputs in ((CODES, plan.inputs), (OTHER, plan.others)):
-        if inputs is not None and not _is_one_file_of_codes(inputs):
+        if inputs and not _is_one_file_of_codes(inputs):
             lines += _coded_records.listing(plan.job, inputs, name)
     lines += _search_tasks.listing(_n_search_tasks(plan))
     return [*lines, ("pairs", 1, "pairs of similar rows"), ("output", 1, "a line for each pair")]
@@ -322,7 +311,7 @@ def listing(plan: PairsPlan) -> list[tuple[str, int, str]]:
 
 def _n_search_tasks(plan: PairsPlan) -> int:
     """Among how many tasks the search is shared."""
-    return n_tasks_of([*plan.inputs, *(plan.others or [])])
+    return n_tasks_of([*plan.inputs, *plan.others])
 
 
 def _is_one_file_of_codes(inputs: list[Any]) -> bool:
@@ -371,39 +360,21 @@ def _write_output(of: Any, path: str, how: How) -> bool:
 # ---- running -------------------------------------------------------------------------------------
 
 
-def run(
-    plan: PairsPlan,
-    progress: bool | None,
-    resume: bool,
-    engine: Engine | None = None,
-    share: Share | None = None,
-) -> FoundPairs:
+def run(plan: PairsPlan, running: Running) -> FoundPairs:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
-    _checks.check_bool("resume", resume)
-    if share is not None:
-        check_stage(share, listing(plan), plan.is_shared)
-    with _begun(plan, shared=share is not None) as (inputs, others, results):
-        to_do, n_jobs = stages(plan, inputs, others, results), plan.job.n_jobs
-        if share is not None:
-            run_share(to_do, results, share, How(n_jobs, None, progress))
-            return FoundPairs(0, 0, 0, False)
-        made = run_stages(to_do, results, engine or Threads(n_jobs), not resume, progress)
+    running.check(lambda: listing(plan), plan.is_shared)
+    with (
+        opened(plan.folder, shared=running.is_share) as results,
+        contextlib.ExitStack() as stack,
+    ):
+        if plan.search.exact:  # inputs are read again
+            inputs, others = spooled(plan.inputs, stack), spooled(plan.others, stack)
+            plan = plan._replace(inputs=inputs, others=others)
+        made = running.run(stages(plan, results), results, plan.job.n_jobs)
+    if running.is_share:
+        return FoundPairs(0, 0, 0, False)
     n_rows, n_other, n_pairs = counts(made["pairs"][0], 3)
     return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new)
-
-
-@contextlib.contextmanager
-def _begun(
-    plan: PairsPlan, *, shared: bool
-) -> Iterator[tuple[list[Any], list[Any] | None, Results]]:
-    """The inputs to read, and the results, whose folder is locked."""
-    with contextlib.ExitStack() as stack:
-        results = stack.enter_context(opened(plan.folder, shared=shared))
-        if not plan.search.exact:
-            yield plan.inputs, plan.others, results
-            return
-        others = None if plan.others is None else spooled(plan.others, stack)
-        yield spooled(plan.inputs, stack), others, results
 
 
 # ---- lines ---------------------------------------------------------------------------------------

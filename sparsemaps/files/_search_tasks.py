@@ -13,7 +13,7 @@ from typing import Any
 
 from sparsemaps.files import _coded_records
 from sparsemaps.files._results import Results, Steps
-from sparsemaps.files._tasks import How, Stage, Task
+from sparsemaps.files._tasks import How, Listing, Stage, Task
 
 _MOST_TASKS = 64
 """Tasks among which a search is shared, at most."""
@@ -56,8 +56,8 @@ def n_tasks_of(inputs: Sequence[Any]) -> int:
     return min(max(1, -(-n_bytes // _coded_records.RANGE_BYTES)), _MOST_TASKS)
 
 
-def listing(n_tasks: int, prefix: str = "search") -> list[tuple[str, int, str]]:
-    """Name, number of tasks, and meaning of each stage of a search."""
+def listing(n_tasks: int, prefix: str = "search") -> Listing:
+    """Of the stages of a search, but for the last."""
     return [
         (f"{prefix}-keys", 1, "keys of hashes, and rows of equal codes"),
         (prefix, n_tasks, "rows that share a band of codes"),

@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from sparsemaps._tools import _threads
-from sparsemaps._tools._checks import LARGEST_INT32, check_int
+from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._progress import Progress, counted
 from sparsemaps.files._results import Result, Results
+
+Listing = list[tuple[str, int, str]]
+"""Name, number of tasks, and meaning of each stage of a job."""
 
 _SMALL_BYTES = 2**23
 """Threads divide a task of at least this size among them; of smaller ones each takes its own."""
@@ -110,29 +113,7 @@ class Threads(NamedTuple):
         return [made[task.name] for task in stage.tasks]
 
 
-def run_stages(
-    stages: Iterable[Stage], results: Results, engine: Engine, fresh: bool, progress: bool | None
-) -> dict[str, list[Result]]:
-    """Run all stages, one after the other; returns the results of each. `fresh` makes all anew."""
-    made = {}
-    for stage in stages:
-        if fresh:
-            for name in (stage.part_of or ("",))[:1]:
-                results.forget(name)
-            for task in stage.tasks:
-                results.forget(task.name)
-        if stage.is_replaced(results):
-            continue
-        if len(stage.tasks) > 1:  # outputs of other options never stand beside new ones
-            for task in stage.missing(results):
-                if task.output is not None:
-                    with contextlib.suppress(FileNotFoundError):
-                        os.unlink(task.output)
-        made[stage.name] = engine.run(stage, results, progress)
-    return made
-
-
-# ---- a part of a job -----------------------------------------------------------------------------
+# ---- running -------------------------------------------------------------------------------------
 
 
 class Share(NamedTuple):
@@ -143,49 +124,83 @@ class Share(NamedTuple):
     n: int
 
 
-def check_share(task: Any) -> Share | None:
-    """The parameter `task` of a job, after a check."""
-    if task is None:
-        return None
-    try:
-        stage, i, n = task
-    except (TypeError, ValueError):
-        stage = None
-    if not isinstance(stage, str):
-        raise ParameterError("task", repr(task), "a tuple (stage, i, n)")
-    n = check_int("the number of tasks", n, 1, LARGEST_INT32)
-    return Share(stage, check_int("the number of the task", i, 0, n - 1), n)
-
-
-def check_stage(
-    share: Share, listing: Iterable[tuple[str, int, str]], is_shared: bool = True
-) -> None:
-    """Raise a ValueError if a job has no such stage, or several processes cannot do its tasks."""
-    names = [name for name, _, _ in listing]
-    if share.stage not in names:
-        raise ValueError(f"the stage must be {', '.join(names)}, got {share.stage!r}")
-    if not is_shared:
-        raise ValueError("tasks are for inputs and outputs that are files")
-
-
-def run_share(stages: Iterable[Stage], results: Results, share: Share, how: How) -> None:
+def _run_share(
+    stages: Iterable[Stage], results: Results, share: Share, how: How
+) -> dict[str, list[Result]]:
     """Make the results of some tasks of a stage, unless it is not needed, as inputs are files of
     codes. It is an error if results of earlier stages are missing."""
     for stage in stages:
         if stage.name == share.stage:
-            to_do = {task.name for task in stage.missing(results)}
-            for task in stage.tasks[share.i :: share.n]:
-                if task.name in to_do:
-                    stage.make_one(task, results, how)
-            return
+            own = [] if stage.is_replaced(results) else stage.tasks[share.i :: share.n]
+            return {stage.name: [stage.make_one(task, results, how) for task in own]}
         missing = stage.missing(results)
         if missing:
             raise ValueError(
                 f"of the stage {stage.name}, {len(missing)} of {len(stage.tasks)} results are "
                 f"missing, such as {missing[0].name}; make them before the stage {share.stage}"
             )
+    return {}
 
 
-def described(stages: Iterable[tuple[str, int, str]]) -> str:
-    """A line for each stage: its name, the number of its tasks, and their results."""
-    return "".join(f"{name:9}{n:7}  {about}\n" for name, n, about in stages)
+class Running(NamedTuple):
+    """How the stages of a job are run: which tasks of them, who runs them, and whether results that
+    are there are taken."""
+
+    progress: bool | None = None
+    resume: bool = True
+    engine: Engine | None = None
+    """None is threads of this process."""
+    share: Share | None = None
+
+    @classmethod
+    def of(cls, progress: bool | None, resume: bool, task: Any) -> "Running":
+        """The parameters of a job, after a check."""
+        check_bool("resume", resume)
+        if task is None:
+            return cls(progress, resume)
+        try:
+            stage, i, n = task
+        except (TypeError, ValueError):
+            stage = None
+        if not isinstance(stage, str):
+            raise ParameterError("task", repr(task), "a tuple (stage, i, n)")
+        n = check_int("the number of tasks", n, 1, LARGEST_INT32)
+        i = check_int("the number of the task", i, 0, n - 1)
+        return cls(progress, resume, share=Share(stage, i, n))
+
+    @property
+    def is_share(self) -> bool:
+        return self.share is not None
+
+    def check(self, listing: Callable[[], Listing], is_shared: bool = True) -> None:
+        """Raise a ValueError if a job has no stage of this name, or several processes cannot do its
+        tasks."""
+        if self.share is None:
+            return
+        names = [name for name, _, _ in listing()]
+        if self.share.stage not in names:
+            raise ValueError(f"the stage must be {', '.join(names)}, got {self.share.stage!r}")
+        if not is_shared:
+            raise ValueError("tasks are for inputs and outputs that are files")
+
+    def run(
+        self, stages: Iterable[Stage], results: Results, n_jobs: int | None
+    ) -> dict[str, list[Result]]:
+        """The results of each stage; of a share, only those of its tasks."""
+        if self.share is not None:
+            return _run_share(stages, results, self.share, How(n_jobs, None, self.progress))
+        engine, made = self.engine or Threads(n_jobs), {}
+        for stage in stages:
+            if not self.resume:
+                replaced = [] if stage.part_of is None else [stage.part_of[0]]
+                for name in (*replaced, *(task.name for task in stage.tasks)):
+                    results.forget(name)
+            if stage.is_replaced(results):
+                continue
+            if len(stage.tasks) > 1:  # outputs of other options never stand beside new ones
+                for task in stage.missing(results):
+                    if task.output is not None:
+                        with contextlib.suppress(FileNotFoundError):
+                            os.unlink(task.output)
+            made[stage.name] = engine.run(stage, results, self.progress)
+        return made

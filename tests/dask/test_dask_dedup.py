@@ -18,6 +18,7 @@ from sparsemaps.codes import PackedCodes
 from sparsemaps.files import Texts, _dedup, _dedup_plan, deduplicate_files
 from sparsemaps.files._dedup_plan import Outputs
 from sparsemaps.files._job_options import Rule, Search
+from sparsemaps.files._tasks import Running
 
 pytest.importorskip("sparsemaps.dask")
 distributed = pytest.importorskip("distributed")
@@ -55,7 +56,7 @@ def make_plan(inputs, output, source="word:3", clusters=None, keep="first", agai
 
 
 def deduplicate(plan, resume=True, client=None):
-    return _dedup.run(reachable(plan), False, resume, Workers(client))
+    return _dedup.run(reachable(plan), Running(False, resume, Workers(client)))
 
 
 @pytest.mark.parametrize("options", [{}, {"exact": True}, {"recall": 1}, {"keep": "longest"}])

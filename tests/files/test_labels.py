@@ -11,6 +11,7 @@ from _scripts.programs import Program, posix
 
 from sparsemaps import ConsistentWeightedSampling, files
 from sparsemaps.files import Texts, _labels
+from sparsemaps.files._tasks import Running
 from sparsemaps.linear import KernelClassifier
 
 # ---- an output for each input --------------------------------------------------------------------
@@ -134,7 +135,7 @@ def test_on_dask(trained, folder, tmp_path, job):
         how = {"source": None, "label": "money", "min_score": None, "n_jobs": None}
         plan = _labels.filter_plan(model, folder, f"{tmp_path}/out/", **how)
         expected = filter(model, folder, f"{tmp_path}/one/")
-    assert _labels.run(reachable(plan), False, True, Workers()) == expected
+    assert _labels.run(reachable(plan), Running(False, True, Workers())) == expected
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
 
 
