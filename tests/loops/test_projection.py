@@ -145,6 +145,9 @@ def test_shared_columns(dtype):
     for row, found in zip(reference.rows_of(X), out, strict=True):
         expected = reference.project(13, *row, 70, "normal", TABLE)
         np.testing.assert_array_equal(found, expected, strict=True)
+    part = np.empty((40, 70), dtype)
+    loops.project(*open_matrix(X).block(20, 60), 13, loops.NORMAL, 70, part)
+    np.testing.assert_array_equal(part, out[20:], strict=True)
 
 
 def test_drawn_signs_are_those_of_projections():
