@@ -87,6 +87,7 @@ def solve(
             yield from group.solutions()
         return
 
+    n_jobs = min(n_jobs, n_groups)
     unbegun, waiting = deque(range(n_groups)), deque[_Group]()
     passes = dict[_Group, int]()  # of the groups that have begun and are not solved
     n_solved = 0
