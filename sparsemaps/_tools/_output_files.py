@@ -28,10 +28,13 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
     """A binary file object for the file `path`, which appears only if there is no error.
 
-    "-" is standard output. The ending of the name chooses a compression. Without `synced`, writing
-    costs less, but the file may be empty after a loss of power. Devices and named pipes are written
-    to directly, as no file can be renamed to them.
+    An object to write to is taken as it is. "-" is standard output. The ending of the name chooses
+    a compression. Without `synced`, writing costs less, but the file may be empty after a loss of
+    power. Devices and named pipes are written to directly, as no file can be renamed to them.
     """
+    if hasattr(path, "write"):
+        yield path
+        return
     path = os.fspath(path)
     if not path:
         raise ValueError("the name of the output must not be empty")

@@ -23,7 +23,7 @@ from sparsemaps.cli._given import (
 from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix, _summary
 from sparsemaps.files import _map as _files_of_map
-from sparsemaps.files._job import Job, Names, make_job, make_text_job
+from sparsemaps.files._job import Job, make_job, make_text_job
 from sparsemaps.files._job_options import Svmlight, rows_unless_said
 from sparsemaps.files._tasks import Running
 
@@ -38,15 +38,19 @@ def demo(options: argparse.Namespace) -> None:
 def map(options: argparse.Namespace) -> None:
     """``sparsemaps map``."""
     made = make_map(options)
-    _check_names(options)
-    if options.save_config is not None:
-        with _output_files.atomic_output(options.save_config) as out:
-            out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
     what = {name: getattr(options, name) for name in ("ones", "format", "comments", "n_jobs")}
     header = options.command if options.header else False
     paths = [] if options.dask is not None else expand(options.inputs)  # else they may be URLs
-    source = rows_unless_said(source_of(options), paths)
-    _map_inputs(options, make_job(made, source, header=header, **what))
+    job = make_job(made, rows_unless_said(source_of(options), paths), header=header, **what)
+    written = [] if options.dask is not None else _files_of_map.written(paths, options.output, job)
+    if options.save_config is not None:
+        written.append((options.save_config, "the file of --save-config"))
+    read = [] if options.config is None else [options.config]
+    _output_files.refuse_clashes([*(paths or options.inputs), *read], written)
+    if options.save_config is not None:
+        with _output_files.atomic_output(options.save_config) as out:
+            out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
+    _map_inputs(options, job)
 
 
 def _map_inputs(options: argparse.Namespace, job: Job) -> None:
@@ -84,21 +88,6 @@ def text(options: argparse.Namespace) -> None:
         vectorizer.fit(["any"])  # raises for bad ones
     options.token_pattern = None  # which the vectorizer has
     _map_inputs(options, make_text_job(vectorizer, texts_of(options), options.n_jobs))
-
-
-def _check_names(options: argparse.Namespace) -> None:
-    """Raise an error if the files of --config and --save-config are inputs or outputs."""
-    if options.dask is None:
-        paths = expand(options.inputs)
-        texts_and_labels = options.texts is not None, options.label_field is not None
-        names = Names(options.format, *texts_and_labels)
-        written = _files_of_map.written(paths, options.output, names)
-    else:  # they may be URLs
-        paths, written = options.inputs, []
-    read = [*paths, *([] if options.config is None else [options.config])]
-    if options.save_config is not None:
-        written.append((options.save_config, "the file of --save-config"))
-    _output_files.refuse_clashes(read, written)
 
 
 def _run_on_dask(options: argparse.Namespace, job: Job) -> None:

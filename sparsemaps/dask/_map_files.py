@@ -139,8 +139,7 @@ def run_job(
     ranges = cut(files, partition_bytes, storage_options, partial(_is_cut, job.source))
     job = _with_classes(job, ranges, client)
     results = UrlResults.at(directory, storage_options)
-    ending = {"svmlight": ".svm", "npz": ".npz"}.get(job.format, ".npy")
-    names = [f"part-{number:06d}{ending}" for number in range(len(ranges))]
+    names = [f"part-{number:06d}{job.ending or '.svm'}" for number in range(len(ranges))]
     results.refuse_inputs(path for path, _, _ in files)
     results.begin()
     recipe = job.recipe()
@@ -148,8 +147,7 @@ def run_job(
         Task(name, {**recipe, "input": [*one[:3], *one.version]}, one, one.n_bytes)
         for name, one in zip(names, ranges, strict=True)
     ]
-    endings = ("", *job.names().beside)
-    stage = Stage("map", tasks, partial(_map, job), endings)
+    stage = Stage("map", tasks, partial(_map, job), ("", *job.beside))
     Running(progress, resume, Workers(client)).run([stage], results, None)
     results.end(names)
     return [results.full_name(name) for name in names]

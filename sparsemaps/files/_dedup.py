@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple
 
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._sources import spooled
+from sparsemaps._tools._sources import is_directory, spooled
 from sparsemaps._tools._text_input import UnreadableRecord
 from sparsemaps.files._dedup_plan import DedupPlan, Outputs, make_plan
 from sparsemaps.files._dedup_stages import listing, stages
@@ -237,8 +237,8 @@ def deduplicate_files(
 def run(plan: DedupPlan, running: Running) -> Deduplicated:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     running.check(lambda: listing(plan), plan.is_shared)
-    if plan.is_many:
-        os.makedirs(os.path.dirname(plan.files[0][0]), exist_ok=True)
+    if is_directory(plan.outputs.records):
+        os.makedirs(plan.outputs.records, exist_ok=True)
     try:
         with opened(plan.folder, shared=running.is_share) as results, ExitStack() as stack:
             job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)

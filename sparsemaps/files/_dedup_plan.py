@@ -23,12 +23,10 @@ from sparsemaps.files._job_options import Rule, Search, by_names
 from sparsemaps.files._kept_records import check_outputs
 from sparsemaps.files._map import one_each
 from sparsemaps.files._removed_records import SIMILARITY
+from sparsemaps.files._results import STAGES
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
-
-STAGES = ".stages"
-"""The ending of the name of the folder of stages, after the name of the output."""
 
 CODES = "codes.npy"
 
@@ -79,8 +77,6 @@ class DedupPlan(NamedTuple):
     outputs: Outputs
     files: list[tuple[Any, list[Any]]]
     """Each file of records that is written, with its inputs, in the order of all inputs."""
-    is_many: bool
-    """Whether each input has a file of its own."""
     folder: str | None
     """The folder of the stages; None if they are in a temporary one."""
 
@@ -116,7 +112,9 @@ def make_plan(
         of_any_rule = outputs.clusters, outputs.bad_records
         if rule.name == "chain" and all(table is not one for one in of_any_rule):
             raise ValueError(f"{what} is for rule 'kept': by chains, no record says why")
-    folder = _folder_of(outputs.records)
+    is_many = is_directory(outputs.records)
+    has_folder = is_many or is_regular(outputs.records)  # and is no pipe or device
+    folder = os.path.abspath(outputs.records) + STAGES if has_folder else None
     rule = rule._replace(against=_earlier_deliveries(rule.against, folder))
     _threads.resolve_n_jobs(n_jobs)
     fitted = as_fitted(MinHash(random_state=0) if map is None else map)
@@ -130,21 +128,12 @@ def make_plan(
     )  # fmt: skip
     _check_codes(job, search, rule.against)
     files = [(outputs.records, paths)]
-    is_many = is_directory(outputs.records)
     if is_many:
         pairs = one_each(paths, os.fspath(outputs.records), lambda name: name)
         files = [(name, [path]) for name, path in pairs]
     check_outputs(job.source, files)
     _refuse_clashes(paths, rule, outputs, files, folder)
-    return DedupPlan(job, search, rule, known_inputs(paths), outputs, files, is_many, folder)
-
-
-def _folder_of(output: Any) -> str | None:
-    """The folder of stages; None where the output is a pipe or a device."""
-    if hasattr(output, "write") or is_standard(output):
-        return None
-    is_kept = is_directory(output) or os.path.isfile(output) or not os.path.exists(output)
-    return os.path.abspath(output) + STAGES if is_kept else None
+    return DedupPlan(job, search, rule, known_inputs(paths), outputs, files, folder)
 
 
 def _refuse_clashes(
@@ -158,9 +147,8 @@ def _refuse_clashes(
     is_many = is_directory(outputs.records)
     names = [(name, f"the output of {own[0]}" if is_many else _output_files.OUTPUT)
              for name, own in files]  # fmt: skip
-    is_pipe = not hasattr(outputs.records, "write") and is_standard(outputs.records)
     for table, what in outputs.tables:
-        if is_pipe and is_standard(table):
+        if is_standard(outputs.records) and is_standard(table):
             raise ValueError(f"the output and {what} are both standard output")
         names.append((table, what))
     if folder is not None:

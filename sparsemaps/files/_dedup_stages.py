@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -37,14 +36,20 @@ from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import How, Listing, Stage, Task
 from sparsemaps.neighbors._clusters import numbered_components
+from sparsemaps.neighbors._removals import Removals
 
 
 def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
     """The stages of a plan. Pairs and the choice of records need nothing but codes."""
     coded = yield from encode(plan.job, inputs, results)
     check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
-    decide = _removal_stages if plan.rule.name == "kept" else _chain_stages
-    kept = yield from decide(plan, coded, results)
+    of = plan, coded
+    find = _removal_stages if plan.rule.name == "kept" else _chain_stages
+    of_clusters, of_kept = yield from find(plan, coded, results)
+    clusters = Task(CLUSTERS, of_clusters, of)
+    yield Stage("clusters", [clusters], _find_clusters)
+    kept = Task(KEPT, {**of_kept, "clusters": digest(clusters.recipe)}, of)
+    yield Stage("kept", [kept], _choose)
     if plan.outputs.dry_run:
         return
     _check_kept(kept, results)
@@ -52,24 +57,26 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
     yield Stage("outputs", output_tasks(plan, coded, kept, results), _write_output, endings)
 
 
+Recipe = dict[str, Any]
+
+
 def _removal_stages(
     plan: DedupPlan, coded: Coded, results: Results
-) -> Generator[Stage, None, Task]:
-    """The stages of rule "kept"; the task whose result says which records are kept."""
-    of = plan, coded
-    removals = Task(REMOVED, {**_near_recipe(plan, coded), "keep": plan.rule.keep}, of)
-    last = Stage("removals", [removals], find_removals, ("", SIMILARITY))
+) -> Generator[Stage, None, tuple[Recipe, Recipe]]:
+    """The first stages of rule "kept"; what decides the clusters, and which records are kept."""
+    recipe = {**_near_recipe(plan, coded), "keep": plan.rule.keep}
+    last = Stage(
+        "removals", [Task(REMOVED, recipe, (plan, coded))], find_removals, ("", SIMILARITY)
+    )
     yield from search_stages(last, results, n_tasks_of(plan.inputs))
-    recipe = {"removals": digest(removals.recipe)}
-    clusters = Task(CLUSTERS, recipe, of)
-    yield Stage("clusters", [clusters], _find_stars)
-    kept = Task(KEPT, {**recipe, "clusters": digest(clusters.recipe)}, of)
-    yield Stage("kept", [kept], _leave_removed)
-    return kept
+    removals = {"removals": digest(recipe)}
+    return removals, removals
 
 
-def _chain_stages(plan: DedupPlan, coded: Coded, results: Results) -> Generator[Stage, None, Task]:
-    """The stages of rule "chain"; the task whose result says which records are kept."""
+def _chain_stages(
+    plan: DedupPlan, coded: Coded, results: Results
+) -> Generator[Stage, None, tuple[Recipe, Recipe]]:
+    """The same of rule "chain"."""
     of, n_tasks = (plan, coded), n_tasks_of(plan.inputs)
     pairs = Task(PAIRS, {"codes": coded.digest, **plan.search.recipe}, of)
     yield from search_stages(Stage("pairs", [pairs], _find_pairs), results, n_tasks)
@@ -77,16 +84,8 @@ def _chain_stages(plan: DedupPlan, coded: Coded, results: Results) -> Generator[
     near = Task(NEAR, {**_near_recipe(plan, coded), "exact": None}, of)
     last = search_stages(Stage("near", [near], _find_near), results, n_tasks, _NEAR_SEARCH)
     yield from (stage for stage in last if plan.rule.against or stage.name == "near")
-    clusters = Task(CLUSTERS, {"pairs": digest(pairs.recipe)}, coded)
-    yield Stage("clusters", [clusters], _find_clusters)
-    recipe = {
-        "clusters": digest(clusters.recipe),
-        "near": digest(near.recipe),
-        "keep": plan.rule.keep,
-    }
-    kept = Task(KEPT, recipe, of)
-    yield Stage("kept", [kept], _choose)
-    return kept
+    of_kept = {"near": digest(near.recipe), "keep": plan.rule.keep}
+    return {"pairs": digest(pairs.recipe)}, of_kept
 
 
 def _near_recipe(plan: DedupPlan, coded: Coded) -> dict[str, Any]:
@@ -133,61 +132,52 @@ def _find_near(of: Any, path: str, how: How, steps: Steps) -> int:
     return len(near)
 
 
-def _find_clusters(coded: Coded, path: str, how: How) -> int:
-    """Write the number of each record's cluster; returns the number of clusters."""
+def _find_clusters(of: Any, path: str, how: How) -> int:
+    """Write the number of each record's cluster; returns the number of clusters. By rule "kept", a
+    cluster is a kept record and the records that are near it."""
+    plan, coded = of
     n = coded.n_rows
-    i, j = read_array(_beside(path, PAIRS), ArrayKind(np.uint32, (2, None), most=n - 1), mmap=True)
+    if plan.rule.name == "kept":
+        found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
+        i, j = leaders(found, n), found.removed
+    else:
+        kind = ArrayKind(np.uint32, (2, None), most=n - 1)
+        i, j = read_array(_beside(path, PAIRS), kind, mmap=True)
     numbers = numbered_components(i, j, n).astype(np.uint32)
     save_array(path, numbers)
     return int(numbers.max()) + 1 if n else 0
 
 
 def _choose(of: Any, path: str, how: How) -> list[int]:
-    """Write which records are kept; returns the numbers that `Deduplicated` begins with."""
-    plan, coded = of
-    n = coded.n_rows
-    numbers = read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1))
-    near = read_array(_beside(path, NEAR), ArrayKind(np.int64, most=n - 1))
-    kept = kept_rows(numbers, near, key_of(coded, plan.rule))
-    save_array(path, kept)
-    sizes = np.bincount(numbers)
-    causes = 0, 0, 0, 0
-    return [n, int(kept.sum()), *_of_clusters(sizes), *causes, coded.n_bad()]
-
-
-def _of_clusters(sizes: Array) -> tuple[int, int]:
-    """The number of clusters of several records, and the size of the largest."""
-    return int((sizes > 1).sum()), int(sizes.max(initial=0))
-
-
-def _find_stars(of: Any, path: str, how: How) -> int:
-    """Write the number of each record's cluster: a kept record and the records that are near it;
-    returns the number of clusters."""
-    plan, coded = of
-    n = coded.n_rows
-    found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
-    numbers = numbered_components(leaders(found, n), found.removed, n).astype(np.uint32)
-    save_array(path, numbers)
-    return int(numbers.max()) + 1 if n else 0
-
-
-def _leave_removed(of: Any, path: str, how: How) -> list[int]:
     """Write which records are kept; returns the numbers of `Deduplicated`."""
     plan, coded = of
     n = coded.n_rows
-    found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
-    kept = np.ones(n, bool)
-    kept[found.removed] = False
+    numbers = read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1))
+    if plan.rule.name == "kept":
+        found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
+        kept = np.ones(n, bool)
+        kept[found.removed] = False
+        causes = _causes(found, coded, plan.search.is_containment)
+    else:
+        near = read_array(_beside(path, NEAR), ArrayKind(np.int64, most=n - 1))
+        kept = kept_rows(numbers, near, key_of(coded, plan.rule))
+        causes = [0, 0, 0, 0]
     save_array(path, kept)
-    sizes = np.bincount(read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1)))
-    is_own = found.witness < n
-    removed, witness = found.removed[is_own], found.witness[is_own]
-    n_equal = int(coded.are_equal(removed, witness).sum())
-    n_near, n_earlier, n_contained = len(removed) - n_equal, len(found.removed) - len(removed), 0
-    if plan.search.is_containment:
-        n_near, n_contained = 0, n_near
-    causes = n_equal, n_near, n_earlier, n_contained
-    return [n, int(kept.sum()), *_of_clusters(sizes), *causes, coded.n_bad()]
+    sizes = np.bincount(numbers)
+    clusters = int((sizes > 1).sum()), int(sizes.max(initial=0))
+    return [n, int(kept.sum()), *clusters, *causes, coded.n_bad()]
+
+
+def _causes(found: Removals, coded: Coded, is_containment: bool) -> list[int]:
+    """The numbers of records that are removed as equal to a kept one, near one, near one of an
+    earlier delivery, and contained in one."""
+    is_own = found.witness < coded.n_rows
+    n_own = int(is_own.sum())
+    n_equal = int(coded.are_equal(found.removed[is_own], found.witness[is_own]).sum())
+    n_others, n_earlier = n_own - n_equal, len(found.removed) - n_own
+    if is_containment:
+        return [n_equal, 0, n_earlier, n_others]
+    return [n_equal, n_others, n_earlier, 0]
 
 
 def _check_kept(kept: Task, results: Results) -> None:
@@ -253,10 +243,7 @@ def _write_output(of: Any, path: str, how: How) -> list[int]:
     for input, n in own:
         selections.append(Selection(input, np.array(kept[row : row + n])))
         row += n
-    with ExitStack() as stack:
-        file = output
-        if not hasattr(output, "write"):
-            file = stack.enter_context(_output_files.atomic_output(output))
+    with _output_files.atomic_output(output) as file:
         bar = how.bar or FileProgress([], False)
         write_kept(source, selections, file, how.n_jobs, bar)
         refuse_changes([*(input for input, _ in own), *against])

@@ -122,10 +122,7 @@ class SvmlightFormat(OutputFormat):
     """LIBSVM text, which counts from 1."""
 
     def _begin(self, path: Any) -> None:
-        if hasattr(path, "write"):
-            self._file = path
-        else:
-            self._file = self._stack.enter_context(_output_files.atomic_output(path))
+        self._file = self._stack.enter_context(_output_files.atomic_output(path))
         if self._options.header:
             self._file.write(b"# " + " ".join(self._options.header.split()).encode() + b"\n")
 

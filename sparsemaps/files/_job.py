@@ -35,26 +35,6 @@ class MappedFile(NamedTuple):
     skipped: bool
 
 
-class Names(NamedTuple):
-    """The names of outputs, which depend on the format, and on texts and labels as input."""
-
-    format: str
-    are_texts: bool
-    have_labels: bool
-
-    @property
-    def ending(self) -> str:
-        """The text that is added to the name of an input."""
-        if self.format != "svmlight":
-            return f".{self.format}"
-        return ".svm" if self.are_texts else ""
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """Endings of the names of files that may be written beside an output."""
-        return (*FORMATS[self.format].beside, *([CLASSES] if self.have_labels else []))
-
-
 class Job(NamedTuple):
     """It maps each input to an output. Without a map, the rows are written as they are."""
 
@@ -109,11 +89,19 @@ class Job(NamedTuple):
         config = None if self.map is None else config_of(self.map)
         return {"map": config, "options": {"format": self.format, **source, **output}}
 
-    def names(self) -> Names:
-        """The names of outputs."""
-        given = self.source.given
-        have_labels = isinstance(given, Texts) and given.label_field is not None
-        return Names(self.format, isinstance(given, Texts), have_labels)
+    @property
+    def ending(self) -> str:
+        """The text that is added to the name of an input."""
+        if self.format != "svmlight":
+            return f".{self.format}"
+        return ".svm" if isinstance(self.source, TextRows) else ""
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Endings of the names of files that may be written beside an output."""
+        beside, given = FORMATS[self.format].beside, self.source.given
+        has_labels = isinstance(given, Texts) and given.label_field is not None
+        return (*beside, CLASSES) if has_labels else beside
 
 
 def make_job(

@@ -298,8 +298,6 @@ def _with_folder(plan: Plan, options: dict[str, Any], name_of_output: Callable[[
     """The plan with an output for each input, if the output is a directory. No output may be an
     input."""
     paths = [getattr(input, "path", input) for input in plan.inputs]
-    if hasattr(plan.output, "write"):
-        return plan
     if not is_directory(plan.output):
         _output_files.refuse_clashes(paths, [(plan.output, _output_files.OUTPUT)])
         return plan
@@ -366,9 +364,7 @@ def _one_output(plan: Plan, progress: bool | None) -> list[int]:
         if plan.is_wanted is not None:
             inputs = spooled(inputs, stack)
             check_outputs(plan.source, [(plan.output, inputs)])
-        file = plan.output
-        if not hasattr(file, "write"):
-            file = stack.enter_context(_output_files.atomic_output(file))
+        file = stack.enter_context(_output_files.atomic_output(plan.output))
         numbers = _write(plan, inputs, file, partial(FileProgress, inputs, progress))
         refuse_changes(inputs)
     return numbers

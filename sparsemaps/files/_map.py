@@ -16,10 +16,9 @@ from sparsemaps._tools._sources import (
     expand,
     is_directory,
     is_regular,
-    is_standard,
     known_inputs,
 )
-from sparsemaps.files._job import Job, MappedFile, Names, make_job
+from sparsemaps.files._job import Job, MappedFile, make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
 from sparsemaps.files._results import Result, Results, counts
 from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
@@ -155,7 +154,7 @@ def run(job: Job, inputs: Any, output: Any, running: Running) -> list[MappedFile
         raise ValueError(
             f"{setting('format', format)} is not compressed: leave out the ending of {output}"
         )
-    _output_files.refuse_clashes(paths, written(paths, output, job.names()))
+    _output_files.refuse_clashes(paths, written(paths, output, job))
     for path in paths:
         job.source.format_of(path)  # an error if it is not known
     with ExitStack() as stack:
@@ -174,17 +173,16 @@ def listing(inputs: Any, output: Any, name: str = "map") -> Listing:
     return [(name, len(expand(inputs)), "an output for each input")]
 
 
-def written(paths: list[Any], output: Any, names_of: Names) -> list[tuple[Any, str]]:
+def written(paths: list[Any], output: Any, job: Job) -> list[tuple[Any, str]]:
     """All files that mapping these inputs writes, each with words for it in an error."""
     is_many = is_directory(output)
-    pairs = _outputs(paths, os.fspath(output), names_of.ending) if is_many else [(output, None)]
+    pairs = _outputs(paths, os.fspath(output), job.ending) if is_many else [(output, None)]
     names: list[tuple[Any, str]] = []
     for name, path in pairs:
         names.append((name, f"the output of {path}" if is_many else _output_files.OUTPUT))
-        if hasattr(name, "write") or is_standard(name):
-            continue
-        endings = (*names_of.beside, *([RECORD] if is_many else []))
-        names += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
+        if is_regular(name):
+            endings = (*job.beside, *([RECORD] if is_many else []))
+            names += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
     return names
 
 
@@ -198,7 +196,7 @@ def stages(job: Job, pairs: list[tuple[InputFile, str]]) -> Iterator[Stage]:
         about = [*input.recipe, job.source.format_of(input)]
         name, of = os.path.basename(output), (job, input)
         tasks.append(Task(name, {**recipe, "input": about}, of, input.n_bytes))
-    yield Stage("map", tasks, _map_one, ("", *job.names().beside))
+    yield Stage("map", tasks, _map_one, ("", *job.beside))
 
 
 def _map_one(of: Any, path: str, how: How) -> int:
@@ -215,8 +213,8 @@ def _map_each(
     running: Running,
 ) -> list[MappedFile]:
     """Map each input to an output of its own."""
-    outputs = [output for output, _ in _outputs(paths, directory, job.names().ending)]
-    _output_files.refuse_clashes(paths, written(paths, directory, job.names()))
+    outputs = [output for output, _ in _outputs(paths, directory, job.ending)]
+    _output_files.refuse_clashes(paths, written(paths, directory, job))
     for path in paths:
         job.source.format_of(path)  # an error if it is not known
     inputs = known_inputs(paths)

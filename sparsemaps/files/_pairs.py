@@ -28,7 +28,7 @@ from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import Results, Steps, counts, opened, save_array
+from sparsemaps.files._results import STAGES, Results, Steps, counts, opened, save_array
 from sparsemaps.files._row_names import names_of_rows, read_comments
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
@@ -39,9 +39,6 @@ from sparsemaps.neighbors import _hashing
 
 _LINES = 2**14
 """Lines that are written at a time."""
-
-STAGES = ".stages"
-"""The ending of the name of the folder of stages, after the name of the output."""
 
 
 class FoundPairs(NamedTuple):
@@ -209,9 +206,8 @@ def make_plan(
     if search.is_containment and fitted is not None and not fitted.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
     job = _job(fitted, read, source, n_jobs)
-    is_file = not hasattr(output, "write") and is_regular(output)
-    folder = os.path.abspath(output) + STAGES if is_file else None
-    names = [] if hasattr(output, "write") else [(output, _output_files.OUTPUT)]
+    folder = os.path.abspath(output) + STAGES if is_regular(output) else None
+    names = [(output, _output_files.OUTPUT)]
     if folder is not None:
         names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
         refuse_inside(folder, read)
@@ -347,9 +343,7 @@ def _write_output(of: Any, path: str, how: How) -> bool:
     i, j = read_array(pairs, ArrayKind(np.uint32, (2, None), most), mmap=True)
     value = read_array(pairs + SIMILARITY, ArrayKind(np.float64, (len(i),)), mmap=True)
     with contextlib.ExitStack() as stack:
-        file = output
-        if not hasattr(output, "write"):
-            file = stack.enter_context(_output_files.atomic_output(output))
+        file = stack.enter_context(_output_files.atomic_output(output))
         names = [stack.enter_context(names_of_rows(*one)) for one in known]
         comments = [dict(read_comments(*one)) for one in known]
         _write_lines(file, (names[0], names[-1]), (comments[0], comments[-1]), (i, j, value))

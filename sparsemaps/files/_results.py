@@ -34,6 +34,9 @@ from sparsemaps.files._recipes import digest, read_record
 BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD
 """Endings of the names of files that may stand beside the first one of a result."""
 
+STAGES = ".stages"
+"""The ending of the name of the folder of results, after the name of the output."""
+
 
 class Result(NamedTuple):
     """The value of a result, for JSON, and the digest of its recipe."""

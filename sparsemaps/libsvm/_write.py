@@ -147,7 +147,7 @@ def write_lines(
 ) -> None:
     """Write `header` and then ``lines(start, stop)`` of each block to a path or file object."""
     with contextlib.ExitStack() as stack:
-        file = f if hasattr(f, "write") else stack.enter_context(_output_files.atomic_output(f))
+        file = stack.enter_context(_output_files.atomic_output(f))
         file.write(header)
         for text in _threads.stream(lines, blocks, n_jobs):
             file.write(text)
