@@ -25,6 +25,9 @@ LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD = (
 """The same beside codes of records: their lengths, digests of those without samples, comments of
 their lines, checksums, the numbers that order them, and the records that could not be read."""
 
+BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD
+"""All of them but the record."""
+
 
 def is_standard(path: Any) -> bool:
     """Whether an input or output is standard input or output."""

@@ -5,7 +5,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ from sparsemaps._tools._sources import (
 )
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
+from sparsemaps.files._formats import RecordsFormat
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
 from sparsemaps.files._recipes import digest
@@ -45,7 +46,7 @@ from sparsemaps.neighbors._hashing import Limits, Sizes
 RANGE_BYTES = 2**26
 """Largest length of a range of an input, whose codes are made by one task."""
 
-BESIDE = LENGTHS, DIGESTS, CHECKSUMS, IDS, COMMENTS, KEYS, BAD
+BESIDE = tuple(RecordsFormat.beside)
 """Endings of the names of files beside codes."""
 
 
@@ -70,20 +71,18 @@ class Coded(NamedTuple):
 
     def lengths(self) -> Array:
         """The length of each record."""
-        return read_array(self.path + LENGTHS, ArrayKind(np.uint32, (self.n_rows,)), mmap=True)
+        return _numbers(self.path, LENGTHS, self.n_rows)
 
     def keys(self) -> Array:
         """The number of each record, by which records are ordered; NaN if it has none."""
-        if not self.n_rows:  # there is no file
-            return np.empty(0)
-        return read_array(self.path + KEYS, ArrayKind(np.float64, (self.n_rows,)), mmap=True)
+        # Without records there is no file.
+        return _numbers(self.path, KEYS, self.n_rows) if self.n_rows else np.empty(0)
 
     def are_equal(self, rows: Array, others: Array) -> Array:
         """Which pairs of records hold the same, but for chance of 2^-32."""
-        kind = ArrayKind(np.uint32, (self.n_rows,))
-        checksums = read_array(self.path + CHECKSUMS, kind, mmap=True)
-        lengths = self.lengths()
-        same: Array = (checksums[rows] == checksums[others]) & (lengths[rows] == lengths[others])
+        same = np.ones(len(rows), bool)
+        for numbers in (_numbers(self.path, CHECKSUMS, self.n_rows), self.lengths()):
+            same &= numbers[rows] == numbers[others]
         return same
 
     def n_bad(self) -> int:
@@ -92,6 +91,11 @@ class Coded(NamedTuple):
             return 0
         with open(self.path + BAD, "rb") as file:
             return sum(1 for _ in file)
+
+
+def _numbers(path: str, ending: str, n_records: int) -> Array:
+    """The numbers of records in a file beside their codes."""
+    return read_array(path + ending, ArrayKind(RecordsFormat.beside[ending], (n_records,)), True)
 
 
 def digests_of(path: str, n_records: int) -> Array:
@@ -201,28 +205,23 @@ def _encode(of: Any, path: str, how: How) -> int:
 def _join(parts: list[str], path: str, how: How) -> list[int]:
     """Write the codes of several files to one; returns the numbers of their records. Files of codes
     that are inputs have no lengths and digests."""
-    codes = [PackedCodes.load(part) for part in parts]
-    n_records = list(map(len, codes))
-    starts = np.cumsum([0, *n_records]).tolist()
-    lengths, digests, comments = [np.empty(0, np.uint32)], [np.empty((0, 3), np.uint64)], []
-    checksums: list[Array] = []
-    keys: list[Array] = []
-    for part, start, n in zip(parts, starts, n_records, strict=False):
-        if not os.path.exists(part + LENGTHS):
-            lengths.append(np.zeros(n, np.uint32))
-            continue
-        if os.path.exists(part + CHECKSUMS):
-            checksums.append(read_array(part + CHECKSUMS, ArrayKind(np.uint32, (n,))))
-        if os.path.exists(part + KEYS):
-            keys.append(read_array(part + KEYS, ArrayKind(np.float64, (n,))))
-        lengths.append(read_array(part + LENGTHS, ArrayKind(np.uint32, (n,))))
-        own = np.array(digests_of(part, n))
-        own[:, 0] += np.uint64(start)
-        digests.append(own)
-        comments += [(start + row, text) for row, text in read_comments(part, n)]
-    save_array(path + LENGTHS, np.concatenate(lengths))
+    n_records = [len(PackedCodes.load(part)) for part in parts]
+    numbers: dict[str, list[Array]] = {LENGTHS: [np.empty(0, np.uint32)], CHECKSUMS: [], KEYS: []}
+    digests, comments, start = [np.empty((0, 3), np.uint64)], [], 0
+    for part, n in zip(parts, n_records, strict=True):
+        if os.path.exists(part + LENGTHS):
+            for ending, arrays in numbers.items():
+                if os.path.exists(part + ending):
+                    arrays.append(_numbers(part, ending, n))
+            own = np.array(digests_of(part, n))
+            own[:, 0] += np.uint64(start)
+            digests.append(own)
+            comments += [(start + row, text) for row, text in read_comments(part, n)]
+        else:
+            numbers[LENGTHS].append(np.zeros(n, np.uint32))
+        start += n
     save_array(path + DIGESTS, np.concatenate(digests).reshape(-1))
-    for ending, arrays in ((CHECKSUMS, checksums), (KEYS, keys)):
+    for ending, arrays in numbers.items():
         if arrays:
             save_array(path + ending, np.concatenate(arrays))
     bad = [part + BAD for part in parts if os.path.exists(part + BAD)]
@@ -343,26 +342,24 @@ def exact_kernel(
     """A function of pairs of records, of one set or of two, among some rows, that gives their exact
     kernel. Inputs are read again; the rows are in temporary files as long as `stack` is open."""
     own, other = sides
-    wanted = np.zeros(own.n_rows, bool)
-    wanted[rows[0]] = True
     if other is None:
-        wanted[rows[1]] = True
-        X = Y = rows_of(own, wanted, folder, how, stack)
-        place = other_place = np.cumsum(wanted) - 1
+        X, place = Y, other_place = rows_of(own, rows, folder, how, stack)
     else:
-        of_other = np.zeros(other.n_rows, bool)
-        of_other[rows[1]] = True
-        X = rows_of(own, wanted, folder, how, stack)
-        Y = rows_of(other, of_other, folder, how, stack)
-        place, other_place = np.cumsum(wanted) - 1, np.cumsum(of_other) - 1
+        X, place = rows_of(own, rows[:1], folder, how, stack)
+        Y, other_place = rows_of(other, rows[1:], folder, how, stack)
         width = max(X.shape[1], Y.shape[1])
         X, Y = with_width(X, width), with_width(Y, width)
     kernel = ExactKernel(own.job.map, X, Y)
     return lambda i, j: kernel(place[i], other_place[j])
 
 
-def rows_of(coded: Coded, wanted: Array, folder: str, how: How, stack: ExitStack) -> Any:
-    """Some rows of inputs, as a matrix in temporary files."""
+def rows_of(
+    coded: Coded, rows: Iterable[Array], folder: str, how: How, stack: ExitStack
+) -> tuple[Any, Array]:
+    """Some rows of inputs, as a matrix in temporary files; and the place of each of them there."""
+    wanted = np.zeros(coded.n_rows, bool)
+    for some_rows in rows:
+        wanted[some_rows] = True
     temporary = partial(tempfile.TemporaryFile, dir=folder)
     files: list[Any] = [stack.enter_context(temporary()) for _ in _TYPES]
     source, inputs = coded.job.source, coded.inputs
@@ -395,7 +392,8 @@ def rows_of(coded: Coded, wanted: Array, folder: str, how: How, stack: ExitStack
     for file, dtype in zip(files, _TYPES, strict=True):
         empty = np.empty(0, dtype)
         arrays.append(np.memmap(file, dtype, "r", shape=n_entries) if n_entries else empty)
-    return sp.csr_array((*arrays, indptr), shape=(len(indptr) - 1, max(width, 1)))
+    X = sp.csr_array((*arrays, indptr), shape=(len(indptr) - 1, max(width, 1)))
+    return X, np.cumsum(wanted) - 1
 
 
 _TYPES = np.float64, np.int64

@@ -1,12 +1,13 @@
 """The files that show why records were removed: two tables, and a report."""
 
+import bisect
 import dataclasses
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from sparsemaps.files._removed_records import read_removals
 from sparsemaps.files._report import render
 from sparsemaps.files._reported import report_of, texts_of
 from sparsemaps.files._results import Results
-from sparsemaps.files._row_names import names_of_rows
+from sparsemaps.files._row_names import names_of_rows, write_table
 from sparsemaps.neighbors._removals import Removals
 
 
@@ -95,64 +96,46 @@ def _listed(parameters: Mapping[str, Any]) -> str:
 
 # ---- tables --------------------------------------------------------------------------------------
 
-_LINES = 2**14
-"""Lines that are written at a time."""
-
-
-class _Names(NamedTuple):
-    """The names of the records of a delivery: their ids, or else numbers from 1."""
-
-    first: int
-    n: int
-    prefix: str
-    name: Callable[[int], str]
-
 
 def write_removals(output: Any, found: Removals, name_of: Callable[[int], str], what: str) -> None:
     """Write a header, and lines of a removed record, the kept record that it is near, and `what`:
     their similarity, or the containment of the first in the second."""
+
+    def line(row: int, witness: int, similarity: float) -> str:
+        return f"{name_of(row)}\t{name_of(witness)}\t{similarity:.6f}\n"
+
     with _output_files.atomic_output(output) as file:
         file.write(f"removed\tkept\t{what}\n".encode())
-        for start in range(0, len(found.removed), _LINES):
-            some = slice(start, start + _LINES)
-            lines = [
-                f"{name_of(row)}\t{name_of(witness)}\t{similarity:.6f}\n"
-                for row, witness, similarity in zip(
-                    *(column[some].tolist() for column in found), strict=True
-                )
-            ]
-            file.write("".join(lines).encode("utf-8", "surrogateescape"))
+        write_table(file, found, line)
 
 
 @contextmanager
 def names_of(
     n_records: int, codes: str, against: Sequence[Earlier]
 ) -> Iterator[Callable[[int], str]]:
-    """A function from a row to the name of its record. A record of an earlier delivery is
-    DELIVERY:record."""
+    """A function from a row to the name of its record: the id, or else the number from 1. A record
+    of an earlier delivery is DELIVERY:record."""
     with ExitStack() as stack:
-        names = [_Names(0, n_records, "", stack.enter_context(names_of_rows(codes, n_records)))]
+        firsts, prefixes = [0], [""]
+        names = [stack.enter_context(names_of_rows(codes, n_records))]
         first = n_records
         for earlier in against:
             path, n = earlier.codes.path, len(PackedCodes.load(earlier.codes))
             label = os.path.dirname(path) if earlier.kept is not None else path
-            name = stack.enter_context(names_of_rows(path, n))
-            names.append(_Names(first, n, f"{label}:", name))
+            firsts.append(first)
+            prefixes.append(f"{label}:")
+            names.append(stack.enter_context(names_of_rows(path, n)))
             first += n
-        yield lambda row: _name_of(row, names)
 
+        def name_of(row: int) -> str:
+            which = bisect.bisect(firsts, row) - 1
+            return prefixes[which] + names[which](row - firsts[which])
 
-def _name_of(row: int, names: list[_Names]) -> str:
-    for one in names:
-        if row < one.first + one.n:
-            return one.prefix + one.name(row - one.first)
-    raise AssertionError(row)
+        yield name_of
 
 
 def write_clusters(output: Any, numbers: Array, codes: str) -> None:
     """Write lines of a record's number, or its id, and the number of its cluster, both from 1."""
     with names_of_rows(codes, len(numbers)) as name_of, _output_files.atomic_output(output) as file:
-        for start in range(0, len(numbers), _LINES):
-            some = numbers[start : start + _LINES].tolist()
-            lines = [f"{name_of(row)}\t{number + 1}\n" for row, number in enumerate(some, start)]
-            file.write("".join(lines).encode("utf-8", "surrogateescape"))
+        columns = np.arange(len(numbers)), numbers
+        write_table(file, columns, lambda row, number: f"{name_of(row)}\t{number + 1}\n")

@@ -11,9 +11,9 @@ import shutil
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -75,12 +75,16 @@ class FormatOptions(NamedTuple):
 class OutputFormat(ABC):
     """One output. `stack` closes its files: with an exception, none of them appears."""
 
-    beside: tuple[str, ...] = ()
-    """Endings of the names of files that are written beside an output."""
+    beside: ClassVar[Mapping[str, Any]] = {}
+    """Endings of the names of files that are written beside an output; the types of their numbers,
+    or None for text."""
 
     def __init__(self, map: Any, path: Any, options: FormatOptions, stack: ExitStack) -> None:
         self._map, self._options, self._stack = map, options, stack
-        self._files: list[_FileBeside] = []
+        self._beside = {
+            ending: _FileBeside(os.fspath(path) + ending, stack, dtype)
+            for ending, dtype in self.beside.items()
+        }
         self._begin(path)
 
     @abstractmethod
@@ -100,22 +104,12 @@ class OutputFormat(ABC):
 
     def finish(self) -> None:
         """End the files, after all blocks."""
-        for file in self._files:
+        for file in self._beside.values():
             file.finish()
-
-    def _beside(self, path: Any, ending: str, dtype: Any = None) -> "_FileBeside":
-        """A file beside the output."""
-        self._files.append(_FileBeside(os.fspath(path) + ending, self._stack, dtype))
-        return self._files[-1]
-
-    def _open_ids(self, path: Any) -> None:
-        """Open the file of ids beside an output, if there are ids."""
-        self._ids = self._beside(path, IDS)
-        self._write_ids([])
 
     def _write_ids(self, ids: list[str] | None) -> None:
         if self._options.ids:
-            self._ids.append("".join(f"{id}\n" for id in ids or ()).encode())
+            self._beside[IDS].append("".join(f"{id}\n" for id in ids or ()).encode())
 
 
 class SvmlightFormat(OutputFormat):
@@ -147,14 +141,14 @@ class SvmlightFormat(OutputFormat):
 class _CodesFormat(OutputFormat):
     """Packed codes for `PackedCodes.load`; ids beside them."""
 
-    beside: tuple[str, ...] = (IDS,)
+    beside: ClassVar[Mapping[str, Any]] = {IDS: None}
 
     def _begin(self, path: Any) -> None:
         path = os.fspath(path)
         # Files appear in the reverse order: the codes appear after the files beside them.
         self._path = path
         self._spool = self._stack.enter_context(self._saving(path))
-        self._open_ids(path)
+        self._write_ids([])  # there is a file also where there are no rows
         self._codes = empty_codes(self._map, self._options.texts)
         self._kept = [self._codes]  # the codes of each block, without their array
 
@@ -197,13 +191,11 @@ _NOTHING = np.empty(0)
 class NpyFormat(_CodesFormat):
     """Packed codes; labels, query ids and ids beside them."""
 
-    beside = LABELS, QIDS, IDS
+    beside: ClassVar[Mapping[str, Any]] = {LABELS: np.float64, QIDS: np.int64, IDS: None}
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
-        self._labels = self._beside(path, LABELS, np.float64)
-        self._qids = self._beside(path, QIDS, np.int64)
-        self._labels.append(_NOTHING)
+        self._beside[LABELS].append(_NOTHING)
 
     def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
         _check_one_label(block)
@@ -212,12 +204,12 @@ class NpyFormat(_CodesFormat):
     def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
         codes, block = converted
         self._append(codes, block.ids)
-        self._labels.append(block.heads.labels)
+        self._beside[LABELS].append(block.heads.labels)
         if len(block.heads.qids):
-            self._qids.append(block.heads.qids)
+            self._beside[QIDS].append(block.heads.qids)
 
     def finish(self) -> None:
-        _check_qids(self._qids.n, self._labels.n)
+        _check_qids(self._beside[QIDS].n, self._beside[LABELS].n)
         super().finish()
 
 
@@ -226,19 +218,18 @@ class RecordsFormat(_CodesFormat):
     each record without samples, and where they are asked for or there are any, checksums, numbers
     that order records, comments of lines, and lines that are no records."""
 
-    beside = LENGTHS, DIGESTS, CHECKSUMS, IDS, COMMENTS, KEYS, BAD
+    beside: ClassVar[Mapping[str, Any]] = {
+        LENGTHS: np.uint32,
+        DIGESTS: np.uint64,
+        CHECKSUMS: np.uint32,
+        KEYS: np.float64,
+        **dict.fromkeys((IDS, COMMENTS, BAD)),
+    }
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
-        self._lengths = self._beside(path, LENGTHS, np.uint32)
-        self._digests = self._beside(path, DIGESTS, np.uint64)
-        self._checksums = self._beside(path, CHECKSUMS, np.uint32)
-        self._keys = self._beside(path, KEYS, np.float64)
-        self._comments, self._bad = self._beside(path, COMMENTS), self._beside(path, BAD)
-        self._lengths.append(_NOTHING)
-        self._digests.append(_NOTHING)
-        if self._options.checksums:
-            self._checksums.append(_NOTHING)
+        for ending in (LENGTHS, DIGESTS, *([CHECKSUMS] if self._options.checksums else [])):
+            self._beside[ending].append(_NOTHING)
 
     def convert(self, block: InputBlock) -> Any:
         codes = codes_of(self._map, block)
@@ -257,20 +248,20 @@ class RecordsFormat(_CodesFormat):
     def write(self, converted: Any) -> None:
         codes, (lengths, checksums, digests), comments, block = converted
         if block.bad:
-            self._bad.append(b"".join(self._bad_lines(block.bad)))
+            self._beside[BAD].append(b"".join(self._bad_lines(block.bad)))
         self._n_lines += block.n_lines
         if block.keys is not None:
-            self._keys.append(block.keys)
+            self._beside[KEYS].append(block.keys)
         if checksums is not None:
-            self._checksums.append(checksums)
+            self._beside[CHECKSUMS].append(checksums)
         self._append(codes, block.ids)
-        n = self._lengths.n
+        n = self._beside[LENGTHS].n
         if comments:
             text = "".join(f"{n + row}\t{comment}\n" for row, comment in comments)
-            self._comments.append(text.encode("utf-8", "surrogateescape"))
+            self._beside[COMMENTS].append(text.encode("utf-8", "surrogateescape"))
         digests[:, 0] += np.uint64(n)
-        self._lengths.append(lengths)
-        self._digests.append(digests.reshape(-1))
+        self._beside[LENGTHS].append(lengths)
+        self._beside[DIGESTS].append(digests.reshape(-1))
 
     def _bad_lines(self, bad: Any) -> Iterator[bytes]:
         """Lines that are no records, after file, line and reason."""
@@ -287,11 +278,11 @@ class RecordsFormat(_CodesFormat):
 class NpzFormat(OutputFormat):
     """A CSR matrix as ``scipy.sparse.load_npz`` reads it, with the labels and query ids."""
 
-    beside = (IDS,)
+    beside: ClassVar[Mapping[str, Any]] = {IDS: None}
 
     def _begin(self, path: Any) -> None:
         self._file = self._stack.enter_context(_output_files.atomic_output(path))
-        self._open_ids(path)
+        self._write_ids([])
         folder = os.path.dirname(os.path.realpath(path))
         types = {"data": np.float64, "indices": _sparse.index_type(self._map.draw.width)}
         types |= {"indptr": np.int64, "labels": np.float64, "query_ids": np.int64}

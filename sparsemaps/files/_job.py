@@ -99,7 +99,7 @@ class Job(NamedTuple):
     @property
     def beside(self) -> tuple[str, ...]:
         """Endings of the names of files that may be written beside an output."""
-        beside, given = FORMATS[self.format].beside, self.source.given
+        beside, given = tuple(FORMATS[self.format].beside), self.source.given
         has_labels = isinstance(given, Texts) and given.label_field is not None
         return (*beside, CLASSES) if has_labels else beside
 

@@ -29,16 +29,13 @@ from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import STAGES, Results, Steps, counts, opened, save_array
-from sparsemaps.files._row_names import names_of_rows, read_comments
+from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
 from sparsemaps.maps._config import from_config
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.neighbors import _hashing
-
-_LINES = 2**14
-"""Lines that are written at a time."""
 
 
 class FoundPairs(NamedTuple):
@@ -381,13 +378,11 @@ def _write_lines(
     pairs: tuple[Array, Array, Array],
 ) -> None:
     """Write lines of the two names of a pair, its similarity, and the comments of its rows."""
-    for start in range(0, len(pairs[0]), _LINES):
-        columns = (column[start : start + _LINES].tolist() for column in pairs)
-        lines = []
-        for *pair, similarity in zip(*columns, strict=True):
-            words = [name(row) for name, row in zip(names, pair, strict=True)]
-            words.append(f"{similarity:.6f}")
-            if any(comments):
-                words += [known.get(row, "") for known, row in zip(comments, pair, strict=True)]
-            lines.append("\t".join(words) + "\n")
-        out.write("".join(lines).encode("utf-8", "surrogateescape"))
+
+    def line(i: int, j: int, similarity: float) -> str:
+        words = [names[0](i), names[1](j), f"{similarity:.6f}"]
+        if any(comments):
+            words += [comments[0].get(i, ""), comments[1].get(j, "")]
+        return "\t".join(words) + "\n"
+
+    write_table(out, pairs, line)

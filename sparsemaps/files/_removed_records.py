@@ -129,16 +129,13 @@ def _near(
     if not search.exact:
         return near
     n_given = 0 if earlier is None else len(earlier)
-    rows: list[Any] = []
+    read: list[Any] = []
 
     def prepare(wanted: Array) -> None:
-        is_wanted = np.zeros(len(codes), bool)
-        is_wanted[wanted] = True
-        X = rows_of(coded, is_wanted, folder, how, stack)
-        rows[:] = [np.cumsum(is_wanted, dtype=np.int32) - 1, X]
+        read[:] = rows_of(coded, [wanted], folder, how, stack)
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
-        place, X = rows
+        X, place = read
         values = np.empty(len(i))
         is_given = i < n_given
         values[is_given] = near.similarity(i[is_given], j[is_given], differing[is_given])

@@ -14,25 +14,10 @@ import numpy as np
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._locks import one_writer
-from sparsemaps._tools._sources import (
-    BAD,
-    CHECKSUMS,
-    CLASSES,
-    COMMENTS,
-    DIGESTS,
-    IDS,
-    KEYS,
-    LABELS,
-    LENGTHS,
-    QIDS,
-    RECORD,
-)
+from sparsemaps._tools._sources import BESIDE, RECORD
 from sparsemaps._tools._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._recipes import digest, read_record
-
-BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD
-"""Endings of the names of files that may stand beside the first one of a result."""
 
 STAGES = ".stages"
 """The ending of the name of the folder of results, after the name of the output."""

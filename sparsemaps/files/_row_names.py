@@ -1,8 +1,8 @@
-"""Files beside codes that say what rows are called: their ids, and the comments of their lines."""
+"""Names of rows: their ids and the comments of their lines, from files beside codes; and tables."""
 
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,6 +41,17 @@ def _ends_of_lines(lines: mmap.mmap) -> Array:
         block = np.frombuffer(lines[start : start + 2**24], np.uint8)
         parts.append(np.flatnonzero(block == ord("\n")) + (start + 1))
     return np.concatenate(parts)
+
+
+_LINES = 2**14
+"""Lines that are written at a time."""
+
+
+def write_table(file: Any, columns: Sequence[Array], line: Callable[..., str]) -> None:
+    """Write ``line(*numbers)`` of the numbers in each row of some columns."""
+    for start in range(0, len(columns[0]), _LINES):
+        numbers = (column[start : start + _LINES].tolist() for column in columns)
+        file.write("".join(map(line, *numbers)).encode("utf-8", "surrogateescape"))
 
 
 def write_comments(file: Any, comments: list[tuple[int, str]]) -> None:

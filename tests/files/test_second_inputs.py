@@ -78,7 +78,7 @@ def test_a_second_pipe_is_read_twice(two):
 
 def test_similarities_of_many_lines():
     """Each line has its own, also after those that are written at a time."""
-    n = _pairs._LINES + 3
+    n = _row_names._LINES + 3
     out, numbers = io.BytesIO(), np.arange(n)
     names = 2 * (lambda row: str(row + 1),)
     _pairs._write_lines(out, names, ({}, {}), (numbers, numbers, numbers / n))
@@ -255,7 +255,7 @@ def test_deliveries_are_joined_once(tmp_path, monkeypatch):
 
 def test_tables_of_many_lines(tmp_path):
     """After those that are written at a time."""
-    n = _evidence._LINES + 3
+    n = _row_names._LINES + 3
     rows = np.arange(n)
     found = Removals(rows, rows + 1, rows / n)
     _evidence.write_removals(tmp_path / "removed", found, str, "similarity")
