@@ -56,7 +56,7 @@ cdef struct table_t:
 
 cdef table_t table_of(const uint32_t[:, ::1] heads, const uint32_t[:, ::1] links,
                       const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_rows,
-                      Py_ssize_t band_bits, uint64_t hash_key, Py_ssize_t whole_bits=0):
+                      Py_ssize_t band_bits, Py_ssize_t whole_bits, uint64_t hash_key):
     cdef table_t table
     cdef Py_ssize_t slots = heads.shape[1]
     memset(&table, 0, sizeof(table))
@@ -112,7 +112,7 @@ def insert(uint32_t[:, ::1] heads, uint32_t[:, ::1] links, const uint8_t[:, ::1]
            const uint8_t[::1] sampled, Py_ssize_t band_bits, uint64_t hash_key, Py_ssize_t first,
            Py_ssize_t last):
     """Insert rows, from `first` to `last`, that count; the others are in no slot."""
-    cdef table_t table = table_of(heads, links, codes, sampled, last, band_bits, hash_key)
+    cdef table_t table = table_of(heads, links, codes, sampled, last, band_bits, 0, hash_key)
     cdef Py_ssize_t start = first, stop, row, band
     cdef Py_ssize_t slots[BLOCK]
     with nogil:
@@ -211,9 +211,9 @@ cdef uint32_t next_row(search_t *search) noexcept nogil:
 
 def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_t[:, ::1] heads,
          const uint32_t[:, ::1] links, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
-         Py_ssize_t n_rows, int bits, Py_ssize_t n_codes, Py_ssize_t band_bits, uint64_t hash_key,
-         uint32_t max_differing, Py_ssize_t max_bucket, Py_ssize_t max_visited, bint any_row,
-         int64_t[::1] state, uint32_t[:, ::1] pairs, Py_ssize_t whole_bits=0):
+         Py_ssize_t n_rows, Py_ssize_t band_bits, Py_ssize_t whole_bits, uint64_t hash_key,
+         Py_ssize_t max_bucket, int bits, Py_ssize_t n_codes, uint32_t max_differing,
+         Py_ssize_t max_visited, bint any_row, int64_t[::1] state, uint32_t[:, ::1] pairs):
     """Write pairs of a wanted query and a row that share a bucket, and of which at most
     `max_differing` codes differ, to `pairs`: query, row, and number of codes that differ. Returns
     the number of pairs. With `any_row`, each query has at most one pair. A pair that shares several
@@ -223,8 +223,8 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
     at `state`: (query, band, row, number of rows of the bucket that were compared). The search is
     complete when state[0] = len(queries).
     """
-    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key,
-                                  whole_bits)
+    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, whole_bits,
+                                  hash_key)
     cdef Py_ssize_t q = state[0], n = 0
     cdef uint32_t row
     cdef search_t search
@@ -267,14 +267,16 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
 
 
 def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted,
-               const uint8_t[::1] known, uint32_t[:, ::1] heads, uint32_t[:, ::1] links,
-               uint8_t[:, ::1] codes, uint8_t[::1] sampled, Py_ssize_t n_rows, int bits,
-               Py_ssize_t n_codes, Py_ssize_t band_bits, uint64_t hash_key,
-               uint32_t max_differing, Py_ssize_t max_bucket, uint8_t[::1] new):
+               uint32_t[:, ::1] heads, uint32_t[:, ::1] links, uint8_t[:, ::1] codes,
+               uint8_t[::1] sampled, Py_ssize_t n_rows, Py_ssize_t band_bits,
+               Py_ssize_t whole_bits, uint64_t hash_key, Py_ssize_t max_bucket, int bits,
+               Py_ssize_t n_codes, uint32_t max_differing, const uint8_t[::1] known,
+               uint8_t[::1] new):
     """Insert each query that is not `known` and shares no bucket with a row of which so few codes
     differ, as row `n_rows` and so on; `new` says which. One that is not `wanted` is new, and in no
     slot."""
-    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key)
+    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, whole_bits,
+                                  hash_key)
     cdef Py_ssize_t q, band
     cdef search_t search
     cdef Scratch scratch = borrow_scratch()
@@ -334,8 +336,8 @@ def count_buckets(const uint8_t[:, ::1] queries, uint32_t[:, ::1] heads, uint32_
                   Py_ssize_t band_bits, Py_ssize_t whole_bits, uint64_t hash_key,
                   Py_ssize_t max_bucket, uint16_t[:, ::1] counts):
     """Add to `counts` how many rows each bucket of each query has, up to `max_bucket`."""
-    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key,
-                                  whole_bits)
+    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, whole_bits,
+                                  hash_key)
     cdef Py_ssize_t q, band
     with nogil:
         for q in range(queries.shape[0]):
@@ -345,9 +347,9 @@ def count_buckets(const uint8_t[:, ::1] queries, uint32_t[:, ::1] heads, uint32_
 
 
 def settle(const uint8_t[:, ::1] queries, const uint8_t[::1] is_open,
-           const uint32_t[:, ::1] pairs, uint32_t[:, ::1] heads, uint32_t[:, ::1] links,
-           uint8_t[:, ::1] codes, uint8_t[::1] sampled, Py_ssize_t n_rows, Py_ssize_t band_bits,
-           Py_ssize_t whole_bits, uint64_t hash_key, Py_ssize_t max_bucket,
+           uint32_t[:, ::1] heads, uint32_t[:, ::1] links, uint8_t[:, ::1] codes,
+           uint8_t[::1] sampled, Py_ssize_t n_rows, Py_ssize_t band_bits, Py_ssize_t whole_bits,
+           uint64_t hash_key, Py_ssize_t max_bucket, const uint32_t[:, ::1] pairs,
            const uint16_t[:, ::1] counts, int64_t[::1] places, int64_t[::1] witnesses):
     """Decide which open queries are kept, one after the other, and insert these.
 
@@ -357,8 +359,8 @@ def settle(const uint8_t[:, ::1] queries, const uint8_t[::1] is_open,
     rows of `counts` (none, or a row for each query) among them. `places` are the rows of kept
     queries. Returns how many queries were decided: all, or those until the tables were full.
     """
-    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, hash_key,
-                                  whole_bits)
+    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, whole_bits,
+                                  hash_key)
     cdef Py_ssize_t q, band, pair = 0, room
     cdef bint has_counts = counts.shape[0] > 0
     cdef const uint8_t *row

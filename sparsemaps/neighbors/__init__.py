@@ -109,7 +109,7 @@ def top_k(
     if len(searched) == 0:
         raise ValueError("codes must have at least one row, got none")
     k = _checks.check_int("k", k, 1, len(searched))
-    return _brute.nearest(wanted, searched, k, n_jobs)
+    return _brute.nearest(wanted, [searched], k, n_jobs)
 
 
 def similar_pairs(

@@ -163,6 +163,6 @@ def sample(n_rows: int, n: int = 256) -> tuple[slice, slice]:
 def rates_of(codes: PackedCodes, other: PackedCodes) -> Array:
     """The rate at which codes agree of each pair of two samples of rows."""
     other = with_rows(other, other.array, np.ones(len(other), bool))
-    differing = _brute.concatenated(list(_brute.within(codes, other, codes.n_hashes)))[2]
+    differing = _brute.joined(_brute.within(codes, other, codes.n_hashes))[2]
     differing = differing[differing > 0]  # not a row and itself
     return 1 - differing / codes.n_hashes if len(differing) else np.zeros(1)

@@ -1,6 +1,6 @@
 """Exact search among packed codes: all codes are compared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -38,12 +38,13 @@ def check_searched(n_rows: int, n_hashes: int) -> None:
 
 
 def nearest(
-    queries: PackedCodes, codes: PackedCodes, k: int, n_jobs: int | None
+    queries: PackedCodes, sets: Sequence[PackedCodes], k: int, n_jobs: int | None
 ) -> tuple[Array, Array]:
-    """Indices and agreements of the k nearest rows of each query; -1 where a query has fewer."""
-    check_searched(max(len(queries), len(codes)), codes.n_hashes)
+    """Indices and agreements of the k nearest rows of each query, among the rows of one or more
+    sets; -1 where a query has fewer."""
+    n_queries, n_rows, n_hashes = len(queries), sum(map(len, sets)), queries.n_hashes
+    check_searched(max(n_queries, n_rows), n_hashes)
     n_threads = _threads.resolve_n_jobs(n_jobs)
-    n_queries, n_rows = len(queries), len(codes)
     step = min(_QUERIES, max(1, -(-n_queries // n_threads)))
     # Few queries are divided by the rows that they are compared with.
     n_shares = min(n_threads, max(1, n_rows // 2**14)) if n_queries < 4 * n_threads else 1
@@ -55,16 +56,20 @@ def nearest(
         for start, stop in _blocks.ranges(0, n_queries, max(step, 1))
         for first, last in pairwise(ends.tolist())
     ]
-    sampled = codes.sampled.view(np.uint8)
-    rows_a_call = _packed.rows_a_call(step, codes.bits * codes.n_hashes)
+    rows_a_call = _packed.rows_a_call(step, queries.bits * n_hashes)
 
     def search(start: int, stop: int, first: int, last: int) -> Array:
         keys = np.full((stop - start, k), np.iinfo(np.uint64).max, np.uint64)
-        for begin, end in _blocks.ranges(first, last, rows_a_call):
-            _kernel.top_k(
-                queries.array[start:stop], codes.array[begin:end], codes.bits, codes.n_hashes,
-                sampled[begin:end], begin, keys,
-            )  # fmt: skip
+        n_before = 0
+        for codes in sets:
+            sampled = codes.sampled.view(np.uint8)
+            own = max(first - n_before, 0), min(last - n_before, len(codes))
+            for begin, end in _blocks.ranges(*own, rows_a_call):
+                _kernel.top_k(
+                    queries.array[start:stop], codes.array[begin:end], codes.bits, n_hashes,
+                    sampled[begin:end], n_before + begin, keys,
+                )  # fmt: skip
+            n_before += len(codes)
         return keys
 
     indices = np.empty((n_queries, k), np.int64)
@@ -78,7 +83,7 @@ def nearest(
         indices[rows] = (keys & np.uint64(2**_kernel.ROW_BITS - 1)).astype(np.int64)
         differing = (keys >> np.uint64(_kernel.ROW_BITS)).astype(np.int64)
         none = (keys == np.iinfo(np.uint64).max) | ~queries.sampled[rows, None]
-        agreements[rows] = np.where(none, 0, codes.n_hashes - differing)
+        agreements[rows] = np.where(none, 0, n_hashes - differing)
         indices[rows][none] = -1
     return indices, agreements
 
@@ -89,24 +94,17 @@ def all_pairs(
     max_differing: int,
     n_jobs: int | None,
     stages: Stages = NONE,
-) -> tuple[Array, Array, Array]:
-    """Pairs of which at most `max_differing` codes differ, and how many codes differ."""
-    others = codes if other is None else other
+) -> Array:
+    """Pairs, ascending, of which at most `max_differing` codes differ: rows i, rows j, and how many
+    codes differ."""
 
     def find(start: int, stop: int) -> Array:
-        parts = []
-        for block in _blocks.ranges(start, stop, _QUERIES):
-            first = block[0] if other is None else 0
-            i, j, differing = _tile(codes, other, *block, first, len(others), max_differing)
-            order = np.lexsort((j, i))
-            parts.append((i[order], j[order], differing[order]))
-        return np.stack(concatenated(parts))
+        found = joined(tiles(codes, other, max_differing, start, stop, LARGEST_N_ROWS))
+        return found.take(np.lexsort(found[1::-1]), axis=1)
 
-    most = max(0, len(codes) - 1), max(0, len(others) - 1), max_differing
-    kind = ArrayKind(np.int64, (3, None), most)
-    found = stages.run("all", kind, find, steps_of(len(codes), other is None), n_jobs)
-    i, j, differing = np.concatenate([np.empty((3, 0), np.int64), *found], axis=1)
-    return i, j, differing
+    n_others = len(codes if other is None else other)
+    kind = ArrayKind(np.int64, (3, None), (len(codes) - 1, n_others - 1, max_differing))
+    return joined(stages.run("all", kind, find, steps_of(len(codes), other is None), n_jobs))
 
 
 def steps_of(n_rows: int, is_one_set: bool) -> list[tuple[int, int]]:
@@ -121,35 +119,28 @@ def steps_of(n_rows: int, is_one_set: bool) -> list[tuple[int, int]]:
 
 
 def tiles(
-    codes: PackedCodes, other: PackedCodes | None, max_differing: int, start: int, stop: int
-) -> Iterator[tuple[Array, Array]]:
-    """The pairs of `all_pairs` of a step, those of a few rows at a time. There is no order, and few
-    pairs are held."""
-    others = codes if other is None else other
-    for block in _blocks.ranges(start, stop, _QUERIES):
-        for tile in _blocks.ranges(block[0] if other is None else 0, len(others), _TILE):
-            yield _tile(codes, other, *block, *tile, max_differing)[:2]
-
-
-def _tile(
-    codes: PackedCodes, other: PackedCodes | None, start: int, stop: int, first: int, last: int,
+    codes: PackedCodes,
+    other: PackedCodes | None,
     max_differing: int,
-) -> tuple[Array, Array, Array]:  # fmt: skip
-    """The pairs of rows from `start` to `stop` and rows from `first` to `last` of the other set."""
+    start: int,
+    stop: int,
+    width: int = _TILE,
+) -> Iterator[Array]:
+    """The pairs of `all_pairs` of a step, those of a few rows with `width` rows at a time. There is
+    no order."""
     others = codes if other is None else other
-    parts = []
-    for i, j, differing in within(codes[start:stop], others[first:last], max_differing):
-        i, j = i + start, j + first
-        kept = codes.sampled[i]
-        if other is None:
-            kept = kept & (i < j)
-        parts.append((i[kept], j[kept], differing[kept]))
-    return concatenated(parts)
+    for first, last in _blocks.ranges(start, stop, _QUERIES):
+        some = codes[first:last]
+        for left, right in _blocks.ranges(first if other is None else 0, len(others), width):
+            found = joined(within(some, others[left:right], max_differing))
+            kept = some.sampled[found[0]]
+            found[:2] += [[first], [left]]
+            if other is None:
+                kept &= found[0] < found[1]
+            yield found.compress(kept, axis=1)
 
 
-def within(
-    queries: PackedCodes, codes: PackedCodes, max_differing: int
-) -> Iterator[tuple[Array, Array, Array]]:
+def within(queries: PackedCodes, codes: PackedCodes, max_differing: int) -> Iterator[Array]:
     """As `all_pairs`, of few queries and of rows with samples, some rows at a time."""
     step = min(_ROWS, _packed.rows_a_call(len(queries), codes.bits * codes.n_hashes))
     space = np.empty((3, len(queries) * min(step, len(codes))), np.uint32)
@@ -160,16 +151,12 @@ def within(
             queries.array, codes.array[part], codes.bits, codes.n_hashes, sampled[part],
             max_differing, *space,
         )  # fmt: skip
-        i, j, differing = (space[row, :n].astype(np.int64) for row in range(3))
-        yield i, j + first, differing
+        found = space[:, :n].astype(np.int64)
+        found[1] += first
+        yield found
 
 
-def concatenated(parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
-    """Pairs, in arrays of rows and of differing codes, of several parts."""
-    if len(parts) == 1:
-        return parts[0]
-    none = np.empty(0, np.int64)
-    i, j, differing = (
-        np.concatenate([none, *(part[column] for part in parts)]) for column in range(3)
-    )
-    return i, j, differing
+def joined(parts: Iterable[Array]) -> Array:
+    """The pairs of several parts, with how many of their codes differ."""
+    parts = list(parts)
+    return parts[0] if len(parts) == 1 else np.hstack([np.empty((3, 0), np.int64), *parts])

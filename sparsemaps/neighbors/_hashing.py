@@ -25,6 +25,7 @@ from sparsemaps.neighbors._bands import LARGEST_IN_PLACE, Bands
 _ROW = np.uint64(2**32 - 1)
 
 Filter = Callable[[Array], Array]
+"""Returns, of some pairs, those that are kept."""
 
 NewArray = Callable[[int, type], Array]
 """Makes an array of so many items of a type."""
@@ -120,21 +121,6 @@ def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:
     return rows
 
 
-def banded_pairs(
-    codes: PackedCodes,
-    other: PackedCodes | None,
-    max_differing: int,
-    bands: Bands,
-    how: Limits = LIMITS,
-) -> tuple[Array, Array, Array]:
-    """Pairs that share a bucket, and of which at most `max_differing` codes differ."""
-    found = pairs_by_band(codes, other, max_differing, bands, how)
-    pairs = union(next(found), found)
-    first_other = 0 if other is None else len(codes)
-    i, j = rows_of_pairs(pairs, first_other)
-    return i, j, count_differing(codes, codes if other is None else other, i, j, how.sizes)
-
-
 def pairs_of_rows(i: Array, j: Array) -> Array:
     """Pairs as one number each: row i times 2^32, and row j."""
     pairs = i.astype(np.uint64)
@@ -159,20 +145,17 @@ def pairs_by_band(
     max_differing: int,
     bands: Bands,
     how: Limits,
-    make_filter: Callable[[], Filter] | None = None,
+    make_filter: Callable[[], Filter],
 ) -> Iterator[Array]:
-    """The pairs of rows that have too many copies, then those of each part of a band; a pair may
-    come several times. Only pairs are kept that a filter returns; one is made for each piece of a
-    part."""
+    """The pairs that share a bucket, and of which at most `max_differing` codes differ: those of
+    rows that have too many copies, then those of each part of a band; a pair may come several
+    times. Only pairs are kept that a filter returns; one is made for each piece of a part."""
     hashed = _Hashed(codes, other, how)
     if other is None:
-        yield hashed.leave_out_copies()
-    else:
-        yield np.empty(0, np.uint64)
+        yield make_filter()(hashed.leave_out_copies())
 
     def find(keys: Array, bit: int, n_bits: int) -> Array:
-        keep = None if make_filter is None else make_filter()
-        return hashed.verified(keys, bit, n_bits, max_differing, keep)[0]
+        return hashed.verified(keys, bit, n_bits, max_differing, make_filter())[0]
 
     yield from hashed.by_band("pairs", hashed.pairs, find, bands)
 
@@ -347,10 +330,10 @@ class _Hashed:
         return pairs
 
     def verified(
-        self, keys: Array, bit: int, n_bits: int, max_differing: int, keep: Filter | None = None
+        self, keys: Array, bit: int, n_bits: int, max_differing: int, keep: Filter
     ) -> tuple[Array, int]:
-        """The pairs of rows in one bucket of which at most `max_differing` codes differ, and the
-        number of pairs that were compared. `keep` returns, of some pairs, those that are kept."""
+        """The pairs of rows in one bucket of which at most `max_differing` codes differ, if `keep`
+        keeps them, and the number of pairs that were compared."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         n_compared = 0
         for run, n_before, rows in self._runs(keys):
@@ -361,8 +344,7 @@ class _Hashed:
                     self._codes.n_hashes, bit, n_bits, max_differing, self._how.max_bucket,
                     self._max_compared, state, space,
                 )  # fmt: skip
-                found = space[:n_pairs]
-                parts.append((found if keep is None else keep(found)).copy())
+                parts.append(keep(space[:n_pairs]).copy())
             n_compared += int(state[4])
         return np.concatenate(parts), n_compared
 
@@ -428,9 +410,9 @@ def without(codes: PackedCodes, pairs: Array) -> PackedCodes:
     return with_rows(codes, codes.array, kept)
 
 
-def union(pairs: Array, parts: Iterator[Array]) -> Array:
+def union(parts: Iterator[Array]) -> Array:
     """All different pairs, sorted. Memory is that of about twice their number."""
-    waiting, n_waiting = [pairs], len(pairs)
+    waiting, n_waiting = [np.empty(0, np.uint64)], 0
     for part in parts:
         waiting.append(part)
         n_waiting += len(part)

@@ -9,27 +9,21 @@ added, in buffers that are doubled when they are full.
 
 import secrets
 import threading
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._loops import codes as _kernel
-from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
-from sparsemaps.neighbors._tables import CALL_PAIRS, CALL_VISITS, Tables, found_pairs
+from sparsemaps.neighbors._tables import CALL_ROWS, KeptRows, Tables, found_pairs
 
 _SMALLEST = 1024
 """The number of rows from which tables are made, and of rows that the first buffer holds."""
-
-_CALL_ROWS = 1024
-"""Rows that a call of a kernel inserts, or searches for."""
-
-_NO_KEY = np.iinfo(np.uint64).max
 
 _LOOKUP_COST = 4
 """The cost of looking a row up in a table, in units of hashing it once (`cheapest_bands`)."""
@@ -128,15 +122,12 @@ class IndexRows:
 
     def codes(self, state: State) -> list[PackedCodes]:
         """The codes of each block."""
-        return [
-            with_rows(
-                self.like,
-                block.array[: block.n_rows],
-                block.sampled[: block.n_rows],
-                None if block.sizes is None else block.sizes[: block.n_rows],
-            )
-            for block in state.blocks
-        ]
+        return [self._codes_of(block) for block in state.blocks]
+
+    def _codes_of(self, block: KeptBlock) -> PackedCodes:
+        rows = slice(block.n_rows)
+        sizes = None if block.sizes is None else block.sizes[rows]
+        return with_rows(self.like, block.array[rows], block.sampled[rows], sizes)
 
     def all_codes(self) -> PackedCodes:
         """The codes of all rows, which are copied if rows were added."""
@@ -180,9 +171,7 @@ class IndexRows:
             _brute.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
             start = 0
             while start < len(codes):
-                some = (
-                    codes[start : start + _CALL_ROWS] if start or len(codes) > _CALL_ROWS else codes
-                )
+                some = codes if len(codes) == 1 else codes[start : start + CALL_ROWS]
                 state = self.inserting(target)
                 insert = self._insert_by_comparing if state is None else self._insert_by_tables
                 are_new = insert(some, codes.n_hashes - target.least)
@@ -207,16 +196,16 @@ class IndexRows:
     def _insert_by_tables(self, codes: PackedCodes, max_differing: int) -> Array:
         """Look `codes` up in the tables, and add the new ones; returns which it added."""
         state, tail = self._with_room(len(codes))
-        bands, tables = state.bands, tail.tables
-        assert bands is not None and tables is not None  # noqa: PT018
+        bands = state.bands
+        assert bands is not None
         known = np.zeros(len(codes), np.uint8)
         if len(state.blocks) == 2:
-            known[self._block_pairs(codes, state.blocks[0], bands, max_differing, True)[0]] = True
+            before = self._in_tables(state.blocks[0], bands)
+            known[found_pairs(codes, before, max_differing, any_row=True)[0]] = True
         new = np.zeros(len(codes), np.uint8)
         _kernel.insert_new(
-            codes.array, codes.sampled.view(np.uint8), known, tables.heads, tables.links,
-            tail.array, tail.sampled.view(np.uint8), tail.n_rows, codes.bits, codes.n_hashes,
-            bands.length * codes.bits, self.hash_key, max_differing, _hashing.MAX_BUCKET, new,
+            codes.array, codes.sampled.view(np.uint8), *self._in_tables(tail, bands), codes.bits,
+            codes.n_hashes, max_differing, known, new,
         )  # fmt: skip
         is_new = new.view(bool)
         _set_sizes(tail, tail.n_rows, None if codes.sizes is None else codes.sizes[is_new])
@@ -355,6 +344,13 @@ class IndexRows:
 
     # ---- search ----------------------------------------------------------------------------------
 
+    def _in_tables(self, block: KeptBlock, bands: Bands) -> KeptRows:
+        assert block.tables is not None
+        return KeptRows(
+            *block.tables, block.array, block.sampled.view(np.uint8), block.n_rows,
+            bands.length * self.like.bits, 0, self.hash_key, _hashing.MAX_BUCKET,
+        )  # fmt: skip
+
     def similar(
         self, queries: PackedCodes, target: Target, n_jobs: int | None, inserts: bool = False
     ) -> tuple[State, Array, Array, Array]:
@@ -363,85 +359,28 @@ class IndexRows:
         ``inserting`` if `inserts`."""
         max_differing = queries.n_hashes - target.least
         state = self.inserting(target) if inserts else self.serving(target)
+        bands = None if state is None else state.bands
+        state = self.state if state is None else state
         parts, first = [], 0
-        if state is None or state.bands is None:
-            state = self.state
-            for codes in self.codes(state):
-                i, j, differing = _brute.all_pairs(queries, codes, max_differing, n_jobs)
-                parts.append((i, j + first, differing))
-                first += len(codes)
-        else:
-            for block in state.blocks:
-                i, j, differing = self._by_tables(
-                    queries, block, state.bands, max_differing, n_jobs
-                )
-                parts.append((i, j + first, differing))
-                first += block.n_rows
-        if len(parts) == 1:
-            return state, *parts[0]
-        i, j, differing = _brute.concatenated(parts)
-        order = np.argsort(i, kind="stable")
-        return state, i[order], j[order], differing[order]
-
-    def _by_tables(
-        self,
-        queries: PackedCodes,
-        block: KeptBlock,
-        bands: Bands,
-        max_differing: int,
-        n_jobs: int | None,
-    ) -> tuple[Array, Array, Array]:
-        def search(start: int, stop: int) -> tuple[Array, Array, Array]:
-            i, j, differing = self._block_pairs(
-                queries[start:stop], block, bands, max_differing, False
-            )
-            return i + start, j, differing
-
-        blocks = _blocks.ranges(0, len(queries), _CALL_ROWS)
-        return _brute.concatenated(_threads.run(search, blocks, n_jobs))
-
-    def _block_pairs(
-        self,
-        queries: PackedCodes,
-        block: KeptBlock,
-        bands: Bands,
-        max_differing: int,
-        any_row: bool,
-        max_pairs: int = CALL_PAIRS,
-        max_visited: int = CALL_VISITS,
-    ) -> tuple[Array, Array, Array]:
-        """Pairs of few queries and rows of a block, by its tables: rows and differing codes.
-
-        `any_row` ends the search for a query at its first pair.
-        """
-        assert block.tables is not None
-        given = (
-            queries.array, queries.sampled.view(np.uint8), *block.tables, block.array,
-            block.sampled.view(np.uint8), block.n_rows, queries.bits, queries.n_hashes,
-            bands.length * queries.bits, self.hash_key, max_differing, _hashing.MAX_BUCKET,
-            max_visited, any_row,
-        )  # fmt: skip
-        return found_pairs(len(queries), partial(_kernel.find, *given), max_pairs)
+        for block in state.blocks:
+            if bands is None:
+                found = _brute.all_pairs(queries, self._codes_of(block), max_differing, n_jobs)
+            else:
+                found = found_pairs(queries, self._in_tables(block, bands), max_differing, n_jobs)
+            found[1] += first
+            parts.append(found)
+            first += block.n_rows
+        found = _brute.joined(parts)
+        if len(parts) > 1:
+            found = found.take(np.argsort(found[0], kind="stable"), axis=1)
+        return state, *found
 
     def nearest(
         self, queries: PackedCodes, k: int, n_jobs: int | None
     ) -> tuple[State, Array, Array]:
-        """The state that is searched, and `_brute.nearest` of the rows of all its blocks."""
-        state, parts, first = self.state, [], 0
-        for codes in self.codes(state):
-            indices, agreements = _brute.nearest(queries, codes, k, n_jobs)
-            if len(state.blocks) == 1:
-                return state, indices, agreements
-            differing = queries.n_hashes - agreements.astype(np.uint64)
-            keys = differing << np.uint64(32) | (indices + first).astype(np.uint64)
-            parts.append(np.where(indices < 0, _NO_KEY, keys))
-            first += len(codes)
-        keys = np.sort(np.concatenate(parts, axis=1), axis=1)[:, :k]
-        indices = (keys & np.uint64(2**32 - 1)).astype(np.int64)
-        agreements = (queries.n_hashes - (keys >> np.uint64(32)).astype(np.int64)).astype(np.int32)
-        none = keys == _NO_KEY
-        indices[none], agreements[none] = -1, 0
-        return state, indices, agreements
+        """The state that is searched, and the k nearest of its rows."""
+        state = self.state
+        return state, *_brute.nearest(queries, self.codes(state), k, n_jobs)
 
 
 def _set_sizes(block: KeptBlock, first: int, sizes: Array | None) -> None:

@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._loops import codes as _kernel
-from sparsemaps._tools import _blocks, _checks, _threads
+from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Floats, Rows
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import Limits, Sizes
-from sparsemaps.neighbors._tables import CALL_VISITS, Tables, found_pairs
+from sparsemaps.neighbors._tables import KeptRows, Tables, found_pairs
 
 _FIRST_BLOCK = 64
 """Rows of the first block: where all rows are alike, its pairs are all that are compared."""
@@ -377,57 +377,30 @@ class _Tables:
 
     def __init__(self, like: PackedCodes, bands: Bands | None, max_bucket: int) -> None:
         self._like = like
-        self._max_bucket = max_bucket
-        self._hash_key = secrets.randbits(64)
         self._n_bands = 0 if bands is None else bands.n_bands + 1  # and one of all codes
-        self._band_bits = 0 if bands is None else bands.length * like.bits
-        self._whole_bits = 0 if bands is None else like.n_hashes * like.bits
+        band_bits = 0 if bands is None else bands.length * like.bits
+        whole_bits = 0 if bands is None else like.n_hashes * like.bits
+        self._keys = band_bits, whole_bits, secrets.randbits(64), max_bucket
         self.row_bytes = like.shape[1] + 9 + 8 * self._n_bands
 
     def make(self, capacity: int) -> None:
         """Begin with empty tables for so many rows."""
-        self._tables = Tables.empty(self._n_bands, capacity)
-        self._array = np.empty((capacity, self._like.shape[1]), np.uint8)
-        self._sampled = np.zeros(capacity, np.uint8)
+        array = np.empty((capacity, self._like.shape[1]), np.uint8)
+        tables = Tables.empty(self._n_bands, capacity)
+        self._rows = KeptRows(*tables, array, np.zeros(capacity, np.uint8), 0, *self._keys)
         self.places = np.empty(capacity, np.int64)
-        self._n_rows = 0
 
     @property
     def is_full(self) -> bool:
-        return self._n_rows == len(self._array)
+        return self._rows.n_rows == len(self._rows.array)
 
-    def find(
-        self, queries: PackedCodes, max_differing: int, n_jobs: int | None
-    ) -> tuple[Array, Array, Array]:
-        """Pairs of a query, ascending, and a row, of which at most so many codes differ, and how
-        many do."""
-        if not self._n_rows:
-            none = np.empty(0, np.int64)
-            return none, none.copy(), none.copy()
-        if not self._n_bands:
-            rows = with_rows(self._like, self._array[: self._n_rows], np.ones(self._n_rows, bool))
-            return _brute.all_pairs(queries, rows, max_differing, n_jobs)
-
-        def search(start: int, stop: int) -> Array:
-            some = queries.array[start:stop]
-
-            def find(state: Array, space: Array) -> int:
-                n: int = _kernel.find(
-                    some, np.ones(len(some), np.uint8), *self._tables, self._array, self._sampled,
-                    self._n_rows, self._like.bits, self._like.n_hashes, self._band_bits,
-                    self._hash_key, max_differing, self._max_bucket, CALL_VISITS, False, state,
-                    space, self._whole_bits,
-                )  # fmt: skip
-                return n
-
-            q, row, differing = found_pairs(len(some), find)
-            return np.stack([q + start, row, differing])
-
-        n_threads = _threads.resolve_n_jobs(n_jobs)
-        blocks = _blocks.ranges(0, len(queries), max(1, -(-len(queries) // n_threads)))
-        parts = _threads.run(search, blocks, n_jobs)
-        q, row, differing = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
-        return q, row, differing
+    def find(self, queries: PackedCodes, max_differing: int, n_jobs: int | None) -> Array:
+        """As `_brute.all_pairs`, of queries and the rows."""
+        if self._n_bands:
+            return found_pairs(queries, self._rows, max_differing, n_jobs)
+        array = self._rows.array[: self._rows.n_rows]
+        rows = with_rows(self._like, array, np.ones(len(array), bool))
+        return _brute.all_pairs(queries, rows, max_differing, n_jobs)
 
     def settle(
         self, queries: PackedCodes, is_open: Array, pairs: Array, counts: Array, places: Array
@@ -437,18 +410,13 @@ class _Tables:
         rows = np.empty(len(queries), np.int64)
         witness = np.empty(len(queries), np.int64)
         n = _kernel.settle(
-            queries.array, is_open.view(np.uint8), pairs, *self._tables, self._array,
-            self._sampled, self._n_rows, self._band_bits, self._whole_bits, self._hash_key,
-            self._max_bucket, counts, rows, witness,
-        )  # fmt: skip
+            queries.array, is_open.view(np.uint8), *self._rows, pairs, counts, rows, witness
+        )
         kept = np.flatnonzero(rows[:n] >= 0)
         self.places[rows[kept]] = places[kept]
-        self._n_rows += len(kept)
+        self._rows = self._rows._replace(n_rows=self._rows.n_rows + len(kept))
         return witness[:n]
 
     def count(self, queries: PackedCodes, counts: Array) -> None:
         """Add the numbers of rows of the buckets of queries to `counts`."""
-        _kernel.count_buckets(
-            queries.array, *self._tables, self._array, self._sampled, self._n_rows,
-            self._band_bits, self._whole_bits, self._hash_key, self._max_bucket, counts,
-        )  # fmt: skip
+        _kernel.count_buckets(queries.array, *self._rows, counts)

@@ -35,20 +35,15 @@ def similar(
     """Pairs whose estimate is at least `threshold`, and their estimates."""
     threshold = check_share("threshold", threshold)
     recall = check_share("recall", recall)
-    least = least_agreeing(codes, threshold)
-    if codes.law.needs_parts:
-        estimate = partial(_estimates_of_pairs, codes, other)
-        i, j = decided(codes, other, least, recall, deciding(estimate, threshold), how)
-        return i, j, estimate(i, j)
     _check_searched(codes, other)
+    least, decide = least_agreeing(codes, threshold), _by_estimate(codes, other, threshold)
     bands = _bands.choose_bands(codes, other, least, recall)
-    max_differing = codes.n_hashes - least
-    if bands is None:
-        found = _brute.all_pairs(codes, other, max_differing, how.n_jobs, how.stages)
-    else:
-        found = _hashing.banded_pairs(codes, other, max_differing, bands, how)
-    i, j, differing = found
-    return i, j, estimates(codes, codes if other is None else other, i, j, differing)
+    if bands is None and decide is None:
+        found = _brute.all_pairs(codes, other, codes.n_hashes - least, how.n_jobs, how.stages)
+        i, j, differing = found
+        return i, j, estimates(codes, codes if other is None else other, i, j, differing)
+    i, j = _decided(codes, other, least, bands, decide, how)
+    return i, j, _estimates_of_pairs(codes, other, i, j)
 
 
 def spanning_pairs(
@@ -57,25 +52,23 @@ def spanning_pairs(
     """Pairs with the connected components of those whose estimate is at least `threshold`: fewer
     than there are rows. There are no more pairs in memory either, however many rows are near one
     another, and rows that are joined are not compared."""
-    _brute.check_searched(len(codes), codes.n_hashes)
+    _check_searched(codes, None)
     least = least_agreeing(codes, threshold)
+    decide = _by_estimate(codes, None, threshold)
+    if decide is not None:
+        return joined_by(codes, least, recall, decide, how)
     max_differing = codes.n_hashes - least
     bands = _bands.usual_bands(codes, least, recall)
     components = _clusters.Components(len(codes))
-
-    def make_filter() -> Filter:
-        own = _clusters.Components(len(codes))
-        return lambda pairs: own.join(_estimated_pairs(codes, None, threshold, own.between(pairs)))
-
-    if bands is None:
+    if bands is not None:
+        found = _hashing.spanning_by_band(codes, max_differing, bands, how)
+    else:
         copies = _hashing.copies(codes, how)
         components.join(copies)
         different = _hashing.without(codes, copies)
-        found = _filtered_pairs(different, None, max_differing, None, how, make_filter)
-    elif codes.law.needs_parts:
-        found = _filtered_pairs(codes, None, max_differing, bands, how, make_filter)
-    else:
-        found = _hashing.spanning_by_band(codes, max_differing, bands, how)
+        found = _filtered_pairs(
+            different, None, max_differing, None, how, lambda: _clusters.Components(len(codes)).join
+        )
     for pairs in found:
         components.join(pairs)
     return _clusters.rows_with_parents(components.first_rows())
@@ -89,9 +82,8 @@ def _filtered_pairs(
     how: Limits,
     make_filter: Callable[[], Filter],
 ) -> Iterator[Array]:
-    """The pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: first comes an
-    empty array, then the pairs of each step with at most `max_differing` differing codes, as far as
-    its filter keeps them."""
+    """The pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared; a filter is made
+    for each step."""
     if bands is not None:
         yield from _hashing.pairs_by_band(codes, other, max_differing, bands, how, make_filter)
         return
@@ -101,10 +93,9 @@ def _filtered_pairs(
     def find(start: int, stop: int) -> Array:
         keep = make_filter()
         tiles = _brute.tiles(codes, other, max_differing, start, stop)
-        kept = [keep(_hashing.pairs_of_rows(i, j + first_other)).copy() for i, j in tiles]
+        kept = [keep(_hashing.pairs_of_rows(i, j + first_other)).copy() for i, j, _ in tiles]
         return np.concatenate([np.empty(0, np.uint64), *kept])
 
-    yield np.empty(0, np.uint64)
     steps, kind = _brute.steps_of(len(codes), other is None), _hashing.pairs_below(n_rows)
     yield from how.stages.run("all", kind, find, steps, how.n_jobs)
 
@@ -140,9 +131,7 @@ def joined_by(
 
         return join
 
-    found = _filtered_pairs(codes, None, max_differing, bands, how, joining)
-    components.join(keep(next(found)))
-    for pairs in found:
+    for pairs in _filtered_pairs(codes, None, max_differing, bands, how, joining):
         components.join(pairs)
     return _clusters.rows_with_parents(components.first_rows())
 
@@ -175,43 +164,39 @@ def near_rows(
 ) -> Array:
     """The rows of `other` in pairs whose estimate is at least `threshold`, ascending. There are
     about as many pairs in memory as rows, however many rows are near one another."""
-    _brute.check_searched(len(codes) + len(other), codes.n_hashes)
+    _check_searched(codes, other)
     least = least_agreeing(codes, threshold)
-    max_differing = codes.n_hashes - least
     bands = _bands.usual_bands(codes, least, recall)
+    keep = _keeping(_by_estimate(codes, other, threshold), len(codes))
+
+    def second(pairs: Array) -> Array:
+        return _hashing.rows_of_pairs(pairs, len(codes))[1]
+
+    def one_each() -> Filter:
+        """Keeps about one pair of each row. The pairs of a row often come one after the other."""
+        is_met = np.zeros(len(other), bool)
+
+        def keep_one(pairs: Array) -> Array:
+            pairs = keep(pairs[~is_met[second(pairs)]])
+            rows = second(pairs)
+            is_met[rows] = True
+            pairs = pairs[np.diff(rows, prepend=-1) != 0]
+            return pairs[np.unique(second(pairs), return_index=True)[1]]
+
+        return keep_one
+
     is_near = np.zeros(len(other), bool)
-    for pairs in _filtered_pairs(
-        codes, other, max_differing, bands, how, lambda: _one_each(codes, other, threshold)
-    ):
-        is_near[_hashing.rows_of_pairs(pairs, len(codes))[1]] = True
+    for pairs in _filtered_pairs(codes, other, codes.n_hashes - least, bands, how, one_each):
+        is_near[second(pairs)] = True
     return np.flatnonzero(is_near)
 
 
-def _one_each(codes: PackedCodes, other: PackedCodes, threshold: float) -> Filter:
-    """A filter that keeps about one pair of each row of the second set. The pairs of a row often
-    come one after the other."""
-    is_met = np.zeros(len(other), bool)
-
-    def keep(pairs: Array) -> Array:
-        pairs = pairs[~is_met[_hashing.rows_of_pairs(pairs, len(codes))[1]]]
-        pairs = _estimated_pairs(codes, other, threshold, pairs)
-        rows = _hashing.rows_of_pairs(pairs, len(codes))[1]
-        is_met[rows] = True
-        pairs = pairs[np.diff(rows, prepend=-1) != 0]
-        rows = _hashing.rows_of_pairs(pairs, len(codes))[1]
-        return pairs[np.unique(rows, return_index=True)[1]]
-
-    return keep
-
-
-def _estimated_pairs(
-    codes: PackedCodes, other: PackedCodes | None, threshold: float, pairs: Array
-) -> Array:
-    """The pairs, one number each, whose estimate is at least `threshold`."""
+def _by_estimate(codes: PackedCodes, other: PackedCodes | None, threshold: float) -> Decide | None:
+    """Keeps the pairs whose estimate is at least `threshold`; None where the number of codes that
+    agree is enough to know."""
     if not codes.law.needs_parts:
-        return pairs
-    i, j = _hashing.rows_of_pairs(pairs, 0 if other is None else len(codes))
-    return pairs[reaches(_estimates_of_pairs(codes, other, i, j), threshold)]
+        return None
+    return deciding(partial(_estimates_of_pairs, codes, other), threshold)
 
 
 def _estimates_of_pairs(codes: PackedCodes, other: PackedCodes | None, i: Array, j: Array) -> Array:
@@ -231,17 +216,29 @@ def decided(
     are in memory for a moment only. A pair may be decided several times."""
     _check_searched(codes, other)
     bands = _bands.choose_bands(codes, other, least, recall)
+    return _decided(codes, other, least, bands, decide, how)
+
+
+def _decided(
+    codes: PackedCodes,
+    other: PackedCodes | None,
+    least: int,
+    bands: Bands | None,
+    decide: Decide | None,
+    how: Limits,
+) -> tuple[Array, Array]:
     first_other = 0 if other is None else len(codes)
     keep = _keeping(decide, first_other)
     found = _filtered_pairs(codes, other, codes.n_hashes - least, bands, how, lambda: keep)
-    pairs = _hashing.union(keep(next(found)), found)
-    return _hashing.rows_of_pairs(pairs, first_other)
+    return _hashing.rows_of_pairs(_hashing.union(found), first_other)
 
 
-def _keeping(decide: Decide, first_other: int) -> Filter:
-    """A filter of pairs, one number each, by `decide`."""
+def _keeping(decide: Decide | None, first_other: int) -> Filter:
+    """A filter of pairs, one number each, by `decide`; None keeps all."""
 
     def keep(pairs: Array) -> Array:
+        if decide is None:
+            return pairs
         pairs = np.sort(pairs)
         return pairs[decide(*_hashing.rows_of_pairs(pairs, first_other))]
 

@@ -3,20 +3,26 @@
 The compiled part is `_loops/band_tables.pxi`.
 """
 
-from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from sparsemaps._loops import codes as _kernel
+from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.neighbors import _brute
 from sparsemaps.neighbors._bands import Bands
 
-CALL_PAIRS = 2**15
+_CALL_PAIRS = 2**15
 """Pairs that a call of a kernel returns at most."""
 
-CALL_VISITS = 2**22
+_CALL_VISITS = 2**22
 """Rows that a call of a kernel visits at most. Signals are handled between calls."""
+
+CALL_ROWS = 1024
+"""Rows that a call of a kernel inserts, or searches for."""
 
 
 class Tables(NamedTuple):
@@ -41,19 +47,43 @@ class Tables(NamedTuple):
         return n_bands == bands.n_bands and is_power and self.links.shape == (n_rows, n_bands)
 
 
-def found_pairs(
-    n_queries: int, find: Callable[[Array, Array], int], max_pairs: int = CALL_PAIRS
-) -> tuple[Array, Array, Array]:
-    """Pairs of a query and a row, ascending and each once, and how many of their codes differ.
+class KeptRows(NamedTuple):
+    """The first `n_rows` rows of arrays, in tables, and how tables are searched."""
 
-    ``find(state, space)`` is a call of the kernel that goes on where the last one ended, and
-    returns the number of pairs in `space`.
-    """
-    state, space = np.array([0, -1, 0, 0]), np.empty((3, max_pairs), np.uint32)
-    parts = [np.empty((3, 0), np.int64)]
-    while state[0] < n_queries:
-        n = find(state, space)
-        parts.append(space[:, :n].astype(np.int64))
-    i, j, differing = np.concatenate(parts, axis=1)
-    pairs, first = np.unique(i << 32 | j, return_index=True)
-    return pairs >> 32, pairs & (2**32 - 1), differing[first]
+    heads: Array
+    links: Array
+    array: Array
+    sampled: Array
+    n_rows: int
+    band_bits: int
+    whole_bits: int  # of the last band, if that is a whole row; else 0
+    hash_key: int
+    max_bucket: int
+
+
+def found_pairs(
+    queries: PackedCodes,
+    rows: KeptRows,
+    max_differing: int,
+    n_jobs: int | None = None,
+    any_row: bool = False,
+) -> Array:
+    """As `_brute.all_pairs`, of queries and rows that share a bucket. `any_row` ends the search for
+    a query at its first pair."""
+
+    def search(start: int, stop: int) -> Array:
+        some = slice(start, stop)
+        find = partial(
+            _kernel.find, queries.array[some], queries.sampled[some].view(np.uint8), *rows,
+            queries.bits, queries.n_hashes, max_differing, _CALL_VISITS, any_row,
+        )  # fmt: skip
+        state, space, parts = np.array([0, -1, 0, 0]), np.empty((3, _CALL_PAIRS), np.uint32), []
+        while state[0] < stop - start:
+            parts.append(space[:, : find(state, space)].astype(np.int64))
+        i, j, differing = _brute.joined(parts)
+        pairs, first = np.unique(i << 32 | j, return_index=True)
+        return np.stack([(pairs >> 32) + start, pairs & (2**32 - 1), differing[first]])
+
+    n_threads = _threads.resolve_n_jobs(n_jobs)
+    step = min(CALL_ROWS, max(1, -(-len(queries) // n_threads)))
+    return _brute.joined(_threads.run(search, _blocks.ranges(0, len(queries), step), n_jobs))

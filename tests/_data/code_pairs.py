@@ -28,13 +28,25 @@ def some_bands(codes, n_agreeing, recall):
     raise AssertionError("no bands reach the recall")
 
 
+def all_of(pairs):
+    return pairs
+
+
+def banded_pairs(codes, other, max_differing, bands, how=_hashing.LIMITS):
+    """Pairs that share a bucket, and of which so few codes differ; and how many differ."""
+    found = _hashing.pairs_by_band(codes, other, max_differing, bands, how, lambda: all_of)
+    i, j = _hashing.rows_of_pairs(_hashing.union(found), 0 if other is None else len(codes))
+    others = codes if other is None else other
+    return i, j, _hashing.count_differing(codes, others, i, j, how.sizes)
+
+
 def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None, sizes=_hashing.SIZES):
     """By hashing, also where comparing all pairs would cost less."""
     n_agreeing = _search.least_agreeing(A, threshold)
     bands = some_bands(A, n_agreeing, recall)
     max_differing = A.n_hashes - n_agreeing
     limits = _hashing.Limits(max_bucket, n_jobs, sizes)
-    i, j, differing = _hashing.banded_pairs(A, B, max_differing, bands, limits)
+    i, j, differing = banded_pairs(A, B, max_differing, bands, limits)
     similarity = _search.estimates(A, A if B is None else B, i, j, differing)
     kept = _search.reaches(similarity, threshold)
     return i[kept], j[kept], similarity[kept]

@@ -10,12 +10,13 @@ from io import BytesIO
 
 import numpy as np
 import scipy.sparse as sp
+from _data.code_pairs import banded_pairs
 from _data.variants import MAPS, make
 
 from sparsemaps import codes, kernels, libsvm, neighbors, text
 from sparsemaps.codes import _packed
 from sparsemaps.linear import KernelClassifier, KernelRegressor
-from sparsemaps.neighbors import _bands, _hashing
+from sparsemaps.neighbors import _bands
 
 
 def _rows(lengths, n_columns, index_type, seed):
@@ -101,7 +102,7 @@ def of_codes():
         yield f"nearest by {bits} bits", neighbors.top_k(A[:9], A, 3, bits=bits)
         yield (
             f"pairs by {bits} bits",
-            _hashing.banded_pairs(rows, None, n_codes, bands),
+            banded_pairs(rows, None, n_codes, bands),
         )
 
 

@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 import pytest
-from _data.code_pairs import banded
+from _data.code_pairs import banded, banded_pairs
 from _data.rows import families
 
 from sparsemaps import CountSketch, MinHash
@@ -360,7 +360,7 @@ def test_stages_are_of_the_same_keys(tmp_path):
     for _ in range(3):
         stages = Steps(Results(str(tmp_path)), "", "the search", False)
         limits = _hashing.Limits(sizes=_hashing.Sizes(part=150), stages=stages)
-        found = _hashing.banded_pairs(A, None, A.n_hashes - 80, _hashing.Bands(3, 9), limits)
+        found = banded_pairs(A, None, A.n_hashes - 80, _hashing.Bands(3, 9), limits)
         kept = {path.name for path in tmp_path.iterdir()}
         assert {"hashing.json", "copies.npy", "pairs-8-2.npy"} <= kept
         plan = plan or (tmp_path / "hashing.json").read_bytes()

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _data.code_pairs import sorted_pairs
+from _data.code_pairs import banded_pairs, sorted_pairs
 from _data.rows import families
 from scipy.sparse import csgraph
 
@@ -141,7 +141,7 @@ def test_pairs_that_join_the_same_rows(max_bucket):
         if bands is None:
             pairs = sorted_pairs(A, threshold)
         else:
-            pairs = _hashing.banded_pairs(A, None, A.n_hashes - least, bands, Limits(max_bucket))
+            pairs = banded_pairs(A, None, A.n_hashes - least, bands, Limits(max_bucket))
             similarity = _search.estimates(A, A, *pairs)
             pairs = [rows[_search.reaches(similarity, threshold)] for rows in pairs]
         i, j, _ = pairs

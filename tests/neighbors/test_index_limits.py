@@ -19,7 +19,7 @@ from _data.rows import families
 
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps.codes._packed import with_rows
-from sparsemaps.neighbors import KernelNeighbors, _bands, _brute, _index_rows
+from sparsemaps.neighbors import KernelNeighbors, _bands, _brute, _index_rows, _tables
 
 # ---- threads -------------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ def test_several_writers():
 # ---- limits --------------------------------------------------------------------------------------
 
 
-def test_a_bucket_is_compared_no_further_than_its_bound():
+def test_a_bucket_is_compared_no_further_than_its_bound(monkeypatch):
     """Rows of one band that differ elsewhere; the last ones are compared."""
     rng = np.random.default_rng(0)
     array = rng.integers(0, 256, (5000, N_HASHES), dtype=np.uint8)
@@ -86,21 +86,24 @@ def test_a_bucket_is_compared_no_further_than_its_bound():
     state = kept.serving(_index_rows.Target(40, 0.5))
     kept._make_tables(_index_rows.Target(2, 0.9), _bands.Bands(2, 1))
     state = kept.state
-    search = with_rows(A, array[:1], None), state.blocks[0], state.bands, N_HASHES, False
+    rows = kept._in_tables(state.blocks[0], state.bands)
     for max_found in (2**15, 300):  # also in several calls of a kernel
-        found = kept._block_pairs(*search, max_found)
+        monkeypatch.setattr(_tables, "_CALL_PAIRS", max_found)
+        found = _tables.found_pairs(with_rows(A, array[:1], None), rows, N_HASHES)
         np.testing.assert_array_equal(found[1], np.arange(4000, 5000))
 
 
 @pytest.mark.parametrize("sizes", [(3, 10**6), (1, 1), (10**5, 2)])
-def test_an_answer_that_takes_several_calls(sizes):
+def test_an_answer_that_takes_several_calls(sizes, monkeypatch):
     kept = _index_rows.IndexRows(A)
     kept._make_tables(_index_rows.Target(20, 0.95), _bands.Bands(2, 32))
     state = kept.state
-    search = A[:300], state.blocks[0], state.bands, N_HASHES - 20, False
-    expected = kept._block_pairs(*search)
+    search = A[:300], kept._in_tables(state.blocks[0], state.bands), N_HASHES - 20
+    expected = _tables.found_pairs(*search)
     assert len(expected[0]) > 300
-    np.testing.assert_array_equal(kept._block_pairs(*search, *sizes), expected)
+    for name, size in zip(("_CALL_PAIRS", "_CALL_VISITS"), sizes, strict=True):
+        monkeypatch.setattr(_tables, name, size)
+    np.testing.assert_array_equal(_tables.found_pairs(*search), expected)
 
 
 def test_more_rows_than_can_be_numbered(set_limits):
@@ -166,13 +169,13 @@ def test_a_state_has_no_later_rows():
     before = kept.state
     n_before = before.blocks[-1].n_rows
     queries = A[1100:1400]
-    expected = kept._block_pairs(queries, before.blocks[-1], before.bands, 16, False)
+    expected = _tables.found_pairs(queries, kept._in_tables(before.blocks[-1], before.bands), 16)
     index.partial_fit(X[1110:1500])
     assert kept.state.blocks[-1].array is before.blocks[-1].array
-    found = kept._block_pairs(queries, before.blocks[-1], before.bands, 16, False)
+    found = _tables.found_pairs(queries, kept._in_tables(before.blocks[-1], before.bands), 16)
     np.testing.assert_array_equal(found, expected)
     assert found[1].max() < n_before
-    now = kept._block_pairs(queries, kept.state.blocks[-1], before.bands, 16, False)
+    now = _tables.found_pairs(queries, kept._in_tables(kept.state.blocks[-1], before.bands), 16)
     assert now[1].max() >= n_before
 
 
@@ -210,7 +213,7 @@ def test_rows_of_a_slot_are_told_apart_by_their_bands(n_slots):
     _index_rows._kernel.insert(heads, links, array, counted, 16, 5, 0, 300)
     found, state = np.empty((3, 10_000), np.uint32), np.array([0, -1, 0, 0])
     n = _index_rows._kernel.find(
-        queries, counted[:20], heads, links, array, counted, 300, 8, 6, 16, 5, 6, 1000, 10**6,
+        queries, counted[:20], heads, links, array, counted, 300, 16, 0, 5, 1000, 8, 6, 6, 10**6,
         False, state, found,
     )  # fmt: skip
     bands = (queries[:, None] == array).reshape(20, 300, 3, 2).all(axis=3)

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from _data.code_pairs import banded, random_codes
+from _data.code_pairs import banded, banded_pairs, random_codes
 from _data.rows import families
 
 from sparsemaps import MinHash, neighbors
@@ -44,9 +44,9 @@ def test_a_bound_of_memory(tmp_path):
     codes = PackedCodes.load(tmp_path / "codes.npy")
     sizes = _hashing.Sizes(keys=2**12, pairs=2**10, call_bytes=2**16, in_place=0)
     how = codes, None, 0, _bands.Bands(8, 1)
-    expected = _hashing.banded_pairs(*how)
+    expected = banded_pairs(*how)
     tracemalloc.start()
-    found = _hashing.banded_pairs(*how, Limits(sizes=sizes))
+    found = banded_pairs(*how, Limits(sizes=sizes))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     for one, other in zip(found, expected, strict=True):
@@ -87,7 +87,7 @@ def test_a_step_holds_fewer_keys_where_it_may(tmp_path):
         stages = Steps(Results(str(tmp_path)), "", "the search", False)
         sizes = _hashing.Sizes(keys=keys, part=2**17, pairs=2**10, call_bytes=2**16, in_place=0)
         tracemalloc.start()
-        found = _hashing.banded_pairs(codes, None, 0, bands, Limits(1000, n_jobs, sizes, stages))
+        found = banded_pairs(codes, None, 0, bands, Limits(1000, n_jobs, sizes, stages))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         np.testing.assert_array_equal(found[0], np.arange(1000))
@@ -104,13 +104,13 @@ def test_a_step_holds_fewer_keys_where_it_may(tmp_path):
 
 def test_the_bound_that_a_user_names(monkeypatch):
     sizes = []
-    before = _hashing.banded_pairs
+    before = _hashing.pairs_by_band
 
-    def banded_pairs(*arguments):
+    def pairs_by_band(*arguments):
         sizes.append(arguments[4].sizes)
         return before(*arguments)
 
-    monkeypatch.setattr(_hashing, "banded_pairs", banded_pairs)
+    monkeypatch.setattr(_hashing, "pairs_by_band", pairs_by_band)
     codes = random_codes(20_000, 8)
     for more in ({}, {"max_bytes": 2**20}):
         neighbors.similar_pairs(codes, 1.0, bits=8, **more)
@@ -144,7 +144,7 @@ def test_a_bucket_whose_rows_are_not_in_memory_at_a_time(in_place, call_bytes, m
     bands = _bands.Bands(4, 1)
     for other in (None, A[150:]):
         own = A if other is None else A[:150]
-        i, j, _ = _hashing.banded_pairs(own, other, 8, bands, Limits(max_bucket, sizes=sizes))
+        i, j, _ = banded_pairs(own, other, 8, bands, Limits(max_bucket, sizes=sizes))
         expected = []
         for value in (0, 1):
             rows = np.flatnonzero(bucket == value)

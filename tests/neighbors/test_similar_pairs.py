@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _data.code_pairs import banded, random_codes, sorted_pairs
+from _data.code_pairs import all_of, banded, banded_pairs, random_codes, sorted_pairs
 from _data.rows import families
 from _oracles import theorems
 from scipy import stats
@@ -93,7 +93,7 @@ def test_pairs_that_hashing_finds_are_compared_by_all_codes(bits):
     n_codes = 8 * A.shape[1] // bits
     agreeing = codes.collisions(A, A, bits)
     a = PackedCodes(A, bits, {})
-    i, j, differing = _hashing.banded_pairs(a, None, n_codes, _bands.Bands(2, 16))
+    i, j, differing = banded_pairs(a, None, n_codes, _bands.Bands(2, 16))
     assert len(i) > 100
     np.testing.assert_array_equal(differing, n_codes - agreeing[i, j])
 
@@ -243,7 +243,7 @@ def n_compared(codes, other, bands, max_bucket):
     hashed = _hashing._Hashed(codes, other, Limits(max_bucket))
     n_bits = bands.length * codes.bits
     places = [(band * n_bits, n_bits) for band in range(bands.n_bands)]
-    return sum(hashed.verified(hashed.buckets(*place, 0), *place, 0)[1] for place in places)
+    return sum(hashed.verified(hashed.buckets(*place, 0), *place, 0, all_of)[1] for place in places)
 
 
 @pytest.mark.parametrize("max_bucket", [1, 10])
@@ -253,7 +253,7 @@ def test_equal_rows_cost_no_more_than_max_bucket_each(max_bucket):
     bands = _bands.Bands(2, 4)
     assert n_compared(A, None, bands, max_bucket) <= 4 * 3000 * max_bucket
     assert n_compared(A[:1000], A[1000:], bands, max_bucket) == 4 * 2000 * max_bucket
-    i, j, _ = _hashing.banded_pairs(A[:1000], A[1000:], 0, bands, Limits(max_bucket))
+    i, j, _ = banded_pairs(A[:1000], A[1000:], 0, bands, Limits(max_bucket))
     assert len(i) == len(j) == 2000 * max_bucket
     assert i.min() == 1000 - max_bucket  # the last rows of the first set
 
@@ -366,7 +366,7 @@ def test_bands_find_pairs_that_are_just_at_the_threshold(n_hashes, n_agreeing, l
     shares = []
     for number in (n_bands, n_bands - 1):
         bands = _bands.Bands(length, number)
-        i, j, differing = _hashing.banded_pairs(A, B, max_differing, bands)
+        i, j, differing = banded_pairs(A, B, max_differing, bands)
         np.testing.assert_array_equal(i, j)
         assert (differing == max_differing).all()
         shares.append(len(i) / n_pairs)
