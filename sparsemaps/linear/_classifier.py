@@ -72,10 +72,10 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     the weights of the row, and z_i has ``1 / sqrt(n_hashes)`` in the column of each of its codes.
     Rows without samples have no features. Of several classes, each is told from all others.
 
-    Training takes 8 bytes for each row and each class that is being trained, 5 bytes more for each
-    row and thread, and 64 bytes for each column and thread; the codes may be mapped into memory.
-    A thread trains up to 8 classes together. Several threads have one group of classes more than
-    there are threads. Mapped codes of more than 256 MB are read in blocks of
+    A thread trains a group of up to 4 classes. Training takes 8 bytes for each row and each class
+    that is being trained, and for each group 5 bytes a row and 32 bytes a column (8 bytes for one
+    class). There are as many groups in work as threads; at the end, fewer than twice as many. The
+    codes may be mapped into memory. Mapped codes of more than 256 MB are read in blocks of
     that size, one after the other, and all classes are trained on a block while it is in memory (Yu
     et al. 2010). The optimum is the same, within `tol`. `n_iter_` and `max_iter` then count how
     often the file is read.

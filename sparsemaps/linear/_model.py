@@ -32,6 +32,7 @@ class CodesModel(_sklearn.BaseEstimator):
     vectorizer: Any
     loss: str
     C: float
+    epsilon: float = 0.0  # a parameter of regression
     fit_intercept: bool
     intercept_scaling: float
     tol: float
@@ -123,7 +124,7 @@ class CodesModel(_sklearn.BaseEstimator):
     ) -> None:
         """Solve the problems of the models, and keep their weights."""
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        objective = Objective(self.loss, float(self.C), float(getattr(self, "epsilon", 0.0)), bias)
+        objective = Objective(self.loss, float(self.C), float(self.epsilon), bias)
         rows = _solver.Rows(codes, labels, targets, costs)
         weights = _solver.aligned_zeros(_solver.check_width(codes), n_models)
         intercepts, n_iter, names = np.zeros(n_models), 0, list(names)

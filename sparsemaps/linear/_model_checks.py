@@ -27,8 +27,7 @@ def check_parameters(model: Any) -> None:
     _checks.check_real("intercept_scaling", model.intercept_scaling, 0, open_low=True)
     _checks.check_real("tol", model.tol, 0, open_low=True)
     _checks.check_int("max_iter", model.max_iter, 1, _checks.LARGEST_INT32)
-    if hasattr(model, "epsilon"):
-        _checks.check_real("epsilon", model.epsilon, 0)
+    _checks.check_real("epsilon", model.epsilon, 0)
     _threads.resolve_n_jobs(model.n_jobs)
 
 
