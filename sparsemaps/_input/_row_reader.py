@@ -1,6 +1,6 @@
 """Reading a matrix by blocks of rows. Each block is checked when it is read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -50,9 +50,19 @@ class Block(NamedTuple):
             values, indices = np.zeros(1, values.dtype), np.zeros(1, indices.dtype)
         return cls(values, indices, indptr)
 
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
     def rows(self, first: int, last: int) -> "Block":
         """Some of the block's rows, as a block."""
         return self._replace(indptr=self.indptr[first : last + 1])
+
+    def parts(self, row_bytes: int) -> Iterator[tuple["Block", slice]]:
+        """Parts of the block, with their rows in it, each small enough for 2 MB of scratch memory,
+        `row_bytes` for each row."""
+        for first, last in _blocks.cut_by_bytes(self.n_rows, row_bytes):
+            yield self.rows(first, last), slice(first, last)
 
 
 class RowReader:

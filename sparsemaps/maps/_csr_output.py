@@ -5,21 +5,20 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from sparsemaps._input import _sparse
-from sparsemaps._input._row_reader import Block, RowReader
+from sparsemaps._input._row_reader import Block
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array, Matrix
+from sparsemaps.maps._draw import Work
 
 _PART_SIZE = 2**18
 """Largest size of a part of the output, so that it is in the cache when it is moved."""
 
 
 def make_csr(
-    rows: RowReader,
-    blocks: list[tuple[int, int]],
+    work: Work,
     max_entries: Callable[[Array], Array],
     write: Callable[[Block, Array, Array, Array], int],
     width: int,
-    n_jobs: int | None,
 ) -> Matrix:
     """CSR output whose rows have as many entries as ``write`` says.
 
@@ -28,7 +27,8 @@ def make_csr(
     ``max_entries(lengths)`` is the largest possible number of output entries of rows that have
     `lengths` entries.
     """
-    parts, sizes = _cut_parts(blocks, max_entries(rows.lengths()))
+    rows = work.rows
+    parts, sizes = _cut_parts(work.blocks(), max_entries(rows.lengths()))
     capacity = sum(sizes)
     index_type = _sparse.index_type(max(capacity, width))
     # The system allocates no memory for pages that are never written to. The rest is freed below.
@@ -53,7 +53,7 @@ def make_csr(
         room = slice(first, first + sizes[number])
         return first, write(block, values[room], columns[room], indptr[1 + start : 1 + stop])
 
-    n_threads = max(1, min(_threads.resolve_n_jobs(n_jobs), len(parts)))
+    n_threads = max(1, min(_threads.resolve_n_jobs(work.n_jobs), len(parts)))
     for first, n in _threads.stream(write_part, places(), n_threads):
         if first != n_entries:
             place, written = slice(n_entries, n_entries + n), slice(first, first + n)

@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from sparsemaps._tools._growing_array import rows_where
 from sparsemaps._tools._typing import Array, Bytes, Matrix
 from sparsemaps.codes._code_checks import LARGEST_SET, rows_with_bits
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True)
 class Work:
@@ -26,9 +24,9 @@ class Work:
     rows: RowReader
     n_jobs: int | None
 
-    def each_block(self, function: Callable[[Block, int, int], T]) -> list[T]:
-        """Call ``function(block, start, stop)`` for blocks of the rows; results in order."""
-        return _threads.run(
+    def each_block(self, function: Callable[[Block, int, int], object]) -> None:
+        """Call ``function(block, start, stop)`` for blocks of the rows."""
+        _threads.run(
             lambda start, stop: function(self.rows.block(start, stop), start, stop),
             self.blocks(),
             self.n_jobs,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
@@ -50,10 +51,8 @@ class OrthogonalBlocks:
         return out
 
 
-def make_dense(
-    block: tuple[Array, Array, Array], width: int, dtype: np.dtype[np.floating]
-) -> Array:
+def make_dense(block: Block, width: int, dtype: np.dtype[np.floating]) -> Array:
     """The rows of a block, padded by zeros."""
-    dense = np.zeros((len(block[2]) - 1, width), dtype)
+    dense = np.zeros((block.n_rows, width), dtype)
     _kernel.spread(*block, dense)
     return dense

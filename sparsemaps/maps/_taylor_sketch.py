@@ -9,7 +9,7 @@ import scipy
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _portable_math, _seeding
+from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps._tools._typing import Array
 from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
 
@@ -84,15 +84,13 @@ class TaylorSketch:
     def sketch(self, block: Block, out: Array) -> None:
         """Add the sketches of the rows of a block to `out`."""
         direct = self._is_direct(np.diff(block.indptr), out.itemsize)
-        row_bytes = 4 * self._n_components * out.itemsize
-        for first, last in _blocks.cut_by_bytes(len(out), row_bytes):
-            part = block.rows(first, last)
-            chosen = direct[first:last]
+        for part, here in block.parts(4 * self._n_components * out.itemsize):
+            chosen = direct[here]
             if chosen.any():
-                self._add_directly(part, chosen, out[first:last])
+                self._add_directly(part, chosen, out[here])
             others = np.flatnonzero(~chosen)
             if len(others):
-                out[first + others] = self._convolved(part, others, out.dtype)
+                out[here][others] = self._convolved(part, others, out.dtype)
 
     def _is_direct(self, lengths: Array, itemsize: int) -> npt.NDArray[np.bool_]:
         """For rows of these lengths, whether each degree is summed directly."""

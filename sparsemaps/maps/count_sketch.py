@@ -134,14 +134,12 @@ class CountSketchDraw(Draw, of=CountSketch):
         key = _seeding.keys(self.seed, "count_sketch", 3)
         if not self.dense_output:
             return make_csr(
-                rows,
-                work.blocks(),
+                work,
                 lambda lengths: np.minimum(lengths, self.n_components),
                 lambda block, *out: _kernel.count_sketch_csr(
                     *block, key, self.n_components, rows.n_columns, *out
                 ),
                 self.n_components,
-                work.n_jobs,
             )
         sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
         work.each_block(

@@ -8,7 +8,7 @@ import scipy
 
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _portable_math, _seeding
+from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps._tools._allowed import LARGEST_INT32, About, Choice, Int, NumberOr, Size
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Matrix, RandomState
@@ -262,20 +262,17 @@ class FastfoodDraw(Draw, of=Fastfood):
         row_bytes = rows.dtype.itemsize * (1 + blocks.n_blocks) * self.dense_width
 
         def write(block: Block, start: int, stop: int) -> None:
-            for first, last in _blocks.cut_by_bytes(stop - start, row_bytes):
-                dense = self._make_dense(block.rows(first, last), rows.dtype)
-                _kernel.features(
-                    blocks.multiply(dense), *features, out[start + first : start + last]
-                )
+            for part, here in block.parts(row_bytes):
+                dense = self._make_dense(part, rows.dtype)
+                _kernel.features(blocks.multiply(dense), *features, out[start:stop][here])
 
         work.each_block(write)
         return out
 
     def _make_dense(self, block: Block, dtype: Any) -> Array:
-        dense = np.zeros((len(block.indptr) - 1, self.dense_width), dtype)
         if self.hash_dim is None:
-            _kernel.spread(*block, dense)
-            return dense
+            return _orthogonal.make_dense(block, self.dense_width, dtype)
+        dense = np.zeros((block.n_rows, self.dense_width), dtype)
         key = self.blocks.sketch_key
         if self.hash_dim == self.dense_width:
             _kernel.count_sketch_dense(*block, key, dense)

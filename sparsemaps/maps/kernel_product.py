@@ -8,7 +8,7 @@ import numpy as np
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import codes as _codes
 from sparsemaps._loops.codes import NUMBERS
-from sparsemaps._tools import _blocks, _seeding, _sklearn
+from sparsemaps._tools import _seeding, _sklearn
 from sparsemaps._tools._allowed import About
 from sparsemaps._tools._growing_array import rows_where
 from sparsemaps._tools._parameters import ParameterError
@@ -300,16 +300,15 @@ class ProductDraw(CodesDraw, of=KernelProduct):
 
     def write(self, block: Block, layout: int, out: Array) -> None:
         sampled, other = self.draws
-        for start, stop in _blocks.cut_by_bytes(len(out), 4 * self.size):
-            rows = block.rows(start, stop)
-            first, second = np.empty((2, stop - start, self.size), np.int32)
-            sampled.write(rows, NUMBERS, first)
-            other.write(rows, NUMBERS, second)
+        for part, here in block.parts(4 * self.size):
+            first, second = np.empty((2, part.n_rows, self.size), np.int32)
+            sampled.write(part, NUMBERS, first)
+            other.write(part, NUMBERS, second)
             empty = first[:, 0] < 0
             first <<= other.law.bits
             first |= second  # where the second map has no sample, all bits become 1: that is -1
             first[empty] = -1
-            _codes.write(first, self.law.bits, layout, out[start:stop])
+            _codes.write(first, self.law.bits, layout, out[here])
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows

@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _portable_math, _seeding, _sklearn
+from sparsemaps._tools import _portable_math, _seeding, _sklearn
 from sparsemaps._tools._allowed import (
     LARGEST_INT32,
     About,
@@ -241,10 +241,6 @@ class FourierDraw(CodesDraw, of=RandomFourier):
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
         """All rows have codes."""
 
-    def _n_pairs(self) -> int:
-        paired = self.form == "paired" and self.kernel != "folded_rbf"
-        return self.n_components // 2 if paired else 0
-
     def _scales(self, key: np.uint64, n: int) -> Array:
         """For each of n vectors, what its projections are multiplied by, in turns."""
         if self.kernel in ("laplacian", "cauchy") or self.spectrum is not None:
@@ -263,47 +259,39 @@ class FourierDraw(CodesDraw, of=RandomFourier):
         kernel = self.kernel if self.spectrum is None else "spectrum"
         return _seeding.keys(self.seed, "random_fourier", 3, kernel)
 
-    def _project(self, block: Block, key: np.uint64, n: int, out: Array) -> None:
-        """Write the inner products of rows with n vectors, before their scales."""
-        kind = _SPECTRA[self.kernel] if self.quantiles is None else _kernel.QUANTILES
-        _kernel.project(*block, key, kind, n, out, quantiles=self.quantiles)
-
-    def transform(self, work: Work) -> Matrix:
-        rows = work.rows
-        n_pairs = self._n_pairs()
+    def _features(self, dtype: Any, n_pairs: int) -> Callable[[Block, Array], None]:
+        """A function that writes the features of a block: first those of pairs of a cosine and a
+        sine, then cosines alone."""
         n_vectors = self.n_components - n_pairs
         vectors, scales, phases = self.keys()
         folded = self.kernel == "folded_rbf"
         turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
+        kind = _SPECTRA[self.kernel] if self.quantiles is None else _kernel.QUANTILES
         parameters = (
-            self._scales(scales, n_vectors).astype(rows.dtype),
-            turns.astype(rows.dtype),
+            self._scales(scales, n_vectors).astype(dtype),
+            turns.astype(dtype),
             n_pairs,
             np.sqrt((1 if folded else 2) / self.n_components),
         )
+
+        def write(block: Block, out: Array) -> None:
+            _kernel.project(*block, vectors, kind, n_vectors, out, quantiles=self.quantiles)
+            _kernel.features(out, *parameters, out)  # in the place of the projections
+
+        return write
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        paired = self.form == "paired" and self.kernel != "folded_rbf"
+        write = self._features(rows.dtype, self.n_components // 2 if paired else 0)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-
-        def write(block: Block, start: int, stop: int) -> None:
-            features = out[start:stop]  # the projections at first
-            self._project(block, vectors, n_vectors, features)
-            _kernel.features(features, *parameters, features)
-
-        work.each_block(write)
+        work.each_block(lambda block, start, stop: write(block, out[start:stop]))
         return out
 
     def write(self, block: Block, layout: int, out: Array) -> None:
         dtype = block.values.dtype
-        n = self.n_components
-        vectors, scales, phases = self.keys()
-        parameters = (
-            self._scales(scales, n).astype(dtype),
-            _seeding.uniforms(phases, n).astype(dtype),
-            0,
-            1.0,
-        )
-        for start, stop in _blocks.cut_by_bytes(len(out), n * np.dtype(dtype).itemsize):
-            rows = block.rows(start, stop)
-            features = np.empty((stop - start, n), dtype)  # the projections at first
-            self._project(rows, vectors, n, features)
-            _kernel.features(features, *parameters, features)
-            out[start:stop] = np.packbits(features >= 0, axis=1, bitorder="little")
+        write = self._features(dtype, 0)
+        for part, here in block.parts(self.n_components * dtype.itemsize):
+            features = np.empty((part.n_rows, self.n_components), dtype)
+            write(part, features)
+            out[here] = np.packbits(features >= 0, axis=1, bitorder="little")

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
+from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._allowed import (
     LARGEST_INT32,
     About,
@@ -24,9 +24,6 @@ from sparsemaps.laws._series import MaclaurinLaw
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import SparseMap
-
-_Features: TypeAlias = tuple[np.uint64, Array, Array]
-"""Key of the projections; factor of each feature; where each feature's projections begin."""
 
 _TERMS_OF_EXP = 64
 """Degrees of the exponential kernel: higher ones would be drawn with probability 2^-64."""
@@ -201,6 +198,7 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
         series = self.law.series
         # The factors of the terms of degree 0 and 1, which `h01` keeps.
         self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
+        self._key = self.keys()[0]
         self.factors, self.firsts = self._draw_features(series)
 
     def keys(self) -> Keys:
@@ -229,8 +227,6 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows
-        key = self.keys()[0]
-        features = (key, self.factors.astype(rows.dtype), self.firsts)
         if self.h01:
             width = 1 + self.n_components + rows.n_columns
             if width > _checks.LARGEST_INT:
@@ -238,52 +234,35 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
                     f"h01=True takes at most 2**63 - 2 - n_components columns, got {rows.n_columns}"
                 )
             return make_csr(
-                rows,
-                work.blocks(),
-                lambda lengths: lengths + (1 + self.n_components),
-                lambda block, *out: self._write_h01(block, features, self._exact, *out),
-                width,
-                work.n_jobs,
+                work, lambda lengths: lengths + (1 + self.n_components), self._write_h01, width
             )
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
         def write(block: Block, start: int, stop: int) -> None:
-            for first, last in _blocks.cut_by_bytes(stop - start, _row_bytes(features)):
-                _write(block.rows(first, last), features, out[start + first : start + last])
+            for part, here in block.parts(self._row_bytes(out)):
+                self._write(part, out[start:stop][here])
 
         work.each_block(write)
         return out
 
-    def _write_h01(
-        self,
-        block: Block,
-        features: _Features,
-        exact: tuple[float, float],
-        values: Array,
-        columns: Array,
-        lengths: Array,
-    ) -> int:
+    def _write_h01(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
         n_stored = 0
-        for first, last in _blocks.cut_by_bytes(len(lengths), _row_bytes(features)):
-            part = block.rows(first, last)
-            dense = np.empty((last - first, self.n_components), values.dtype)
-            _write(part, features, dense)
-            out = (values[n_stored:], columns[n_stored:], lengths[first:last])
-            n_stored += _kernel.with_exact_terms(*part, *exact, dense, *out)
+        for part, here in block.parts(self._row_bytes(values)):
+            dense = np.empty((part.n_rows, self.n_components), values.dtype)
+            self._write(part, dense)
+            out = (values[n_stored:], columns[n_stored:], lengths[here])
+            n_stored += _kernel.with_exact_terms(*part, *self._exact, dense, *out)
         return n_stored
 
+    def _row_bytes(self, out: Array) -> int:
+        return int((self.firsts[-1] + self.n_components) * out.itemsize)
 
-def _row_bytes(features: _Features) -> int:
-    _, factors, firsts = features
-    return (int(firsts[-1]) + len(factors)) * factors.itemsize
-
-
-def _write(block: Block, features: _Features, out: Array) -> None:
-    """The random features of a few rows."""
-    key, factors, firsts = features
-    projections = np.empty((len(out), firsts[-1]), out.dtype)
-    _kernel.project(*block, key, _kernel.RADEMACHER, firsts[-1], projections)
-    _kernel.products(projections, factors, firsts, out)
+    def _write(self, block: Block, out: Array) -> None:
+        """The random features of a few rows."""
+        n_projections = self.firsts[-1]
+        projections = np.empty((len(out), n_projections), out.dtype)
+        _kernel.project(*block, self._key, _kernel.RADEMACHER, n_projections, projections)
+        _kernel.products(projections, self.factors.astype(out.dtype, copy=False), self.firsts, out)
 
 
 def _binomial_series(degree: int, coef0: float) -> list[float]:

@@ -8,7 +8,7 @@ import numpy as np
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import codes as _codes
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _seeding
+from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Size
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
@@ -226,16 +226,14 @@ class SignsDraw(CodesDraw, of=SignProjection):
             key = self.vectors[0]
             self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.size, width)
 
-    def _orthogonal_signs(self, block: Block) -> Iterator[tuple[int, int, Array]]:
+    def _orthogonal_signs(self, block: Block) -> Iterator[tuple[slice, Array]]:
         """Ranges of a block's rows, and whether their projections are not negative."""
-        dtype, n_rows = block.values.dtype, len(block.indptr) - 1
-        row_bytes = (self.size + 2 * self._blocks.width) * dtype.itemsize
-        for first, last in _blocks.cut_by_bytes(n_rows, row_bytes):
-            part = block.rows(first, last)
+        dtype = block.values.dtype
+        for part, here in block.parts((self.size + 2 * self._blocks.width) * dtype.itemsize):
             dense = _orthogonal.make_dense(part, self._blocks.width, dtype)
             projections = np.ascontiguousarray(self._blocks.multiply(dense)[:, : self.size])
             _kernel.settle_zeros(*part, self.vectors[1], projections)
-            yield first, last, projections >= 0
+            yield here, projections >= 0
 
     @property
     def vectors(self) -> tuple[np.uint64, np.uint64, Any, int]:
@@ -254,8 +252,8 @@ class SignsDraw(CodesDraw, of=SignProjection):
 
         def write(block: Block, start: int, stop: int) -> None:
             if self.distribution == "orthogonal":
-                for first, last, signs in self._orthogonal_signs(block):
-                    out[start + first : start + last] = np.where(signs, one, -one)
+                for here, signs in self._orthogonal_signs(block):
+                    out[start:stop][here] = np.where(signs, one, -one)
             else:
                 _kernel.project_to_signs(*block, *self.vectors, out[start:stop], one)
 
@@ -264,7 +262,7 @@ class SignsDraw(CodesDraw, of=SignProjection):
 
     def write(self, block: Block, layout: int, out: Array) -> None:
         if self.distribution == "orthogonal":
-            for first, last, signs in self._orthogonal_signs(block):
-                _codes.write(signs.astype(np.int32), 1, layout, out[first:last])
+            for here, signs in self._orthogonal_signs(block):
+                _codes.write(signs.astype(np.int32), 1, layout, out[here])
             return
         _kernel.project_to_codes(*block, *self.vectors, layout, out)

@@ -11,7 +11,7 @@ import scipy
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _blocks, _checks, _portable_math, _seeding
+from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._allowed import (
     LARGEST_INT32,
     About,
@@ -309,82 +309,40 @@ class TensorSketchDraw(Draw, of=TensorSketch):
 
     def prepare(self) -> None:
         self._series: TaylorSketch | None = None
-        if self.kernel != "poly":
-            coefficients = self.law.coefficients.tolist()
-            named = isinstance(self.kernel, str)
-            parameters = (self.kernel, self.law.degree) if named else ("series", *coefficients)
-            self._series = TaylorSketch(
-                self.seed,
-                parameters,
-                coefficients,
-                float(np.sqrt((1 + (self.kernel == "rbf")) * float(self.gamma))),
-                self.n_components,
-                self.method,
-            )
-
-    def _factors(self) -> _Factors:
-        """The factors of "poly" as the kernels take them."""
         degree = self.law.degree
-        keys = _seeding.keys(self.seed, "tensor_sketch", 3 * degree, degree)
-        keys = keys.reshape(-1, 3)
-        return keys, float(np.sqrt(float(self.gamma))), float(np.sqrt(float(self.coef0)))
+        if self.kernel == "poly":
+            keys = _seeding.keys(self.seed, "tensor_sketch", 3 * degree, degree)
+            keys = keys.reshape(-1, 3)
+            scale, extra = float(np.sqrt(float(self.gamma))), float(np.sqrt(float(self.coef0)))
+            self._factors: _Factors = keys, scale, extra
+            return
+        self._factors = np.zeros((1, 3), np.uint64), 1.0, 0.0  # no rows are summed by factors
+        coefficients = self.law.coefficients.tolist()
+        named = isinstance(self.kernel, str)
+        self._series = TaylorSketch(
+            self.seed,
+            (self.kernel, degree) if named else ("series", *coefficients),
+            coefficients,
+            float(np.sqrt((1 + (self.kernel == "rbf")) * float(self.gamma))),
+            self.n_components,
+            self.method,
+        )
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows
-        if self._series is not None:
-            return self._transform_series(work, self._series)
-        factors = self._factors()
+        if self._series is not None and isinstance(self.kernel, str) and self.degree is None:
+            work.each_block(self._check_lengths)
         if not self.dense_output:
+            itemsize = rows.dtype.itemsize
             return make_csr(
-                rows,
-                work.blocks(),
-                self._max_entries,
-                lambda block, *out: self._sketch_csr(block, factors, *out),
+                work,
+                lambda lengths: self._max_entries(lengths, itemsize),
+                self._sketch_csr,
                 self.n_components,
-                work.n_jobs,
             )
         out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        work.each_block(
-            lambda block, start, stop: self._sketch_dense(block, factors, out[start:stop])
-        )
+        work.each_block(lambda block, start, stop: self._sketch_dense(block, out[start:stop]))
         return out
-
-    def _transform_series(self, work: Work, series: TaylorSketch) -> Matrix:
-        rows = work.rows
-        if isinstance(self.kernel, str) and self.degree is None:
-            work.each_block(self._check_lengths)
-
-        def sketch(block: Block, out: Array) -> Array:
-            series.sketch(block, out)
-            if self.kernel == "rbf":
-                squares = sums_of_rows(block, np.square(values_of(block)))
-                factors = _portable_math.exp(-float(self.gamma) * squares)
-                out *= factors.astype(out.dtype)[:, None]
-            return out
-
-        if self.dense_output:
-            dense = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-            work.each_block(lambda block, start, stop: sketch(block, dense[start:stop]))
-            return dense
-
-        def write(block: Block, values: Array, columns: Array, lengths: Array) -> int:
-            n_stored, none = 0, np.zeros((1, 3), np.uint64)
-            for first, last in _blocks.cut_by_bytes(len(lengths), 4 * self.n_components):
-                part = block.rows(first, last)
-                dense = sketch(part, np.zeros((last - first, self.n_components), values.dtype))
-                out = (values[n_stored:], columns[n_stored:], lengths[first:last])
-                summed = np.zeros(last - first, np.int32)
-                n_stored += _kernel.sketch_csr(*part, none, 1.0, 0.0, summed, dense, *out)
-            return n_stored
-
-        return make_csr(
-            rows,
-            work.blocks(),
-            lambda lengths: series.max_entries(lengths, rows.dtype.itemsize),
-            write,
-            self.n_components,
-            work.n_jobs,
-        )
 
     def _check_lengths(self, block: Block, start: int, stop: int) -> None:
         """For the degree that was chosen, the rows must be as short as they were said to be."""
@@ -396,26 +354,36 @@ class TensorSketchDraw(Draw, of=TensorSketch):
                 f"{np.sqrt(squares[longest]):.6g} in row {start + longest}"
             )
 
-    def _max_entries(self, lengths: Array) -> Array:
+    def _max_entries(self, lengths: Array, itemsize: int) -> Array:
         """The largest possible number of values of rows of so many entries."""
+        if self._series is not None:
+            return self._series.max_entries(lengths, itemsize)
         if self.method == "fft":
             return np.full(len(lengths), self.n_components)
         with np.errstate(over="ignore"):
             tuples = (lengths + float(self.coef0 != 0)) ** (self.law.degree)
         return np.minimum(tuples, self.n_components).astype(np.int64)
 
-    def _sketch_dense(self, block: Block, factors: _Factors, out: Array) -> None:
+    def _sketch_dense(self, block: Block, out: Array) -> None:
+        if self._series is not None:
+            self._add_series(self._series, block, out)
+            return
         n_summed = self._factors_to_sum(np.diff(block.indptr), out.itemsize)
-        _kernel.sketch_dense(*block, *factors, n_summed, out)
+        _kernel.sketch_dense(*block, *self._factors, n_summed, out)
         others = np.flatnonzero(n_summed == 0)
         step = self._chunk_rows(out)
         for first in range(0, len(others), step):
             rows = others[first : first + step]
-            out[rows] = self._convolve(block, rows, factors, out.dtype)
+            out[rows] = self._convolve(block, rows, out.dtype)
 
-    def _sketch_csr(
-        self, block: Block, factors: _Factors, values: Array, columns: Array, lengths: Array
-    ) -> int:
+    def _add_series(self, series: TaylorSketch, block: Block, out: Array) -> None:
+        series.sketch(block, out)
+        if self.kernel == "rbf":
+            squares = sums_of_rows(block, np.square(values_of(block)))
+            factors = _portable_math.exp(-float(self.gamma) * squares)
+            out *= factors.astype(out.dtype)[:, None]
+
+    def _sketch_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
         n_summed = self._factors_to_sum(np.diff(block.indptr), values.itemsize)
         n_others = np.cumsum(n_summed == 0)
         step = self._chunk_rows(values)
@@ -425,17 +393,21 @@ class TensorSketchDraw(Draw, of=TensorSketch):
             before = n_others[first - 1] if first else 0
             last = int(np.searchsorted(n_others, before + step, side="right"))
             part, chosen = block.rows(first, last), n_summed[first:last]
-            others = self._convolve(part, np.flatnonzero(chosen == 0), factors, values.dtype)
+            others = self._convolve(part, np.flatnonzero(chosen == 0), values.dtype)
             out = (values[n_stored:], columns[n_stored:], lengths[first:last])
-            n_stored += _kernel.sketch_csr(*part, *factors, chosen, others, *out)
+            n_stored += _kernel.sketch_csr(*part, *self._factors, chosen, others, *out)
             first = last
         return n_stored
 
     def _chunk_rows(self, array: Array) -> int:
-        return max(1, _CHUNK_BYTES // (self.n_components * array.itemsize))
+        n_bytes = _CHUNK_BYTES if self._series is None else 4 * _CHUNK_BYTES  # which it cuts itself
+        return max(1, n_bytes // (self.n_components * array.itemsize))
 
     def _factors_to_sum(self, lengths: Array, itemsize: int) -> npt.NDArray[np.int32]:
-        """For each row, of how many factors tuples are summed; 0 for Fourier transforms."""
+        """For each row, of how many factors tuples are summed; 0 for Fourier transforms and for the
+        rows of a series."""
+        if self._series is not None:
+            return np.zeros(len(lengths), np.int32)
         longest = int(lengths.max(initial=0))
         rule = (self.law.degree, self.coef0 != 0, self.n_components, self.method, itemsize)
         if len(lengths) == 1:
@@ -444,12 +416,16 @@ class TensorSketchDraw(Draw, of=TensorSketch):
             return _factors_for_lengths_below(longest + 1, *rule)[lengths]
         return _factors_for_lengths(lengths, *rule)
 
-    def _convolve(self, block: Block, rows: Array, factors: _Factors, dtype: Any) -> Array:
-        """Sketches of some rows of a block, by Fourier transforms."""
-        keys, scale, extra = factors
+    def _convolve(self, block: Block, rows: Array, dtype: Any) -> Array:
+        """Sketches of some rows of a block, by Fourier transforms; of a series, of all rows."""
+        keys, scale, extra = self._factors
         shape = (len(rows), self.n_components)
         if not len(rows):
             return np.empty(shape, dtype)
+        if self._series is not None:
+            out = np.zeros(shape, dtype)
+            self._add_series(self._series, block, out)
+            return out
         product = None
         # Sketches of some factors at a time, which fit into a chunk.
         step = max(1, _CHUNK_BYTES // (len(rows) * self.n_components * dtype.itemsize))
