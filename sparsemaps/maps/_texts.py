@@ -20,13 +20,8 @@ from sparsemaps.maps._draw import Work
 class TextEncoder:
     """From texts to the codes of a fitted map, a block of texts at a time.
 
-    The compiled vectorizer and the description of the vectorizer are made once, so that an encoder
-    serves for many calls. Threads may share it.
-
-    Parameters
-    ----------
-    map : map with codes
-    vectorizer : object with ``transform``
+    What it needs of the vectorizer is made once, so that an encoder serves for many calls. Threads
+    may share it.
     """
 
     def __init__(self, map: Any, vectorizer: Any) -> None:
@@ -39,10 +34,12 @@ class TextEncoder:
     def compiled(self) -> Any:
         """The compiled loops of one of our vectorizers; None for others, and where the map does not
         take rows of this width, which is an error of its own."""
-        compiled = getattr(self._vectorizer, "_compiled", None)
+        from sparsemaps.text._analyzers import compiled_loops
+
+        compiled = compiled_loops(self._vectorizer)
         if compiled is None or self._map.n_columns not in (None, width_of(self._vectorizer)):
             return None
-        return compiled()
+        return compiled
 
     @cached_property
     def _config(self) -> dict[str, Any]:

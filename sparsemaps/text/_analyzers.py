@@ -68,6 +68,12 @@ def vectorizer_of(
     return made
 
 
+def compiled_loops(vectorizer: Any) -> Any:
+    """The loops of a vectorizer of this package; None of others, and if they do not handle it."""
+    own = isinstance(vectorizer, HashingVectorizer | ByteNgrams)
+    return vectorizer._compiled() if own else None
+
+
 _IGNORED = ("n_jobs", "dtype", "input")
 """Parameters of vectorizers that do not change which n-grams of a text are counted, and how."""
 

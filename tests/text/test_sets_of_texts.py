@@ -113,3 +113,22 @@ def test_codes_of_files_are_those_of_texts(tmp_path):
     fitted = minhash.fit_any_width()
     expected = fitted.encode_texts(vectorizer_of("auto:2", binary=True), texts)
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected)
+
+
+def test_vectorizers_of_others_are_asked_for_rows():
+    """Whatever names their attributes have."""
+
+    class Others:
+        n_features = 64
+        _compiled = None
+
+        def transform(self, texts):
+            return HashingVectorizer(n_features=64, norm=None).transform(texts)
+
+        def get_params(self, deep=True):
+            return {}
+
+    minhash = MinHash(n_hashes=16, random_state=0).fit_any_width()
+    for Others._compiled in (7, lambda self: 7):
+        found = minhash.encode_texts(Others(), TEXTS)
+        np.testing.assert_array_equal(found, minhash.encode(Others().transform(TEXTS)))
