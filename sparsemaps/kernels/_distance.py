@@ -1,20 +1,19 @@
 """Exact kernels of the distance between two rows."""
 
 import sys
-from typing import Any
 
 import numpy as np
 
 from sparsemaps._loops import rows as _common
-from sparsemaps._tools import _checks
 from sparsemaps._tools._portable_math import exp, log_one_plus_square
 from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.kernels._gram import (
     GramKernel,
+    check_gamma,
     documented,
     gram,
-    gram_of_rows,
     of_cosines,
+    of_distances,
     open_pair,
     values_of,
 )
@@ -53,16 +52,9 @@ def rbf_kernel(
     array([[1.  , 0.67],
            [0.67, 1.  ]])
     """
-    rows, others = open_pair(X, Y)
-    factor = 1 / rows.n_columns if gamma is None else _check_gamma(gamma)
-    kernel = GramKernel(
-        _common.DOT,
-        np.square,
-        lambda squares, u, v: exp(-factor * squares),
-        of_distances=True,
-        one_of_itself=True,
-    )
-    return gram_of_rows(rows, others, n_jobs, kernel)
+    pair = open_pair(X, Y)
+    factor = check_gamma(gamma, pair[0].n_columns)
+    return of_distances(pair, n_jobs, _common.DOT, lambda squares: exp(-factor * squares))
 
 
 @documented
@@ -91,8 +83,9 @@ def normalized_rbf_kernel(
     array([[1.   , 0.889],
            [0.889, 1.   ]])
     """
-    gamma = _check_gamma(gamma)
-    return of_cosines(X, Y, n_jobs, lambda rho: exp(gamma * (rho - 1)), one_of_itself=True)
+    gamma = check_gamma(gamma)
+    pair = open_pair(X, Y)
+    return of_cosines(pair, n_jobs, lambda rho: exp(gamma * (rho - 1)), one_of_itself=True)
 
 
 @documented
@@ -120,10 +113,12 @@ def folded_rbf_kernel(
     array([[0.568, 0.52 ],
            [0.52 , 0.568]])
     """
-    gamma = _check_gamma(gamma)
-    return of_cosines(
-        X, Y, n_jobs, lambda rho: (exp(gamma * (rho - 1)) + exp(-gamma * (rho + 1))) / 2
-    )
+    gamma = check_gamma(gamma)
+
+    def folded(rho: Array) -> Array:
+        return (exp(gamma * (rho - 1)) + exp(-gamma * (rho + 1))) / 2
+
+    return of_cosines(open_pair(X, Y), n_jobs, folded, one_of_itself=False)
 
 
 @documented
@@ -150,15 +145,9 @@ def laplacian_kernel(
     array([[1.   , 0.018],
            [0.018, 1.   ]])
     """
-    gamma = _check_gamma(gamma)
-    kernel = GramKernel(
-        _common.ABSOLUTE,
-        np.abs,
-        lambda distances, u, v: exp(-gamma * distances),
-        of_distances=True,
-        one_of_itself=True,
-    )
-    return gram(X, Y, n_jobs, kernel)
+    gamma = check_gamma(gamma)
+    pair = open_pair(X, Y)
+    return of_distances(pair, n_jobs, _common.ABSOLUTE, lambda sums: exp(-gamma * sums))
 
 
 @documented
@@ -183,7 +172,7 @@ def cauchy_kernel(
     array([[1.   , 0.062],
            [0.062, 1.   ]])
     """
-    gamma = _check_gamma(gamma)
+    gamma = check_gamma(gamma)
     kernel = GramKernel(
         _common.CAUCHY,
         log_one_plus_square,
@@ -191,7 +180,7 @@ def cauchy_kernel(
         prepare=lambda block: (gamma * values_of(block)).clip(-_LARGEST_SCALED, _LARGEST_SCALED),
         one_of_itself=True,
     )
-    return gram(X, Y, n_jobs, kernel)
+    return gram(open_pair(X, Y), n_jobs, kernel)
 
 
 @documented
@@ -227,28 +216,17 @@ def matern_kernel(
     array([[1.   , 0.044],
            [0.044, 1.   ]])
     """
-    gamma = _check_gamma(gamma)
+    gamma = check_gamma(gamma)
     nu = check_nu(nu)
-    of_squares = matern(nu)
-
+    function = matern(nu)
     factor = min(nu * gamma, sys.float_info.max)
-    kernel = GramKernel(
-        _common.DOT,
-        np.square,
-        lambda squares, u, v: of_squares(factor * squares),
-        of_distances=True,
-        one_of_itself=True,
-    )
-    return gram(X, Y, n_jobs, kernel)
+    pair = open_pair(X, Y)
+    return of_distances(pair, n_jobs, _common.DOT, lambda squares: function(factor * squares))
 
 
 def squared_distances(
     X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
 ) -> Array:
     """The squared Euclidean distances between the rows of `X` and of `Y`, or of `X` itself."""
-    kernel = GramKernel(_common.DOT, np.square, lambda squares, u, v: squares, of_distances=True)
-    return gram(X, Y, n_jobs, kernel)
-
-
-def _check_gamma(gamma: Any) -> float:
-    return _checks.check_real("gamma", gamma, 0, open_low=True)
+    pair = open_pair(X, Y)
+    return of_distances(pair, n_jobs, _common.DOT, lambda squares: squares, one_of_itself=False)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from sparsemaps._input import _row_reader
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._input._sparse import check_indices
 from sparsemaps._loops import rows as _kernel
-from sparsemaps._tools import _blocks, _sklearn, _threads
+from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array
 
@@ -79,12 +79,8 @@ class GramKernel:
     prepare: Callable[[Block], Array] = lambda block: values_of(block)
     """The values of a block that are summed, as float64."""
 
-    nonnegative: str | None = None
-    """The rule in the error for negative values; None if they are allowed."""
-
     of_distances: bool = False
-    """Whether `finish` takes distances: squared Euclidean distances if `common` is DOT, sums of
-    absolute differences if it is ABSOLUTE."""
+    """Whether `finish` takes distances, as of `of_distances`."""
 
     one_of_itself: bool = False
     """Whether the kernel of a row with itself is set to 1 exactly, against rounding."""
@@ -120,13 +116,13 @@ def scaled_by_powers_of_two(block: Block) -> Array:
     return np.ldexp(values, -np.repeat(np.frexp(largest)[1], lengths))
 
 
-def gram(X: Any, Y: Any, n_jobs: int | None, kernel: GramKernel) -> Array:
-    """The Gram matrix of `kernel` between the rows of `X` and of `Y`, or of `X` itself."""
-    return gram_of_rows(*open_pair(X, Y, kernel.nonnegative), n_jobs, kernel)
+Pair: TypeAlias = tuple[RowReader, RowReader | None]
+"""Readers of two matrices; None for the second one is the first."""
 
 
-def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> tuple[RowReader, RowReader | None]:
-    """Readers of two matrices of equal width; `Y` may be None."""
+def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> Pair:
+    """Readers of two matrices of equal width. `nonnegative` is the rule in the error for negative
+    values; None if they are allowed."""
     rows = _open(X, "X", nonnegative)
     others = None if Y is None else _open(Y, "Y", nonnegative)
     if others is not None and rows.n_columns != others.n_columns:
@@ -136,12 +132,17 @@ def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> tuple[RowReader
     return rows, others
 
 
-def gram_of_rows(
-    rows: RowReader, others: RowReader | None, n_jobs: int | None, kernel: GramKernel
-) -> Array:
-    """The Gram matrix between the rows of two readers; None for `others` is `rows` itself."""
-    symmetric = others is None
-    others = others or rows
+def check_gamma(gamma: Any, n_columns: int | None = None) -> float:
+    """`gamma`, which must be above 0; None is 1 / `n_columns`, where that is given."""
+    if gamma is None and n_columns is not None:
+        return 1 / n_columns
+    return _checks.check_real("gamma", gamma, 0, open_low=True)
+
+
+def gram(pair: Pair, n_jobs: int | None, kernel: GramKernel) -> Array:
+    """The Gram matrix of `kernel` between the rows of two matrices."""
+    rows, others = pair[0], pair[1] or pair[0]
+    symmetric = pair[1] is None
     n_jobs = _threads.resolve_n_jobs(n_jobs)
     u = _row_sums(rows, "X", kernel, n_jobs)
     v = u if symmetric else _row_sums(others, "Y", kernel, n_jobs)
@@ -175,9 +176,8 @@ def gram_of_rows(
 
 
 def of_cosines(
-    X: Any, Y: Any, n_jobs: int | None, function: Callable[[Array], Array], *,
-    one_of_itself: bool = False,
-) -> Array:  # fmt: skip
+    pair: Pair, n_jobs: int | None, function: Callable[[Array], Array], one_of_itself: bool
+) -> Array:
     """``function(rho)`` of the cosines of all angles."""
 
     def finish(sums: Array, u: Array, v: Array) -> Array:
@@ -185,10 +185,29 @@ def of_cosines(
         return function((sums / np.where(lengths > 0, lengths, 1)).clip(-1, 1))
 
     kernel = GramKernel(
-        _kernel.DOT, np.square, finish,
-        prepare=scaled_by_powers_of_two, one_of_itself=one_of_itself,
-    )  # fmt: skip
-    return gram(X, Y, n_jobs, kernel)
+        _kernel.DOT, np.square, finish, scaled_by_powers_of_two, one_of_itself=one_of_itself
+    )
+    return gram(pair, n_jobs, kernel)
+
+
+def of_distances(
+    pair: Pair,
+    n_jobs: int | None,
+    common: int,
+    function: Callable[[Array], Array],
+    *,
+    one_of_itself: bool = True,
+) -> Array:
+    """``function(distances)`` of all distances: squared Euclidean distances if `common` is DOT,
+    sums of absolute differences if it is ABSOLUTE."""
+    kernel = GramKernel(
+        common,
+        np.square if common == _kernel.DOT else np.abs,
+        lambda distances, u, v: function(distances),
+        of_distances=True,
+        one_of_itself=one_of_itself,
+    )
+    return gram(pair, n_jobs, kernel)
 
 
 class _Columns:

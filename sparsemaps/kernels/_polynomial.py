@@ -6,7 +6,7 @@ from sparsemaps._loops import rows as _common
 from sparsemaps._tools import _checks
 from sparsemaps._tools._portable_math import power
 from sparsemaps._tools._typing import Array, MatrixLike
-from sparsemaps.kernels._gram import GramKernel, documented, gram_of_rows, open_pair
+from sparsemaps.kernels._gram import GramKernel, check_gamma, documented, gram, open_pair
 
 
 @documented
@@ -47,12 +47,9 @@ def polynomial_kernel(
     """
     degree = _checks.check_int("degree", degree, 1, _checks.LARGEST_INT32)
     coef0 = _checks.check_real("coef0", coef0)
-    rows, others = open_pair(X, Y)
-    if gamma is None:
-        factor = 1 / rows.n_columns
-    else:
-        factor = _checks.check_real("gamma", gamma, 0, open_low=True)
+    pair = open_pair(X, Y)
+    factor = check_gamma(gamma, pair[0].n_columns)
     kernel = GramKernel(
         _common.DOT, np.square, lambda dots, u, v: power(factor * dots + coef0, degree)
     )
-    return gram_of_rows(rows, others, n_jobs, kernel)
+    return gram(pair, n_jobs, kernel)

@@ -11,7 +11,6 @@ from sparsemaps.kernels._gram import (
     GramKernel,
     documented,
     gram,
-    gram_of_rows,
     of_cosines,
     open_pair,
     scaled_to_sum_one,
@@ -110,10 +109,8 @@ def chi2_similarity(
     array([[6.   , 4.762],
            [4.762, 6.   ]])
     """
-    kernel = GramKernel(
-        _common.CHI_SQUARE, np.abs, lambda sums, u, v: 2 * sums, nonnegative=_NONNEGATIVE
-    )
-    return gram(X, Y, n_jobs, kernel)
+    kernel = GramKernel(_common.CHI_SQUARE, np.abs, lambda sums, u, v: 2 * sums)
+    return gram(open_pair(X, Y, _NONNEGATIVE), n_jobs, kernel)
 
 
 @documented
@@ -136,7 +133,7 @@ def acos_kernel(X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | Non
     array([[1.   , 0.844],
            [0.844, 1.   ]])
     """
-    return of_cosines(X, Y, n_jobs, _acos, one_of_itself=True)
+    return of_cosines(open_pair(X, Y), n_jobs, _acos, one_of_itself=True)
 
 
 @documented
@@ -166,10 +163,9 @@ def acos_chi2_kernel(
         np.abs,
         lambda sums, u, v: _acos((2 * sums).clip(max=1)),
         prepare=scaled_to_sum_one,
-        nonnegative=_NONNEGATIVE,
         one_of_itself=True,
     )
-    return gram(X, Y, n_jobs, kernel)
+    return gram(open_pair(X, Y, _NONNEGATIVE), n_jobs, kernel)
 
 
 def _acos(rho: Array) -> Array:
@@ -185,7 +181,7 @@ def _min_max_gram(
     nonnegative: str | None = None,
 ) -> Array:
     power = _checks.check_real("power", power, 0, open_low=True)
-    rows, others = open_pair(X, Y, nonnegative)
+    rows, others = pair = open_pair(X, Y, nonnegative)
     exponent = 0 if power == 1 else _common_exponent(rows, others or rows, power)
     kernel = GramKernel(
         common,
@@ -194,7 +190,7 @@ def _min_max_gram(
         prepare=lambda block: real_power(np.ldexp(values_of(block), -exponent), power),
         one_of_itself=True,
     )
-    return gram_of_rows(rows, others, n_jobs, kernel)
+    return gram(pair, n_jobs, kernel)
 
 
 def _common_exponent(rows: RowReader, others: RowReader, power: float) -> int:
