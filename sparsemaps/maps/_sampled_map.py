@@ -71,8 +71,7 @@ class HasCodes:
 
     def numbers(self, X: MatrixLike) -> Array:
         """The codes of each row as int32; -1 in rows without samples."""
-        numbers: Array = self.draw.numbers(self._work(X))
-        return numbers
+        return self.draw.numbers(self._work(X))
 
     @overload
     def encode_texts(

@@ -5,7 +5,7 @@ import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 import numpy as np
 
@@ -37,11 +37,18 @@ feature_names_in_ : ndarray of str
 seed_ : int
     The seed in use; as `random_state` it gives this map again."""
 
+_GAMMA_DOC = """\
+gamma_ : float
+    The value of `gamma` in use."""
+
 _MAP_DOC = {
     "random_state, n_jobs": _PARAMETERS_DOC,
     "n_features_in_, feature_names_in_, seed_": _ATTRIBUTES_DOC,
     "random_state, n_jobs, attributes": (
         f"{_PARAMETERS_DOC}\n\nAttributes\n----------\n{_ATTRIBUTES_DOC}"
+    ),
+    "random_state, n_jobs, attributes, gamma_": (
+        f"{_PARAMETERS_DOC}\n\nAttributes\n----------\n{_GAMMA_DOC}\n{_ATTRIBUTES_DOC}"
     ),
 }
 """Parts of the docstrings of all maps."""
@@ -110,8 +117,7 @@ class SparseMap(
     @property
     def n_columns(self) -> int | None:
         """The number of columns that the map is fitted to; None for any number, or not fitted."""
-        n_columns: int | None = vars(self).get("n_features_in_")
-        return n_columns
+        return vars(self).get("n_features_in_")
 
     @property
     def law(self) -> Law:
@@ -231,9 +237,7 @@ class SparseMap(
         ValueError
             As in ``fit``, and if the number of columns is not that of ``fit``.
         """
-        draw = self.draw
-        made: Any = draw.transform(self._work(X))
-        return cast(Output, made)
+        return self.draw.transform(self._work(X))
 
     if TYPE_CHECKING:
 

@@ -57,10 +57,7 @@ class TextEncoder:
         encode_block = partial(self.encode_block, packed=packed)
         parts = _threads.run(encode_block, blocks(texts), n_jobs)
         if not parts:
-            none: Bytes | PackedCodes = self._map.encode(
-                sp.csr_array((0, self._map.n_columns or 1)), packed=packed
-            )
-            return none
+            return self._map.encode(sp.csr_array((0, self._map.n_columns or 1)), packed=packed)
         out, sampled, sizes = zip(*parts, strict=True)
         if not packed:
             return np.concatenate(out)

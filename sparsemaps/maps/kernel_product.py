@@ -143,18 +143,6 @@ class KernelProduct(SampledMap[CsrMatrix]):
     # ---- parameters ------------------------------------------------------------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters of the map and, as ``name__parameter``, of its two maps.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the parameters of the two maps.
-
-        Returns
-        -------
-        params : dict
-            Parameter names to values.
-        """
         params = super().get_params(deep=False)
         if deep and _is_pair(self.maps):
             for name, part in self._named_maps():
@@ -164,23 +152,6 @@ class KernelProduct(SampledMap[CsrMatrix]):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters of the map, its two maps by name, and their own as ``name__parameter``.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameter names to values. They take effect at the next ``fit``.
-
-        Returns
-        -------
-        self : object
-            The map.
-
-        Raises
-        ------
-        ValueError
-            If there is no parameter of such a name.
-        """
         own = {key: params.pop(key) for key in super().get_params(deep=False) if key in params}
         super().set_params(**own)
         if not params:

@@ -53,13 +53,7 @@ class RandomBinning(SampledMap[CsrMatrix]):
         :math:`k(0) = 1`. The pitches are then 65,536 equally likely ones, which costs an error of
         the kernel of about 1e-5. None is the Laplacian's density :math:`\delta e^{-\delta}`.
         Maps of two densities and one seed share their random numbers: give them two seeds.
-    [random_state, n_jobs]
-
-    Attributes
-    ----------
-    gamma_ : float
-        The value of `gamma` in use.
-    [n_features_in_, feature_names_in_, seed_]
+    [random_state, n_jobs, attributes, gamma_]
 
     See Also
     --------

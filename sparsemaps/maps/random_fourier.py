@@ -90,13 +90,7 @@ class RandomFourier(SparseMap[Array], HasCodes):
         ``cos(<omega, x> + b)`` of `n_components` vectors, b uniform in a whole turn; its error is
         larger where ``2 * k(Delta)**2 > k(2 * Delta)``, for "rbf" everywhere. "folded_rbf" has
         cosines without b in both forms.
-    [random_state, n_jobs]
-
-    Attributes
-    ----------
-    gamma_ : float
-        The value of `gamma` in use.
-    [n_features_in_, feature_names_in_, seed_]
+    [random_state, n_jobs, attributes, gamma_]
 
     See Also
     --------
