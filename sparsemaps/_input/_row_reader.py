@@ -66,15 +66,10 @@ class Block(NamedTuple):
 
 
 class RowReader:
-    """Reads a matrix by blocks of rows, as canonical CSR, and checks every entry.
+    """Reads a matrix of float32 or float64 by blocks of rows, and checks every entry.
 
-    Parameters
-    ----------
-    X : Csr or ndarray of shape (n_rows, n_columns), float32 or float64
-    nonnegative_rule : str or None
-        The rule in the error for negative values; None if they are allowed.
-    container : type
-        The type of sparse output for this input: ``csr_array`` or ``csr_matrix``.
+    `nonnegative_rule` is the rule in the error for negative values, None if they are allowed.
+    `container` is the type of sparse output for this input, ``csr_array`` or ``csr_matrix``.
     """
 
     def __init__(
@@ -120,13 +115,8 @@ class RowReader:
         return lengths
 
     def block(self, start: int, stop: int) -> Block:
-        """Rows `start` to `stop` (exclusive), checked.
-
-        Raises
-        ------
-        EntryError
-            At the first entry that is not allowed.
-        """
+        """Rows `start` to `stop` (exclusive); an `EntryError` names the first entry that is not
+        allowed."""
         if self._dense is not None:
             block = _dense_block(self._dense[start:stop])
         else:

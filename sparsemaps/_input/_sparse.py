@@ -94,7 +94,7 @@ def open_sparse(X: Any, name: str) -> Csr:
     if not isinstance(kind, str) or kind not in _TO_CSR:
         raise ValueError(f"{name} has the unknown sparse format {kind!r}")
     try:
-        return _TO_CSR[kind](X, name, shape)
+        return _open_csr(_TO_CSR[kind](X, name, shape), name, shape)
     except _HOSTILE as error:
         raise ValueError(f"{name} is not a sound {kind.upper()} matrix: {error}") from error
 
@@ -125,14 +125,13 @@ def _open_csr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
     return Csr(values, native(indices), indptr, shape)
 
 
-def _open_csc(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+def _csr_of_csc(X: Any, name: str, shape: tuple[int, int]) -> Any:
     values, indices, indptr = _checked_compressed(X, name, shape[1])
     indices = _private(indices, f"CSC matrix {name}", shape[0])
-    sound = sp.csc_array((_convertible(values), indices, indptr), shape=shape)
-    return _open_csr(sound.tocsr(), name, shape)
+    return sp.csc_array((_convertible(values), indices, indptr), shape=shape).tocsr()
 
 
-def _open_bsr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+def _csr_of_bsr(X: Any, name: str, shape: tuple[int, int]) -> Any:
     (n_rows, n_columns), (height, width) = shape, X.data.shape[1:]
     if height < 1 or width < 1 or n_rows % height or n_columns % width:
         raise ValueError(
@@ -141,15 +140,14 @@ def _open_bsr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
         )
     values, indices, indptr = _checked_compressed(X, name, n_rows // height, ndim=3)
     indices = _private(indices, f"BSR matrix {name}", n_columns // width)
-    sound = sp.bsr_array((_convertible(values), indices, indptr), shape=shape)
-    return _open_csr(sound.tocsr(), name, shape)
+    return sp.bsr_array((_convertible(values), indices, indptr), shape=shape).tocsr()
 
 
-def _open_coo(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+def _csr_of_coo(X: Any, name: str, shape: tuple[int, int]) -> Any:
     return _of_entries("COO", np.asarray(X.data), X.coords, name, shape)
 
 
-def _open_dia(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+def _csr_of_dia(X: Any, name: str, shape: tuple[int, int]) -> Any:
     values, offsets = np.asarray(X.data), _index_array(X.offsets, f"{name}.offsets").copy()
     if values.ndim != 2 or len(offsets) != len(values):
         raise ValueError(
@@ -159,24 +157,22 @@ def _open_dia(X: Any, name: str, shape: tuple[int, int]) -> Csr:
         raise ValueError(
             f"{name} is not a sound DIA matrix: its offsets must be from {-shape[0]} to {shape[1]}"
         )
-    sound = sp.dia_array((_convertible(values), offsets), shape=shape)
-    return _open_csr(sound.tocsr(), name, shape)
+    return sp.dia_array((_convertible(values), offsets), shape=shape).tocsr()
 
 
-def _open_lil(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+def _csr_of_lil(X: Any, name: str, shape: tuple[int, int]) -> Any:
     lengths = [len(columns) for columns in X.rows]
     if lengths != [len(values) for values in X.data]:
         raise ValueError(f"{name} is not a sound LIL matrix: its lists differ in length")
-    arrays = SimpleNamespace(
+    return SimpleNamespace(
         data=np.array(list(itertools.chain.from_iterable(X.data)), X.dtype),
         indices=_integers(itertools.chain.from_iterable(X.rows)),
         indptr=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
         format="lil",
     )
-    return _open_csr(arrays, name, shape)
 
 
-def _open_dok(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+def _csr_of_dok(X: Any, name: str, shape: tuple[int, int]) -> Any:
     coordinates = _integers(itertools.chain.from_iterable(X.keys()))
     values = np.fromiter(X.values(), X.dtype)
     if len(coordinates) != 2 * len(values):
@@ -189,8 +185,8 @@ def _integers(items: Iterable[Any]) -> Array:
     return np.fromiter(map(operator.index, items), np.int64)
 
 
-def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[int, int]) -> Csr:
-    """CSR arrays of values at (rows, columns), which are copied and checked."""
+def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[int, int]) -> Any:
+    """A CSR matrix of values at (rows, columns), which are copied and checked."""
     if len(places) != 2:
         raise ValueError(f"{name} is not a sound {kind} matrix: it has {len(places)} axes")
     sound_places = tuple(
@@ -199,18 +195,17 @@ def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[i
     )
     if values.ndim != 1 or any(len(axis) != len(values) for axis in sound_places):
         raise ValueError(f"{name} is not a sound {kind} matrix: its arrays differ in length")
-    sound = sp.coo_array((_convertible(values), sound_places), shape=shape)
-    return _open_csr(sound.tocsr(), name, shape)
+    return sp.coo_array((_convertible(values), sound_places), shape=shape).tocsr()
 
 
-_TO_CSR: dict[str, Callable[[Any, str, tuple[int, int]], Csr]] = {
-    "csr": _open_csr,
-    "csc": _open_csc,
-    "bsr": _open_bsr,
-    "coo": _open_coo,
-    "dia": _open_dia,
-    "lil": _open_lil,
-    "dok": _open_dok,
+_TO_CSR: dict[str, Callable[[Any, str, tuple[int, int]], Any]] = {
+    "csr": lambda X, name, shape: X,
+    "csc": _csr_of_csc,
+    "bsr": _csr_of_bsr,
+    "coo": _csr_of_coo,
+    "dia": _csr_of_dia,
+    "lil": _csr_of_lil,
+    "dok": _csr_of_dok,
 }
 
 
