@@ -1,5 +1,6 @@
 """Records that are lines: a text a line, or JSON Lines."""
 
+import functools
 import importlib
 import io
 import json
@@ -31,7 +32,7 @@ def of_lines(
     path: Any, format: str, fields: Fields, batch_bytes: int, max_line_bytes: int
 ) -> Iterator[Records]:
     """Batches of a file of lines."""
-    read = _read_txt if format == "txt" else _json_reader()
+    read = _reader(format)
     n_lines, batch = 0, RecordLists()
     with open_input(path, max_line_bytes) as text:
         position, name = text.position(), text.name
@@ -67,8 +68,7 @@ def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
 def read_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
     """The records of some lines; a `BadLine` counts from the beginning of the piece."""
     batch = RecordLists()
-    read = _read_txt if format == "txt" else _json_reader()
-    read(piece, is_first, fields, batch)
+    _reader(format)(piece, is_first, fields, batch)
     return batch.finish(fields, len(piece))
 
 
@@ -78,8 +78,7 @@ def read_good_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -
         return read_lines(piece, format, fields, is_first)
     except BadLine:
         pass
-    batch, bad = RecordLists(), []
-    read = _read_txt if format == "txt" else _json_reader()
+    read, batch, bad = _reader(format), RecordLists(), []
     for number, line in enumerate(io.BytesIO(piece)):
         try:
             read(line, is_first and number == 0, fields, batch)
@@ -128,32 +127,31 @@ def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:
     return BadLine(number, f": expected UTF-8; found {byte}")
 
 
-def _json_reader() -> Callable[[bytes, bool, Fields, RecordLists], None]:
-    loads = _json_loads()
-
-    def read(piece: bytes, is_first: bool, fields: Fields, into: RecordLists) -> None:
-        for number, line in enumerate(io.BytesIO(piece)):
-            content = line.removeprefix(MARK) if is_first and number == 0 else line
-            try:
-                fields.take(loads(content), into)
-            except BadRecord as error:
-                raise BadLine(number + 1, f": {error}") from None
-            except ValueError as error:
-                if content.isspace() or not content:
-                    continue
-                raise _no_json(error, content, number) from error
-            if fields.records:
-                into.records.append(line)
-
-    return read
+def _read_json(
+    loads: Callable[[bytes], Any], piece: bytes, is_first: bool, fields: Fields, into: RecordLists
+) -> None:
+    for number, line in enumerate(io.BytesIO(piece)):
+        content = line.removeprefix(MARK) if is_first and number == 0 else line
+        try:
+            fields.take(loads(content), into)
+        except BadRecord as error:
+            raise BadLine(number + 1, f": {error}") from None
+        except ValueError as error:
+            if content.isspace() or not content:
+                continue
+            raise _no_json(error, content, number) from error
+        if fields.records:
+            into.records.append(line)
 
 
-def _json_loads() -> Callable[[bytes], Any]:
-    """orjson's ``loads``, or the same by the standard library."""
+def _reader(format: str) -> Callable[[bytes, bool, Fields, RecordLists], None]:
+    """The function that reads lines: JSON by orjson, or the same by the standard library."""
+    if format == "txt":
+        return _read_txt
     try:
-        return importlib.import_module("orjson").loads
+        return functools.partial(_read_json, importlib.import_module("orjson").loads)
     except ImportError:
-        return _loads
+        return functools.partial(_read_json, _loads)
 
 
 def _loads(line: bytes) -> Any:
