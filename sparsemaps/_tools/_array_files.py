@@ -26,24 +26,19 @@ _UNSOUND = (
 
 
 class ArrayKind(NamedTuple):
-    """The type, shape and range that an array must have.
-
-    Attributes
-    ----------
-    dtype : data-type, "integers" or None
-        None is any type of integers or floats.
-    shape : tuple of int or None
-        None is any length.
-    most : int, tuple of int, or None
-        The largest number, where the least is 0, or that of each row. None allows any number.
-    halves : bool
-        Whether each number of 64 bits is two numbers of 32 bits, which are compared.
-    """
+    """The type, shape and range that an array must have."""
 
     dtype: Any
+    """"integers" or a type; None is any type of integers or floats."""
+
     shape: tuple[int | None, ...] = (None,)
+    """None is any length."""
+
     most: int | tuple[int, ...] | None = None
+    """The largest number, where the least is 0, or that of each row. None allows any number."""
+
     halves: bool = False
+    """Whether each number of 64 bits is two numbers of 32 bits, which are compared."""
 
 
 _KINDS = {None: ("iuf", "numbers"), "integers": ("iu", "integers")}

@@ -7,13 +7,7 @@ import numpy.typing as npt
 
 
 class GrowingArray:
-    """An array to which others are appended, in one piece of memory.
-
-    Parameters
-    ----------
-    dtype : data-type
-        Type of its elements.
-    """
+    """An array to which others are appended, in one piece of memory."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self._array: npt.NDArray[Any] = np.empty(0, dtype)

@@ -20,25 +20,19 @@ class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
 
     monitor_interval = 0
 
+    def __init__(self, shown: bool | None, **options: Any) -> None:
+        """None for `shown` shows the bar if standard error is a terminal."""
+        super().__init__(disable=None if shown is None else not shown, **options)
+
 
 class Progress:
-    """A bar of bytes, with rows a second and the time that is left.
-
-    Parameters
-    ----------
-    total : int or None
-        The number of all bytes, if it is known.
-    shown : bool or None
-        None shows the bar if standard error is a terminal.
-    title : str, default=""
-        The text before the bar.
-    """
+    """A bar of bytes, of which there are `total`, if that is known; with rows a second and the time
+    that is left."""
 
     def __init__(self, total: int | None, shown: bool | None = None, title: str = "") -> None:
         self._bar: Any = _Bar(
-            total=total, unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1, desc=title,
-            miniters=1,  # without the thread, each update must look at the clock
-            disable=None if shown is None else not shown,
+            shown, total=total, unit="B", unit_scale=True, unit_divisor=1024, smoothing=0.1,
+            desc=title, miniters=1,  # without the thread, each update must look at the clock
         )  # fmt: skip
         self._n_rows = 0
         self._start = time.monotonic()
@@ -73,17 +67,7 @@ class Progress:
 
 
 class FileProgress(Progress):
-    """A bar over all files that are read.
-
-    Parameters
-    ----------
-    paths : sequence
-        The inputs. The sizes of files are known, those of pipes are not.
-    shown : bool or None
-        None shows the bar if standard error is a terminal.
-    title : str, default=""
-        The text before the bar.
-    """
+    """A bar over all files that are read. The sizes of files are known, those of pipes are not."""
 
     def __init__(self, paths: Sequence[Any], shown: bool | None = None, title: str = "") -> None:
         super().__init__(_size(paths), shown, title)
@@ -92,10 +76,8 @@ class FileProgress(Progress):
 @contextlib.contextmanager
 def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
     """A bar of models: a function to call with those that are solved, all, and passes so far."""
-    with _Bar(
-        desc="training", disable=None if shown is None else not shown,
-        bar_format="{desc}: {n_fmt}/{total_fmt} models [{elapsed}{postfix}]",
-    ) as bar:  # fmt: skip
+    bar_format = "{desc}: {n_fmt}/{total_fmt} models [{elapsed}{postfix}]"
+    with _Bar(shown, desc="training", bar_format=bar_format) as bar:
 
         def update(n_solved: int, n_models: int, n_passes: int) -> None:
             bar.n, bar.total = n_solved, n_models
@@ -106,10 +88,7 @@ def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
 
 def counted(results: Iterable[T], total: int, shown: bool | None, title: str) -> Iterator[T]:
     """The results of `total` steps, with a bar of how many steps are done."""
-    with _Bar(
-        total=total, unit=" steps", desc=title, miniters=1,
-        disable=None if shown is None else not shown,
-    ) as bar:  # fmt: skip
+    with _Bar(shown, total=total, unit=" steps", desc=title, miniters=1) as bar:
         for result in results:
             bar.update()
             yield result

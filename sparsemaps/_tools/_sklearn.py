@@ -6,7 +6,6 @@ are imported when they are called.
 
 import functools
 import sys
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sparsemaps._tools import _light_bases
@@ -106,18 +105,7 @@ __all__ = [
     "RegressorMixin",
     "TransformerMixin",
     "available_if",
-    "check_array",
-    "check_is_fitted",
-    "check_targets",
-    "class_weights",
     "clone",
-    "convergence_warning",
-    "hashing_vectorizer",
-    "learners",
-    "sparse_arrays_asked",
-    "tags_of",
-    "validate_data",
-    "version",
 ]
 
 
@@ -196,11 +184,6 @@ def tags_of(estimator: Any) -> Any:
     from sklearn.utils import get_tags
 
     return get_tags(estimator)
-
-
-def version() -> str:
-    """scikit-learn's version."""
-    return _version("scikit-learn")
 
 
 def sparse_arrays_asked() -> bool:

@@ -10,13 +10,7 @@ from sparsemaps._tools._typing import Array
 
 class Stages:
     """Steps whose results are not kept: each result is made when it is needed. A job over files
-    keeps them (``files._results.Steps``).
-
-    Parameters
-    ----------
-    shown : bool or None, default=False
-        Whether to show a bar of the steps; None shows it if standard error is a terminal.
-    """
+    keeps them (``files._results.Steps``). `shown` is as in `Progress`."""
 
     def __init__(self, shown: bool | None = False) -> None:
         self._shown = shown

@@ -106,20 +106,9 @@ def open_text(
 class Text:
     """Text that is read once, from the front.
 
-    Parameters
-    ----------
-    file : file object
-        The text, decompressed.
-    raw : file object
-        The file itself, whose bytes are counted.
-    name : str
-        The beginning of errors.
-    max_line_bytes : int
-        A longer line is an error.
-    offset, length : int
-        Which lines are read, as in `open_text`.
-    own_name : str
-        The beginning of errors of reading, where `name` is empty.
+    `file` has the text, decompressed; `raw` is the file itself, whose bytes are counted. Errors
+    begin with `name`, and those of reading with `own_name` where that is empty. Longer lines than
+    `max_line_bytes` are errors. `offset` and `length` say which lines are read, as in `open_text`.
     """
 
     def __init__(

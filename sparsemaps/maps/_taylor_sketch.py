@@ -41,15 +41,7 @@ class TaylorSketch:
     sign s_n and shifted cyclically by a random number of places. So products of different degrees
     vanish on average.
 
-    Parameters
-    ----------
-    seed : int
-    parameters : tuple
-        Parameters that make the keys differ from those of other kernels of the seed.
-    coefficients : sequence of float
-        a_0, a_1, ...
-    scale : float
-        Factor of the rows.
+    Keys are those of the seed and the `parameters`; rows are multiplied by `scale`.
     """
 
     def __init__(

@@ -35,16 +35,9 @@ class Counts(NamedTuple):
 class PiecewiseVectorizer:
     """A `_loops.text.Vectorizer` that takes texts of more than two pieces a piece at a time.
 
-    Parameters
-    ----------
-    make : callable
-        Makes a Vectorizer; keyword arguments replace parameters.
-    longest : int
-        Tokens of the longest n-gram.
-    plain : bool
-        Whether to cut between letters and digits of ASCII only.
-    n_characters, n_shared : int
-        Characters of a piece, and the least that it shares with the next.
+    `make` makes a Vectorizer, and takes other parameters by keyword. `longest` is the number of
+    tokens of the longest n-gram. `plain` cuts between letters and digits of ASCII only. A piece has
+    `n_characters`, of which it shares at least `n_shared` with the next.
     """
 
     def __init__(

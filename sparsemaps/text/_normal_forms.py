@@ -121,8 +121,7 @@ def normalize(text: str, form: str = "plain") -> str:
         raise ParameterError("form", repr(form), " or ".join(map(repr, FORMS)))
     if form != "plain" and text.isascii():
         return text
-    normalized: str = _normalizer(form)(text)
-    return normalized
+    return _normalizer(form)(text)
 
 
 @cache
