@@ -110,7 +110,7 @@ class InputFile:
 
     def _part(self, start: int, length: int) -> "InputFile":
         part = copy.copy(self)
-        part._range = start, length
+        part.path, part._range = self.path, (start, length)
         return part
 
     def lines_before(self) -> int:
@@ -119,11 +119,9 @@ class InputFile:
             next(text.blocks(1), None)
             return text.lines_before()
 
-    def absolute(self) -> "InputFile":
-        """The same file for processes whose current directory is another one."""
-        other = copy.copy(self)
-        other.path = os.path.abspath(self.path)
-        return other
+    def __getstate__(self) -> dict[str, Any]:
+        """The same file for another process, whose current directory may be another one."""
+        return {**self.__dict__, "path": os.path.abspath(self.path)}
 
     def refuse_change(self) -> None:
         """Raise a ValueError if the file is another one than at the beginning."""

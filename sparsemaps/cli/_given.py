@@ -11,7 +11,6 @@ import sparsemaps
 from sparsemaps.cli._options import MAPS, SAVED, Kind, load
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.codes import PackedCodes
-from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.files._job_options import Svmlight, Texts, by_names
 from sparsemaps.files._tasks import Listing, Running, Share
 
@@ -145,27 +144,20 @@ def run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
     if options.tasks:
         print_stages(job.listing(plan))
         return None
-    if options.dask is not None:
-        plan = dask_command().reachable(plan)
-    with _engine(options) as engine:
+    if options.dask is not None and not plan.is_shared:
+        raise ValueError("on a cluster, inputs and outputs are files")
+    with engine_of(options) as engine:
         answer = job.run(plan, Running(options.progress, options.resume, engine, share))
     return answer if share is None else None
 
 
-def _engine(options: argparse.Namespace) -> Any:
-    """The engine of the tasks of a job: None for threads, or workers of Dask."""
+def engine_of(options: argparse.Namespace) -> Any:
+    """Workers of the Dask cluster of --dask, while they are connected; None for threads."""
     if options.dask is None:
         return contextlib.nullcontext()
-    return dask_command().engine(options.dask, options.n_jobs)
+    from sparsemaps.dask._engine import connect
 
-
-def dask_command() -> Any:
-    """The module that runs jobs on a cluster."""
-    try:
-        from sparsemaps.dask import _command
-    except ImportError as error:
-        raise ValueError(str(error)) from error
-    return _command
+    return connect(options.dask, options.n_jobs)
 
 
 def refuse_other_options(options: argparse.Namespace, path: str) -> None:
@@ -197,8 +189,3 @@ def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(config, dict) and isinstance(config.get("parameters"), dict):
         yield {"class": str(config.get("class")), "parameters": config["parameters"]}
         yield from _maps_of(config["parameters"].get("maps"))
-
-
-def config_of_codes(path: Any) -> dict[str, Any]:
-    """The config of the map of a file of codes."""
-    return {key: value for key, value in PackedCodes.load(path).config.items() if key != TEXTS}

@@ -11,7 +11,7 @@ from sparsemaps import kernels
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import expand
 from sparsemaps.cli._given import (
-    dask_command,
+    engine_of,
     make_map,
     parameters_of,
     print_stages,
@@ -95,10 +95,12 @@ def _run_on_dask(options: argparse.Namespace, job: Job) -> None:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     if getattr(options, "header", False) or options.tasks:
         raise ValueError("--dask cannot be used with --header or --tasks")
-    job = job._replace(n_jobs=None)
+    from sparsemaps.dask._map_files import run_job
+
     how = {"resume": options.resume, "progress": options.progress}
-    scheduler, n_jobs = options.dask, options.n_jobs
-    dask_command().run(job, options.inputs, options.output, scheduler, n_jobs, how)
+    with engine_of(options) as workers:
+        job = job._replace(n_jobs=None)
+        run_job(job, options.inputs, options.output, client=workers.client, **how)
 
 
 def kernel(options: argparse.Namespace) -> None:

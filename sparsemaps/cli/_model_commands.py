@@ -4,18 +4,17 @@ import argparse
 import sys
 from typing import Any
 
-import sparsemaps
-from sparsemaps import files
+from sparsemaps import files, from_config
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import expand, known_inputs
 from sparsemaps.cli._given import (
-    config_of_codes,
     make_map,
     refuse_other_options,
     run_plan,
     source_of,
     texts_of,
 )
+from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _labels
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import vectorizer_for
@@ -37,10 +36,11 @@ def train(options: argparse.Namespace) -> None:
         refuse_other_options(options, coded[0])
     elif options.texts is None:
         rows_unless_said(source, paths)  # which says what texts need
-    fitted = sparsemaps.from_config(config_of_codes(coded[0])) if coded else make_map(options)
+    fitted = from_config(PackedCodes.load(coded[0]).config) if coded else make_map(options)
     parameters = {name: getattr(options, name) for name in ("loss", "C", "tol", "max_iter")}
     parameters |= {"random_state": options.seed, "n_jobs": options.n_jobs}
-    parameters["vectorizer"] = _vectorizer(options, fitted)
+    if options.texts is not None:  # with the rows that other commands make of texts for this map
+        parameters["vectorizer"] = vectorizer_for(fitted, texts_of(options, options.texts))
     model: Any
     if options.loss.endswith("epsilon_insensitive"):
         model = KernelRegressor(fitted, epsilon=options.epsilon, **parameters)
@@ -52,18 +52,11 @@ def train(options: argparse.Namespace) -> None:
     print(f"{trained.n_records} records, {trained.model.n_iter_} passes", file=sys.stderr)
     if to_compare:
         rows = _learning.read_labelled(
-            trained.model.map_, to_compare, vectorizer=parameters["vectorizer"], **how
+            trained.model.map_, to_compare, vectorizer=model.vectorizer, **how
         )
         for line in _learning.validation(trained.model, rows):
             print(line)
         sys.stdout.flush()  # here, as main reports its errors
-
-
-def _vectorizer(options: argparse.Namespace, fitted: Any) -> Any:
-    """The vectorizer of --texts, with the rows that other commands make of texts for this map."""
-    if options.texts is None:
-        return None
-    return vectorizer_for(fitted, texts_of(options, options.texts))
 
 
 def _load_model(path: str) -> Any:

@@ -8,9 +8,10 @@ Needs Dask: ``pip install "sparsemaps[dask]"``.
 
 - ``_arrays`` makes Dask arrays of the rows of files, and maps Dask arrays.
 - ``_map_files`` maps files to files, one part for each range of bytes. ``_ranges`` cuts the ranges.
-- ``_engine`` runs tasks of the jobs of ``sparsemaps.files`` on workers that share a folder.
+- ``_engine`` runs tasks of the jobs of ``sparsemaps.files`` on workers that share a folder, and
+  connects the command with them.
 - ``_url_results`` keeps their results on any file system.
-- ``_graphs`` makes graphs with one task for each item. ``_command`` is ``sparsemaps map --dask``.
+- ``_graphs`` makes graphs with one task for each item.
 """
 
 try:

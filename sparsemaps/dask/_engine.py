@@ -1,9 +1,14 @@
 """Dask as an engine: its workers run the tasks of a stage as they are."""
 
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dask.delayed import delayed
 
+from sparsemaps._tools import _threads
 from sparsemaps._tools._progress import Progress
 from sparsemaps.dask._graphs import compute_each
 from sparsemaps.files._results import Result, Results
@@ -32,6 +37,29 @@ class Workers(NamedTuple):
             shared = delayed((own, results), traverse=False)
             compute_each(stage.tasks, _make, take, self.client, shared=shared)
         return [made[task.name] for task in stage.tasks]
+
+
+@contextlib.contextmanager
+def connect(scheduler: str, n_jobs: int) -> Iterator[Workers]:
+    """The workers of the scheduler at an address or in a file; of a new cluster if that is empty.
+    An error that only Dask raises becomes a ValueError."""
+    import distributed
+
+    with contextlib.ExitStack() as stack:
+        if not scheduler:
+            cluster = distributed.LocalCluster(
+                n_workers=_threads.resolve_n_jobs(n_jobs),
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",  # any port that is free
+                silence_logs=logging.CRITICAL,  # the command reports errors, once
+            )
+            how = {"address": stack.enter_context(cluster)}
+        else:
+            how = {"scheduler_file" if os.path.isfile(scheduler) else "address": scheduler}
+        try:
+            yield Workers(stack.enter_context(distributed.Client(**how)))
+        except distributed.KilledWorker as error:
+            raise ValueError(str(error)) from error
 
 
 def _make(task: Task, *, shared: tuple[Stage, Results]) -> Result:

@@ -124,10 +124,6 @@ class Earlier(NamedTuple):
         sizes = None if codes.sizes is None else codes.sizes * kept
         return with_rows(codes, codes.array, codes.sampled & kept, sizes)
 
-    def absolute(self) -> "Earlier":
-        """The same for processes whose current directory is another one."""
-        return Earlier(self.codes.absolute(), self.kept and self.kept.absolute())
-
     @property
     def files(self) -> list[InputFile]:
         return [self.codes] if self.kept is None else [self.codes, self.kept]

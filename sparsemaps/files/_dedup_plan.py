@@ -85,12 +85,6 @@ class DedupPlan(NamedTuple):
         """Whether several processes can do tasks of it."""
         return self.folder is not None and all(isinstance(one, InputFile) for one in self.inputs)
 
-    def absolute(self) -> "DedupPlan":
-        """The same for processes whose current directory is another one."""
-        against = tuple(earlier.absolute() for earlier in self.rule.against)
-        inputs = [one.absolute() for one in self.inputs]
-        return self._replace(inputs=inputs, rule=self.rule._replace(against=against))
-
 
 def make_plan(
     map: Any,

@@ -242,10 +242,6 @@ class Plan(NamedTuple):
         """Whether several processes can make the outputs."""
         return self.folder is not None
 
-    def absolute(self) -> "Plan":
-        """The same plan for processes whose current directory is another one."""
-        return self._replace(inputs=[input.absolute() for input in self.inputs])
-
 
 def predict_plan(
     model: Model,

@@ -176,12 +176,6 @@ class PairsPlan(NamedTuple):
         read = [*self.inputs, *self.others]
         return self.folder is not None and all(isinstance(one, InputFile) for one in read)
 
-    def absolute(self) -> "PairsPlan":
-        """The same for processes whose current directory is another one."""
-        inputs = [one.absolute() for one in self.inputs]
-        others = [one.absolute() for one in self.others]
-        return self._replace(inputs=inputs, others=others)
-
 
 def make_plan(
     map: Any,

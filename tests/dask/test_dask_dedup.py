@@ -22,7 +22,6 @@ from sparsemaps.files._tasks import Running
 
 pytest.importorskip("sparsemaps.dask")
 distributed = pytest.importorskip("distributed")
-from sparsemaps.dask._command import reachable  # noqa: E402
 from sparsemaps.dask._engine import Workers  # noqa: E402
 
 TEXTS = make_texts(400, seed=3)
@@ -56,7 +55,7 @@ def make_plan(inputs, output, source="word:3", clusters=None, keep="first", agai
 
 
 def deduplicate(plan, resume=True, client=None):
-    return _dedup.run(reachable(plan), Running(False, resume, Workers(client)))
+    return _dedup.run(plan, Running(False, resume, Workers(client)))
 
 
 @pytest.mark.parametrize("options", [{}, {"exact": True}, {"recall": 1}, {"keep": "longest"}])

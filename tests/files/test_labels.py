@@ -123,7 +123,6 @@ def test_a_task_that_is_killed(trained, folder, tmp_path):
 def test_on_dask(trained, folder, tmp_path, job):
     """Workers that share the folder: the same bytes."""
     pytest.importorskip("sparsemaps.dask")
-    from sparsemaps.dask._command import reachable
     from sparsemaps.dask._engine import Workers
 
     model = KernelClassifier.load(trained)
@@ -135,7 +134,7 @@ def test_on_dask(trained, folder, tmp_path, job):
         how = {"source": None, "label": "money", "min_score": None, "n_jobs": None}
         plan = _labels.filter_plan(model, folder, f"{tmp_path}/out/", **how)
         expected = filter(model, folder, f"{tmp_path}/one/")
-    assert _labels.run(reachable(plan), Running(False, True, Workers())) == expected
+    assert _labels.run(plan, Running(False, True, Workers())) == expected
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
 
 

@@ -3,6 +3,7 @@
 import io
 import mmap
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -214,6 +215,11 @@ def test_codes_of_each_delivery_are_compared_first(tmp_path):
     assert not (tmp_path / "out.stages").exists()
 
 
+def elsewhere(plan):
+    """As another process has it."""
+    return pickle.loads(pickle.dumps(plan))
+
+
 def test_deliveries_of_other_processes_have_whole_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.txt").write_text(LINES[3])
@@ -221,11 +227,12 @@ def test_deliveries_of_other_processes_have_whole_paths(tmp_path, monkeypatch):
     outputs, search = _dedup_plan.Outputs("out"), files._job_options.Search()
     rule = files._job_options.Rule(against=["one.stages", "two.stages"])
     plan = _dedup_plan.make_plan(MINHASH, "in.txt", outputs, "word:2", search, rule, None)
-    paths = [file.path for file in _dedup_plan.files_of(plan.absolute().rule.against)]
+    paths = [file.path for file in _dedup_plan.files_of(elsewhere(plan).rule.against)]
     names = [f"{name}.stages/{file}.npy" for name in ("one", "two") for file in ("codes", "kept")]
     assert paths == [str(tmp_path / name) for name in names]
     plan = _pairs.make_plan(MINHASH, "one.txt", "out", "two.txt", "word:2", search, None)
-    assert [one.path for one in plan.absolute().others] == [str(tmp_path / "two.txt")]
+    assert [one.path for one in elsewhere(plan).others] == [str(tmp_path / "two.txt")]
+    assert [part.path for part in plan.others[0].cut(plan.others[0].n_bytes - 1)] == 2 * ["two.txt"]
 
 
 def test_deliveries_are_joined_once(tmp_path, monkeypatch):
