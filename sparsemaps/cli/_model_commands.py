@@ -88,10 +88,8 @@ def filter(options: argparse.Namespace) -> None:
 
 
 def _run_labels(options: argparse.Namespace, plan: _labels.Plan) -> Any:
-    outputs = plan.outputs if plan.is_shared else [plan.output]
-    _output_files.refuse_clashes(
-        [options.model], [(name, _output_files.OUTPUT) for name in outputs]
-    )
+    written = [(name, _output_files.OUTPUT) for name in plan.names]
+    _output_files.refuse_clashes([options.model], written)
     if options.dask is not None and not plan.is_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     return run_plan(options, _labels, plan)

@@ -21,7 +21,7 @@ from sparsemaps.files._formats import empty_codes
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Rule, Search, by_names
 from sparsemaps.files._kept_records import check_outputs
-from sparsemaps.files._map import one_each
+from sparsemaps.files._map import outputs_of
 from sparsemaps.files._removed_records import SIMILARITY
 from sparsemaps.files._results import STAGES
 from sparsemaps.maps._sparse_map import as_fitted
@@ -106,8 +106,7 @@ def make_plan(
         of_any_rule = outputs.clusters, outputs.bad_records
         if rule.name == "chain" and all(table is not one for one in of_any_rule):
             raise ValueError(f"{what} is for rule 'kept': by chains, no record says why")
-    is_many = is_directory(outputs.records)
-    has_folder = is_many or is_regular(outputs.records)  # and is no pipe or device
+    has_folder = is_directory(outputs.records) or is_regular(outputs.records)  # no pipe or device
     folder = os.path.abspath(outputs.records) + STAGES if has_folder else None
     rule = rule._replace(against=_earlier_deliveries(rule.against, folder))
     _threads.resolve_n_jobs(n_jobs)
@@ -121,12 +120,9 @@ def make_plan(
         sets_aside=outputs.bad_records is not None,
     )  # fmt: skip
     _check_codes(job, search, rule.against)
-    files = [(outputs.records, paths)]
-    if is_many:
-        pairs = one_each(paths, os.fspath(outputs.records), lambda name: name)
-        files = [(name, [path]) for name, path in pairs]
+    files = [(name, own) for name, own, _ in outputs_of(paths, outputs.records, str)]
     check_outputs(job.source, files)
-    _refuse_clashes(paths, rule, outputs, files, folder)
+    _refuse_clashes(paths, rule, outputs, folder)
     return DedupPlan(job, search, rule, known_inputs(paths), outputs, files, folder)
 
 
@@ -134,13 +130,10 @@ def _refuse_clashes(
     paths: list[Any],
     rule: Rule,
     outputs: Outputs,
-    files: list[tuple[Any, list[Any]]],
     folder: str | None,
 ) -> None:
     """Raise a ValueError where a file that is written is another one, or an input."""
-    is_many = is_directory(outputs.records)
-    names = [(name, f"the output of {own[0]}" if is_many else _output_files.OUTPUT)
-             for name, own in files]  # fmt: skip
+    names = [(name, words) for name, _, words in outputs_of(paths, outputs.records, str)]
     for table, what in outputs.tables:
         if is_standard(outputs.records) and is_standard(table):
             raise ValueError(f"the output and {what} are both standard output")

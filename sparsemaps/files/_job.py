@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from sparsemaps._tools import _output_files, _threads
+from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
@@ -89,9 +89,12 @@ class Job(NamedTuple):
         config = None if self.map is None else config_of(self.map)
         return {"map": config, "options": {"format": self.format, **source, **output}}
 
+    def name_of_output(self, name: str) -> str:
+        """The name of an output in a directory, by that of its input."""
+        return _text_input.without_compression(name) + self.ending
+
     @property
     def ending(self) -> str:
-        """The text that is added to the name of an input."""
         if self.format != "svmlight":
             return f".{self.format}"
         return ".svm" if isinstance(self.source, TextRows) else ""

@@ -1,9 +1,9 @@
 """Labels of the records of files: `predict_files`, and `filter_files` of those of one label."""
 
-import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,10 +31,10 @@ from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._learning import Model, name_of, rows_of
 from sparsemaps.files._map import listing as outputs_listing
-from sparsemaps.files._map import one_each
+from sparsemaps.files._map import outputs_of
 from sparsemaps.files._results import Results, counts
 from sparsemaps.files._row_names import names_of_rows
-from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, codes_of, read_rows
+from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
 from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor
@@ -220,18 +220,13 @@ class Plan(NamedTuple):
     source: LibsvmRows | TextRows
     inputs: list[Any]
     output: Any
-    """A file, unless there is a `folder`."""
+    names: list[Any]
+    """The files that are written: `output`, or in this directory one for each input."""
     n_jobs: int | None
-    explain: int = 0
-    is_wanted: "_Rule | None" = None
+    explain: int
+    is_wanted: "_Rule | None"
     """The rule of the records that are written; None for `predict_files`, which writes lines about
     all."""
-    folder: str | None = None
-    """The folder of the outputs, where each input has an output of its own."""
-    outputs: Sequence[str] = ()
-    """The paths of these."""
-    recipe: Mapping[str, Any] = {}
-    """The model and the options that decide the outputs of a folder."""
 
     @property
     def stage(self) -> str:
@@ -240,7 +235,7 @@ class Plan(NamedTuple):
     @property
     def is_shared(self) -> bool:
         """Whether several processes can make the outputs."""
-        return self.folder is not None
+        return is_directory(self.output)
 
 
 def predict_plan(
@@ -253,14 +248,11 @@ def predict_plan(
     n_jobs: int | None,
 ) -> Plan:
     """The plan of `predict_files`."""
-    paths = expand(inputs)
-    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, paths)
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
-    if explain and (not isinstance(rows, TextRows) or any(map(holds_codes, paths))):
+    plan = _plan(model, inputs, output, source, n_jobs, explain=explain)
+    if explain and (not isinstance(plan.source, TextRows) or any(map(holds_codes, plan.inputs))):
         raise ValueError(f"{setting('explain', explain)} is for texts")
-    plan = Plan(model, rows, known_inputs(paths), output, n_jobs, explain)
-    options = {"explain": explain}
-    return _with_folder(plan, options, lambda name: _text_input.without_compression(name) + ".tsv")
+    return plan
 
 
 def filter_plan(
@@ -277,34 +269,39 @@ def filter_plan(
     if not isinstance(model, KernelClassifier):
         raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
     is_wanted = _rule(model, label, min_score)
-    paths = expand(inputs)
-    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, paths)
-    for path in paths:
-        if holds_codes(path):
-            raise ValueError(f"{path} has codes, from which records cannot be written")
-    plan = Plan(model, rows, known_inputs(paths), output, n_jobs, is_wanted=is_wanted)
-    options = {"rule": is_wanted}
-    plan = _with_folder(plan, options, lambda name: name)
-    pairs = zip(plan.outputs, plan.inputs, strict=False)  # none, without a folder
-    check_outputs(rows, [(name, [input]) for name, input in pairs])
+    plan = _plan(model, inputs, output, source, n_jobs, is_wanted=is_wanted)
+    for input in plan.inputs:
+        if holds_codes(input):
+            raise ValueError(f"{input} has codes, from which records cannot be written")
+    if plan.is_shared:
+        pairs = zip(plan.names, plan.inputs, strict=True)
+        check_outputs(plan.source, [(name, [input]) for name, input in pairs])
     return plan
 
 
-def _with_folder(plan: Plan, options: dict[str, Any], name_of_output: Callable[[str], str]) -> Plan:
-    """The plan with an output for each input, if the output is a directory. No output may be an
-    input."""
-    paths = [getattr(input, "path", input) for input in plan.inputs]
-    if not is_directory(plan.output):
-        _output_files.refuse_clashes(paths, [(plan.output, _output_files.OUTPUT)])
-        return plan
-    folder = os.path.abspath(plan.output)
-    pairs = one_each(paths, folder, name_of_output)
-    names = [(name + ending, f"the output of {path}") for name, path in pairs
-             for ending in ("", RECORD)]  # fmt: skip
-    _output_files.refuse_clashes(paths, names)
-    options["source"] = dataclasses.asdict(plan.source.given)
-    recipe = {"model": digest_of(plan.model), "options": options}
-    return plan._replace(folder=folder, outputs=[name for name, _ in pairs], recipe=recipe)
+def _plan(
+    model: Model,
+    inputs: Any,
+    output: Any,
+    source: Any,
+    n_jobs: int | None,
+    explain: int = 0,
+    is_wanted: "_Rule | None" = None,
+) -> Plan:
+    """A plan, after a check of all names. No output may be an input."""
+    paths = expand(inputs)
+    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, paths)
+
+    def name_of_output(name: str) -> str:
+        return name if is_wanted else f"{_text_input.without_compression(name)}.tsv"
+
+    outputs = outputs_of(paths, output, name_of_output)
+    written = [(name, words) for name, _, words in outputs]
+    if is_directory(output):
+        written += [(f"{name}{RECORD}", words) for name, words in written]
+    _output_files.refuse_clashes(paths, written)
+    names = [name for name, _, _ in outputs]
+    return Plan(model, rows, known_inputs(paths), output, names, n_jobs, explain, is_wanted)
 
 
 def listing(plan: Plan) -> Listing:
@@ -314,86 +311,82 @@ def listing(plan: Plan) -> Listing:
 def run(plan: Plan, running: Running) -> Any:
     """Write the output, or all outputs, or those of a share: the numbers of records."""
     running.check(lambda: listing(plan))
-    if plan.folder is None:
-        return _answer(plan, [_one_output(plan, running.progress)])
-    os.makedirs(plan.folder, exist_ok=True)
-    results = Results(plan.folder)
-    with one_writer(plan.folder, shared=running.is_share):
-        made = running.run([_stage(plan)], results, plan.n_jobs)[plan.stage]
-    return _answer(plan, [counts(result, 2) for result in made])
-
-
-def _answer(plan: Plan, numbers: list[list[int]]) -> Any:
+    if plan.is_shared:
+        os.makedirs(plan.output, exist_ok=True)
+        results = Results(os.path.abspath(plan.output))
+        with one_writer(results.folder, shared=running.is_share):
+            made = running.run([_stage(plan)], results, plan.n_jobs)[plan.stage]
+        numbers = [counts(result, 2) for result in made]
+    else:
+        with ExitStack() as stack:
+            inputs = plan.inputs
+            if plan.is_wanted is not None:
+                inputs = spooled(inputs, stack)
+                check_outputs(plan.source, [(plan.output, inputs)])
+            numbers = [_write(plan, inputs, plan.output, running.progress)]
     n_records, n_kept = (sum(number[which] for number in numbers) for which in (0, 1))
     return LabelledFile(n_records) if plan.is_wanted is None else FilteredFile(n_records, n_kept)
 
 
 def _stage(plan: Plan) -> Stage:
+    options: dict[str, Any] = {"explain": plan.explain}
+    if plan.is_wanted is not None:
+        options = {"rule": plan.is_wanted}
+    options["source"] = dataclasses.asdict(plan.source.given)
+    whole = {"model": digest_of(plan.model), "options": options}
     tasks = []
-    for input, output in zip(plan.inputs, plan.outputs, strict=True):
-        recipe = {**plan.recipe, "input": [*input.recipe, plan.source.format_of(input)]}
+    for input, output in zip(plan.inputs, plan.names, strict=True):
+        recipe = {**whole, "input": [*input.recipe, plan.source.format_of(input)]}
         if os.path.exists(os.fspath(input) + IDS):
             recipe["ids"] = InputFile(os.fspath(input) + IDS).recipe
         tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
-    alone = plan._replace(inputs=[], outputs=(), output=None)
+    alone = plan._replace(inputs=[], names=[], output=None)
     return Stage(plan.stage, tasks, partial(_one_task, alone))
 
 
 def _one_task(plan: Plan, input: Any, path: str, how: How) -> list[int]:
     """Make the output of an input."""
-
-    def bar(title: str) -> Any:
-        if how.bar is None or title != _SCORES:
-            return FileProgress([], False)
-        return contextlib.nullcontext(how.bar)
-
-    with _output_files.atomic_output(path) as file:
-        numbers = _write(plan._replace(n_jobs=how.n_jobs), [input], file, bar)
-        refuse_changes([input])
-    return numbers
+    return _write(plan._replace(n_jobs=how.n_jobs), [input], path, False, how.bar)
 
 
-def _one_output(plan: Plan, progress: bool | None) -> list[int]:
-    """Make the output of all inputs."""
-    with contextlib.ExitStack() as stack:
-        inputs = plan.inputs
-        if plan.is_wanted is not None:
-            inputs = spooled(inputs, stack)
-            check_outputs(plan.source, [(plan.output, inputs)])
-        file = stack.enter_context(_output_files.atomic_output(plan.output))
-        numbers = _write(plan, inputs, file, partial(FileProgress, inputs, progress))
+def _write(
+    plan: Plan, inputs: list[Any], output: Any, progress: bool | None, bar: Any = None
+) -> list[int]:
+    """Write lines about the records of some inputs, or records: the numbers of all, and of those
+    that are written. A `bar` of the first reading is made unless there is one."""
+    write = _write_lines if plan.is_wanted is None else _write_records
+    with _output_files.atomic_output(output) as file:
+        first = FileProgress(inputs, progress, "scores") if bar is None else nullcontext(bar)
+        numbers = write(plan, inputs, file, first, progress)
         refuse_changes(inputs)
     return numbers
 
 
-_SCORES = "scores"
-"""The title of the bar of the first reading."""
+def _write_lines(
+    plan: Plan, inputs: list[Any], file: Any, first: Any, progress: bool | None
+) -> list[int]:
+    names, n_records = _names_of(plan.model), 0
+    with first as bar:
+        for _, part in _scored(plan, inputs, bar):
+            ids = part.ids or range(n_records + 1, n_records + 1 + len(part.scores))
+            file.write(_lines(names, part, ids))
+            n_records += len(part.scores)
+    return [n_records, n_records]
 
 
-def _write(plan: Plan, inputs: list[Any], file: Any, bar: Callable[[str], Any]) -> list[int]:
-    """Write lines about the records of some inputs, or records: the numbers of all, and of those
-    that are written."""
-    with bar(_SCORES) as scores_bar:
-        scored = _scored(plan.model, plan.source, inputs, plan.n_jobs, scores_bar, plan.explain)
-        if plan.is_wanted is None:
-            names, n_records = _names_of(plan.model), 0
-            for _, part in scored:
-                ids = part.ids or range(n_records + 1, n_records + 1 + len(part.scores))
-                file.write(_lines(names, part, ids))
-                n_records += len(part.scores)
-            return [n_records, n_records]
-        kept: list[list[Array]] = [[np.zeros(0, bool)] for _ in inputs]
-        for number, part in scored:
+def _write_records(
+    plan: Plan, inputs: list[Any], file: Any, first: Any, progress: bool | None
+) -> list[int]:
+    assert plan.is_wanted is not None
+    kept: list[list[Array]] = [[np.zeros(0, bool)] for _ in inputs]
+    with first as bar:
+        for number, part in _scored(plan, inputs, bar):
             kept[number].append(plan.is_wanted.of(part.scores))
-    selections = [
-        Selection(input, np.concatenate(some)) for input, some in zip(inputs, kept, strict=True)
-    ]
-    with bar("records") as records_bar:
+    some = list(map(np.concatenate, kept))
+    with FileProgress(inputs, progress, "records") as records_bar:
+        selections = list(map(Selection, inputs, some))
         write_kept(plan.source, selections, file, plan.n_jobs, records_bar)
-    return [
-        sum(len(one.kept) for one in selections),
-        sum(int(one.kept.sum()) for one in selections),
-    ]
+    return [sum(map(len, some)), sum(int(one.sum()) for one in some)]
 
 
 class _Rule(NamedTuple):
@@ -437,42 +430,41 @@ class _Scored(NamedTuple):
     """For each text, the n-grams that add most to its score."""
 
 
-def _scored(
-    model: Model,
-    source: Source,
-    inputs: list[Any],
-    n_jobs: int | None,
-    bar: Any,
-    explain: int = 0,
-) -> Iterator[tuple[int, _Scored]]:
-    """The scores of the records of each input, and its number, a block at a time; and `explain`
-    n-grams of each text."""
+def _scored(plan: Plan, inputs: list[Any], bar: Any) -> Iterator[tuple[int, _Scored]]:
+    """The scores of the records of each input, and its number, a block at a time."""
+    model = plan.model
 
     def convert(block: InputBlock) -> _Scored:
         codes = codes_of(model.map_, block)
         reasons = None
-        if explain:
+        if plan.explain:
             texts = (str(text) for text in block.texts)
-            reasons = [model.explain(text)[:explain] for text in texts]
+            reasons = [model.explain(text)[: plan.explain] for text in texts]
         return _Scored(scores_of(model, codes), block.ids, reasons)
 
     for number, input in enumerate(inputs):
         if holds_codes(input):
-            codes = PackedCodes.load(input)
-            try:
-                refuse_other_codes(model, codes)
-            except ValueError as error:
-                raise ValueError(f"{input}: {error}") from error
-            has_ids = os.path.exists(os.fspath(input) + IDS)
-            with names_of_rows(input, len(codes)) as name:
-                for start in range(0, len(codes), _CODED_ROWS):
-                    some = codes[start : start + _CODED_ROWS]
-                    ids = [name(start + row) for row in range(len(some))] if has_ids else None
-                    yield number, _Scored(scores_of(model, some), ids)
-            bar.add(os.path.getsize(input), len(codes))
-            continue
-        for part in read_rows(source, input, convert, n_jobs=n_jobs, bar=bar):
+            parts = _scored_codes(model, input, bar)
+        else:
+            parts = read_rows(plan.source, input, convert, n_jobs=plan.n_jobs, bar=bar)
+        for part in parts:
             yield number, part
+
+
+def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[_Scored]:
+    """The scores of the records of a file of codes."""
+    codes = PackedCodes.load(path)
+    try:
+        refuse_other_codes(model, codes)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    has_ids = os.path.exists(os.fspath(path) + IDS)
+    with names_of_rows(path, len(codes)) as name:
+        for start in range(0, len(codes), _CODED_ROWS):
+            some = codes[start : start + _CODED_ROWS]
+            ids = [name(start + row) for row in range(len(some))] if has_ids else None
+            yield _Scored(scores_of(model, some), ids)
+    bar.add(os.path.getsize(path), len(codes))
 
 
 def _names_of(model: Model) -> list[str] | None:

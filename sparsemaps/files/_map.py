@@ -175,13 +175,11 @@ def listing(inputs: Any, output: Any, name: str = "map") -> Listing:
 
 def written(paths: list[Any], output: Any, job: Job) -> list[tuple[Any, str]]:
     """All files that mapping these inputs writes, each with words for it in an error."""
-    is_many = is_directory(output)
-    pairs = _outputs(paths, os.fspath(output), job.ending) if is_many else [(output, None)]
+    endings = (*job.beside, RECORD) if is_directory(output) else job.beside
     names: list[tuple[Any, str]] = []
-    for name, path in pairs:
-        names.append((name, f"the output of {path}" if is_many else _output_files.OUTPUT))
+    for name, _, words in outputs_of(paths, output, job.name_of_output):
+        names.append((name, words))
         if is_regular(name):
-            endings = (*job.beside, *([RECORD] if is_many else []))
             names += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
     return names
 
@@ -213,7 +211,7 @@ def _map_each(
     running: Running,
 ) -> list[MappedFile]:
     """Map each input to an output of its own."""
-    outputs = [output for output, _ in _outputs(paths, directory, job.ending)]
+    outputs = [output for output, _, _ in outputs_of(paths, directory, job.name_of_output)]
     _output_files.refuse_clashes(paths, written(paths, directory, job))
     for path in paths:
         job.source.format_of(path)  # an error if it is not known
@@ -238,20 +236,19 @@ def _n_rows(result: Result) -> int:
     return n_rows
 
 
-def _outputs(paths: list[Any], directory: str, ending: str) -> list[tuple[str, Any]]:
-    return one_each(paths, directory, lambda name: _text_input.without_compression(name) + ending)
-
-
-def one_each(
-    paths: list[Any], directory: str, name_of: Callable[[str], str]
-) -> list[tuple[str, Any]]:
-    """An output for each input, before it; an error if two inputs have the same."""
-    outputs: dict[str, Any] = {}
+def outputs_of(
+    paths: list[Any], output: Any, name_of: Callable[[str], str]
+) -> list[tuple[Any, list[Any], str]]:
+    """Each output with its inputs, and words for it: one of all inputs, or in a directory one for
+    each, of the name that ``name_of`` makes of the input's. An error if two have the same name."""
+    if not is_directory(output):
+        return [(output, paths, _output_files.OUTPUT)]
+    inputs: dict[str, Any] = {}
     for path in paths:
         if not is_regular(path):
             raise ValueError("an output directory needs inputs that are files")
-        output = os.path.join(directory, name_of(os.path.basename(os.fspath(path))))
-        if output in outputs:
-            raise ValueError(f"{outputs[output]} and {path} have the same output {output}")
-        outputs[output] = path
-    return list(outputs.items())
+        name = os.path.join(output, name_of(os.path.basename(os.fspath(path))))
+        if name in inputs:
+            raise ValueError(f"{inputs[name]} and {path} have the same output {name}")
+        inputs[name] = path
+    return [(name, [path], f"the output of {path}") for name, path in inputs.items()]

@@ -319,8 +319,9 @@ def test_labels_of_many_codes(tmp_path):
     which = np.random.default_rng(0).integers(0, 40, n)
     codes[which].save(tmp_path / "codes.npy")
     (tmp_path / "codes.npy.ids.txt").write_text("".join(f"{number}\n" for number in range(n)))
-    bar = FileProgress([], False)
-    parts = list(files._labels._scored(model, None, [tmp_path / "codes.npy"], None, bar))
+    how = {"source": None, "explain": 0, "n_jobs": None}
+    plan = files._labels.predict_plan(model, tmp_path / "codes.npy", io.BytesIO(), **how)
+    parts = list(files._labels._scored(plan, plan.inputs, FileProgress([], False)))
     found = np.concatenate([part.scores for _, part in parts])
     np.testing.assert_array_equal(found, model.decision_function(codes)[which])
     assert [id for _, part in parts for id in part.ids] == [str(number) for number in range(n)]
