@@ -209,20 +209,15 @@ def load_svmlight_files(
     ((1, 9), (1, 9))
     """
     options = check_options(
-        n_features=n_features,
-        multilabel=multilabel,
-        zero_based=zero_based,
-        query_id=query_id,
-        offset=offset,
-        length=length,
-        max_line_bytes=max_line_bytes,
+        n_features, dtype, multilabel, zero_based, query_id, max_line_bytes, offset, length
     )
-    if options.is_part:
+    zero_based = options.zero_based
+    if options.offset != 0 or options.length > 0:
         if zero_based == "auto":
             zero_based = True
         if n_features is None:
             raise ValueError("n_features is required when offset or length is specified.")
-    loaded = [_load(f, options, np.dtype(dtype), zero_based is False, n_jobs) for f in files]
+    loaded = [_load(f, options, zero_based is False, n_jobs) for f in files]
     one_based = zero_based is False or (
         zero_based == "auto" and all(rows.largest >= 0 and rows.smallest > 0 for rows in loaded)
     )
@@ -240,44 +235,42 @@ class Options(NamedTuple):
     """Options of the functions here, checked."""
 
     n_features: int | None
+    dtype: np.dtype[Any]
     multilabel: bool
+    zero_based: bool | Literal["auto"]
     query_id: bool
+    max_line_bytes: int
     offset: int
     length: int
-    max_line_bytes: int
-
-    @property
-    def is_part(self) -> bool:
-        return self.offset != 0 or self.length > 0
 
 
 def check_options(
-    *,
     n_features: int | None,
+    dtype: npt.DTypeLike,
     multilabel: bool,
-    zero_based: bool | str,
+    zero_based: bool | Literal["auto"],
     query_id: bool,
+    max_line_bytes: int,
     offset: int = 0,
     length: int = -1,
-    max_line_bytes: int,
 ) -> Options:
-    if not isinstance(zero_based, (bool, np.bool_)) and not (
-        isinstance(zero_based, str) and zero_based == "auto"
-    ):
+    if isinstance(zero_based, np.bool_):
+        zero_based = bool(zero_based)
+    if not isinstance(zero_based, (bool, str)) or zero_based not in (True, False, "auto"):
         raise ParameterError("zero_based", repr(zero_based), "True, False or 'auto'")
     return Options(
         None if n_features is None else check_int("n_features", n_features, 1, LARGEST_INT),
+        np.dtype(dtype),
         check_bool("multilabel", multilabel),
+        zero_based,
         check_bool("query_id", query_id),
+        check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT),
         check_int("offset", offset, 0, LARGEST_INT),
         check_int("length", length, -LARGEST_INT, LARGEST_INT),
-        check_int("max_line_bytes", max_line_bytes, 1, LARGEST_INT),
     )
 
 
-def _load(
-    f: Any, options: Options, dtype: np.dtype[Any], one_based: bool, n_jobs: int | None
-) -> _parse.RowsRead:
+def _load(f: Any, options: Options, one_based: bool, n_jobs: int | None) -> _parse.RowsRead:
     """The rows of a file."""
     free: deque[list[Any]] = deque()  # arrays that are used again, as new memory costs time
 
@@ -286,15 +279,12 @@ def _load(
             arrays = free.pop()
         except IndexError:
             arrays = None
-        part = _parse.parse(
-            text, multilabel=options.multilabel, dtype=dtype, one_based=one_based, arrays=arrays
-        )
+        part = _parse.parse(text, options.multilabel, options.dtype, one_based, arrays)
         return (part, len(text)), part.n_lines
 
-    rows = _parse.RowsRead(dtype)
-    with _text_input.open_text(
-        f, options.max_line_bytes, offset=options.offset, length=options.length
-    ) as text:
+    rows = _parse.RowsRead(options.dtype)
+    limits = options.max_line_bytes, options.offset, options.length
+    with _text_input.open_text(f, *limits) as text:
         size, n_read = text.length(), 0
         for part, n_bytes in in_order(parse, blocks_of(text, n_jobs), n_jobs, text):
             n_read += n_bytes

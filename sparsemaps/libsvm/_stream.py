@@ -130,38 +130,27 @@ def iter_svmlight_file(
     >>> [sketch.transform(X).shape for X, y in iter_svmlight_file(file, block_bytes=12)]
     [(2, 8), (1, 8)]
     """
-    options = check_options(
-        n_features=n_features,
-        multilabel=multilabel,
-        zero_based=zero_based,
-        query_id=query_id,
-        max_line_bytes=max_line_bytes,
-    )
+    options = check_options(n_features, dtype, multilabel, zero_based, query_id, max_line_bytes)
     if isinstance(zero_based, str):
         raise ParameterError("zero_based", "'auto'", "True or False for a stream")
     block_bytes = check_int("block_bytes", block_bytes, 1, LARGEST_INT)
     _threads.resolve_n_jobs(n_jobs)
-    return _iterate(path, block_bytes, options, np.dtype(dtype), bool(zero_based), n_jobs)
+    return _iterate(path, block_bytes, options, n_jobs)
 
 
 def _iterate(
-    path: Any,
-    block_bytes: int,
-    options: Options,
-    dtype: np.dtype[Any],
-    zero_based: bool,
-    n_jobs: int | None,
+    path: Any, block_bytes: int, options: Options, n_jobs: int | None
 ) -> Iterator[tuple[Any, ...]]:
+    one_based = not options.zero_based
+
     def read(text: bytes) -> tuple[list[Any], int]:
-        part = _parse.parse(
-            text, multilabel=options.multilabel, dtype=dtype, one_based=not zero_based
-        )
-        width = _parse.width_of(part.largest, not zero_based)
+        part = _parse.parse(text, options.multilabel, options.dtype, one_based)
+        width = _parse.width_of(part.largest, one_based)
         n_columns = width if options.n_features is None else options.n_features
         _parse.check_width(n_columns, width)
-        rows = _parse.RowsRead(dtype)
+        rows = _parse.RowsRead(options.dtype)
         rows.append(part, 1)
-        block = rows.finish(n_columns, not zero_based, options.multilabel, options.query_id)
+        block = rows.finish(n_columns, one_based, options.multilabel, options.query_id)
         return block, part.n_lines
 
     with _text_input.open_text(path, options.max_line_bytes) as text:

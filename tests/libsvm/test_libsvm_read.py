@@ -171,6 +171,9 @@ def test_index_zero_where_they_count_from_one():
     message = "line 2, column 3: indices count from 1 unless zero_based=True; found '0:1'"
     with pytest.raises(ValueError, match=message):
         load(b"1 1:1\n1 0:1", zero_based=False)
+    with pytest.raises(ValueError, match="indices count from 1"):
+        load(b"1 0:1", zero_based=np.False_)
+    assert load(b"1 1:1 3:1", zero_based=np.False_)[0].shape == (1, 3)
     with pytest.raises(ValueError, match=message):
         list(iter_svmlight_file(BytesIO(b"1 1:1\n1 0:1")))
 
