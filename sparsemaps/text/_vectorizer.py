@@ -189,29 +189,12 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         return self
 
     def build_preprocessor(self) -> Any:
-        """Return the function that prepares a text before its n-grams are taken.
-
-        Returns
-        -------
-        preprocess : callable
-        """
         preprocess = super().build_preprocessor()
         if self.normalize is None:
             return preprocess
         return partial(_normalize_first, self.normalize, preprocess)
 
     def build_tokenizer(self) -> Any:
-        """Return the function that divides a text into tokens.
-
-        Returns
-        -------
-        tokenize : callable
-
-        Raises
-        ------
-        ValueError
-            If `token_pattern` is no regular expression with at most one group.
-        """
         try:
             return super().build_tokenizer()
         except (re.error, ValueError, TypeError, RecursionError, OverflowError) as error:
@@ -309,7 +292,6 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     def _vectorizer(self) -> Any:
         """The compiled object that makes CSR rows of a block of texts."""
         self._check_normalize()
-        analyzer = self.build_analyzer()
         pattern = (self.token_pattern or "").removeprefix("(?u)")
         words_of, least = RUNS.get(pattern, ("letters", 1))
         stop_words, tokenize, preprocess = None, None, None
@@ -323,27 +305,27 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
                 )
         if self.strip_accents:
             preprocess = super().build_preprocessor()
-        parameters = {
-            "analyzer": self.analyzer,
-            "words_of": words_of,
-            "least": least,
-            "ngram_range": self.ngram_range,
-            "lowercase": self.lowercase,
-            "n_features": int(self.n_features),
-            "alternate_sign": self.alternate_sign,
-            "binary": self.binary,
-            "norm": self.norm,
-            "dtype": np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
-            "stop_words": stop_words,
-            "reads": self.input != "content",
-            "utf8": self.decode_error == "strict" and self.encoding.lower() in ("utf-8", "utf8"),
-            "decode": self.decode,
-            "normalize": self.normalize and partial(normalize, form=self.normalize),
-            "preprocess": preprocess,
-            "tokenize": tokenize,
-            "tokens": analyzer,
-        }
-        make = partial(_text.Vectorizer, **parameters)
+        make = partial(
+            _text.Vectorizer,
+            analyzer=self.analyzer,
+            words_of=words_of,
+            least=least,
+            ngram_range=self.ngram_range,
+            lowercase=self.lowercase,
+            n_features=int(self.n_features),
+            alternate_sign=self.alternate_sign,
+            binary=self.binary,
+            norm=self.norm,
+            dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
+            stop_words=stop_words,
+            reads=self.input != "content",
+            utf8=self.decode_error == "strict" and self.encoding.lower() in ("utf-8", "utf8"),
+            decode=self.decode,
+            normalize=self.normalize and partial(normalize, form=self.normalize),
+            preprocess=preprocess,
+            tokenize=tokenize,
+            tokens=self.build_analyzer(),
+        )
         if tokenize is not None or self.input != "content":
             return make()
         plain = preprocess is not None or self.normalize is not None
