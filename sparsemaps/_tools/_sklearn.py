@@ -187,11 +187,8 @@ def tags_of(estimator: Any) -> Any:
 
 
 def sparse_arrays_asked() -> bool:
-    """Whether scikit-learn's configuration asks for sparse arrays.
-
-    Its default, "spmatrix", is the same as if nothing had been asked for, and scikit-learn before
-    1.9 has no such setting.
-    """
+    """Whether scikit-learn's configuration asks for sparse arrays. Its default, "spmatrix", asks
+    for nothing, and scikit-learn before 1.9 has no such setting."""
     sklearn: Any = sys.modules.get("sklearn")
     if sklearn is None:  # nobody can have set its configuration
         return False

@@ -211,11 +211,8 @@ def of_distances(
 
 
 class _Columns:
-    """A block of rows with its columns numbered, for sums with other blocks.
-
-    Positions in tables are computed from copies, so that they stay valid if another thread changes
-    the matrix meanwhile.
-    """
+    """A block of rows with its columns numbered, for sums with other blocks. Positions in tables
+    are computed from copies, and so stay valid if another thread changes the matrix meanwhile."""
 
     def __init__(self, block: Block, n_columns: int, kernel: GramKernel) -> None:
         self._kernel = kernel

@@ -17,10 +17,8 @@ MOST_DEGREES = 256
 
 
 def degree_for(mean: float, poisson: bool, tolerance: float) -> int | None:
-    """The least p for which the sum of mean^n / n! over n > p is at most `tolerance`.
-
-    For `poisson`, the sum is multiplied by e^-mean. None if p or the mean is above `MOST_DEGREES`.
-    """
+    """The least p for which the sum of mean^n / n! over n > p is at most `tolerance`, for `poisson`
+    times e^-mean. None if p or the mean is above `MOST_DEGREES`."""
     if mean > MOST_DEGREES:
         return None
     term = math.exp(-mean) if poisson else 1.0

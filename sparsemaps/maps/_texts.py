@@ -18,11 +18,8 @@ from sparsemaps.maps._draw import Work
 
 
 class TextEncoder:
-    """From texts to the codes of a fitted map, a block of texts at a time.
-
-    What it needs of the vectorizer is made once, so that an encoder serves for many calls. Threads
-    may share it.
-    """
+    """From texts to the codes of a fitted map, a block of texts at a time. Threads and calls may
+    share an encoder, which makes once what it needs of the vectorizer."""
 
     def __init__(self, map: Any, vectorizer: Any) -> None:
         self._map, self._vectorizer = map, vectorizer

@@ -455,10 +455,8 @@ def _factors_for_lengths_below(limit: int, *rule: Any) -> npt.NDArray[np.int32]:
 def _factors_for_lengths(
     lengths: Array, degree: int, extra: bool, n_components: int, method: str, itemsize: int
 ) -> npt.NDArray[np.int32]:
-    """For rows of these lengths, of how many factors tuples are summed.
-
-    ``extra`` is whether `coef0` adds an entry to each row.
-    """
+    """For rows of these lengths, and an entry more if `extra`, of how many factors tuples are
+    summed."""
     lengths = lengths + extra
     if method == "fft":
         return np.zeros(len(lengths), np.int32)

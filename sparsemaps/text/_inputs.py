@@ -15,10 +15,8 @@ _AT_ONCE = 1024  # texts of an array that become Python strings at a time
 
 
 def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterator[tuple[int, Any]]:
-    """Blocks of texts of `n_characters`, nearly, each with the number of its first text.
-
-    A block is a list of the items of `texts`, or ``(chunk, start, stop)`` for strings of Arrow.
-    """
+    """Blocks of texts of `n_characters`, nearly, each with the number of its first text: a list of
+    the items of `texts`, or ``(chunk, start, stop)`` for strings of Arrow."""
     first = 0
     chunks = _arrow_chunks(texts)
     if chunks is not None:
@@ -45,10 +43,8 @@ def as_list(block: Any) -> list[Any]:
 
 
 def _arrow_chunks(texts: Any) -> Iterator[Any] | None:
-    """Chunks of strings in Arrow's memory; None for texts that are not in Arrow's memory.
-
-    None for a column of Python objects too, as Arrow would copy it.
-    """
+    """Chunks of strings in Arrow's memory; None for other texts, and for a column of Python
+    objects, which Arrow would copy."""
     if isinstance(getattr(texts, "dtype", None), np.dtype):
         return None
     chunks: Iterator[Any] | None = None
