@@ -4,6 +4,7 @@ It has three parts: handwritten digits, with every map beside its exact kernel; 
 how often each byte occurs in them; and the pairs of these texts that are nearly the same.
 """
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -49,44 +50,47 @@ def timed(function: Callable[[], T]) -> tuple[T, float]:
     return function(), time.perf_counter() - start
 
 
+def learned(
+    task: LearningTask,
+    name: str,
+    rows: tuple[Any, Any],
+    map_seconds: float | None = None,
+    learner: Any = None,
+    row_bytes: float | None = None,
+) -> Measured:
+    """A learner, or else a linear SVM, on rows to train with and rows to test with."""
+    _, _, LinearSVC, _ = _sklearn.learners()
+    learner = learner or LinearSVC(random_state=0)
+    X, X_test = rows
+    model, seconds = timed(lambda: learner.fit(X, task.y_train))
+    if row_bytes is None:
+        row_bytes = X.shape[1] * X.dtype.itemsize
+        if sp.issparse(X):
+            row_bytes = X.nnz / X.shape[0] * (X.data.itemsize + X.indices.itemsize)
+    return Measured(name, model.score(X_test, task.y_test), map_seconds, seconds, row_bytes)
+
+
 def linear(task: LearningTask, how: str, scale: Callable[[Any], Any]) -> Measured:
     """A linear SVM on the rows themselves, scaled."""
-    _, _, LinearSVC, _ = _sklearn.learners()
-    X, X_test = scale(task.X_train), scale(task.X_test)
-    model, seconds = timed(lambda: LinearSVC(random_state=0).fit(X, task.y_train))
-    row_bytes = X.nnz / X.shape[0] * (X.data.itemsize + X.indices.itemsize)
-    accuracy = model.score(X_test, task.y_test)
-    return Measured(f"linear SVM, {how}", accuracy, None, seconds, row_bytes)
+    return learned(task, f"linear SVM, {how}", (scale(task.X_train), scale(task.X_test)))
 
 
 def exact(task: LearningTask, name: str, features: SparseMap) -> Measured:
     """An SVM on the exact kernel of a map."""
     _, SVC, _, _ = _sklearn.learners()
     gram = features.fit(task.X_train).exact_kernel
-    (K, K_test), map_seconds = timed(lambda: (gram(task.X_train), gram(task.X_test, task.X_train)))
-    model, seconds = timed(lambda: SVC(kernel="precomputed").fit(K, task.y_train))
-    accuracy = model.score(K_test, task.y_test)
-    return Measured(f"exact {name} kernel, SVM", accuracy, map_seconds, seconds, 8.0 * len(K))
+    kernels, seconds = timed(lambda: (gram(task.X_train), gram(task.X_test, task.X_train)))
+    return learned(task, f"exact {name} kernel, SVM", kernels, seconds, SVC(kernel="precomputed"))
 
 
 def mapped(task: LearningTask, name: str, features: SparseMap) -> Measured:
     """A linear SVM on a map's output."""
-    _, _, LinearSVC, _ = _sklearn.learners()
     features.fit(task.X_train)
-    Z: Any
-    (Z, Z_test), map_seconds = timed(
+    rows, seconds = timed(
         lambda: (features.transform(task.X_train), features.transform(task.X_test))
     )
-    model, seconds = timed(lambda: LinearSVC(random_state=0).fit(Z, task.y_train))
-    accuracy = model.score(Z_test, task.y_test)
-    row_bytes: float
-    if isinstance(features, SampledMap):
-        row_bytes = features.encode(task.X_train[:1]).nbytes
-    elif sp.issparse(Z):
-        row_bytes = Z.nnz / Z.shape[0] * (Z.data.itemsize + Z.indices.itemsize)
-    else:
-        row_bytes = Z.shape[1] * Z.itemsize
-    return Measured(f"{name}, linear SVM", accuracy, map_seconds, seconds, row_bytes)
+    n_bytes = features.encode(task.X_train[:1]).nbytes if isinstance(features, SampledMap) else None
+    return learned(task, f"{name}, linear SVM", rows, seconds, row_bytes=n_bytes)
 
 
 def columns_to_one(X: Any) -> Callable[[Any], Any]:
@@ -102,30 +106,23 @@ def steps(task: LearningTask) -> Iterator[Callable[[], Measured]]:
     yield lambda: linear(task, "rows of unit length", normalize)
     if not task.all_maps:
         yield lambda: linear(task, "columns to at most 1", columns_to_one(task.X_train))
-    sampled = [
-        (f"ConsistentWeightedSampling, {n_hashes}", weighted_sampling(n_hashes))
-        for n_hashes in task.sizes.n_hashes
-    ]
-    yield lambda: exact(task, "min-max", sampled[0][1])
-    yield from (partial(mapped, task, *named) for named in sampled)
-    if task.all_maps:
-        yield from other_steps(task)
+    sizes = task.sizes
+    sampled = [weighted_sampling(n_hashes) for n_hashes in sizes.n_hashes]
+    yield lambda: exact(task, "min-max", sampled[0])
+    for n_hashes, features in zip(sizes.n_hashes, sampled, strict=True):
+        yield partial(mapped, task, f"ConsistentWeightedSampling, {n_hashes}", features)
+    if not task.all_maps:
+        return
+    unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
+    for name, maps in maps_by_kernel(sizes.n_components).items():
+        if name:
+            yield partial(exact, unit, name, maps[0])
+        for other in maps:
+            yield partial(mapped, unit, f"{type(other).__name__}, {sizes.n_components}", other)
 
 
 def weighted_sampling(n_hashes: int) -> ConsistentWeightedSampling:
     return ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, random_state=0, n_jobs=-1)
-
-
-def other_steps(task: LearningTask) -> Iterator[Callable[[], Measured]]:
-    """The steps of the other kernels and their maps, on rows of unit length."""
-    *_, normalize = _sklearn.learners()
-    unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
-    for name, maps in maps_by_kernel(task.sizes.n_components).items():
-        if name:
-            yield partial(exact, unit, name, maps[0])
-        for features in maps:
-            label = f"{type(features).__name__}, {task.sizes.n_components}"
-            yield partial(mapped, unit, label, features)
 
 
 def maps_by_kernel(n_components: int) -> dict[str, list[SparseMap]]:
@@ -140,15 +137,10 @@ def maps_by_kernel(n_components: int) -> dict[str, list[SparseMap]]:
     return maps
 
 
-def results(task: LearningTask) -> list[Measured]:
-    """All rows of a task's table."""
-    return [step() for step in tqdm(list(steps(task)), desc="learning", disable=None, leave=False)]
-
-
 def table(task: LearningTask, rows: list[Measured]) -> Iterator[str]:
     """The results of a task as lines of text, with sentences on what they show."""
     n, d = task.X_train.shape
-    yield f"{task.title}"
+    yield task.title
     density = task.X_train.nnz / n
     yield f"  {n} + {len(task.y_test)} rows, {d} columns, {density:.0f} non-zeros a row"
     yield f"  {'':44} {'accuracy':>9} {'map, s':>8} {'train, s':>9} {'bytes/row':>10}"
@@ -164,16 +156,10 @@ def table(task: LearningTask, rows: list[Measured]) -> Iterator[str]:
 
 def seen(rows: list[Measured]) -> Iterator[str]:
     """Sentences on what a table shows."""
-
-    def best(start: str) -> Measured:
-        return max(
-            (row for row in rows if row.name.startswith(start)), key=lambda row: row.accuracy
-        )
-
+    shown = "linear SVM, ", "exact min-max kernel", "ConsistentWeightedSampling"
     plain, kernel, features = (
-        best("linear SVM, "),
-        best("exact min-max kernel"),
-        best("ConsistentWeightedSampling"),
+        max((row for row in rows if row.name.startswith(start)), key=lambda row: row.accuracy)
+        for start in shown
     )
     yield (
         f"  What to see: a linear SVM gets {plain.accuracy:.1%} on the rows, and "
@@ -279,12 +265,12 @@ def run(
     tables = []
     for make in (digits, texts):
         task = make(sizes)
-        tables.append((task, results(task)))
+        all_steps = tqdm(list(steps(task)), desc="learning", disable=None, leave=False)
+        tables.append((task, [step() for step in all_steps]))
         for line in table(*tables[-1]):
             say(line)
-    for lines in (near_duplicates(task.texts), write(task, Path(directory))):
-        for line in lines:
-            say(line)
+    for line in itertools.chain(near_duplicates(task.texts), write(task, Path(directory))):
+        say(line)
     if plot is not None:
         draw(tables, plot)
         say(f"Written: {plot}, accuracy against bytes a row.")

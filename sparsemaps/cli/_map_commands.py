@@ -73,9 +73,10 @@ def text(options: argparse.Namespace) -> None:
     """``sparsemaps text``."""
     from sparsemaps.text import ByteNgrams, HashingVectorizer
 
-    parameters = {"ngram_range": options.ngram_range, "n_features": options.n_features}
-    parameters |= {"token_pattern": options.token_pattern}
+    parameters = {"n_features": options.n_features, "token_pattern": options.token_pattern}
     parameters = {name: value for name, value in parameters.items() if value is not None}
+    if options.ngram_range is not None:
+        parameters["ngram_range"] = tuple(options.ngram_range)
     if options.analyzer != "word" and options.token_pattern is not None:
         raise ValueError("--token-pattern is for --analyzer word")
     make: Callable[..., Any] = partial(HashingVectorizer, analyzer=options.analyzer)

@@ -160,7 +160,7 @@ def add_text(commands: Any) -> None:
         help="what n-grams are made of (default: word)",
     )  # fmt: skip
     text.add_argument(
-        "--ngram-range", nargs=2, type=integer, metavar=("LOW", "HIGH"), action=_Pair,
+        "--ngram-range", nargs=2, type=integer, metavar=("LOW", "HIGH"),
         help="least and greatest size of n-grams (default: 1 1; for byte 3 3)",
     )  # fmt: skip
     text.add_argument(
@@ -172,13 +172,6 @@ def add_text(commands: Any) -> None:
     add_max_line_bytes(text)
     add_many(text)
     text.set_defaults(run="sparsemaps.cli._map_commands:text")
-
-
-class _Pair(argparse.Action):
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, *rest: Any
-    ) -> None:
-        setattr(namespace, self.dest, tuple(values))
 
 
 def add_kernels(commands: Any) -> None:

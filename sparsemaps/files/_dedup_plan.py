@@ -24,7 +24,6 @@ from sparsemaps.files._kept_records import check_outputs
 from sparsemaps.files._map import outputs_of
 from sparsemaps.files._removed_records import SIMILARITY
 from sparsemaps.files._results import STAGES
-from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
 
@@ -103,37 +102,26 @@ def make_plan(
         raise ParameterError("keep", repr(rule.keep), "'first', 'longest' or the name of a field")
     check_bool("dry_run", outputs.dry_run)
     for table, what in outputs.tables:
-        of_any_rule = outputs.clusters, outputs.bad_records
-        if rule.name == "chain" and all(table is not one for one in of_any_rule):
+        if rule.name == "chain" and table in (outputs.removed, outputs.report):
             raise ValueError(f"{what} is for rule 'kept': by chains, no record says why")
     has_folder = is_directory(outputs.records) or is_regular(outputs.records)  # no pipe or device
     folder = os.path.abspath(outputs.records) + STAGES if has_folder else None
     rule = rule._replace(against=_earlier_deliveries(rule.against, folder))
     _threads.resolve_n_jobs(n_jobs)
-    fitted = as_fitted(MinHash(random_state=0) if map is None else map)
-    if not fitted.has_codes:
-        raise ValueError(f"map must be a map with codes, got {type(fitted).__name__}")
-    if search.is_containment:
-        _check_containment(fitted, rule)
     job = coding_job(
-        fitted, by_names(source, paths), n_jobs, key_field=rule.key_field,
-        sets_aside=outputs.bad_records is not None,
+        MinHash(random_state=0) if map is None else map, by_names(source, paths), n_jobs,
+        key_field=rule.key_field, sets_aside=outputs.bad_records is not None,
     )  # fmt: skip
+    said = setting("similarity", "containment")
+    if search.is_containment and not job.map.law.is_of_sets:
+        raise ValueError(f"{said} is for MinHash")
+    if search.is_containment and rule.name == "chain":
+        raise ValueError(f"{said} is for rule 'kept'")
     _check_codes(job, search, rule.against)
-    files = [(name, own) for name, own, _ in outputs_of(paths, outputs.records, str)]
+    written = outputs_of(paths, outputs.records, str)
+    files = [(name, own) for name, own, _ in written]
     check_outputs(job.source, files)
-    _refuse_clashes(paths, rule, outputs, folder)
-    return DedupPlan(job, search, rule, known_inputs(paths), outputs, files, folder)
-
-
-def _refuse_clashes(
-    paths: list[Any],
-    rule: Rule,
-    outputs: Outputs,
-    folder: str | None,
-) -> None:
-    """Raise a ValueError where a file that is written is another one, or an input."""
-    names = [(name, words) for name, _, words in outputs_of(paths, outputs.records, str)]
+    names = [(name, words) for name, _, words in written]
     for table, what in outputs.tables:
         if is_standard(outputs.records) and is_standard(table):
             raise ValueError(f"the output and {what} are both standard output")
@@ -142,6 +130,7 @@ def _refuse_clashes(
         refuse_inside(folder, paths)
         names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
     _output_files.refuse_clashes([*paths, *files_of(rule.against)], names)
+    return DedupPlan(job, search, rule, known_inputs(paths), outputs, files, folder)
 
 
 def _earlier_deliveries(against: Any, own: str | None) -> tuple[Earlier, ...]:
@@ -183,14 +172,6 @@ def _of_run(folder: Any) -> Earlier:
 
 def files_of(against: tuple[Earlier, ...]) -> list[InputFile]:
     return [file for earlier in against for file in earlier.files]
-
-
-def _check_containment(map: Any, rule: Rule) -> None:
-    said = setting("similarity", "containment")
-    if not map.law.is_of_sets:
-        raise ValueError(f"{said} is for MinHash")
-    if rule.name == "chain":
-        raise ValueError(f"{said} is for rule 'kept'")
 
 
 def _check_codes(job: Job, search: Search, against: tuple[Earlier, ...]) -> None:

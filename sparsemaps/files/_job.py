@@ -152,14 +152,17 @@ def coding_job(
     sets_aside: bool = False,
 ) -> Job:
     """A job that makes codes of records, with comments of lines beside them, or else checksums."""
-    rows, of_texts = rows_for(map, source)
+    fitted = as_fitted(map)
+    if not fitted.has_codes:
+        raise ValueError(f"map must be a map with codes, got {map!r}")
+    rows, of_texts = rows_for(fitted, source)
     rows = rows._replace(sets_aside=sets_aside)
     if isinstance(rows, TextRows):
         rows = rows._replace(key_field=key_field)
     elif key_field is not None:
         raise ValueError(f"{setting('keep', key_field)} is a field of texts; rows have none")
     options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
-    return Job(map, rows, options, "records", n_jobs)
+    return Job(fitted, rows, options, "records", n_jobs)
 
 
 def rows_for(map: Any, source: Texts | Svmlight) -> tuple[LibsvmRows | TextRows, dict[str, Any]]:

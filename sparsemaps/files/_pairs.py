@@ -34,7 +34,6 @@ from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
 from sparsemaps.maps._config import from_config
-from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.neighbors import _hashing
 
 
@@ -190,13 +189,13 @@ def make_plan(
     paths, others = expand(inputs), [] if other is None else expand(other)
     read = [*paths, *others]
     _threads.resolve_n_jobs(n_jobs)
-    fitted = _map_of(map, read)
     coded = [path for path in read if holds_codes(path)]
+    rows = [path for path in read if not holds_codes(path)]
     if search.exact and coded:
         raise ValueError(f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes")
-    if search.is_containment and fitted is not None and not fitted.law.is_of_sets:
+    job = _job(map, coded, rows, source, n_jobs)
+    if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
-    job = _job(fitted, read, source, n_jobs)
     folder = os.path.abspath(output) + STAGES if is_regular(output) else None
     names = [(output, _output_files.OUTPUT)]
     if folder is not None:
@@ -222,35 +221,22 @@ def _refuse_different(job: Job, coded: list[str]) -> None:
             name, known = path, codes[:0]
 
 
-def _map_of(map: Any, read: list[Any]) -> Any:
-    """The fitted map; for None, the map of the first file of codes, or None if all are files of
-    codes."""
-    if map is not None:
-        fitted = as_fitted(map)
-        if not fitted.has_codes:
-            raise ValueError(f"map must be a map with codes, got {map!r}")
-        return fitted
-    coded = [path for path in read if holds_codes(path)]
-    if not coded:
-        raise ValueError("map must be given where no input is a file of codes")
-    if len(coded) == len(read):
-        return None
-    try:
-        return from_config(PackedCodes.load(coded[0]).config)
-    except ValueError as error:
-        raise ValueError(f"{coded[0]}: the map of its codes is not known: {error}") from None
-
-
-def _job(map: Any, read: list[Any], source: Any, n_jobs: int | None) -> Job:
-    """The job that makes codes of the inputs that are no files of codes."""
-    rows = [path for path in read if not holds_codes(path)]
+def _job(map: Any, coded: list[str], rows: list[Any], source: Any, n_jobs: int | None) -> Job:
+    """The job that makes codes of `rows`, the inputs that are no files of codes. Without a map, it
+    is that of the first file of codes."""
     given = by_names(source, rows)
-    if map is None:
+    if map is None and not rows:
         if isinstance(given, Texts):
             said = setting("source", given.analyzer)
             raise ValueError(f"{said} is for texts; all inputs are codes")
-        options = FormatOptions(False, True, "", None)
-        return Job(None, LibsvmRows(given), options, "records", n_jobs)
+        return Job(None, LibsvmRows(given), FormatOptions(False, True, ""), "records", n_jobs)
+    if map is None and not coded:
+        raise ValueError("map must be given where no input is a file of codes")
+    if map is None:
+        try:
+            map = from_config(PackedCodes.load(coded[0]).config)
+        except ValueError as error:
+            raise ValueError(f"{coded[0]}: the map of its codes is not known: {error}") from None
     job = coding_job(map, given, n_jobs, comments=True)
     for path in rows:
         job.source.format_of(path)  # an error if it is not known
@@ -280,7 +266,7 @@ def stages(plan: PairsPlan, results: Results) -> Iterator[Stage]:
     recipe = {"codes": own.digest, "other": other and other.digest, **plan.search.recipe}
     pairs = Task(PAIRS, recipe, (plan.search, sides))
     last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY))
-    yield from search_stages(last, results, _n_search_tasks(plan))
+    yield from search_stages(last, results, n_tasks_of([*plan.inputs, *plan.others]))
     output = None if plan.folder is None else os.path.abspath(plan.output)
     of_lines = results.path(PAIRS), sides, output or plan.output
     lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=output)
@@ -292,13 +278,8 @@ def listing(plan: PairsPlan) -> Listing:
     for name, inputs in ((CODES, plan.inputs), (OTHER, plan.others)):
         if inputs and not _is_one_file_of_codes(inputs):
             lines += _coded_records.listing(plan.job, inputs, name)
-    lines += _search_tasks.listing(_n_search_tasks(plan))
+    lines += _search_tasks.listing(n_tasks_of([*plan.inputs, *plan.others]))
     return [*lines, ("pairs", 1, "pairs of similar rows"), ("output", 1, "a line for each pair")]
-
-
-def _n_search_tasks(plan: PairsPlan) -> int:
-    """Among how many tasks the search is shared."""
-    return n_tasks_of([*plan.inputs, *plan.others])
 
 
 def _is_one_file_of_codes(inputs: list[Any]) -> bool:

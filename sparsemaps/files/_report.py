@@ -121,7 +121,8 @@ def render(report: Report) -> Iterator[str]:
     yield _section(
         "sizes", "Removed records for each witness", _bars(_size_bins(report.group_sizes))
     )
-    yield _section("groups", "The witnesses of most records", _groups(report))
+    groups = "".join(_group(group, report.words) for group in report.groups)
+    yield _section("groups", "The witnesses of most records", groups)
     yield (f'<section id="pairs"><h2>{len(report.pairs)} removals side by side</h2><p>Drawn at '
            f"random, most of them near the threshold, {report.words.least} first. Words that "
            "differ are marked.</p>")  # fmt: skip
@@ -210,10 +211,6 @@ def _size_bins(sizes: Array) -> list[tuple[str, int]]:
         low, high = 2 ** (power - 1) + 1 if power else 1, 2**power
         bins.append((f"{low:,}" if low >= high else f"{low:,} to {high:,}", n))
     return bins
-
-
-def _groups(report: Report) -> str:
-    return "".join(_group(group, report.words) for group in report.groups)
 
 
 def _group(group: Group, words: Words = WORDS["jaccard"]) -> str:
