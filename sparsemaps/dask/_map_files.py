@@ -15,7 +15,7 @@ from sparsemaps.dask._url_results import UrlResults
 from sparsemaps.files._job import Job, make_job
 from sparsemaps.files._job_options import Svmlight, Texts, as_source
 from sparsemaps.files._rows import Source, read_pieces
-from sparsemaps.files._tasks import How, Running, Stage, Task
+from sparsemaps.files._tasks import Running, Stage, Task
 from sparsemaps.files._text_rows import TextRows, with_classes
 
 
@@ -138,7 +138,7 @@ def run_job(
     files = find_inputs(inputs, storage_options)
     ranges = cut(files, partition_bytes, storage_options, partial(_is_cut, job.source))
     job = _with_classes(job, ranges, client)
-    results = UrlResults.at(directory, storage_options)
+    results = UrlResults(directory, storage_options)
     names = [f"part-{number:06d}{job.ending or '.svm'}" for number in range(len(ranges))]
     results.refuse_inputs(path for path, _, _ in files)
     results.begin()
@@ -147,7 +147,7 @@ def run_job(
         Task(name, {**recipe, "input": [*one[:3], *one.version]}, one, one.n_bytes)
         for name, one in zip(names, ranges, strict=True)
     ]
-    stage = Stage("map", tasks, partial(_map, job), ("", *job.beside))
+    stage = Stage("map", tasks, job.make, ("", *job.beside))
     Running(progress, resume, Workers(client)).run([stage], results, None)
     results.end(names)
     return [results.full_name(name) for name in names]
@@ -156,11 +156,6 @@ def run_job(
 def _is_cut(source: Source, path: str) -> bool:
     """Whether ranges of bytes of an input are inputs; those of Parquet are not."""
     return source.format_of(path) != "parquet"
-
-
-def _map(job: Job, part: ByteRange, path: str, how: How) -> int:
-    """Write the part of a range; returns its number of rows."""
-    return int(job.run([part], path)[0].n_rows)
 
 
 def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:

@@ -26,24 +26,13 @@ class UrlResults(Results):
     """Results in a directory by its path or URL.
 
     Files are written to a folder of this machine first, unless the directory is on it, and appear
-    under their names when they are complete.
-
-    Parameters
-    ----------
-    url : str
-        The directory.
-    storage_options : mapping or None
-        Options of fsspec.
+    under their names when they are complete. The options are those of fsspec.
     """
 
-    def __init__(self, url: str, storage_options: Mapping[str, Any] | None) -> None:
-        super().__init__(url)
-        self._storage_options = storage_options
-
-    @classmethod
-    def at(cls, directory: Any, storage_options: Mapping[str, Any] | None) -> "UrlResults":
+    def __init__(self, directory: Any, storage_options: Mapping[str, Any] | None) -> None:
         fs, path = fsspec.core.url_to_fs(os.fspath(directory), **(storage_options or {}))
-        return cls(full_name(fs, path), storage_options)
+        super().__init__(full_name(fs, path))
+        self._storage_options = storage_options
 
     def full_name(self, name: str) -> str:
         return f"{self.folder.rstrip('/')}/{name}"

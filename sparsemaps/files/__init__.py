@@ -26,11 +26,10 @@ writes the text.
 """
 
 from sparsemaps.files._dedup import Deduplicated, DeduplicatedFile, deduplicate_files
-from sparsemaps.files._job import MappedFile
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._labels import FilteredFile, LabelledFile, filter_files, predict_files
 from sparsemaps.files._learning import TrainedModel, train_files
-from sparsemaps.files._map import map_files
+from sparsemaps.files._map import MappedFile, map_files
 from sparsemaps.files._pairs import FoundPairs, similar_pairs_of_files
 
 __all__ = [

@@ -149,12 +149,12 @@ def encode(
         if isinstance(one, InputFile):
             about = [*one.recipe, job.source.format_of(one)]
         recipe = {**job.recipe(), "input": about}
-        tasks.append(Task(part, recipe, (job, one), getattr(one, "n_bytes", 0)))
+        tasks.append(Task(part, recipe, one, getattr(one, "n_bytes", 0)))
         parts.append((results.path(part), digest(recipe)))
     file = f"{name}.npy"
     recipe = {"parts": [made_of for _, made_of in parts]}
     endings = ("", *BESIDE)
-    yield Stage(name, tasks, _encode, endings, part_of=(file, recipe))
+    yield Stage(name, tasks, job.make, endings, part_of=(file, recipe))
     joined = Task(file, recipe, [path for path, _ in parts])
     yield Stage(f"{name}-join", [joined], _join, endings)
     beside = "|".join(re.escape(ending) for ending in (*BESIDE, RECORD))
@@ -189,13 +189,6 @@ def listing(job: Job, inputs: list[Any], name: str = "codes") -> Listing:
         (name, n_tasks, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"),
         (f"{name}-join", 1, "the codes of all inputs in one file"),
     ]
-
-
-def _encode(of: Any, path: str, how: How) -> int:
-    """Write the codes of a range of an input; returns the number of its records."""
-    job, input = of
-    (mapped,) = job._replace(n_jobs=how.n_jobs).run([input], path, how.bar)
-    return int(mapped.n_rows)
 
 
 def _join(parts: list[str], path: str, how: How) -> list[int]:

@@ -20,19 +20,10 @@ from sparsemaps.files._formats import (
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
+from sparsemaps.files._tasks import How
 from sparsemaps.files._text_rows import TextRows, number_labels
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.maps._texts import TextEncoder, width_of
-
-
-class MappedFile(NamedTuple):
-    """An input, the output of its rows, the number of rows, and whether the output was complete
-    before; the number of rows is then that of the earlier run."""
-
-    input: Any
-    output: Any
-    n_rows: int
-    skipped: bool
 
 
 class Job(NamedTuple):
@@ -52,20 +43,22 @@ class Job(NamedTuple):
         source, inputs = number_labels(self.source, inputs, self.n_jobs, stack)
         return self._replace(source=source), inputs
 
-    def run(
-        self, inputs: Sequence[Any], output: Any, bar: FileProgress | None = None
-    ) -> list[MappedFile]:
-        """Map some inputs to one output."""
+    def run(self, inputs: Sequence[Any], output: Any, bar: FileProgress | None = None) -> list[int]:
+        """Map some inputs to one output; returns the number of rows of each."""
         with ExitStack() as stack:
             target = FORMATS[self.format](self.map, output, self.options, stack)
             table = self.source.classes_table()
             if table is not None:
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(table)
-            mapped = [MappedFile(one, output, self._map(one, target, bar), False) for one in inputs]
+            n_rows = [self._map(one, target, bar) for one in inputs]
             target.finish()
             refuse_changes(inputs)
-        return mapped
+        return n_rows
+
+    def make(self, input: Any, path: str, how: How) -> int:
+        """Map an input to a result of its own, as a task; returns the number of rows."""
+        return self._replace(n_jobs=how.n_jobs).run([input], path, how.bar)[0]
 
     def _map(self, input: Any, target: OutputFormat, bar: FileProgress | None) -> int:
         """Map an input; returns the number of rows."""

@@ -12,7 +12,7 @@ from sparsemaps._tools._sources import known_inputs, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._formats import rows_at_once
 from sparsemaps.files._job_options import Svmlight
-from sparsemaps.files._rows import InputBlock, LibsvmRows, of_rows, read_rows, stacked, with_width
+from sparsemaps.files._rows import InputBlock, LibsvmRows, of_rows, read_rows, with_width
 from sparsemaps.libsvm._write import format_rows, one_label_each
 
 
@@ -79,4 +79,5 @@ def _load(
     if not blocks:
         return sp.csr_array((0, 0)), np.empty(0)
     width = max(X.shape[1] for X, _ in blocks)
-    return stacked([X for X, _ in blocks], width), np.concatenate([y for _, y in blocks])
+    X = sp.vstack([with_width(X, width) for X, _ in blocks], format="csr")
+    return sp.csr_array(X), np.concatenate([y for _, y in blocks])

@@ -1,9 +1,9 @@
 """Mapping LIBSVM files to files."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 from sparsemaps._tools import _output_files, _text_input
 from sparsemaps._tools._checks import check_bool
@@ -16,13 +16,24 @@ from sparsemaps._tools._sources import (
     expand,
     is_directory,
     is_regular,
+    is_standard,
     known_inputs,
 )
-from sparsemaps.files._job import Job, MappedFile, make_job
+from sparsemaps.files._job import Job, make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
 from sparsemaps.files._results import Result, Results, counts
-from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
+from sparsemaps.files._tasks import Listing, Running, Stage, Task
 from sparsemaps.files._text_rows import TextRows, refuse_pipe
+
+
+class MappedFile(NamedTuple):
+    """An input, the output of its rows, the number of rows, and whether the output was complete
+    before; the number of rows is then that of the earlier run."""
+
+    input: Any
+    output: Any
+    n_rows: int
+    skipped: bool
 
 
 def map_files(
@@ -144,26 +155,24 @@ def map_files(
 def run(job: Job, inputs: Any, output: Any, running: Running) -> list[MappedFile]:
     """Map inputs to one output, or each to its own. All names are compared first."""
     running.check(lambda: listing(inputs, output))
-    paths, format = expand(inputs), job.format
-    if is_directory(output):
-        return _map_each(job, paths, os.fspath(output), running)
-    if format != "svmlight" and (hasattr(output, "write") or os.fspath(output) == "-"):
-        raise ValueError(f"{setting('format', format)} needs a file to write to, not a pipe")
-    name = "" if hasattr(output, "write") else os.fspath(output)
-    if format != "svmlight" and _text_input.without_compression(name) != name:
-        raise ValueError(
-            f"{setting('format', format)} is not compressed: leave out the ending of {output}"
-        )
+    paths, said = expand(inputs), setting("format", job.format)
+    if job.format != "svmlight" and not is_directory(output):
+        if hasattr(output, "write") or is_standard(output):
+            raise ValueError(f"{said} needs a file to write to, not a pipe")
+        if _text_input.without_compression(os.fspath(output)) != os.fspath(output):
+            raise ValueError(f"{said} is not compressed: leave out the ending of {output}")
     _output_files.refuse_clashes(paths, written(paths, output, job))
     for path in paths:
         job.source.format_of(path)  # an error if it is not known
     with ExitStack() as stack:
         job, read = job.prepared(known_inputs(paths), stack)
+        if is_directory(output):
+            return _map_each(job, paths, read, os.fspath(output), running)
         if isinstance(job.source, TextRows):
             refuse_pipe(job.source, output)
         bar = stack.enter_context(FileProgress(paths, running.progress))
-        mapped = job.run(read, output, bar)
-    return [file._replace(input=path) for file, path in zip(mapped, paths, strict=True)]
+        n_rows = job.run(read, output, bar)
+    return [MappedFile(path, output, n, False) for path, n in zip(paths, n_rows, strict=True)]
 
 
 def listing(inputs: Any, output: Any, name: str = "map") -> Listing:
@@ -187,47 +196,26 @@ def written(paths: list[Any], output: Any, job: Job) -> list[tuple[Any, str]]:
 # ---- a directory of outputs ----------------------------------------------------------------------
 
 
-def stages(job: Job, pairs: list[tuple[InputFile, str]]) -> Iterator[Stage]:
-    """The only stage: each input to an output of its own."""
-    recipe, tasks = job.recipe(), []
-    for input, output in pairs:
-        about = [*input.recipe, job.source.format_of(input)]
-        name, of = os.path.basename(output), (job, input)
-        tasks.append(Task(name, {**recipe, "input": about}, of, input.n_bytes))
-    yield Stage("map", tasks, _map_one, ("", *job.beside))
-
-
-def _map_one(of: Any, path: str, how: How) -> int:
-    """Map an input to an output of its own; returns the number of rows."""
-    job, input = of
-    (mapped,) = job._replace(n_jobs=how.n_jobs).run([input], path, how.bar)
-    return int(mapped.n_rows)
-
-
 def _map_each(
-    job: Job,
-    paths: list[Any],
-    directory: str,
-    running: Running,
+    job: Job, paths: list[Any], inputs: list[InputFile], directory: str, running: Running
 ) -> list[MappedFile]:
     """Map each input to an output of its own."""
     outputs = [output for output, _, _ in outputs_of(paths, directory, job.name_of_output)]
-    _output_files.refuse_clashes(paths, written(paths, directory, job))
-    for path in paths:
-        job.source.format_of(path)  # an error if it is not known
-    inputs = known_inputs(paths)
-    with ExitStack() as stack:
-        job, _ = job.prepared(inputs, stack)
-    results = Results(directory.rstrip(os.sep) or directory)
-    to_do = stages(job, list(zip(inputs, outputs, strict=True)))
+    recipe, tasks = job.recipe(), []
+    for input, output in zip(inputs, outputs, strict=True):
+        about = [*input.recipe, job.source.format_of(input)]
+        name = os.path.basename(output)
+        tasks.append(Task(name, {**recipe, "input": about}, input, input.n_bytes))
+    stage = Stage("map", tasks, job.make, ("", *job.beside))
     os.makedirs(directory, exist_ok=True)
     with one_writer(directory, shared=running.is_share):
-        made = running.run(to_do, results, job.n_jobs)
+        results = Results(directory.rstrip(os.sep) or directory)
+        made = running.run([stage], results, job.n_jobs)["map"]
     if running.is_share:
         return []
     return [
         MappedFile(path, output, _n_rows(result), not result.is_new)
-        for path, output, result in zip(paths, outputs, made["map"], strict=True)
+        for path, output, result in zip(paths, outputs, made, strict=True)
     ]
 
 

@@ -38,13 +38,7 @@ class Results:
     Beside the files of a result stands its record, NAME.json: the recipe, the sizes of the files,
     and a value for JSON. The record is removed before the files are written, and written after
     them. A recipe has all that decides a result. So a result of an equal recipe is not made again.
-
-    Parameters
-    ----------
-    folder : str
-        Where the files are.
-    is_shared : bool, default=False
-        Whether other processes may work with them.
+    Where the folder `is_shared`, other processes may work with the files.
     """
 
     def __init__(self, folder: str, *, is_shared: bool = False) -> None:
@@ -185,21 +179,8 @@ def save_array(path: str, array: Array) -> None:
 
 
 class Steps(Stages):
-    """Steps of a search whose results are kept, for ``sparsemaps.neighbors``.
-
-    Parameters
-    ----------
-    results : Results
-        Where results are.
-    prefix : str
-        What the names of the results begin with.
-    recipe : Any
-        What decides the results.
-    shown : bool or None
-        As of `Stages`.
-    share : slice or None, default=None
-        Only the steps whose numbers are in it are made.
-    """
+    """Steps of a search whose results are kept, for ``sparsemaps.neighbors``. With a `share`, only
+    the steps whose numbers are in it are made."""
 
     def __init__(
         self,

@@ -215,11 +215,6 @@ def with_width(X: Any, width: int) -> Any:
     return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
 
 
-def stacked(matrices: list[Any], width: int) -> Any:
-    """The rows of several matrices as one matrix of `width` columns."""
-    return sp.csr_array(sp.vstack([with_width(X, width) for X in matrices], format="csr"))
-
-
 class LibsvmRows(NamedTuple):
     """The rows of LIBSVM files."""
 
