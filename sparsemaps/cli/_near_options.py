@@ -67,11 +67,6 @@ def add_pairs(commands: Any) -> None:
         )  # fmt: skip
         add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
         _add_search(parser)
-        parser.add_argument(
-            "--exact", action="store_true",
-            help="decide by the exact kernel, among pairs whose estimates may be a little lower, "
-            "and write its value; reads the inputs again",
-        )  # fmt: skip
         if name == CONTAINMENT_MAP:
             parser.add_argument(
                 "--containment", action="store_true",
@@ -111,11 +106,6 @@ def add_dedup(commands: Any) -> None:
         )
         _add_search(parser)
         add_seed(parser)
-        parser.add_argument(
-            "--exact", action="store_true",
-            help="decide by the exact kernel, among pairs whose estimates may be a little lower; "
-            "reads the inputs again",
-        )  # fmt: skip
         parser.add_argument(
             "--rule", choices=("kept", "chain"), default="kept",
             help="what is removed: a record that is near a kept one, or all but one record of each "
@@ -183,6 +173,11 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--recall", type=float, default=0.95,
         help="probability that a pair at the threshold is found; 1 compares all pairs "
         "(default: 0.95)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--exact", action="store_true",
+        help="decide by the exact kernel, among pairs whose estimates may be a little lower, and "
+        "write its value; reads the inputs again",
     )  # fmt: skip
 
 

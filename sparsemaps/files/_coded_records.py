@@ -5,7 +5,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _output_files, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import (
     BAD,
@@ -174,9 +173,8 @@ def holds_codes(input: Any) -> bool:
 
 def ranges_of(job: Job, input: Any) -> list[Any]:
     """The ranges of an input whose records tasks read."""
-    if not isinstance(input, InputFile) or holds_codes(input):
-        return [input]
-    if job.source.format_of(input) == "parquet":
+    is_whole = not isinstance(input, InputFile) or holds_codes(input)
+    if is_whole or job.source.format_of(input) == "parquet":
         return [input]
     return list(input.cut(RANGE_BYTES))
 
@@ -192,8 +190,7 @@ def listing(job: Job, inputs: list[Any], name: str = "codes") -> Listing:
 
 
 def _join(parts: list[str], path: str, how: How) -> list[int]:
-    """Write the codes of several files to one; returns the numbers of their records. Files of codes
-    that are inputs have no lengths and digests."""
+    """Write the codes of several files to one; returns the numbers of their records."""
     n_records = [len(PackedCodes.load(part)) for part in parts]
     numbers: dict[str, list[Array]] = {LENGTHS: [np.empty(0, np.uint32)], CHECKSUMS: [], KEYS: []}
     digests, comments, start = [np.empty((0, 3), np.uint64)], [], 0
@@ -206,7 +203,7 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
             own[:, 0] += np.uint64(start)
             digests.append(own)
             comments += [(start + row, text) for row, text in read_comments(part, n)]
-        else:
+        else:  # a file of codes that is an input
             numbers[LENGTHS].append(np.zeros(n, np.uint32))
         start += n
     save_array(path + DIGESTS, np.concatenate(digests).reshape(-1))
@@ -234,40 +231,6 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
 # ---- pairs ---------------------------------------------------------------------------------------
 
 
-def joining_pairs(coded: Coded, search: Search, how: How, steps: Steps) -> tuple[Array, Array]:
-    """Pairs that join the records of each cluster, by the estimates or by the exact kernel; and
-    pairs of each record without samples and the first of its copies."""
-    codes, limits = coded.load(), Limits(n_jobs=how.n_jobs, stages=steps)
-    if not search.exact:
-        i, j = _search.spanning_pairs(codes, search.threshold, search.recall, limits)
-    else:
-        wanted = _search.for_candidates(codes, search.threshold, search.recall)
-        limits = limits._replace(stages=steps.within("rows"))
-        rows = _search.joined_rows(codes, *wanted, limits)
-        if steps.is_share:
-            return rows, rows
-        limits = limits._replace(stages=steps.within("exact", how.progress))
-        with ExitStack() as stack:
-            kernel = exact_kernel((coded, None), (rows, rows), steps.folder, how, stack)
-            decide = _search.deciding(kernel, search.threshold)
-            i, j = _search.joined_by(codes, *wanted, decide, limits)
-    i_copies, j_copies = copies(coded)
-    return np.concatenate([i, i_copies]), np.concatenate([j, j_copies])
-
-
-def near_rows(
-    search: Search, coded: Coded, against: Sequence[Earlier], how: How, steps: Steps
-) -> Array:
-    """The rows that are near a row of one of the earlier deliveries."""
-    own, near = coded.load(), [np.empty(0, np.int64)]
-    for number, one in enumerate(against):
-        earlier = one.load()
-        if len(earlier) and len(own):
-            limits = Limits(n_jobs=how.n_jobs, stages=steps.within(f"against-{number}"))
-            near.append(_search.near_rows(earlier, own, search.threshold, search.recall, limits))
-    return distinct(np.concatenate(near))
-
-
 def copies(coded: Coded, key: Array | None = None) -> tuple[Array, Array]:
     """Pairs of records without samples of equal bytes: each record with the first of its equals, by
     number, or by ascending key."""
@@ -287,8 +250,7 @@ def copies(coded: Coded, key: Array | None = None) -> tuple[Array, Array]:
 def similar(
     sides: tuple[Coded, Coded | None], search: Search, how: How, steps: Steps
 ) -> tuple[Array, Array, Array]:
-    """Pairs of records, of one set or of two, and their similarities, or containments; by the
-    estimate or by the exact kernel."""
+    """Pairs of records, of one set or of two, and their similarities, or containments."""
     own, other = sides[0].load(), None if sides[1] is None else sides[1].load()
     sets, wanted = (own, other), (search.threshold, search.recall)
     limits = Limits(n_jobs=how.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), stages=steps)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ import numpy as np
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
+from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files import _coded_records, _search_tasks
-from sparsemaps.files._coded_records import Coded, encode, joining_pairs, near_rows
+from sparsemaps.files._coded_records import Coded, copies, encode, exact_kernel
 from sparsemaps.files._dedup_plan import (
     CLUSTERS,
     KEPT,
@@ -35,7 +37,9 @@ from sparsemaps.files._removed_records import (
 from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import How, Listing, Stage, Task
+from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._clusters import numbered_components
+from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.neighbors._removals import Removals
 
 
@@ -115,18 +119,42 @@ _NEAR_SEARCH = "near-search"
 
 
 def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> int:
-    """Write pairs that join the records of each cluster; returns their number."""
+    """Write pairs that join the records of each cluster, and pairs of each record without samples
+    and the first of its copies; returns their number."""
     plan, coded = of
-    i, j = joining_pairs(coded, plan.search, how, steps)
-    if not steps.is_share:
-        save_array(path, np.stack([i, j]).astype(np.uint32))
-    return len(i)
+    search, codes, limits = plan.search, coded.load(), Limits(n_jobs=how.n_jobs, stages=steps)
+    wanted = search.threshold, search.recall
+    if not search.exact:
+        i, j = _search.spanning_pairs(codes, *wanted, limits)
+    else:
+        wanted = _search.for_candidates(codes, *wanted)
+        limits = limits._replace(stages=steps.within("rows"))
+        rows = _search.joined_rows(codes, *wanted, limits)
+        if steps.is_share:
+            return 0
+        limits = limits._replace(stages=steps.within("exact", how.progress))
+        with ExitStack() as stack:
+            kernel = exact_kernel((coded, None), (rows, rows), steps.folder, how, stack)
+            decide = _search.deciding(kernel, search.threshold)
+            i, j = _search.joined_by(codes, *wanted, decide, limits)
+    if steps.is_share:
+        return 0
+    pairs = np.hstack([[i, j], copies(coded)])
+    save_array(path, pairs.astype(np.uint32))
+    return pairs.shape[1]
 
 
 def _find_near(of: Any, path: str, how: How, steps: Steps) -> int:
     """Write the rows that are near a row of earlier deliveries; returns their number."""
     plan, coded = of
-    near = near_rows(plan.search, coded, plan.rule.against, how, steps)
+    codes, found = coded.load(), [np.empty(0, np.int64)]
+    for number, one in enumerate(plan.rule.against):
+        earlier = one.load()
+        if len(earlier) and len(codes):
+            limits = Limits(n_jobs=how.n_jobs, stages=steps.within(f"against-{number}"))
+            wanted = plan.search.threshold, plan.search.recall
+            found.append(_search.near_rows(earlier, codes, *wanted, limits))
+    near = distinct(np.concatenate(found))
     if not steps.is_share:
         save_array(path, near)
     return len(near)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from tqdm import tqdm
 
 from sparsemaps._tools import _blocks, _output_files, _threads
+from sparsemaps._tools._progress import counted
 from sparsemaps._tools._sources import known_inputs, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._formats import rows_at_once
@@ -51,17 +51,9 @@ def write_kernel_file(
         return format_rows(block, one_label_each(y[start:stop]), zero_based=True)
 
     blocks = _blocks.ranges(0, X.shape[0], step)
-    with (
-        _output_files.atomic_output(output) as out,
-        tqdm(
-            total=X.shape[0], unit=" rows", unit_scale=True,
-            disable=None if progress is None else not progress,
-        ) as bar,
-    ):  # fmt: skip
-        stream = _threads.stream(lines, blocks, n_jobs)
-        for (start, stop), text in zip(blocks, stream, strict=True):
-            out.write(text)
-            bar.update(stop - start)
+    with _output_files.atomic_output(output) as out:
+        texts = _threads.stream(lines, blocks, n_jobs)
+        out.writelines(counted(texts, len(blocks), progress, "kernel"))
         refuse_changes(inputs)
     return int(X.shape[0])
 

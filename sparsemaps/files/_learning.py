@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
@@ -304,14 +305,11 @@ _TABLE = 12
 
 def area_under_curve(scores: Array, positive: Array) -> float:
     """The probability that a positive record has the higher score; equal scores count half."""
-    _, number, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[number]
-    n_positive = int(positive.sum())
-    n_negative = len(positive) - n_positive
-    if not n_positive or not n_negative:
+    n_pairs = int(positive.sum()) * int((~positive).sum())
+    if not n_pairs:
         return float("nan")
-    excess = ranks[positive].sum() - n_positive * (n_positive + 1) / 2
-    return float(excess / (n_positive * n_negative))
+    test = scipy.stats.mannwhitneyu(scores[positive], scores[~positive])
+    return float(test.statistic) / n_pairs
 
 
 def _confusion(classes: Array, labels: Array, found: Array) -> list[str]:

@@ -63,17 +63,17 @@ class Summary:
         a_row = f" ({self.n_entries / self.n_rows:.1f} a row)" if self.n_rows else ""
         yield f"entries  {self.n_entries}{a_row}"
         yield "values   " + ("{:g} to {:g}".format(*self._values) if self._values else "none")
-        yield f"labels   {self._label_counts()}"
+        yield self.labels_line()
         if self.n_qids:
             yield f"qids     {self.n_qids}"
 
-    def _label_counts(self) -> str:
+    def labels_line(self) -> str:
         labels = self._labels
         if len(labels) > 20:
             number = f"over {_LARGEST_COUNT}" if len(labels) > _LARGEST_COUNT else str(len(labels))
-            return f"{number} of {min(labels):g} to {max(labels):g}"
+            return f"labels   {number} of {min(labels):g} to {max(labels):g}"
         counts = ", ".join(f"{label:g}: {count}" for label, count in sorted(labels.items()))
-        return counts or "none"
+        return f"labels   {counts or 'none'}"
 
 
 def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
@@ -135,7 +135,7 @@ def _of_codes(path: str) -> Iterator[str]:
         if "bands" in description:
             length, n_bands = description["bands"][:2]
             yield f"tables   {n_bands} bands of {length} codes"
-    yield from (line for line in summary.lines() if line.startswith("labels"))
+    yield summary.labels_line()
     if os.path.exists(path + QIDS):
         yield f"qids     {len(read_array(path + QIDS, ArrayKind(None, (len(codes),))))}"
 
@@ -228,7 +228,7 @@ def _of_numbers(path: str) -> Iterator[str]:
     else:
         summary = Summary()
         summary.add_labels(numbers)
-        yield from (line for line in summary.lines() if line.startswith("labels"))
+        yield summary.labels_line()
     yield from _of_output(path.removesuffix(QIDS).removesuffix(LABELS))
 
 

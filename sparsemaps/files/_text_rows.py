@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -99,7 +99,11 @@ class TextRows(NamedTuple):
         fields = {name: getattr(self.given, name) for name in ("field", "label_field", "id_field")}
         more = {"key_field": self.key_field, "sets_aside": self.sets_aside}
         more |= {name: getattr(self.given, name) for name in ("min_length", "max_length")}
-        return {**fields, **more, "labels": self.classes and _digest(self.classes)}
+        labels = None
+        if self.classes is not None:
+            names = "\n".join(self.classes).encode("utf-8", "surrogatepass")
+            labels = hashlib.sha256(names).hexdigest()[:16]
+        return {**fields, **more, "labels": labels}
 
     def classes_table(self) -> bytes | None:
         """The numbers of labels and the labels, if these are strings."""
@@ -164,11 +168,6 @@ def _rows_of(vectorizer: Any, texts: Any) -> Any:
     if not len(texts):
         return sp.csr_array((0, width_of(vectorizer)))
     return sp.csr_array(vectorizer.transform(texts))
-
-
-def _digest(classes: Iterable[str]) -> str:
-    text = "\n".join(classes).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(text).hexdigest()[:16]
 
 
 # ---- labels that are strings ---------------------------------------------------------------------
