@@ -6,14 +6,7 @@ from typing import Any
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _seeding
-from sparsemaps._tools._allowed import (
-    LARGEST_N_HASHES,
-    About,
-    Function,
-    NumberOr,
-    PowerOfTwo,
-    Size,
-)
+from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Function, NumberOr, PowerOfTwo, Size
 from sparsemaps._tools._typing import Array, CsrMatrix, RandomState
 from sparsemaps.laws._shift_invariant import BinningLaw
 from sparsemaps.maps import _bandwidth

@@ -8,15 +8,7 @@ import numpy as np
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _portable_math, _seeding, _sklearn
-from sparsemaps._tools._allowed import (
-    LARGEST_INT32,
-    About,
-    Choice,
-    Function,
-    NumberOr,
-    Real,
-    Size,
-)
+from sparsemaps._tools._allowed import LARGEST_INT32, About, Choice, Function, NumberOr, Real, Size
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
 from sparsemaps.laws._shift_invariant import FourierLaw
@@ -25,22 +17,14 @@ from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import HasCodes
 from sparsemaps.maps._sparse_map import SparseMap
 
-_SPECTRA: dict[str, int] = {
-    "rbf": _kernel.NORMAL,
-    "laplacian": _kernel.CAUCHY,
-    "cauchy": _kernel.LAPLACE,
-    "matern": _kernel.NORMAL,
-    "folded_rbf": _kernel.NORMAL,
+_KERNELS: dict[str, tuple[int, _bandwidth.Of]] = {
+    "rbf": (_kernel.NORMAL, "squared"),
+    "laplacian": (_kernel.CAUCHY, "absolute"),
+    "cauchy": (_kernel.LAPLACE, "euclidean"),
+    "matern": (_kernel.NORMAL, "squared"),
+    "folded_rbf": (_kernel.NORMAL, "squared"),
 }
-"""The distribution of the random vectors."""
-
-_DISTANCES: dict[str, _bandwidth.Of] = {
-    "rbf": "squared",
-    "laplacian": "absolute",
-    "cauchy": "euclidean",
-    "matern": "squared",
-    "folded_rbf": "squared",
-}
+"""The distribution of the random vectors, and the distance that gamma multiplies."""
 
 
 class RandomFourier(SparseMap[Array], HasCodes):
@@ -206,7 +190,7 @@ class RandomFourier(SparseMap[Array], HasCodes):
             raise ParameterError("gamma", repr(self.gamma), "a number where a spectrum is given")
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
-        return {"gamma": _bandwidth.choose(self.gamma, _DISTANCES[self.kernel], rows)}
+        return {"gamma": _bandwidth.choose(self.gamma, _KERNELS[self.kernel][1], rows)}
 
     def _law(self) -> FourierLaw:
         return FourierLaw(
@@ -260,7 +244,7 @@ class FourierDraw(CodesDraw, of=RandomFourier):
         vectors, scales, phases = self.keys()
         folded = self.kernel == "folded_rbf"
         turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
-        kind = _SPECTRA[self.kernel] if self.quantiles is None else _kernel.QUANTILES
+        kind = _KERNELS[self.kernel][0] if self.quantiles is None else _kernel.QUANTILES
         parameters = (
             self._scales(scales, n_vectors).astype(dtype),
             turns.astype(dtype),

@@ -9,15 +9,7 @@ import numpy as np
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _checks, _portable_math, _seeding
-from sparsemaps._tools._allowed import (
-    LARGEST_INT32,
-    About,
-    Bool,
-    ChoiceOrSeries,
-    Int,
-    Real,
-    Size,
-)
+from sparsemaps._tools._allowed import LARGEST_INT32, About, Bool, ChoiceOrSeries, Int, Real, Size
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
 from sparsemaps.laws._series import MaclaurinLaw

@@ -30,11 +30,7 @@ from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.maps._taylor_sketch import (
-    MOST_DEGREES,
-    TaylorSketch,
-    degree_for,
-)
+from sparsemaps.maps._taylor_sketch import MOST_DEGREES, TaylorSketch, degree_for
 
 _Factors: TypeAlias = tuple[Keys, float, float]
 """The keys of the factors, the square roots of gamma and coef0."""

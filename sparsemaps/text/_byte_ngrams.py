@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsemaps._input import _sparse
 from sparsemaps._loops import text as _text_bytes
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._typing import CsrMatrix
 from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
@@ -157,9 +157,8 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
 
     def _check(self, X: Any) -> None:
         """Raise ValueError unless parameters and `X` are sound."""
-        for name in ("binary", "lowercase"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        _checks.check_bool("binary", self.binary)
+        _checks.check_bool("lowercase", self.lowercase)
         try:
             known = np.dtype(self.dtype).name in _DTYPES and np.dtype(self.dtype).isnative
         except TypeError:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._loops import text as _arrow
 from sparsemaps._loops import text as _text
 
 BLOCK_CHARACTERS = 2**17
@@ -47,15 +46,14 @@ def _arrow_chunks(texts: Any) -> Iterator[Any] | None:
     objects, which Arrow would copy."""
     if isinstance(getattr(texts, "dtype", None), np.dtype):
         return None
-    chunks: Iterator[Any] | None = None
     try:
         if hasattr(texts, "__arrow_c_stream__"):
-            chunks = _arrow.chunks_of_stream(texts.__arrow_c_stream__())
-        elif hasattr(texts, "__arrow_c_array__"):
-            chunks = _arrow.chunks_of_array(*texts.__arrow_c_array__())
+            return _text.chunks_of_stream(texts.__arrow_c_stream__())
+        if hasattr(texts, "__arrow_c_array__"):
+            return _text.chunks_of_array(*texts.__arrow_c_array__())
     except ImportError:  # some objects need a library for it
-        return None
-    return chunks
+        pass
+    return None
 
 
 def _of_array(texts: Any) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from sparsemaps._loops import text as _normalize
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools import _checks
 
 FORMS = ("nfc", "nfkc", "plain")
 
@@ -117,8 +117,7 @@ def normalize(text: str, form: str = "plain") -> str:
     >>> normalize("Cafe\u0301", "nfc")
     'Café'
     """
-    if not isinstance(form, str) or form not in FORMS:
-        raise ParameterError("form", repr(form), " or ".join(map(repr, FORMS)))
+    _checks.check_choice("form", form, FORMS)
     if form != "plain" and text.isascii():
         return text
     return _normalizer(form)(text)

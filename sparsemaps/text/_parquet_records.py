@@ -125,20 +125,16 @@ def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
 def bad_rows(rows: Any, fields: Fields) -> list[tuple[int, str]]:
     """The rows that are no records, and what is wrong with each."""
     try:
-        for _ in _of_rows(rows, fields, 2**62):
-            pass
+        next(_of_rows(rows, fields, 2**62), None)
+        return []
     except _BadRow:
-        return list(_each_bad_row(rows, fields))
-    return []
-
-
-def _each_bad_row(rows: Any, fields: Fields) -> Iterator[tuple[int, str]]:
+        bad = []
     for row in range(len(rows)):
         try:
-            for _ in _of_rows(rows.slice(row, 1), fields, 1):
-                pass
+            next(_of_rows(rows.slice(row, 1), fields, 1), None)
         except _BadRow as error:
-            yield row, str(error)
+            bad.append((row, str(error)))
+    return bad
 
 
 def _without(rows: Any, bad: list[tuple[int, str]], fields: Fields) -> Records:
