@@ -4,8 +4,10 @@ Maps inherit its classes, but in the process of the command those of `_light_bas
 are imported when they are called.
 """
 
+import contextlib
 import functools
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sparsemaps._tools import _light_bases
@@ -118,39 +120,33 @@ def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
     check_is_fitted(estimator, attribute)
 
 
-def check_array(array: Any, **checks: Any) -> Any:
-    """scikit-learn's function of this name; a ValueError too for integers beyond float64, and for
-    what says that it is no matrix."""
-    from sklearn.utils import check_array
-
-    _refuse_others(checks.get("input_name") or "the array", array)
-    try:
-        return check_array(array, **checks)
-    except OverflowError as error:
-        raise _beyond_float64(checks.get("input_name") or "the array", error) from error
-
-
-def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
-    """Call scikit-learn's function of this name; refuse what says that it is no matrix."""
-    from sklearn.utils.validation import validate_data
-
-    _refuse_others("X", X)
-    try:
-        return validate_data(estimator, X, **checks)
-    except OverflowError as error:
-        raise _beyond_float64("X", error) from error
-
-
-def _refuse_others(name: str, X: Any) -> None:
-    """Raise a ValueError for an object that NumPy makes a matrix of, though it is none. Its class
-    says so by `no_matrix`: who takes it instead."""
+@contextlib.contextmanager
+def _taken_as_matrix(name: str, X: Any) -> Iterator[None]:
+    """Raise a ValueError for integers beyond float64, and for an object that NumPy makes a matrix
+    of, though its class says by `no_matrix` who takes it instead."""
     takes = getattr(type(X), "no_matrix", None)
     if takes is not None:
         raise ParameterError(name, type(X).__name__, f"a matrix ({takes})")
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(f"{name} has a number beyond float64: {error}") from error
 
 
-def _beyond_float64(name: str, error: OverflowError) -> ValueError:
-    return ValueError(f"{name} has a number beyond float64: {error}")
+def check_array(array: Any, **checks: Any) -> Any:
+    """Call scikit-learn's function of this name."""
+    from sklearn.utils import check_array
+
+    with _taken_as_matrix(checks.get("input_name") or "the array", array):
+        return check_array(array, **checks)
+
+
+def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
+    """Call scikit-learn's function of this name."""
+    from sklearn.utils.validation import validate_data
+
+    with _taken_as_matrix("X", X):
+        return validate_data(estimator, X, **checks)
 
 
 def check_targets(y: Any, *, classes: bool) -> Any:

@@ -145,7 +145,8 @@ class RandomMaclaurin(SparseMap[Array]):
             elif self.kernel == "exp":
                 a = [1.0 / math.factorial(n) for n in range(_TERMS_OF_EXP)]
             else:
-                a = _binomial_series(self.degree, self.coef0)
+                coef0 = _portable_math.powers(self.coef0, self.degree + 1)[::-1]
+                a = [float(math.comb(self.degree, n)) * power for n, power in enumerate(coef0)]
             powers = _portable_math.powers(self.gamma, len(a))
             return np.array(
                 [value and value * power for value, power in zip(a, powers, strict=True)]
@@ -255,9 +256,3 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
         projections = np.empty((len(out), n_projections), out.dtype)
         _kernel.project(*block, self._key, _kernel.RADEMACHER, n_projections, projections)
         _kernel.products(projections, self.factors.astype(out.dtype, copy=False), self.firsts, out)
-
-
-def _binomial_series(degree: int, coef0: float) -> list[float]:
-    """Coefficients of t^n in (t + coef0)^degree, for n = 0 to degree."""
-    powers = _portable_math.powers(coef0, degree + 1)[::-1]
-    return [float(math.comb(degree, n)) * power for n, power in enumerate(powers)]

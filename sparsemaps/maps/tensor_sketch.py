@@ -284,19 +284,16 @@ class TensorSketch(SparseMap[Output]):
         mean = (1 + poisson) * float(self.gamma) * float(self.max_norm) ** 2
         return degree_for(mean, poisson, float(self.tolerance))
 
-    def _coefficients(self) -> list[float]:
-        """a_0, a_1, ... of a series; for "rbf", those of exp."""
-        if isinstance(self.kernel, str):
-            return [1 / math.factorial(n) for n in range((self._degree or 0) + 1)]
-        return [float(a) for a in self.kernel]
-
     def _law(self) -> TensorSketchLaw:
+        degree, coefficients = self._degree or 0, self.kernel
+        if isinstance(coefficients, str):  # those of exp, for "rbf" too
+            coefficients = [1 / math.factorial(n) for n in range(degree + 1)]
         return TensorSketchLaw(
             kernel=self.kernel,
-            degree=self._degree or 0,
+            degree=degree,
             gamma=self.gamma,
             coef0=self.coef0,
-            coefficients=np.array(self._coefficients()),
+            coefficients=np.array(coefficients, float),
         )
 
 
