@@ -72,9 +72,9 @@ def _without_entries(container: Any, shape: tuple[int, int]) -> Any:
     return container(shape)
 
 
-def own_rows(X: Any, name: str = "X") -> Any:
+def own_rows(X: Any) -> Any:
     """Make a matrix of any kind a sound ``csr_array`` all of whose arrays are copies."""
-    return sp.csr_array(sound_matrix(X, name), copy=True)
+    return sp.csr_array(sound_matrix(X), copy=True)
 
 
 def open_sparse(X: Any, name: str) -> Csr:

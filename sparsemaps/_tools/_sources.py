@@ -59,11 +59,11 @@ class InputFile:
     """A regular file as it is when a job begins, or the lines of a range of its bytes, in the place
     of its path. Reading it is an error if it is another one then, by its size, time or inode."""
 
-    def __init__(self, path: str, start: int = 0, length: int = -1) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self.given = path  # as tables name it; the path may be made absolute
         self._identity = _identity(path)
-        self._range = start, length
+        self._range = 0, -1
 
     def __fspath__(self) -> str:
         return self.path

@@ -27,4 +27,4 @@ def zstd_errors() -> tuple[type[Exception], ...]:
 
 
 def _zstd() -> Any:
-    return library(MODULE, "reading or writing .zst", "text", "backports.zstd")
+    return library(MODULE, "reading or writing .zst", "backports.zstd")

@@ -141,7 +141,7 @@ def _name(input: Any) -> str:
 @contextmanager
 def _opened(input: Any, **options: Any) -> Iterator[Any]:
     """A file of Parquet; a file object is where it was afterwards."""
-    parquet = library("pyarrow.parquet", "reading Parquet", "text")
+    parquet = library("pyarrow.parquet", "reading Parquet")
     place = input.tell() if hasattr(input, "read") else 0
     file = parquet.ParquetFile(input, **options)
     try:
@@ -159,7 +159,7 @@ def _writer_options(source: Any) -> dict[str, Any]:
     Several types of Parquet become one of Arrow, which becomes one of Parquet. So the columns of a
     file without rows, which is written for it, are compared.
     """
-    parquet = library("pyarrow.parquet", "writing Parquet", "text")
+    parquet = library("pyarrow.parquet", "writing Parquet")
     kinds = _kinds(source)
     reasons = []
     for version in ("2.6", "1.0"):  # in 1.0, unsigned integers of 32 bits have 64
@@ -234,7 +234,7 @@ def _write_groups(
     records: Any, selections: list[Selection], file: IO[bytes], bar: FileProgress
 ) -> None:
     """The kept rows of each group of rows."""
-    parquet = library("pyarrow.parquet", "writing Parquet", "text")
+    parquet = library("pyarrow.parquet", "writing Parquet")
     with ExitStack() as stack:
         writer = None
         for input, kept in selections:
@@ -262,7 +262,7 @@ def _write_groups(
 
 def _chosen(rows: Any, kept: Array) -> Any:
     """The rows of a table that are kept."""
-    pa = library("pyarrow", "writing Parquet", "text")
+    pa = library("pyarrow", "writing Parquet")
     mask = pa.array(kept)
 
     def chosen(column: Any) -> Any:
@@ -277,7 +277,7 @@ def _chosen(rows: Any, kept: Array) -> Any:
 
 def _without_views(type: Any) -> Any:
     """A type with strings in place of views of strings."""
-    pa = library("pyarrow", "writing Parquet", "text")
+    pa = library("pyarrow", "writing Parquet")
     types = pa.types
 
     def inner(field: Any) -> Any:

@@ -251,22 +251,19 @@ def _from_zero(block: Block, kernel: GramKernel) -> Block:
 
 
 def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
-    if sp.issparse(X):
-        rows = _row_reader.open_matrix(X, nonnegative)
-        if rows.n_columns == 0:
-            raise ValueError(f"{name} must have at least one column, got none")
-        return rows
-    X = _sklearn.check_array(
-        X,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,  # RowReader does, and names the row
-        ensure_min_samples=0,
-        input_name=name,
-    )
-    if sp.issparse(X):  # data frames of sparse columns become that
-        return _row_reader.open_matrix(X, nonnegative)
-    return RowReader(X, nonnegative)
+    if not sp.issparse(X):
+        X = _sklearn.check_array(
+            X,
+            accept_sparse="csr",  # data frames of sparse columns become CSR
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,  # RowReader does, and names the row
+            ensure_min_samples=0,
+            input_name=name,
+        )
+    rows = _row_reader.open_matrix(X, nonnegative)
+    if rows.n_columns == 0:
+        raise ValueError(f"{name} must have at least one column, got none")
+    return rows
 
 
 def _cut(rows: RowReader, max_entries: int, max_rows: int) -> list[tuple[int, int]]:

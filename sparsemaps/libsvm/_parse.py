@@ -110,8 +110,7 @@ _ZERO = re.compile(rb"^[^#\n]*?(?<!\S)([+-]?0+:[^\s#]*)", re.MULTILINE)
 def _zero_error(text: bytes) -> BadLine:
     """The error for an index 0 where indices count from 1."""
     match = _ZERO.search(text)
-    if match is None:  # the parser has read one
-        raise RuntimeError("an index 0 was read, but is not in the text")
+    assert match is not None  # as the parser has read one
     expected = f"indices count from 1 unless {setting('zero_based', True)}"
     return _error(text, match.start(1), match[1], expected)
 

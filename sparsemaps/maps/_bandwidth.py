@@ -45,10 +45,10 @@ def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
     return float(1.0 / unit) if unit > 0 else 1.0
 
 
-def _variance(rows: RowReader, step: int = 1024) -> float:
+def _variance(rows: RowReader) -> float:
     """Variance of all values of a matrix, zeros included. The parts that are summed never vary."""
     total = squares = 0.0
-    for start, stop in _blocks.ranges(0, rows.n_rows, step):
+    for start, stop in _blocks.ranges(0, rows.n_rows, 1024):
         block = rows.block(start, stop)
         values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
         total += values.sum()

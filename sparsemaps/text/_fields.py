@@ -191,5 +191,5 @@ def lengths_of(texts: Any) -> Array:
     """The numbers of characters of strings, in a list or in Arrow's array."""
     if isinstance(texts, list):
         return np.fromiter(map(len, texts), np.int64, len(texts))
-    pc = library("pyarrow.compute", "reading Parquet", "text")
+    pc = library("pyarrow.compute", "reading Parquet")
     return np.asarray(pc.utf8_length(texts), np.int64)

@@ -16,6 +16,7 @@ from sparsemaps._tools._typing import Array
 
 PIECE_CHARACTERS = 2**20
 OVERLAP_CHARACTERS = 2**12
+"""The least number of characters that a piece shares with the next."""
 
 # A single blank between two tokens: a cut there changes no token, no lowered letter and no run of
 # blanks. Stripping accents and normal forms turn some characters into blanks. So such texts are cut
@@ -36,21 +37,13 @@ class PiecewiseVectorizer:
     """A `_loops.text.Vectorizer` that takes texts of more than two pieces a piece at a time.
 
     `make` makes a Vectorizer, and takes other parameters by keyword. `longest` is the number of
-    tokens of the longest n-gram. `plain` cuts between letters and digits of ASCII only. A piece has
-    `n_characters`, of which it shares at least `n_shared` with the next.
+    tokens of the longest n-gram. `plain` cuts between letters and digits of ASCII only.
     """
 
-    def __init__(
-        self,
-        make: Callable[..., Any],
-        longest: int,
-        plain: bool,
-        n_characters: int = PIECE_CHARACTERS,
-        n_shared: int = OVERLAP_CHARACTERS,
-    ) -> None:
+    def __init__(self, make: Callable[..., Any], longest: int, plain: bool) -> None:
         self._make, self._rows, self._longest = make, make(), longest
         self._blank = _PLAIN_BLANK if plain else _BLANK
-        self._n_characters, self._n_shared = n_characters, n_shared
+        self._n_characters, self._n_shared = PIECE_CHARACTERS, OVERLAP_CHARACTERS
         self.has_sets = self._rows.has_sets
 
     def rows(self, first: int, texts: Any) -> tuple[Array, Array, Array, int]:
@@ -116,7 +109,7 @@ class PiecewiseVectorizer:
                 n_waiting = sum(len(piece.columns) for piece in waiting)
                 if counted is None or n_waiting > len(counted.columns):
                     counted, waiting = _sum([counted, *waiting] if counted else waiting), []
-        except (UnicodeError, ValueError):
+        except ValueError:
             return None
         return _sum([counted, *waiting]) if counted and waiting else counted
 

@@ -26,7 +26,7 @@ def of_parquet(
     path: Any, fields: Fields, batch_bytes: int, file_name: str = "", sets_aside: bool = False
 ) -> Iterator[Records]:
     """Batches of a Parquet file; without the bad rows, if these are set aside."""
-    parquet = library("pyarrow.parquet", "reading Parquet", "text")
+    parquet = library("pyarrow.parquet", "reading Parquet")
     is_path = isinstance(path, (str, os.PathLike))
     name = file_name.removesuffix(": ") or (os.fspath(path) if is_path else "a file object")
     with _text_input.array_errors_naming(name):
@@ -77,7 +77,7 @@ def _content_bytes(metadata: Any) -> int:
 
 def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
     """The columns to read. It is an error if one is missing or of another type."""
-    types = library("pyarrow", "reading Parquet", "text").types
+    types = library("pyarrow", "reading Parquet").types
     fields_of_all = fields.text, fields.label, fields.id, fields.key
     wanted = list(dict.fromkeys(name for name in fields_of_all if name is not None))
     for column in wanted:
@@ -112,7 +112,7 @@ def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
         batch.ids = _scalars(rows.column(fields.id), fields.check_id)
     if fields.key is not None:
         batch.keys = _scalars(rows.column(fields.key), fields.check_key)
-    pc = library("pyarrow.compute", "reading Parquet", "text")
+    pc = library("pyarrow.compute", "reading Parquet")
     ends = np.cumsum(np.asarray(pc.binary_length(texts)) + RECORD_BYTES)
     start = 0
     while start < len(texts):
@@ -154,7 +154,7 @@ def _without(rows: Any, bad: list[tuple[int, str]], fields: Fields) -> Records:
 
 def _strings(column: Any, name: str) -> Any:
     """A column as Arrow's strings. It is an error if one is null or not UTF-8."""
-    pa = library("pyarrow", "reading Parquet", "text")
+    pa = library("pyarrow", "reading Parquet")
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         column = column.cast(pa.large_string())
     if column.null_count:
