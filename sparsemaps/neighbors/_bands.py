@@ -1,7 +1,6 @@
 """Bands of codes: their number, their length, and the recall of hashing by them."""
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -65,13 +64,16 @@ def choose_bands(
 ) -> Bands | None:
     """The cheapest bands of this recall for pairs of which `n_agreeing` codes agree; None where
     comparing all pairs costs less."""
-    sets = [codes] if other is None else [codes, other]
-
-    def read_samples() -> tuple[PackedCodes, PackedCodes]:
-        one, two = sets[0], sets[-1]
-        return one[sample(len(one))[0]], two[sample(len(two))[1]]
-
-    return choose_bands_by([len(rows) for rows in sets], read_samples, n_agreeing, recall)
+    others = codes if other is None else other
+    n_rows = len(codes) + (0 if other is None else len(other))
+    n_pairs = math.comb(n_rows, 2) if other is None else len(codes) * len(other)
+    if recall >= 1 or n_agreeing == 0 or n_pairs == 0:
+        return None
+    rates = rates_of(codes[sample(len(codes))[0]], others[sample(len(others))[1]])
+    is_copied = n_rows * codes.shape[1] > LARGEST_IN_PLACE
+    return cheapest_bands(
+        n_rows, n_pairs, codes.bits, codes.n_hashes, n_agreeing, recall, rates, is_copied
+    )
 
 
 def usual_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | None:
@@ -92,25 +94,6 @@ def _usual_bands(bits: int, n_hashes: int, n_agreeing: int, recall: float) -> Ba
     rates[0] += _USUAL_SIMILARITY * (1 - chance)
     n_pairs = math.comb(_USUAL_ROWS, 2)
     return cheapest_bands(_USUAL_ROWS, n_pairs, bits, n_hashes, n_agreeing, recall, rates)
-
-
-def choose_bands_by(
-    n_rows: list[int],
-    read_samples: Callable[[], tuple[PackedCodes, PackedCodes]],
-    n_agreeing: int,
-    recall: float,
-) -> Bands | None:
-    """As `choose_bands`, for one or two sets of so many rows. Samples of the first and of the last
-    set are read if they are needed."""
-    n_pairs = math.comb(n_rows[0], 2) if len(n_rows) == 1 else n_rows[0] * n_rows[1]
-    if recall >= 1 or n_agreeing == 0 or n_pairs == 0:
-        return None
-    one, two = read_samples()
-    is_copied = sum(n_rows) * one.shape[1] > LARGEST_IN_PLACE
-    return cheapest_bands(
-        sum(n_rows), n_pairs, one.bits, one.n_hashes, n_agreeing, recall, rates_of(one, two),
-        is_copied,
-    )  # fmt: skip
 
 
 def cheapest_bands(

@@ -128,10 +128,10 @@ def contained(
     if other is not None:
         others = _with_sizes("other", other)
         refuse_different("codes and other", searched, others)
+    second = searched if others is None else others
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
-    _check_error(searched, searched if others is None else others, threshold)
-    second = searched if others is None else others
+    _check_error(searched, second, threshold)
 
     def estimates(i: Array, j: Array) -> tuple[Array, Array]:
         differing = _hashing.count_differing(searched, second, i, j)
@@ -250,8 +250,7 @@ def _search_classes(
         )  # fmt: skip
         return np.stack([first[i], second[j]])
 
-    most = max(0, len(codes) - 1), max(0, len(searched) - 1)
-    kind = ArrayKind(np.int64, (2, None), most)
+    kind = ArrayKind(np.int64, (2, None), (len(codes) - 1, len(searched) - 1))
     found = how.stages.run("classes", kind, find, steps, None)
     i, j = np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)
     return i, j

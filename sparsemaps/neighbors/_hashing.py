@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsemaps._loops import codes as _kernel
-from sparsemaps._tools import _threads
+from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._checks import check_int
 from sparsemaps._tools._distinct import distinct
@@ -32,9 +32,6 @@ NewArray = Callable[[int, type], Array]
 
 _BYTES = 2**18
 """Bytes of bits whose numbers are found at a time."""
-
-_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
-"""The number of bits that are 1, of each byte."""
 
 MAX_BYTES = 2**30
 """Default for the memory of the keys of rows that are sorted at a time."""
@@ -186,11 +183,11 @@ def near_by_band(
     max_differing: int,
     bands: Bands,
     how: Limits,
+    new_array: NewArray,
 ) -> Array:
-    """A bit for each row of `given` and then of `codes`: 1 of those that may be near another row.
-    These are the rows of a pair that shares a bucket and of which at most `max_differing` codes
-    differ, and all rows of buckets of more than `max_bucket` rows. Pairs of two given rows do not
-    count."""
+    """The rows of `given` and then of `codes`, ascending, that may be near another row. These are
+    the rows of a pair that shares a bucket and of which at most `max_differing` codes differ, and
+    all rows of buckets of more than `max_bucket` rows. Pairs of two given rows do not count."""
     n_given = 0 if given is None else len(given)
     n_rows = n_given + len(codes)
     near, met = np.zeros((2, n_rows // 8 + 1), np.uint8)
@@ -201,25 +198,23 @@ def near_by_band(
         before = met.copy()
         marks = hashed.marked(keys, bit, n_bits, max_differing, n_given, before.copy())
         np.bitwise_or(met, marks, out=met)  # the next steps leave out what is met
-        return rows_of_bits(marks & ~before)
+        return _rows_of_bits(marks & ~before)
 
     kind = ArrayKind(np.int64, (None,), max(0, n_rows - 1))
     for rows in hashed.by_band("near", kind, find, bands):
         np.bitwise_or.at(near, rows >> 3, (1 << (rows & 7)).astype(np.uint8))
-    return near
+    return _rows_of_bits(near, new_array)
 
 
-def rows_of_bits(bits: Array, new_array: NewArray = np.empty) -> Array:
+def _rows_of_bits(bits: Array, new_array: NewArray = np.empty) -> Array:
     """The numbers of the bits that are 1, ascending; the first bit of a byte is its lowest."""
-    counts = [
-        int(_ONES[bits[start : start + _BYTES]].sum()) for start in range(0, len(bits), _BYTES)
-    ]
-    rows, first = new_array(sum(counts), np.int64), 0
-    for part, n in enumerate(counts):
-        some = bits[part * _BYTES : (part + 1) * _BYTES]
-        found = np.flatnonzero(np.unpackbits(some, bitorder="little"))
-        rows[first : first + n] = found + 8 * part * _BYTES
-        first += n
+    blocks = _blocks.ranges(0, len(bits), _BYTES)
+    n = sum(int.from_bytes(bits[start:stop].data).bit_count() for start, stop in blocks)
+    rows, first = new_array(n, np.int64), 0
+    for start, stop in blocks:
+        found = np.flatnonzero(np.unpackbits(bits[start:stop], bitorder="little")) + 8 * start
+        rows[first : first + len(found)] = found
+        first += len(found)
     return rows
 
 

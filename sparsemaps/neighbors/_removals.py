@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._loops import codes as _kernel
-from sparsemaps._tools import _checks
+from sparsemaps._tools import _blocks, _checks
 from sparsemaps._tools._typing import Array, Floats, Rows
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes, with_rows
@@ -164,12 +164,10 @@ def by_estimate(
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
     rows = _BothSets(codes, earlier)
-    table = None if codes.law.needs_parts else codes.kernel(np.arange(codes.n_hashes + 1))
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
-        if table is not None:
-            of_pairs: Array = table[codes.n_hashes - differing]
-            return of_pairs
+        if not codes.law.needs_parts:
+            return _search.estimates(codes, codes, i, j, differing)
         places = np.arange(len(i))
         return _search.estimates(rows.read(i), rows.read(j), places, places, differing)
 
@@ -253,9 +251,7 @@ class _Sweep:
         self._n_given = n_given
         self._near = near
         self._bands = bands
-        self._max_bucket = how.max_bucket
-        self._n_jobs = how.n_jobs
-        self._sizes = how.sizes
+        self._how = how
         self._max_differing = source.like.n_hashes - near.least
         self._new_array = new_array
         self.witness = new_array(len(rows), np.int64)
@@ -265,26 +261,22 @@ class _Sweep:
     def run(self, n_bytes: int) -> None:
         """Decide all rows, by tables of about so many bytes."""
         places = self._new_array(len(self._rows), np.int64)
-        for start in range(0, len(places), self._sizes.answers):
-            some = places[start : start + self._sizes.answers]
-            some[:] = np.arange(start, start + len(some))
+        for start, stop in _blocks.ranges(0, len(places), self._how.sizes.answers):
+            places[start:stop] = np.arange(start, stop)
         counts = np.empty((0, 0), np.uint16)
         while len(places):
-            tables = _Tables(self._source.like, self._bands, self._max_bucket)
-            tables.make(max(self._sizes.block, min(len(places), n_bytes // tables.row_bytes)))
+            tables = _Tables(self._source.like, self._bands, self._how.max_bucket)
+            tables.make(max(self._how.sizes.block, min(len(places), n_bytes // tables.row_bytes)))
             places, counts = self._run_part(tables, places, counts)
 
     def removals(self, n_given: int, n_rows: int) -> Removals:
         """The rows that are removed, in their order; the first `n_given` have the last numbers."""
-        step = self._sizes.answers
-        parts = [
-            self.witness[start : start + step] >= 0 for start in range(0, len(self.witness), step)
-        ]
+        blocks = _blocks.ranges(0, len(self.witness), self._how.sizes.answers)
+        n = sum(int((self.witness[start:stop] >= 0).sum()) for start, stop in blocks)
         kinds = (np.int64, np.int64, np.float64)
-        n = sum(int(part.sum()) for part in parts)
         found, first = Removals(*(self._new_array(n, kind) for kind in kinds)), 0
-        for number, is_removed in enumerate(parts):
-            some = number * step + np.flatnonzero(is_removed)
+        for start, stop in blocks:
+            some = start + np.flatnonzero(self.witness[start:stop] >= 0)
             to = slice(first, first + len(some))
             witness = self._rows[self.witness[some]] - n_given
             witness[witness < 0] += n_rows
@@ -312,7 +304,7 @@ class _Sweep:
                 start += len(some)
             else:
                 start += self._settle(tables, some, block, is_open, counts[start : start + step])
-                step = min(2 * step, self._sizes.block)
+                step = min(2 * step, self._how.sizes.block)
         left = places[:n_left]
         return left, self._counted(tables, left, counts[:n_left])
 
@@ -324,29 +316,27 @@ class _Sweep:
             shape = len(places), self._bands.n_bands + 1
             counts = self._new_array(shape[0] * shape[1], np.uint16).reshape(shape)
             counts.fill(0)
-        for start in range(0, len(places), self._sizes.block):
-            some = slice(start, start + self._sizes.block)
+        for block in _blocks.ranges(0, len(places), self._how.sizes.block):
+            some = slice(*block)
             tables.count(self._source.read(self._rows[places[some]]), counts[some])
         return counts
 
     def _look_up(self, tables: "_Tables", places: Array, block: PackedCodes) -> Array:
         """Remove the rows that are near a row of the tables; which rows are not."""
         given = int(np.searchsorted(places, self._n_given))  # these come first
-        q, row, differing = tables.find(block[given:], self._max_differing, self._n_jobs)
-        q += given
-        self._remove(places, q, tables.places[row], differing)
+        q, row, differing = tables.find(block[given:], self._max_differing, self._how.n_jobs)
+        later, before = places[given + q], tables.places[row]
+        order, similarity = self._near_pairs(later, before, differing)
+        first = order[np.diff(later[order], prepend=-1) > 0]
+        self.witness[later[first]] = before[first]
+        self.similarity[later[first]] = similarity[first]
         return self.witness[places] < 0
 
-    def _remove(self, places: Array, q: Array, witness: Array, differing: Array) -> None:
-        """Remove the rows of pairs of a row of the block, ascending, and its place's witness, that
-        are near; the first of its witnesses is that of a row."""
-        similarity = self._near.similarity(self._rows[witness], self._rows[places[q]], differing)
-        is_near = _search.reaches(similarity, self._near.threshold)
-        q, witness, similarity = q[is_near], witness[is_near], similarity[is_near]
-        order = np.lexsort((witness, q))
-        order = order[np.diff(q[order], prepend=-1) > 0]
-        self.witness[places[q[order]]] = witness[order]
-        self.similarity[places[q[order]]] = similarity[order]
+    def _near_pairs(self, later: Array, before: Array, differing: Array) -> tuple[Array, Array]:
+        """Which pairs of two places are near, by the later place; and how similar all pairs are."""
+        similarity = self._near.similarity(self._rows[before], self._rows[later], differing)
+        order = np.flatnonzero(_search.reaches(similarity, self._near.threshold))
+        return order[np.lexsort((before[order], later[order]))], similarity
 
     def _settle(
         self, tables: "_Tables", places: Array, block: PackedCodes, is_open: Array, counts: Array
@@ -358,17 +348,13 @@ class _Sweep:
         i, j, differing = _brute.all_pairs(block[rest], None, self._max_differing, None)
         some = np.flatnonzero(rest[j] >= given)
         i, j, differing = rest[i[some]], rest[j[some]], differing[some]
-        similarity = self._near.similarity(self._rows[places[i]], self._rows[places[j]], differing)
-        is_near = _search.reaches(similarity, self._near.threshold)
-        order = np.flatnonzero(is_near)
-        order = order[np.lexsort((i[order], j[order]))]
-        pairs = np.stack([i[order], j[order]]).astype(np.uint32)
-        witness = tables.settle(block, is_open, pairs, counts, places)
-        of_pairs = pairs[1].astype(np.int64)[: np.searchsorted(pairs[1], len(witness))]
-        decided = np.flatnonzero(witness[of_pairs] == pairs[0][: len(of_pairs)])
-        q = of_pairs[decided]
-        self.witness[places[q]] = places[witness[q]]
-        self.similarity[places[q]] = similarity[order[decided]]
+        order, similarity = self._near_pairs(places[j], places[i], differing)
+        i, j = i[order], j[order]
+        witness = tables.settle(block, is_open, np.stack([i, j]).astype(np.uint32), counts, places)
+        decided = np.flatnonzero(j < len(witness))
+        decided = decided[witness[j[decided]] == i[decided]]
+        self.witness[places[j[decided]]] = places[i[decided]]
+        self.similarity[places[j[decided]]] = similarity[order[decided]]
         return len(witness)
 
 

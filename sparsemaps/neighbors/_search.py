@@ -3,7 +3,7 @@
 import bisect
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.laws._code_laws import ProductCounts
+from sparsemaps.laws._code_laws import CodeLaw, ProductCounts
 from sparsemaps.neighbors import _bands, _brute, _clusters, _hashing
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import LIMITS, Filter, Limits
@@ -150,9 +150,8 @@ def joined_rows(
     if bands is None:
         sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
         return np.flatnonzero(sampled)
-    return _hashing.rows_of_bits(
-        _hashing.near_by_band(earlier, codes, codes.n_hashes - least, bands, how), new_array
-    )
+    max_differing = codes.n_hashes - least
+    return _hashing.near_by_band(earlier, codes, max_differing, bands, how, new_array)
 
 
 def near_rows(
@@ -324,13 +323,17 @@ def estimates(
     differ."""
     n = codes.n_hashes
     if not codes.law.needs_parts:
-        table: Array = codes.kernel(np.arange(n + 1))
-        return table[n - differing]
+        return _estimates_of_counts(codes.law, n)[n - differing]
     own, place = np.unique(i, return_inverse=True)
     others, other_place = np.unique(j, return_inverse=True)
     A, B = codes[own], other[others]
     parts = (n - _hashing.count_differing(A.part(k), B.part(k), place, other_place) for k in (0, 1))
     return np.asarray(codes.kernel(ProductCounts(n - differing, *parts)))
+
+
+@lru_cache(maxsize=64)
+def _estimates_of_counts(law: CodeLaw, n_hashes: int) -> Array:
+    return law.estimate(np.arange(n_hashes + 1), n_hashes)[0]
 
 
 def reaches(similarity: Array, threshold: float) -> Array:
