@@ -325,12 +325,11 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         ValueError
             If the index has fewer rows than `n_neighbors`.
         """
-        queries = self._queries(X)
+        queries, rows = self._queries(X)
         n_rows = self.n_samples_fit_ - (X is None)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         k = _checks.check_int("n_neighbors", k, 1, max(n_rows, 1))
-        wanted = k + (X is None)
-        indices, distances = self._index_search().nearest(queries, self._rows_of(X), wanted)
+        indices, distances = self._index_search().nearest(queries, rows, k + (X is None))
         if X is None:
             indices, distances = _without_itself(indices, distances)
         return (np.maximum(distances, 0), indices) if return_distance else indices
@@ -448,14 +447,12 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         graph : csr_matrix of shape (n_queries, n_fitted)
         """
         _checks.check_choice("mode", mode, ("connectivity", "distance"))
-        queries = self._queries(X)
-        radius = self._radius(radius)
+        queries, rows = self._queries(X)
+        search, threshold = self._index_search(), 1 - self._radius(radius)
         if X is not None:
-            i, j, similarity = self._index_search().similar_to(
-                queries, self._rows_of(X), 1 - radius
-            )
+            i, j, similarity = search.similar_to(queries, rows, threshold)
         else:
-            i, j, similarity = self.similar_pairs(1 - radius)
+            i, j, similarity = search.similar_pairs(queries, rows, threshold)
             i, j = np.concatenate([i, j]), np.concatenate([j, i])
             similarity = np.concatenate([similarity, similarity])
         distances = np.maximum(1 - similarity, 0)
@@ -479,7 +476,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         similarity : ndarray of float64, shape (n_pairs,)
             The estimates; with `rerank`, the exact kernel.
         """
-        return self._index_search().similar_pairs(self._queries(None), threshold)
+        return self._index_search().similar_pairs(*self._queries(None), threshold)
 
     def recall_at(self, similarity: float) -> float:
         """The probability with which tables return a row of this similarity to a query.
@@ -614,7 +611,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return codes, rows
 
     def _encoded(self, X: MatrixLike) -> tuple[PackedCodes, Any]:
-        """The codes of rows that are to be added, and the rows themselves if they are kept."""
+        """The codes of rows, and the rows as CSR if the index keeps its rows."""
         rows = None if self._kept.state.rows is None else _sparse.own_rows(X)
         return self.map_.encode(X, packed=True), rows
 
@@ -633,13 +630,14 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     def n_features_in_(self) -> int | None:
         return self.map_.n_columns
 
-    def _queries(self, X: _Queries) -> PackedCodes:
+    def _queries(self, X: _Queries) -> tuple[PackedCodes, Any]:
+        """As `_encoded`; None takes the rows of the index."""
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
-        if X is None:
-            return self.codes_
-        queries: PackedCodes = self.map_.encode(X, packed=True)
-        return queries
+        if X is not None:
+            return self._encoded(X)
+        rows = self._kept.state.rows
+        return self.codes_, None if rows is None else rows.stacked()
 
     def _radius(self, radius: float | None) -> float:
         radius = self.radius if radius is None else radius
@@ -655,12 +653,6 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return IndexSearch(
             self.map_, self._kept, self.algorithm == "lsh", recall, self.rerank, least, self.n_jobs
         )
-
-    def _rows_of(self, X: _Queries) -> Any:
-        """The queries as CSR, if the rows are kept."""
-        if self._kept.state.rows is None:
-            return None
-        return self._index_search().all_rows() if X is None else _sparse.own_rows(X)
 
 
 def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ added, in buffers that are doubled when they are full.
 
 import secrets
 import threading
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -215,12 +216,9 @@ class IndexRows:
     def remove(self, numbers: Array) -> None:
         """Take rows out of all answers."""
         with self.lock:
-            first = 0
-            for block in self.state.blocks:
-                some = numbers[(numbers >= first) & (numbers < first + block.n_rows)] - first
+            for block, some in _by_block(self.state, numbers):
                 self._n_removed += int(np.count_nonzero(block.sampled[some]))
                 block.sampled[some] = False
-                first += block.n_rows
             if 2 * self._n_removed > self.state.n_rows and self.state.bands is not None:
                 self._make_tables(self.state.target, self.state.bands)
 
@@ -232,19 +230,16 @@ class IndexRows:
             return state, tail
         if not tail.grows:
             others = tuple(block for block in state.blocks if block.n_rows)
-            none = None if tail.sizes is None else tail.sizes[:0]
-            tail = KeptBlock(tail.array[:0], tail.sampled[:0], none, 0, None, True)
-        n_tail = tail.n_rows
+        n_tail = tail.n_rows if tail.grows else 0
         capacity = max(_SMALLEST, 2 * n_tail, n_tail + n)
-        array = np.empty((capacity, self.like.shape[1]), np.uint8)
-        sampled = np.zeros(capacity, bool)
-        array[:n_tail] = tail.array[:n_tail]
-        sampled[:n_tail] = tail.sampled[:n_tail]
-        sizes = None
-        if tail.sizes is not None:
-            sizes = np.zeros(capacity, np.uint32)
-            sizes[:n_tail] = tail.sizes[:n_tail]
-        tail = KeptBlock(array, sampled, sizes, n_tail, None, True)
+
+        def copied(array: Array) -> Array:
+            room = np.zeros((capacity, *array.shape[1:]), array.dtype)
+            room[:n_tail] = array[:n_tail]
+            return room
+
+        sizes = None if tail.sizes is None else copied(tail.sizes)
+        tail = KeptBlock(copied(tail.array), copied(tail.sampled), sizes, n_tail, None, True)
         if state.bands is not None:
             tail = self._made(tail, state.bands)
         return state._replace(blocks=(*others, tail)), tail
@@ -315,12 +310,7 @@ class IndexRows:
 
     def gathered(self, state: State, numbers: Array) -> PackedCodes:
         """The codes of rows, whose numbers ascend. Removed rows count as others."""
-        parts, first = [], 0
-        for block in state.blocks:
-            some = numbers[(numbers >= first) & (numbers < first + block.n_rows)] - first
-            parts.append(block.array[some])
-            first += block.n_rows
-        array = np.concatenate(parts)
+        array = np.concatenate([block.array[some] for block, some in _by_block(state, numbers)])
         return with_rows(self.like, array, np.ones(len(array), bool))
 
     def _make_tables(self, target: Target | None, bands: Bands) -> None:
@@ -381,6 +371,14 @@ class IndexRows:
         """The state that is searched, and the k nearest of its rows."""
         state = self.state
         return state, *_brute.nearest(queries, self.codes(state), k, n_jobs)
+
+
+def _by_block(state: State, numbers: Array) -> Iterator[tuple[KeptBlock, Array]]:
+    """Each block, and which of its rows have one of the numbers."""
+    first = 0
+    for block in state.blocks:
+        yield block, numbers[(numbers >= first) & (numbers < first + block.n_rows)] - first
+        first += block.n_rows
 
 
 def _set_sizes(block: KeptBlock, first: int, sizes: Array | None) -> None:

@@ -50,15 +50,19 @@ class IndexSearch(NamedTuple):
         target = self.target(_search.check_share("threshold", threshold))
         state, i, j, differing = self.kept.similar(queries, target, self.n_jobs, inserts)
         if state.rows is not None:
-            return self._exactly(i, j, rows, state.rows, threshold)
-        return _at_least(threshold, i, j, self._estimates(queries, state, i, j, differing))
+            similarity = exact_pairs(self.map, rows, state.rows, i, j)
+        else:
+            similarity = self._estimates(queries, state, i, j, differing)
+        kept = _search.reaches(similarity, threshold)
+        return i[kept], j[kept], similarity[kept]
 
-    def similar_pairs(self, codes: PackedCodes, threshold: float) -> tuple[Array, Array, Array]:
+    def similar_pairs(
+        self, codes: PackedCodes, rows: Any, threshold: float
+    ) -> tuple[Array, Array, Array]:
         """Pairs of rows of the index whose similarity is at least `threshold`."""
         limits = Limits(n_jobs=self.n_jobs)
         if not self.rerank:
             return _search.similar(codes, None, threshold, self.recall, limits)
-        rows = self.all_rows()
         kernel = ExactKernel(self.map, rows, rows)
         i, j = _search.decided(
             codes, None, *_search.for_candidates(codes, threshold, self.recall),
@@ -88,17 +92,6 @@ class IndexSearch(NamedTuple):
             return float(shares.sum())
         recalls = [_bands.recall_of(bands, n_hashes, int(count)) for count in counts]
         return float(shares @ recalls)
-
-    def all_rows(self) -> Any:
-        """The rows of the index as CSR; None where they are not kept."""
-        rows = self.kept.state.rows
-        return None if rows is None else rows.stacked()
-
-    def _exactly(
-        self, i: Array, j: Array, X: Any, Y: Any, threshold: float
-    ) -> tuple[Array, Array, Array]:
-        """The pairs whose exact kernel is at least `threshold`."""
-        return _at_least(threshold, i, j, exact_pairs(self.map, X, Y, i, j))
 
     def _estimates(
         self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
@@ -172,13 +165,6 @@ class IndexSearch(NamedTuple):
                 break
             left, n = np.concatenate(incomplete), 4 * n
         return indices, distances
-
-
-def _at_least(
-    threshold: float, i: Array, j: Array, similarity: Array
-) -> tuple[Array, Array, Array]:
-    kept = _search.reaches(similarity, threshold)
-    return i[kept], j[kept], similarity[kept]
 
 
 def _by_distance(indices: Array, distances: Array, k: int) -> tuple[Array, Array]:
