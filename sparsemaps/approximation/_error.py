@@ -129,17 +129,12 @@ def resized(random_map: Any, size: int) -> Any:
     return copy
 
 
-def as_csr(X: Any) -> Any:
-    """A sparse matrix as it is, another one as CSR."""
-    return X if sp.issparse(X) else sp.csr_array(np.asarray(X, float))
-
-
 def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
     """A copy of the map that is fitted to `X`, whose parameters hold what ``fit`` computed from the
     data; and a sample of the rows, in arrays of its own."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
     fitted.set_params(**fitted.learned_parameters)
-    csr = _sparse.sound_csr(as_csr(X))
+    csr = _sparse.sound_csr(X if sp.issparse(X) else sp.csr_array(np.asarray(X, float)))
     n_all, n_columns = csr.shape
     if n_all < 2:
         raise ValueError(f"X must have at least two rows, got {n_all}")

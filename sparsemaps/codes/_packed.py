@@ -474,18 +474,15 @@ def as_packed_pair(
     names: tuple[str, str], A: Any, B: Any, bits: int | None, n_hashes: int | None
 ) -> tuple[PackedCodes, PackedCodes]:
     """Two arguments that are compared, as `as_packed`; a plain array is of the other's map."""
-    A, B = (
-        checked(name, codes) if isinstance(codes, PackedCodes) else codes
-        for name, codes in zip(names, (A, B), strict=True)
-    )
-    if isinstance(A, PackedCodes) and isinstance(B, PackedCodes):
-        refuse_different(" and ".join(names), A, B)
-    which = 1 if isinstance(B, PackedCodes) and not isinstance(A, PackedCodes) else 0
-    known = as_packed(names[which], (A, B)[which], bits, n_hashes)
-    both = [
-        codes if isinstance(codes, PackedCodes) else check_codes(name, codes)
+    both: list[Any] = [
+        checked(name, codes) if isinstance(codes, PackedCodes) else check_codes(name, codes)
         for name, codes in zip(names, (A, B), strict=True)
     ]
+    is_packed = [isinstance(codes, PackedCodes) for codes in both]
+    if all(is_packed):
+        refuse_different(" and ".join(names), *both)
+    which = is_packed.index(True) if any(is_packed) else 0
+    known = as_packed(names[which], both[which], bits, n_hashes)
     lengths = [codes.shape[1] for codes in both]
     if lengths[0] != lengths[1]:
         raise ValueError(

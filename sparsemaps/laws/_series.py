@@ -1,5 +1,6 @@
 """Laws of sketches and features of power series of the inner product."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,26 +13,43 @@ from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs
 
 
-def _series_kernel(
-    X: Any, Y: Any, n_jobs: int | None, gamma: float, coefficients: Array | None
-) -> Array:
-    """A power series of gamma <x, y>; of exp where there are no coefficients."""
-    products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=n_jobs)
-    if coefficients is None:
-        return _portable_math.exp(gamma * products).astype(products.dtype)
-    return np.polyval(coefficients[::-1], products if gamma == 1 else gamma * products)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MaclaurinLaw(Law):
-    """The law of `RandomMaclaurin`."""
-
+class _SeriesLaw(Law):
     is_of_inner_products = True
 
     kernel: Any
     degree: int
     gamma: float
     coef0: float
+
+    @property
+    def _named(self) -> str:
+        """The kernel's name; "" for the coefficients of a series."""
+        return self.kernel if isinstance(self.kernel, str) else ""
+
+    @property
+    @abstractmethod
+    def _terms(self) -> tuple[float, Array]:
+        """The factor of inner products in a series, and its coefficients."""
+
+    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+        if self._named == "poly":
+            return kernels.polynomial_kernel(
+                X, Y, degree=self.degree, gamma=self.gamma, coef0=self.coef0, n_jobs=n_jobs
+            )
+        if self._named == "rbf":
+            return kernels.rbf_kernel(X, Y, gamma=self.gamma, n_jobs=n_jobs)
+        products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=n_jobs)
+        if self._named == "exp":
+            return _portable_math.exp(float(self.gamma) * products).astype(products.dtype)
+        factor, coefficients = self._terms
+        return np.polyval(coefficients[::-1], products if factor == 1 else factor * products)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MaclaurinLaw(_SeriesLaw):
+    """The law of `RandomMaclaurin`."""
+
     series: Array
     """a_n gamma^n for n = 0, 1, ..."""
     degrees: tuple[Array, Array]
@@ -43,14 +61,9 @@ class MaclaurinLaw(Law):
     def second_rule(self) -> str | None:
         return ONE_NUMBER_RULE if self.h01 else None
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
-        if isinstance(self.kernel, str) and self.kernel == "poly":
-            return kernels.polynomial_kernel(
-                X, Y, degree=self.degree, gamma=self.gamma, coef0=self.coef0, n_jobs=n_jobs
-            )
-        if isinstance(self.kernel, str):
-            return _series_kernel(X, Y, n_jobs, float(self.gamma), None)
-        return _series_kernel(X, Y, n_jobs, 1.0, self.series)
+    @property
+    def _terms(self) -> tuple[float, Array]:
+        return 1.0, self.series
 
     def moments(self, pairs: Pairs) -> Moments:
         product = pairs.square_x * pairs.square_y + 2 * pairs.inner**2 - 2 * pairs.overlap
@@ -62,36 +75,20 @@ class MaclaurinLaw(Law):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TensorSketchLaw(Law):
+class TensorSketchLaw(_SeriesLaw):
     """The law of `TensorSketch`, of one power or of a series."""
 
-    is_of_inner_products = True
     shares_buckets = True
 
-    kernel: Any
-    degree: int
-    gamma: float
-    coef0: float
     coefficients: Array
     """a_0, a_1, ... of a series; for "rbf", those of exp."""
 
     @property
-    def _is_poly(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "poly"
-
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
-        if self._is_poly:
-            return kernels.polynomial_kernel(
-                X, Y, degree=self.degree, gamma=self.gamma, coef0=self.coef0, n_jobs=n_jobs
-            )
-        if not isinstance(self.kernel, str):
-            return _series_kernel(X, Y, n_jobs, float(self.gamma), self.coefficients)
-        if self.kernel == "rbf":
-            return kernels.rbf_kernel(X, Y, gamma=self.gamma, n_jobs=n_jobs)
-        return _series_kernel(X, Y, n_jobs, float(self.gamma), None)
+    def _terms(self) -> tuple[float, Array]:
+        return float(self.gamma), self.coefficients
 
     def moments(self, pairs: Pairs) -> Moments:
-        if not self._is_poly:
+        if self._named != "poly":
             gamma, factor = self._scales(pairs)
             unit = unit_variance(self.coefficients, gamma, pairs) * factor**2
             return Moments(pairs.kernel, unit, "jumps", bias=self._left_out(pairs))
@@ -113,13 +110,13 @@ class TensorSketchLaw(Law):
     def _scales(self, pairs: Pairs) -> tuple[float, Array]:
         """The factor of inner products in a series, and that of its values."""
         gamma = float(self.gamma)
-        if not (isinstance(self.kernel, str) and self.kernel == "rbf"):
+        if self._named != "rbf":
             return gamma, np.ones(1)
         return 2 * gamma, np.exp(-gamma * (pairs.square_x + pairs.square_y))
 
     def _left_out(self, pairs: Pairs) -> Array:
         """The mean error: the terms of a series above its last degree."""
-        if self._is_poly or not isinstance(self.kernel, str):
+        if self._named in ("poly", ""):
             return np.zeros_like(pairs.kernel)
         gamma, factor = self._scales(pairs)
         mean = np.polyval(self.coefficients[::-1], gamma * pairs.inner)

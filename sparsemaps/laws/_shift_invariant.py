@@ -2,7 +2,7 @@
 
 import functools
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy
@@ -47,10 +47,6 @@ class FourierLaw(Law):
         gamma = _known(self.gamma)
         if self.quantiles is not None:
             return product_kernel(X, Y, _spectrum.factor(self.quantiles, gamma), n_jobs)
-        if self.kernel == "laplacian":
-            return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
-        if self.kernel == "cauchy":
-            return kernels.cauchy_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
         if self.kernel == "matern":
             return kernels.matern_kernel(X, Y, gamma=gamma, nu=self.nu, n_jobs=n_jobs)
         if self.kernel == "folded_rbf":
@@ -62,7 +58,8 @@ class FourierLaw(Law):
                 other = other.astype(float)
             far = kernels.rbf_kernel(X, -other, gamma=gamma / 2, n_jobs=n_jobs)
             return (near + far) / 2
-        return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
+        kernel = getattr(kernels, f"{self.kernel}_kernel")
+        return np.asarray(kernel(X, Y, gamma=gamma, n_jobs=n_jobs))
 
     bits: ClassVar[int] = 1
     """Bits of a code, which is a sign."""
@@ -71,10 +68,9 @@ class FourierLaw(Law):
     def codes(self) -> BySigns | None:
         if self.kernel == "folded_rbf":
             return None
-        if self.spectrum is not None:
-            return BySigns(None)
-        known: dict[str, Literal["rbf", "laplacian"]] = {"rbf": "rbf", "laplacian": "laplacian"}
-        return BySigns(known.get(self.kernel))
+        is_known = self.spectrum is None and self.kernel in ("rbf", "laplacian")
+        kernel: Any = self.kernel if is_known else None
+        return BySigns(kernel)
 
     @property
     def uses_doubled_rows(self) -> bool:
