@@ -39,7 +39,7 @@ from sparsemaps.files._row_names import names_of_rows, read_comments, write_comm
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
 from sparsemaps.files._tasks import How, Listing, Stage, Task
 from sparsemaps.neighbors import _containment, _search
-from sparsemaps.neighbors._exact import ExactKernel
+from sparsemaps.neighbors._exact import remembered_kernel
 from sparsemaps.neighbors._hashing import Limits, Sizes
 
 RANGE_BYTES = 2**26
@@ -300,7 +300,7 @@ def exact_kernel(
         Y, other_place = rows_of(other, rows[1:], folder, how, stack)
         width = max(X.shape[1], Y.shape[1])
         X, Y = with_width(X, width), with_width(Y, width)
-    kernel = ExactKernel(own.job.map, X, Y)
+    kernel = remembered_kernel(own.job.map, X, Y)
     return lambda i, j: kernel(place[i], other_place[j])
 
 

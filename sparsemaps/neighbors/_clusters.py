@@ -61,15 +61,10 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     array([0, 1, 2, 5])
     """
     n = _checks.check_int("n", n, 0, _checks.LARGEST_INT32)
-    return numbered_components(*checked_pairs(i, j, n), n)
-
-
-def checked_pairs(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> tuple[Array, Array]:
-    """The rows of pairs as arrays. It is an error if they are not sound."""
     i, j = _check_rows("i", i, n), _check_rows("j", j, n)
     if len(i) != len(j):
         raise ValueError(f"i and j must have one length, got {len(i)} and {len(j)}")
-    return i, j
+    return numbered_components(i, j, n)
 
 
 def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
@@ -81,29 +76,12 @@ def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
     return components.numbers()
 
 
-def rows_with_parents(parents: Array) -> tuple[Array, Array]:
-    """Pairs with the same connected components: the parents of the rows that are not their own
-    parents, and these rows."""
-    rows = np.flatnonzero(parents != np.arange(len(parents)))
-    return parents[rows], rows
-
-
 class Components:
-    """The connected components of n rows, below 2^32, which pairs join. It takes 4 bytes a row.
-
-    Parameters
-    ----------
-    n : int
-        How many rows there are.
-    parents : ndarray of uint32, shape (n,), optional
-        Those of other components, from which these begin. A row's parent is the row itself if it is
-        the first of its component, or else an earlier row of the component.
-    step : int
-        How many pairs or rows one call of a kernel takes.
-    """
+    """The connected components of n rows, below 2^32, which pairs join. It takes 4 bytes a row."""
 
     def __init__(self, n: int, parents: Array | None = None, step: int = _STEP) -> None:
         self._step = step
+        # A row's parent is the row itself, or an earlier row of its component.
         self.parents = np.arange(n, dtype=np.uint32) if parents is None else parents.copy()
 
     def join(self, pairs: Array) -> Array:
@@ -140,6 +118,12 @@ class Components:
         """The first row of each row's component."""
         _kernel.find_first_rows(self.parents)
         return self.parents
+
+    def spanning_pairs(self) -> tuple[Array, Array]:
+        """Pairs with these components: of each row but the first ones, its first row and itself."""
+        first = self.first_rows()
+        rows = np.flatnonzero(first != np.arange(len(first)))
+        return first[rows], rows
 
     def numbers(self) -> Array:
         """The number of each row's component, in the order of their first rows."""

@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -31,43 +31,30 @@ _MERGED_ENTRIES = 2**20
 _REMEMBERED_BITS = 20
 """The logarithm of the number of pairs whose kernel is remembered, with 16 bytes for each."""
 
-
-class ExactKernel:
-    """The exact kernel of pairs of rows, of which the last ones are remembered: a pair that shares
-    several bands is computed once.
-
-    Parameters
-    ----------
-    map : map
-        The map whose kernel it is.
-    X, Y : CSR
-        The rows of the pairs.
-    remembered_bits : int
-        The logarithm of the number of pairs that are remembered.
-    """
-
-    def __init__(self, map: Any, X: Any, Y: Any, remembered_bits: int = _REMEMBERED_BITS) -> None:
-        self._of = map, X, Y
-        # Slots of a hash table, where 0 is none: row 0 with row 0 is computed each time.
-        self._pairs = np.zeros(2**remembered_bits, np.uint64)
-        self._values = np.zeros(2**remembered_bits)
-        self._shift = np.uint64(64 - remembered_bits)
-        self._lock = threading.Lock()
-
-    def __call__(self, i: Array, j: Array) -> Array:
-        """The kernel of pairs of row i and row j, with ascending i."""
-        pairs = i.astype(np.uint64) << np.uint64(32) | j.astype(np.uint64)
-        slots = pairs * _ODD >> self._shift
-        with self._lock:
-            values = self._values[slots]
-            new = np.flatnonzero((self._pairs[slots] != pairs) | (pairs == 0))
-            values[new] = exact_pairs(*self._of, i[new], j[new])
-            self._pairs[slots[new]], self._values[slots[new]] = pairs[new], values[new]
-            return values
-
-
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: products with it are spread over all numbers."""
+
+
+def remembered_kernel(
+    map: Any, X: Any, Y: Any, bits: int = _REMEMBERED_BITS
+) -> Callable[[Array, Array], Array]:
+    """A function of row i of `X` and row j of `Y`, with ascending i, that gives the exact kernel.
+    The last pairs are remembered: one that shares several bands is computed once."""
+    # Slots of a hash table, where 0 is none: row 0 with row 0 is computed each time.
+    known, values = np.zeros(2**bits, np.uint64), np.zeros(2**bits)
+    lock = threading.Lock()
+
+    def kernel(i: Array, j: Array) -> Array:
+        pairs = i.astype(np.uint64) << np.uint64(32) | j.astype(np.uint64)
+        slots = pairs * _ODD >> np.uint64(64 - bits)
+        with lock:
+            found: Array = values[slots]
+            new = np.flatnonzero((known[slots] != pairs) | (pairs == 0))
+            found[new] = exact_pairs(map, X, Y, i[new], j[new])
+            known[slots[new]], values[slots[new]] = pairs[new], found[new]
+            return found
+
+    return kernel
 
 
 def exact_pairs(

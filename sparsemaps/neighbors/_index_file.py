@@ -4,6 +4,7 @@ It is a file of packed codes (`sparsemaps.codes._file`) with further arrays and 
 that keeps its rows has these in a second file, ``path + ".rows.npz"``.
 """
 
+import contextlib
 import os
 import secrets
 from typing import Any, NamedTuple
@@ -12,7 +13,6 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _checks, _output_files, _text_input
-from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _file
 from sparsemaps.codes._packed import PackedCodes, open_file, save_blocks
 from sparsemaps.maps import _config
@@ -39,18 +39,20 @@ def save(path: str, kept: IndexRows, parameters: dict[str, Any], before: SavedAs
     with kept.lock:
         _refuse_overwriting(path, before)
         number = secrets.token_hex(8)
-        description = {
+        description: dict[str, Any] = {
             "index": {name: parameters[name] for name in _PARAMETERS},
             "index_version": _VERSION,
             "saved": number,
         }
-        rows = kept.state.rows
-        if rows is None:
-            _write(path, kept, description)
-        else:
-            with _output_files.atomic_output(path + ROWS) as file:
-                sp.save_npz(file, rows.stacked(), compressed=False)
-                _write(path, kept, description)  # the rows appear after the codes
+        state, tables, further = kept.state, kept.tables(), {}
+        if tables is not None and state.bands is not None and state.target is not None:
+            further = {"heads": tables.heads, "links": tables.links[: state.n_rows]}
+            description["bands"] = [*state.bands, *state.target, kept.hash_key]
+        with contextlib.ExitStack() as stack:
+            if state.rows is not None:  # the rows appear after the codes
+                file = stack.enter_context(_output_files.atomic_output(path + ROWS))
+                sp.save_npz(file, state.rows.stacked(), compressed=False)
+            save_blocks(path, kept.codes(state), description, further)
     return SavedAs(os.path.realpath(path), number)
 
 
@@ -62,16 +64,6 @@ def _refuse_overwriting(path: str, before: SavedAs) -> None:
         raise ValueError(
             f"{path} has another index than the one that was opened: save under another name"
         )
-
-
-def _write(path: str, kept: IndexRows, description: dict[str, Any]) -> None:
-    """Write the codes and tables."""
-    state, tables = kept.state, kept.tables()
-    further: dict[str, Array] = {}
-    if tables is not None and state.bands is not None and state.target is not None:
-        further = {"heads": tables.heads, "links": tables.links[: state.n_rows]}
-        description = {**description, "bands": [*state.bands, *state.target, kept.hash_key]}
-    save_blocks(path, kept.codes(state), description, further)
 
 
 def load(path: str, make: Any, mmap_mode: Any) -> Any:

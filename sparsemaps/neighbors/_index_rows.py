@@ -365,13 +365,6 @@ class IndexRows:
             found = found.take(np.argsort(found[0], kind="stable"), axis=1)
         return state, *found
 
-    def nearest(
-        self, queries: PackedCodes, k: int, n_jobs: int | None
-    ) -> tuple[State, Array, Array]:
-        """The state that is searched, and the k nearest of its rows."""
-        state = self.state
-        return state, *_brute.nearest(queries, self.codes(state), k, n_jobs)
-
 
 def _by_block(state: State, numbers: Array) -> Iterator[tuple[KeptBlock, Array]]:
     """Each block, and which of its rows have one of the numbers."""

@@ -7,8 +7,8 @@ import scipy
 
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.neighbors import _bands, _search
-from sparsemaps.neighbors._exact import ExactKernel, exact_pairs
+from sparsemaps.neighbors import _bands, _brute, _search
+from sparsemaps.neighbors._exact import exact_pairs, remembered_kernel
 from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.neighbors._index_rows import IndexRows, State, Target
 
@@ -63,7 +63,7 @@ class IndexSearch(NamedTuple):
         limits = Limits(n_jobs=self.n_jobs)
         if not self.rerank:
             return _search.similar(codes, None, threshold, self.recall, limits)
-        kernel = ExactKernel(self.map, rows, rows)
+        kernel = remembered_kernel(self.map, rows, rows)
         i, j = _search.decided(
             codes, None, *_search.for_candidates(codes, threshold, self.recall),
             _search.deciding(kernel, threshold), limits,
@@ -108,21 +108,22 @@ class IndexSearch(NamedTuple):
         Tables serve queries that have k rows of the least similarity; the other queries are
         compared with all rows.
         """
-        if not self.by_tables:
-            return self.kept.nearest(queries, k, self.n_jobs)
-        target = Target(_search.least_agreeing(queries, self.least_similarity), self.recall)
-        state, i, j, differing = self.kept.similar(queries, target, self.n_jobs)
-        n_similar = np.bincount(i, minlength=len(queries))
+        state, few = self.kept.state, np.arange(len(queries))
         indices = np.full((len(queries), k), -1, np.int64)
         agreements = np.zeros((len(queries), k), np.int32)
-        order = np.lexsort((j, differing, i))
-        first = np.concatenate([[0], np.cumsum(n_similar)])[:-1]
-        complete = np.flatnonzero(n_similar >= k)
-        places = order[first[complete, None] + np.arange(k)]
-        indices[complete], agreements[complete] = j[places], queries.n_hashes - differing[places]
-        few = np.flatnonzero(n_similar < k)
+        if self.by_tables:
+            target = Target(_search.least_agreeing(queries, self.least_similarity), self.recall)
+            state, i, j, differing = self.kept.similar(queries, target, self.n_jobs)
+            n_similar = np.bincount(i, minlength=len(queries))
+            order = np.lexsort((j, differing, i))
+            first = np.concatenate([[0], np.cumsum(n_similar)])[:-1]
+            rows = np.flatnonzero(n_similar >= k)
+            places = order[first[rows, None] + np.arange(k)]
+            indices[rows], agreements[rows] = j[places], queries.n_hashes - differing[places]
+            few = np.flatnonzero(n_similar < k)
         if len(few):
-            state, indices[few], agreements[few] = self.kept.nearest(queries[few], k, self.n_jobs)
+            codes = self.kept.codes(state)
+            indices[few], agreements[few] = _brute.nearest(queries[few], codes, k, self.n_jobs)
         return state, indices, agreements
 
     def _nearest_by_estimate(self, queries: PackedCodes, k: int) -> tuple[Array, Array]:

@@ -71,7 +71,7 @@ def spanning_pairs(
         )
     for pairs in found:
         components.join(pairs)
-    return _clusters.rows_with_parents(components.first_rows())
+    return components.spanning_pairs()
 
 
 def _filtered_pairs(
@@ -133,7 +133,7 @@ def joined_by(
 
     for pairs in _filtered_pairs(codes, None, max_differing, bands, how, joining):
         components.join(pairs)
-    return _clusters.rows_with_parents(components.first_rows())
+    return components.spanning_pairs()
 
 
 def joined_rows(

@@ -8,7 +8,7 @@ from _data.rows import families
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.kernels import min_max_kernel
 from sparsemaps.neighbors import _exact
-from sparsemaps.neighbors._exact import ExactKernel, exact_pairs
+from sparsemaps.neighbors._exact import exact_pairs, remembered_kernel
 
 
 def pairs_of(rng, n_rows, n_other, n):
@@ -22,7 +22,7 @@ def test_pairs_of_two_sets(bits):
     """Where few pairs are remembered, and where few are computed together."""
     X, Y = families(60), families(90)
     map = ConsistentWeightedSampling(random_state=0).fit(X)
-    kernel = ExactKernel(map, X, Y, bits)
+    kernel = remembered_kernel(map, X, Y, bits)
     K = min_max_kernel(X, Y)
     rng = np.random.default_rng(0)
     for n in (0, 1, 1000, 1000):
@@ -68,7 +68,7 @@ class Counted:
 def test_a_pair_is_computed_once():
     X = families(80)
     map = Counted()
-    kernel = ExactKernel(map, X, X)
+    kernel = remembered_kernel(map, X, X)
     i, j = np.triu_indices(80, 1)
     first, n_first = kernel(i, j), map.n_values
     again = kernel(i[::2], j[::2])
