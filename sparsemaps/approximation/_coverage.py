@@ -7,13 +7,9 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.laws._moments import Moments
 
 
+@np.errstate(over="ignore")  # an error of infinitely many deviations is never exceeded
 def coverage(moments: Moments, size: int, error: float | Array) -> Array:
     """The probability that the estimate is off by at most `error`, which is above the bias."""
-    with np.errstate(over="ignore"):  # an error of infinitely many deviations is never exceeded
-        return _coverage(moments, size, error)
-
-
-def _coverage(moments: Moments, size: int, error: float | Array) -> Array:
     if moments.distribution == "binomial":
         return _binomial_coverage(moments, size, error / moments.span)
     # As a float, since NumPy 1 makes objects of integers beyond 64 bits.

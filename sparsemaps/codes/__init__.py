@@ -38,9 +38,9 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
+from sparsemaps._tools._allowed import LARGEST_BITS
 from sparsemaps._tools._typing import Array, Counts, CsrMatrix, Floats
 from sparsemaps.codes import _packed
-from sparsemaps.codes._code_checks import LARGEST_BITS
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.laws._code_laws import ByChance, ByProduct, BySigns, ProductCounts
 from sparsemaps.libsvm import _write

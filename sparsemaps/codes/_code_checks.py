@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparsemaps._tools import _checks
-from sparsemaps._tools._allowed import LARGEST_BITS as LARGEST_BITS
-from sparsemaps._tools._allowed import LARGEST_N_HASHES as LARGEST_N_HASHES
+from sparsemaps._tools._allowed import LARGEST_BITS
 from sparsemaps._tools._typing import Array
 
 if TYPE_CHECKING:

@@ -350,6 +350,19 @@ def with_rows(
     )  # fmt: skip
 
 
+def gathered(sets: Sequence[PackedCodes], numbers: Array) -> PackedCodes:
+    """The codes of rows of several sets of one map, which are numbered one set after the other. All
+    count as rows with samples. They are read in ascending order."""
+    array = np.empty((len(numbers), sets[0].shape[1]), np.uint8)
+    order = np.argsort(numbers, kind="stable")
+    ascending, first = numbers[order], 0
+    for codes in sets:
+        start, stop = np.searchsorted(ascending, [first, first + len(codes)])
+        array[order[start:stop]] = codes.array[ascending[start:stop] - first]
+        first += len(codes)
+    return with_rows(sets[0], array, np.ones(len(array), bool))
+
+
 def checked(name: str, codes: PackedCodes) -> PackedCodes:
     """Codes of the same attributes, which anybody can set; a ValueError that begins with `name` if
     they do not fit together. Compiled code reads only codes that this has checked."""

@@ -9,11 +9,10 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import codes as _codes
 from sparsemaps._loops.codes import NUMBERS
 from sparsemaps._tools import _seeding, _sklearn
-from sparsemaps._tools._allowed import About
+from sparsemaps._tools._allowed import LARGEST_BITS, About
 from sparsemaps._tools._growing_array import rows_where
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, RandomState
-from sparsemaps.codes._code_checks import LARGEST_BITS
 from sparsemaps.laws._product_law import ProductLaw
 from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import HasCodes, SampledMap

@@ -7,11 +7,11 @@ import numpy as np
 
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _threads
+from sparsemaps._tools._allowed import LARGEST_N_HASHES
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _packed
-from sparsemaps.codes._code_checks import LARGEST_N_HASHES
 from sparsemaps.codes._packed import PackedCodes
 
 _QUERIES = 256

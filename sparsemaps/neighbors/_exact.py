@@ -2,12 +2,13 @@
 
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from sparsemaps._tools import _blocks
 from sparsemaps._tools._typing import Array
 
 _KERNEL_ROWS = 256
@@ -76,23 +77,14 @@ def exact_pairs(
         A, B = X[queries], Y[others]
         if law.is_of_sets and last - first <= _FEW_PAIRS * (len(queries) + len(others)):
             lengths = np.diff(A.indptr)[row] + np.diff(B.indptr)[column]
-            for some in _parts(lengths):
+            for start, stop in _blocks.cut_by_size(lengths, _MERGED_ENTRIES):
+                some = slice(start, stop)
                 kernel[first:last][some] = _jaccard(A[row[some]], B[column[some]])
         else:
             A, B = _on_few_columns(A, B)
             kernel[first:last] = law.exact_kernel(A, B, map.n_jobs)[row, column]
         first = last
     return kernel
-
-
-def _parts(lengths: Array) -> Iterator[slice]:
-    """Slices of items whose lengths are at most `_MERGED_ENTRIES` together, or of one item."""
-    ends, first = np.cumsum(lengths, dtype=np.int64), 0
-    while first < len(ends):
-        before = ends[first] - lengths[first]
-        last = int(np.searchsorted(ends, before + _MERGED_ENTRIES, side="right"))
-        yield slice(first, max(last, first + 1))
-        first = max(last, first + 1)
 
 
 def _jaccard(A: Any, B: Any) -> Array:

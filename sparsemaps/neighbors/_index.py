@@ -393,7 +393,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         graph = self.radius_neighbors_graph(X, radius, "distance", sort_results)
         ends = graph.indptr[1:-1]
         indices, distances = (
-            _as_objects(np.split(part, ends))
+            np.fromiter(np.split(part, ends), object)
             for part in (graph.indices.astype(np.int64), graph.data)
         )
         return (distances, indices) if return_distance else indices
@@ -662,10 +662,3 @@ def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:
     kept[kept.all(axis=1), -1] = False
     shape = len(indices), indices.shape[1] - 1
     return indices[kept].reshape(shape), distances[kept].reshape(shape)
-
-
-def _as_objects(parts: list[Array]) -> Array:
-    out = np.empty(len(parts), object)
-    for position, part in enumerate(parts):
-        out[position] = part
-    return out

@@ -9,7 +9,6 @@ added, in buffers that are doubled when they are full.
 
 import secrets
 import threading
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ import scipy.sparse as sp
 
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import PackedCodes, with_rows
+from sparsemaps.codes._packed import PackedCodes, gathered, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._tables import CALL_ROWS, KeptRows, Tables, found_pairs
@@ -216,9 +215,12 @@ class IndexRows:
     def remove(self, numbers: Array) -> None:
         """Take rows out of all answers."""
         with self.lock:
-            for block, some in _by_block(self.state, numbers):
+            first = 0
+            for block in self.state.blocks:
+                some = numbers[(numbers >= first) & (numbers < first + block.n_rows)] - first
                 self._n_removed += int(np.count_nonzero(block.sampled[some]))
                 block.sampled[some] = False
+                first += block.n_rows
             if 2 * self._n_removed > self.state.n_rows and self.state.bands is not None:
                 self._make_tables(self.state.target, self.state.bands)
 
@@ -301,17 +303,12 @@ class IndexRows:
             return None
         if self._rates[0] != n_rows:
             numbers = (np.arange(n_rows)[part] for part in _bands.sample(n_rows))
-            one, other = (self.gathered(self.state, part) for part in numbers)
+            one, other = (gathered(self.codes(self.state), part) for part in numbers)
             self._rates = n_rows, _bands.rates_of(one, other)
         codes = self.like
         return _bands.cheapest_bands(
             _LOOKUP_COST, n_rows, codes.bits, codes.n_hashes, *target, self._rates[1]
         )
-
-    def gathered(self, state: State, numbers: Array) -> PackedCodes:
-        """The codes of rows, whose numbers ascend. Removed rows count as others."""
-        array = np.concatenate([block.array[some] for block, some in _by_block(state, numbers)])
-        return with_rows(self.like, array, np.ones(len(array), bool))
 
     def _make_tables(self, target: Target | None, bands: Bands) -> None:
         blocks = tuple(self._made(block, bands) for block in self.state.blocks)
@@ -364,14 +361,6 @@ class IndexRows:
         if len(parts) > 1:
             found = found.take(np.argsort(found[0], kind="stable"), axis=1)
         return state, *found
-
-
-def _by_block(state: State, numbers: Array) -> Iterator[tuple[KeptBlock, Array]]:
-    """Each block, and which of its rows have one of the numbers."""
-    first = 0
-    for block in state.blocks:
-        yield block, numbers[(numbers >= first) & (numbers < first + block.n_rows)] - first
-        first += block.n_rows
 
 
 def _set_sizes(block: KeptBlock, first: int, sizes: Array | None) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 
 from sparsemaps._tools._typing import Array
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.codes._packed import PackedCodes, gathered
 from sparsemaps.neighbors import _bands, _brute, _search
 from sparsemaps.neighbors._exact import exact_pairs, remembered_kernel
 from sparsemaps.neighbors._hashing import Limits
@@ -100,7 +100,8 @@ class IndexSearch(NamedTuple):
         if not queries.law.needs_parts:
             return _search.estimates(queries, queries, i, j, differing)
         numbers, place = np.unique(j, return_inverse=True)
-        return _search.estimates(queries, self.kept.gathered(state, numbers), i, place, differing)
+        rows = gathered(self.kept.codes(state), numbers)
+        return _search.estimates(queries, rows, i, place, differing)
 
     def _nearest_codes(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
         """The k rows of which the most codes agree with each query: indices and agreements.

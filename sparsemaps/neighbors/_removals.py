@@ -23,7 +23,7 @@ from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _checks
 from sparsemaps._tools._typing import Array, Floats, Rows
 from sparsemaps.codes import _packed
-from sparsemaps.codes._packed import PackedCodes, with_rows
+from sparsemaps.codes._packed import PackedCodes, gathered, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import Limits, Sizes
@@ -163,13 +163,13 @@ def by_estimate(
     """Pairs whose estimate is at least the threshold."""
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
-    rows = _BothSets(codes, earlier)
+    sets = [codes] if earlier is None else [earlier, codes]
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
         if not codes.law.needs_parts:
             return _search.estimates(codes, codes, i, j, differing)
         places = np.arange(len(i))
-        return _search.estimates(rows.read(i), rows.read(j), places, places, differing)
+        return _search.estimates(gathered(sets, i), gathered(sets, j), places, places, differing)
 
     return Near(_search.least_agreeing(codes, threshold), recall, threshold, similarity)
 
@@ -193,8 +193,8 @@ def removed_rows(
         near.prepare(rows[first:] - n_given)
     if key is not None:
         rows[first:] = rows[first:][np.argsort(key[rows[first:] - n_given], kind="stable")]
-    source = _BothSets(codes, earlier)
-    sweep = _Sweep(source, rows, first, near, bands, how, new_array)
+    sets = [codes] if earlier is None else [earlier, codes]
+    sweep = _Sweep(sets, rows, first, near, bands, how, new_array)
     n_bytes = max(_LEAST_TABLE_BYTES, _TABLE_BYTES * (n_given + len(codes)))
     sweep.run(min(n_bytes, 8 * how.sizes.keys))
     found = sweep.removals(n_given, n_given + len(codes))
@@ -217,25 +217,6 @@ def _mapped(folder: Any, least: int, n: int, dtype: type) -> Array:
         return np.memmap(file, dtype, "r+", shape=(n,))
 
 
-class _BothSets:
-    """The codes of the rows of two sets, of which the earlier ones have the first numbers."""
-
-    def __init__(self, codes: PackedCodes, earlier: PackedCodes | None) -> None:
-        self.like = codes[:0]
-        self._sets = [codes] if earlier is None else [earlier, codes]
-
-    def read(self, numbers: Array) -> PackedCodes:
-        """The codes of rows with samples."""
-        array = np.empty((len(numbers), self.like.shape[1]), np.uint8)
-        order = np.argsort(numbers, kind="stable")
-        ascending, first = numbers[order], 0
-        for codes in self._sets:
-            start, stop = np.searchsorted(ascending, [first, first + len(codes)])
-            array[order[start:stop]] = codes.array[ascending[start:stop] - first]
-            first += len(codes)
-        return with_rows(self.like, array, np.ones(len(array), bool))
-
-
 class _Sweep:
     """Rows in their order, of which the first `n_given` are kept, and what is decided of them.
 
@@ -243,16 +224,16 @@ class _Sweep:
     """
 
     def __init__(
-        self, source: _BothSets, rows: Array, n_given: int, near: Near, bands: Bands | None,
+        self, sets: list[PackedCodes], rows: Array, n_given: int, near: Near, bands: Bands | None,
         how: Limits, new_array: _hashing.NewArray,
     ) -> None:  # fmt: skip
-        self._source = source
+        self._sets = sets
         self._rows = rows
         self._n_given = n_given
         self._near = near
         self._bands = bands
         self._how = how
-        self._max_differing = source.like.n_hashes - near.least
+        self._max_differing = sets[0].n_hashes - near.least
         self._new_array = new_array
         self.witness = new_array(len(rows), np.int64)
         self.witness.fill(-1)
@@ -265,7 +246,7 @@ class _Sweep:
             places[start:stop] = np.arange(start, stop)
         counts = np.empty((0, 0), np.uint16)
         while len(places):
-            tables = _Tables(self._source.like, self._bands, self._how.max_bucket)
+            tables = _Tables(self._sets[0], self._bands, self._how.max_bucket)
             tables.make(max(self._how.sizes.block, min(len(places), n_bytes // tables.row_bytes)))
             places, counts = self._run_part(tables, places, counts)
 
@@ -293,7 +274,7 @@ class _Sweep:
         n_left, start, step = 0, 0, _FIRST_BLOCK
         while start < len(places):
             some = places[start : start + step]
-            block = self._source.read(self._rows[some])
+            block = gathered(self._sets, self._rows[some])
             is_open = self._look_up(tables, some, block)
             if tables.is_full:
                 to = slice(n_left, n_left + int(is_open.sum()))
@@ -318,7 +299,7 @@ class _Sweep:
             counts.fill(0)
         for block in _blocks.ranges(0, len(places), self._how.sizes.block):
             some = slice(*block)
-            tables.count(self._source.read(self._rows[places[some]]), counts[some])
+            tables.count(gathered(self._sets, self._rows[places[some]]), counts[some])
         return counts
 
     def _look_up(self, tables: "_Tables", places: Array, block: PackedCodes) -> Array:
