@@ -272,9 +272,9 @@ cdef inline const uint8_t *codes_in(const uint64_t[::1] keys, Py_ssize_t place, 
 
 
 def verify_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
-                   const uint8_t[:, ::1] others, int64_t first_other, int bits, Py_ssize_t n_codes,
-                   Py_ssize_t bit, Py_ssize_t n_bits, uint32_t max_differing,
-                   Py_ssize_t max_bucket, Py_ssize_t max_compared, int64_t[::1] state,
+                   const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
+                   Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared,
+                   int64_t first_other, Py_ssize_t max_bucket, int64_t[::1] state,
                    uint64_t[::1] pairs):
     """The pairs of rows in one bucket that have the same `n_bits` bits from `bit` on, and of which
     at most so many codes differ; how many there are.
@@ -375,8 +375,8 @@ def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uin
 
 
 def mark_near(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
-              const uint8_t[:, ::1] others, int64_t n_given, int bits, Py_ssize_t n_codes,
-              Py_ssize_t bit, Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared,
+              const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
+              Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared, int64_t n_given,
               int64_t[::1] state, uint8_t[::1] marks):
     """Mark both rows of each pair of one bucket that has the same `n_bits` bits from `bit` on, and
     of which at most so many codes differ. Pairs of two rows below `n_given` do not count.
@@ -482,8 +482,8 @@ def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents):
 
 def join_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
                  const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
-                 Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_bucket,
-                 Py_ssize_t max_compared, int64_t[::1] state, uint32_t[::1] parents,
+                 Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared,
+                 Py_ssize_t max_bucket, int64_t[::1] state, uint32_t[::1] parents,
                  uint32_t[::1] runs, uint64_t[::1] pairs):
     """Join the components of the pairs of `verify_buckets`; the pairs whose rows were in two
     components are written, and counted.

@@ -8,7 +8,7 @@ first to the last row, since a disk takes much longer for rows in another order.
 
 import secrets
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -147,12 +147,12 @@ def pairs_by_band(
     """The pairs that share a bucket, and of which at most `max_differing` codes differ: those of
     rows that have too many copies, then those of each part of a band; a pair may come several
     times. Only pairs are kept that a filter returns; one is made for each piece of a part."""
-    hashed = _Hashed(codes, other, how)
+    hashed = _Hashed(codes, other, max_differing, how)
     if other is None:
         yield make_filter()(hashed.leave_out_copies())
 
     def find(keys: Array, bit: int, n_bits: int) -> Array:
-        return hashed.verified(keys, bit, n_bits, max_differing, make_filter())[0]
+        return hashed.verified(keys, bit, n_bits, make_filter())[0]
 
     yield from hashed.by_band("pairs", hashed.pairs, find, bands)
 
@@ -163,18 +163,14 @@ def spanning_by_band(
     """Pairs with the connected components of those of `pairs_by_band`, of each part of a band: rows
     that are joined are not compared. So there are fewer pairs than rows, and rows of which many are
     near one another take no longer than others."""
-    hashed = _Hashed(codes, None, how)
+    hashed = _Hashed(codes, None, max_differing, how)
     yield hashed.leave_out_copies()
-
-    def find(keys: Array, bit: int, n_bits: int) -> Array:
-        return hashed.spanning(keys, bit, n_bits, max_differing)
-
-    yield from hashed.by_band("spanning", hashed.pairs, find, bands)
+    yield from hashed.by_band("spanning", hashed.pairs, hashed.spanning, bands)
 
 
 def copies(codes: PackedCodes, how: Limits) -> Array:
     """Pairs of a row and the first row that has the same codes."""
-    return _Hashed(codes, None, how._replace(max_bucket=1)).leave_out_copies()
+    return _Hashed(codes, None, 0, how._replace(max_bucket=1)).leave_out_copies()
 
 
 def near_by_band(
@@ -192,15 +188,15 @@ def near_by_band(
     n_rows = n_given + len(codes)
     near, met = np.zeros((2, n_rows // 8 + 1), np.uint8)
     first, second = (codes, None) if given is None else (given, codes)
-    hashed = _Hashed(first, second, how, is_one_set=True)
+    hashed = _Hashed(first, second, max_differing, how, is_one_set=True)
 
     def find(keys: Array, bit: int, n_bits: int) -> Array:
         before = met.copy()
-        marks = hashed.marked(keys, bit, n_bits, max_differing, n_given, before.copy())
+        marks = hashed.marked(keys, bit, n_bits, n_given, before.copy())
         np.bitwise_or(met, marks, out=met)  # the next steps leave out what is met
         return _rows_of_bits(marks & ~before)
 
-    kind = ArrayKind(np.int64, (None,), max(0, n_rows - 1))
+    kind = ArrayKind(np.int64, (None,), n_rows - 1)
     for rows in hashed.by_band("near", kind, find, bands):
         np.bitwise_or.at(near, rows >> 3, (1 << (rows & 7)).astype(np.uint8))
     return _rows_of_bits(near, new_array)
@@ -231,10 +227,12 @@ class _Hashed:
         self,
         codes: PackedCodes,
         other: PackedCodes | None,
-        how: Limits = LIMITS,
+        max_differing: int,
+        how: Limits,
         is_one_set: bool = False,
     ) -> None:
         self._codes = codes
+        self._max_differing = max_differing
         self._how, self._sizes = how, how.sizes
         self._sets = [codes] if other is None else [codes, other]
         self._others = np.empty((0, codes.shape[1]), np.uint8) if other is None else other.array
@@ -324,59 +322,50 @@ class _Hashed:
         self._sets = [without(self._codes, pairs)]
         return pairs
 
-    def verified(
-        self, keys: Array, bit: int, n_bits: int, max_differing: int, keep: Filter
-    ) -> tuple[Array, int]:
-        """The pairs of rows in one bucket of which at most `max_differing` codes differ, if `keep`
-        keeps them, and the number of pairs that were compared."""
+    def verified(self, keys: Array, bit: int, n_bits: int, keep: Filter) -> tuple[Array, int]:
+        """The pairs of rows in one bucket of which few enough codes differ, as far as `keep` keeps
+        them, and the number of pairs that were compared."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         n_compared = 0
-        for run, n_before, rows in self._runs(keys):
+        for n_keys, n_before, run in self._runs(keys, bit, n_bits):
             state = np.array([0, n_before, -1, n_before, 0])
-            while state[1] < len(run):
+            while state[1] < n_keys:
                 n_pairs = _kernel.verify_buckets(
-                    run, self._copied, *rows, self._first_other, self._codes.bits,
-                    self._codes.n_hashes, bit, n_bits, max_differing, self._how.max_bucket,
-                    self._max_compared, state, space,
-                )  # fmt: skip
+                    *run, self._first_other, self._how.max_bucket, state, space
+                )
                 parts.append(keep(space[:n_pairs]).copy())
             n_compared += int(state[4])
         return np.concatenate(parts), n_compared
 
-    def spanning(self, keys: Array, bit: int, n_bits: int, max_differing: int) -> Array:
+    def spanning(self, keys: Array, bit: int, n_bits: int) -> Array:
         """Pairs with the connected components of those of `verified`."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         parents = np.arange(self._n_rows, dtype=np.uint32)
-        for run, n_before, rows in self._runs(keys):
+        for n_keys, n_before, run in self._runs(keys, bit, n_bits):
             state = np.array([0, n_before, _kernel.NEW_ROW])
-            runs = np.arange(len(run), dtype=np.uint32)
-            while state[1] < len(run):
+            runs = np.arange(n_keys, dtype=np.uint32)
+            while state[1] < n_keys:
                 n_pairs = _kernel.join_buckets(
-                    run, self._copied, *rows, self._codes.bits, self._codes.n_hashes, bit, n_bits,
-                    max_differing, self._how.max_bucket, self._max_compared, state, parents, runs,
-                    space,
-                )  # fmt: skip
+                    *run, self._how.max_bucket, state, parents, runs, space
+                )
                 parts.append(space[:n_pairs].copy())
         return np.concatenate(parts)
 
-    def marked(
-        self, keys: Array, bit: int, n_bits: int, max_differing: int, n_given: int, marks: Array
-    ) -> Array:
+    def marked(self, keys: Array, bit: int, n_bits: int, n_given: int, marks: Array) -> Array:
         """`marks`, a bit for each row, where also the rows of `near_by_band` are marked."""
         keys = keys[: _kernel.leave_marked(keys, n_given, self._how.max_bucket, marks)]
-        for run, n_before, rows in self._runs(keys):
+        for n_keys, n_before, run in self._runs(keys, bit, n_bits):
             state = np.array([0, n_before, -1])
-            while state[1] < len(run):
-                _kernel.mark_near(
-                    run, self._copied, *rows, n_given, self._codes.bits, self._codes.n_hashes,
-                    bit, n_bits, max_differing, self._max_compared, state, marks,
-                )  # fmt: skip
+            while state[1] < n_keys:
+                _kernel.mark_near(*run, n_given, state, marks)
         return marks
 
-    def _runs(self, keys: Array) -> Iterator[tuple[Array, int, tuple[Array, Array]]]:
-        """Keys whose rows are copied at a time, and the codes of rows for a kernel. The first keys,
-        whose number comes along, are rows of a bucket that goes on: those with which the other rows
-        of the run are compared."""
+    def _runs(
+        self, keys: Array, bit: int, n_bits: int
+    ) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
+        """Runs of keys whose rows are copied at a time: how many keys there are, how many of these
+        are rows of a bucket that goes on, with which the other ones are compared; and the first
+        arguments of a kernel."""
         # The memory that the keys of a piece took, without that of keys which were kept.
         n_keys, max_bucket = self._n_rows // (self._n_parts * self._n_pieces), self._how.max_bucket
         room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
@@ -389,7 +378,10 @@ class _Hashed:
             codes = self._codes.array, self._others
             if self._copied:
                 codes = _rows_of(run & _ROW, *codes, self._sizes), self._others[:0]
-            yield run, len(before), codes
+            yield len(run), len(before), (
+                run, self._copied, *codes, self._codes.bits, self._codes.n_hashes, bit, n_bits,
+                self._max_differing, self._max_compared,
+            )  # fmt: skip
             bucket = run[-1] & ~_ROW
             end = bucket | np.uint64(self._first_other or _ROW)
             first, stop = np.searchsorted(run, np.array([bucket, end]))

@@ -98,7 +98,7 @@ def test_max_bucket_counts_rows_before():
     for max_bucket in (1, 3, 20):
         state, pairs = np.array([0, 0, -1, 0, 0]), np.zeros(50, np.uint64)
         n = kernel.verify_buckets(
-            keys, False, codes, codes[:0], 0, 8, 4, 0, 32, 0, max_bucket, 1000, state, pairs
+            keys, False, codes, codes[:0], 8, 4, 0, 32, 0, 1000, 0, max_bucket, state, pairs
         )
         found = {(int(pair) >> 32, int(pair & ROW)) for pair in pairs[:n]}
         assert found == {(q, p) for p in range(10) for q in range(p) if p - q <= max_bucket}

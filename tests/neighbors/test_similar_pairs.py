@@ -149,7 +149,7 @@ def test_copies_are_counted_by_their_codes():
 def test_rows_are_numbered_by_their_bits():
     """Not by the hashes of these alone."""
     array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
-    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, Limits(1)).buckets(0, 8, 0)
+    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, Limits(1)).buckets(0, 8, 0)
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     assert np.array_equal(np.unique(numbers), np.arange(len(np.unique(array[:, 0]))))
     assert len(np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T) == len(np.unique(numbers))
@@ -167,7 +167,7 @@ def test_large_buckets_are_of_equal_bits(monkeypatch):
 
     monkeypatch.setattr(_kernel, "band_keys", weak)
     array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
-    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, Limits(1)).buckets(0, 8, 0)
+    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, Limits(1)).buckets(0, 8, 0)
     assert len(keys) == 300
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     by_number = np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T
@@ -184,7 +184,7 @@ def test_pairs_have_the_bits_of_the_band():
         assert state[0] == 2
         state[:] = 0, 0, -1, 0, 0
         found = _kernel.verify_buckets(
-            keys, True, A, A[:0], 0, 8, 4, 16 * band, 16, 1, 2, 100, state, pairs
+            keys, True, A, A[:0], 8, 4, 16 * band, 16, 1, 100, 0, 2, state, pairs
         )
         assert found == n_found
 
@@ -240,10 +240,10 @@ def test_the_answer_does_not_depend_on_the_key():
 
 def n_compared(codes, other, bands, max_bucket):
     """How many pairs are compared in all bands."""
-    hashed = _hashing._Hashed(codes, other, Limits(max_bucket))
+    hashed = _hashing._Hashed(codes, other, 0, Limits(max_bucket))
     n_bits = bands.length * codes.bits
     places = [(band * n_bits, n_bits) for band in range(bands.n_bands)]
-    return sum(hashed.verified(hashed.buckets(*place, 0), *place, 0, all_of)[1] for place in places)
+    return sum(hashed.verified(hashed.buckets(*place, 0), *place, all_of)[1] for place in places)
 
 
 @pytest.mark.parametrize("max_bucket", [1, 10])
