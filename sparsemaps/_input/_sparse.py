@@ -133,10 +133,6 @@ def _csr_of_bsr(X: Any, name: str, shape: tuple[int, int]) -> Any:
     return sp.bsr_array((_convertible(values), indices, indptr), shape=shape).tocsr()
 
 
-def _csr_of_coo(X: Any, name: str, shape: tuple[int, int]) -> Any:
-    return _of_entries("COO", np.asarray(X.data), X.coords, name, shape)
-
-
 def _csr_of_dia(X: Any, name: str, shape: tuple[int, int]) -> Any:
     values, offsets = np.asarray(X.data), _index_array(X.offsets, f"{name}.offsets").copy()
     if values.ndim != 2 or len(offsets) != len(values):
@@ -189,10 +185,10 @@ def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[i
 
 
 _TO_CSR: dict[str, Callable[[Any, str, tuple[int, int]], Any]] = {
-    "csr": lambda X, name, shape: X,
+    "csr": lambda X, *of: X,
     "csc": _csr_of_csc,
     "bsr": _csr_of_bsr,
-    "coo": _csr_of_coo,
+    "coo": lambda X, *of: _of_entries("COO", np.asarray(X.data), X.coords, *of),
     "dia": _csr_of_dia,
     "lil": _csr_of_lil,
     "dok": _csr_of_dok,

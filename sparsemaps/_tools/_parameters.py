@@ -17,11 +17,7 @@ class ParameterError(ValueError):
         return f"{self.name} must be {self.rule}, got {self.value}"
 
 
-def _as_argument(name: str, value: Any) -> str:
-    return f"{name}={value!r}"
-
-
-_wording: Callable[[str, Any], str | None] = _as_argument
+_wording: Callable[[str, Any], str | None] = "{}={!r}".format
 
 
 def setting(name: str, value: Any) -> str | None:

@@ -12,13 +12,8 @@ from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import TextEncoder
 
 
-class HasCodes:
-    """The methods of maps whose draw is a `CodesDraw`."""
-
-    draw: Any
-    _work: Any
-    to_config: Any
-    n_jobs: int | None
+class HasCodes(SparseMap[Output]):
+    """A map whose draw is a `CodesDraw`."""
 
     @overload
     def encode(self, X: MatrixLike, *, packed: Literal[False] = False) -> Bytes: ...
@@ -134,7 +129,7 @@ class HasCodes:
         return codes
 
 
-class SampledMap(SparseMap[Output], HasCodes):
+class SampledMap(HasCodes[Output]):
     """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
     rows' codes agree is the kernel."""
 

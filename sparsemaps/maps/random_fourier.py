@@ -15,7 +15,6 @@ from sparsemaps.laws._shift_invariant import FourierLaw
 from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import HasCodes
-from sparsemaps.maps._sparse_map import SparseMap
 
 _KERNELS: dict[str, tuple[int, _bandwidth.Of]] = {
     "rbf": (_kernel.NORMAL, "squared"),
@@ -27,7 +26,7 @@ _KERNELS: dict[str, tuple[int, _bandwidth.Of]] = {
 """The distribution of the random vectors, and the distance that gamma multiplies."""
 
 
-class RandomFourier(SparseMap[Array], HasCodes):
+class RandomFourier(HasCodes[Array]):
     r"""Random Fourier features of each row: kernels of the difference of two rows, on average.
 
     A kernel :math:`k(x - y)` is the mean of :math:`\cos \langle \omega, x - y \rangle` over vectors

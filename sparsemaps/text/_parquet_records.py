@@ -33,8 +33,10 @@ def of_parquet(
         file = parquet.ParquetFile(path, buffer_size=2**20)
     with file:
         wanted = _check_columns(file.schema_arrow, fields, name)
-        n_all = max(file.metadata.num_rows, 1)
-        a_row = _content_bytes(file.metadata) // n_all + RECORD_BYTES
+        about = file.metadata
+        n_all = max(about.num_rows, 1)
+        n_bytes = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        a_row = n_bytes // n_all + RECORD_BYTES
         batches = file.iter_batches(
             max(1, min(batch_bytes // a_row, _MOST_ROWS)),
             columns=None if fields.records else wanted,
@@ -68,11 +70,6 @@ class _BadRow(ValueError):
     def __init__(self, row: int, message: str) -> None:
         super().__init__(message)
         self.row = row
-
-
-def _content_bytes(metadata: Any) -> int:
-    """The number of bytes of the columns of a file, decompressed."""
-    return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
 
 
 def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
