@@ -252,6 +252,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
         return {"maps": list(zip(names, fitted, strict=True))}
 
     encode = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode)
+    encode_texts = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode_texts)
     numbers = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.numbers)
 
     def _law(self) -> ProductLaw:

@@ -201,8 +201,8 @@ class RandomFourier(HasCodes[Array]):
         )
 
     encode = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode)
-
     encode_texts = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode_texts)
+    numbers = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.numbers)
 
 
 class FourierDraw(CodesDraw, of=RandomFourier):
