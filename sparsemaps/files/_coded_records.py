@@ -3,10 +3,10 @@
 import os
 import re
 import secrets
-import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
+from fileinput import FileInput
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -134,8 +134,7 @@ class Earlier(NamedTuple):
 def encode(
     job: Job, inputs: list[Any], results: Results, name: str = "codes"
 ) -> Generator[Stage, None, Coded]:
-    """The stages that make the codes of inputs: of ranges of them, and of all. Inputs that are
-    files of codes are joined as they are."""
+    """The stages that make the codes of inputs: of their ranges, and of all."""
     ranges = [ranges_of(job, input) for input in inputs]
     tasks: list[Task] = []
     parts: list[tuple[str, Any]] = []
@@ -212,10 +211,8 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
             save_array(path + ending, np.concatenate(arrays))
     bad = [part + BAD for part in parts if os.path.exists(part + BAD)]
     if bad:
-        with _output_files.atomic_output(path + BAD) as file:
-            for name in bad:
-                with open(name, "rb") as lines:
-                    shutil.copyfileobj(lines, file)
+        with _output_files.atomic_output(path + BAD) as file, FileInput(bad, mode="rb") as lines:
+            file.writelines(lines)
     if comments:
         with _output_files.atomic_output(path + COMMENTS) as file:
             write_comments(file, comments)

@@ -94,8 +94,7 @@ def make_plan(
     rule: Rule,
     n_jobs: int | None,
 ) -> DedupPlan:
-    """A plan, after a check of the options, of the names of all files, and of the codes of earlier
-    deliveries."""
+    """A plan, after a check of all options and names, and of the codes of earlier deliveries."""
     paths = expand(inputs)
     check_choice("rule", rule.name, ("kept", "chain"))
     if not isinstance(rule.keep, str) or not rule.keep:

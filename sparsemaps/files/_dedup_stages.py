@@ -119,8 +119,7 @@ _NEAR_SEARCH = "near-search"
 
 
 def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> int:
-    """Write pairs that join the records of each cluster, and pairs of each record without samples
-    and the first of its copies; returns their number."""
+    """Write pairs that join the records of each cluster; returns their number."""
     plan, coded = of
     search, codes, limits = plan.search, coded.load(), Limits(n_jobs=how.n_jobs, stages=steps)
     wanted = search.threshold, search.recall
@@ -242,20 +241,15 @@ def _beside(path: str, name: str) -> str:
 
 def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) -> list[Task]:
     """A task for each output, which takes the records of its inputs."""
+    source, file_of_kept = plan.job.source, results.path(KEPT)
+    against = files_of(plan.rule.against)
     tasks, rest = [], list(zip(coded.inputs, coded.n_records, strict=True))
     row = 0
     for number, (output, paths) in enumerate(plan.files):
         own, rest = rest[: len(paths)], rest[len(paths) :]
         recipe = {"kept": digest(kept.recipe), "output": str(output), "codes": coded.digest}
         path = os.path.abspath(output) if plan.folder is not None else None
-        of = (
-            plan.job.source,
-            results.path(KEPT),
-            own,
-            row,
-            path or output,
-            files_of(plan.rule.against),
-        )
+        of = source, file_of_kept, own, row, path or output, against
         size = sum(getattr(input, "n_bytes", 0) for input, _ in own)
         tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))
         row += sum(n for _, n in own)
@@ -263,8 +257,7 @@ def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) ->
 
 
 def _write_output(of: Any, path: str, how: How) -> list[int]:
-    """Write the records that are kept of some inputs; returns the number of records and the number
-    of kept ones, of each input."""
+    """Write the kept records of some inputs; returns the numbers of all and of kept ones."""
     source, file_of_kept, own, row, output, against = of
     kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
     selections = []

@@ -29,8 +29,7 @@ SIMILARITY = ".similarity.npy"
 
 
 def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
-    """Write removed records with their witnesses, and how similar they are; returns their
-    number."""
+    """Write removed records with their witnesses, and similarities; returns their number."""
     plan, coded = of
     search, own = plan.search, coded.load()
     key = key_of(coded, plan.rule)
@@ -87,8 +86,7 @@ def _contained(
         rank[np.argsort(key, kind="stable")] = np.arange(n)
     is_later = rank[j] < rank[i]
     i, j, value = i[is_later], j[is_later], value[is_later]
-    order = np.lexsort((rank[j], rank[i]))
-    i, j, value, before = i[order], j[order], value[order], rank[j[order]]
+    before = rank[j]
     if n and earlier is not None and len(earlier):
         limits = Limits(n_jobs=how.n_jobs, stages=steps.within("earlier"))
         given = earlier, search.threshold, search.recall
@@ -96,8 +94,8 @@ def _contained(
         i, j = np.r_[of_earlier[0], i], np.r_[of_earlier[1] + n, j]
         value = np.r_[of_earlier[2], value]
         before = np.r_[np.full(len(of_earlier[0]), -1), before]
-        order = np.lexsort((before, rank[i]))
-        i, j, value = i[order], j[order], value[order]
+    order = np.lexsort((before, rank[i]))
+    i, j, value = i[order], j[order], value[order]
     witness, similarity = np.full(n, -1), np.zeros(n)
     for row, other, share in zip(i.tolist(), j.tolist(), value.tolist(), strict=True):
         if witness[row] < 0 and (other >= n or witness[other] < 0):

@@ -273,8 +273,7 @@ def _after(text: str, end: int) -> str:
 
 
 def _sides(removed: str | None, witness: str | None) -> tuple[str, str]:
-    """The two texts of a pair with the words that differ marked, from a little before the first
-    difference."""
+    """The texts of a pair, from a little before the first difference; marked where they differ."""
     if removed is None or witness is None:
         return _alone(removed), _alone(witness)
     equal = _n_equal(removed, witness)

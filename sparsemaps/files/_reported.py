@@ -20,8 +20,7 @@ def report_of(
     name_of: Callable[[int], str],
     read_texts: Callable[[Array], Mapping[int, str]],
 ) -> Report:
-    """The contents of the report. `read_texts` gives texts of rows; of those that it leaves out no
-    text is known."""
+    """The contents of the report. `read_texts` gives texts of rows, as far as they are known."""
     threshold = float(settings["threshold"])
     shown = draw_pairs(found.similarity, threshold)
     witnesses, sizes = np.unique(found.witness, return_counts=True)

@@ -199,8 +199,7 @@ _SHAPE = ArrayKind("integers", (2,))
 
 
 def _scalar(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The bytes of an array of one string, without the zeros behind them; empty if there is
-    none."""
+    """The bytes of an array of one string, without the zeros behind them; empty for others."""
     with archive.open(f"{name}.npy") as file:
         header = read_header(file)
         if header is None or header[0] or header[2].kind != "S":

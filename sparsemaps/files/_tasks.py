@@ -143,8 +143,7 @@ def _run_share(
 
 
 class Running(NamedTuple):
-    """How the stages of a job are run: which tasks of them, who runs them, and whether results that
-    are there are taken."""
+    """How the stages of a job are run, by whom, and which tasks of them."""
 
     progress: bool | None = None
     resume: bool = True
@@ -173,8 +172,7 @@ class Running(NamedTuple):
         return self.share is not None
 
     def check(self, listing: Callable[[], Listing], is_shared: bool = True) -> None:
-        """Raise a ValueError if a job has no stage of this name, or several processes cannot do its
-        tasks."""
+        """Raise a ValueError if a job has no such stage, or no tasks for several processes."""
         if self.share is None:
             return
         names = [name for name, _, _ in listing()]
