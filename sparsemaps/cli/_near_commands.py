@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from typing import Any
 
 from sparsemaps._tools._sources import expand
 from sparsemaps.cli._given import (
@@ -31,7 +30,7 @@ def pairs(options: argparse.Namespace) -> None:
         options.output,
         options.other,
         source_by_names(options, [path for path in read if not holds_codes(path)]),
-        _search(options, similarity, options.max_bytes),
+        Search(options.threshold, options.recall, options.exact, similarity, options.max_bytes),
         options.n_jobs,
     )
     answer = run_plan(options, _pairs, plan)
@@ -54,27 +53,18 @@ def dedup(options: argparse.Namespace) -> None:
         options.dry_run,
     )
     rule = Rule(options.rule, options.keep, options.against)
-    source, search = (
-        source_by_names(options, expand(options.inputs)),
-        _search(options, getattr(options, "similarity", "jaccard")),
-    )
+    similarity = getattr(options, "similarity", "jaccard")
+    search = Search(options.threshold, options.recall, options.exact, similarity)
+    source = source_by_names(options, expand(options.inputs))
     plan = make_dedup_plan(
         make_map(options), options.inputs, outputs, source, search, rule, options.n_jobs
     )
     result = run_plan(options, _dedup, plan)
     if result is None:
         return
-    said = result.named_counts()
-    figures = ", ".join(f"{n} {words}" for words, n in said.items() if n or words in _ALWAYS)
+    said = result.named_counts().items()
+    figures = ", ".join(f"{n} {words}" for words, n in said if n or words in ("records", "kept"))
     print(
         f"{figures}; {result.n_clusters} clusters of several, largest {result.largest}",
         file=sys.stderr,
     )
-
-
-def _search(options: argparse.Namespace, *others: Any) -> Search:
-    return Search(options.threshold, options.recall, options.exact, *others)
-
-
-_ALWAYS = "records", "kept"
-"""Numbers that are printed even if they are 0."""

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from dask.delayed import delayed
@@ -14,7 +13,7 @@ from sparsemaps.dask._ranges import ByteRange, cut, find_inputs
 from sparsemaps.dask._url_results import UrlResults
 from sparsemaps.files._job import Job, make_job
 from sparsemaps.files._job_options import Svmlight, Texts, as_source
-from sparsemaps.files._rows import Source, read_pieces
+from sparsemaps.files._rows import read_pieces
 from sparsemaps.files._tasks import Running, Stage, Task
 from sparsemaps.files._text_rows import TextRows, with_classes
 
@@ -136,7 +135,10 @@ def run_job(
     if progress is not None:
         check_bool("progress", progress)
     files = find_inputs(inputs, storage_options)
-    ranges = cut(files, partition_bytes, storage_options, partial(_is_cut, job.source))
+    source = job.source
+    ranges = cut(
+        files, partition_bytes, storage_options, lambda path: source.format_of(path) != "parquet"
+    )
     job = _with_classes(job, ranges, client)
     results = UrlResults(directory, storage_options)
     names = [f"part-{number:06d}{job.ending or '.svm'}" for number in range(len(ranges))]
@@ -151,11 +153,6 @@ def run_job(
     Running(progress, resume, Workers(client)).run([stage], results, None)
     results.end(names)
     return [results.full_name(name) for name in names]
-
-
-def _is_cut(source: Source, path: str) -> bool:
-    """Whether ranges of bytes of an input are inputs; those of Parquet are not."""
-    return source.format_of(path) != "parquet"
 
 
 def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:

@@ -316,7 +316,7 @@ def rows_of(
     def chosen(input: Any) -> Iterator[tuple[InputBlock, Array]]:
         """Blocks of an input with the wanted rows of each."""
         nonlocal n_rows
-        for block in read_rows(source, input, _itself, n_jobs=how.n_jobs, bar=bar):
+        for block in read_rows(source, input, lambda block: block, n_jobs=how.n_jobs, bar=bar):
             yield block, np.flatnonzero(wanted[n_rows : n_rows + block.n_rows])
             n_rows += block.n_rows
 
@@ -346,7 +346,3 @@ def rows_of(
 
 _TYPES = np.float64, np.int64
 """The types of values and of columns."""
-
-
-def _itself(block: InputBlock) -> InputBlock:
-    return block

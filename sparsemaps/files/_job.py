@@ -9,7 +9,7 @@ from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import CLASSES, refuse_changes
+from sparsemaps._tools._sources import CLASSES, is_standard, refuse_changes
 from sparsemaps.files._formats import (
     FORMATS,
     PUBLIC,
@@ -44,12 +44,19 @@ class Job(NamedTuple):
 
     def run(self, inputs: Sequence[Any], output: Any, bar: FileProgress | None = None) -> list[int]:
         """Map some inputs to one output; returns the number of rows of each."""
+        source, classes = self.source, b""
+        if isinstance(source, TextRows):
+            classes = source.classes_table()
+            if classes and (hasattr(output, "write") or is_standard(output)):
+                raise ValueError(
+                    f"the labels in {source.given.label_field!r} are strings, whose numbers go to "
+                    "a table beside the output; write to a file"
+                )
         with ExitStack() as stack:
             target = FORMATS[self.format](self.map, output, self.options, stack)
-            table = self.source.classes_table()
-            if table is not None:
+            if classes:
                 path = os.fspath(output) + CLASSES
-                stack.enter_context(_output_files.atomic_output(path)).write(table)
+                stack.enter_context(_output_files.atomic_output(path)).write(classes)
             n_rows = [self._map(one, target, bar) for one in inputs]
             target.finish()
             refuse_changes(inputs)

@@ -23,7 +23,6 @@ from sparsemaps.files._job import Job, make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
 from sparsemaps.files._results import Result, Results, counts
 from sparsemaps.files._tasks import Listing, Running, Stage, Task
-from sparsemaps.files._text_rows import TextRows, refuse_pipe
 
 
 class MappedFile(NamedTuple):
@@ -168,8 +167,6 @@ def run(job: Job, inputs: Any, output: Any, running: Running) -> list[MappedFile
         job, read = job.prepared(known_inputs(paths), stack)
         if is_directory(output):
             return _map_each(job, paths, read, os.fspath(output), running)
-        if isinstance(job.source, TextRows):
-            refuse_pipe(job.source, output)
         bar = stack.enter_context(FileProgress(paths, running.progress))
         n_rows = job.run(read, output, bar)
     return [MappedFile(path, output, n, False) for path, n in zip(paths, n_rows, strict=True)]

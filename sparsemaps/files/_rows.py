@@ -113,9 +113,6 @@ class Source(Protocol):
     def format_of(self, input: Any) -> str:
         """How records of an input are told apart; a ValueError if it is not known."""
 
-    def classes_table(self) -> bytes | None:
-        """The numbers of labels that are strings, as a table."""
-
     def pieces(
         self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
     ) -> Iterator[Any]:
@@ -284,9 +281,6 @@ class LibsvmRows(NamedTuple):
 
     def options(self) -> dict[str, Any]:
         return {"zero_based": self.given.zero_based, "sets_aside": self.sets_aside}
-
-    def classes_table(self) -> None:
-        """There is no table, as labels are numbers."""
 
 
 def _check_labels(text: bytes, part: Part) -> None:

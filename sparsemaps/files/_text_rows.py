@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._escapes import escaped
-from sparsemaps._tools._sources import is_standard, spooled
+from sparsemaps._tools._sources import spooled
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._job_options import Texts
@@ -105,11 +105,10 @@ class TextRows(NamedTuple):
             labels = hashlib.sha256(names).hexdigest()[:16]
         return {**fields, **more, "labels": labels}
 
-    def classes_table(self) -> bytes | None:
-        """The numbers of labels and the labels, if these are strings."""
-        if self.classes is None:
-            return None
-        lines = (f"{number}\t{escaped(name)}\n" for name, number in self.classes.items())
+    def classes_table(self) -> bytes:
+        """The numbers of labels that are strings, as a table; empty if there are none."""
+        classes = self.classes or {}
+        lines = (f"{number}\t{escaped(name)}\n" for name, number in classes.items())
         return "".join(lines).encode("utf-8", "surrogatepass")
 
     def _taken(self) -> Fields:
@@ -197,12 +196,3 @@ def with_classes(source: TextRows, labels: set[Any]) -> TextRows:
     """The source with classes for those of the labels that are strings."""
     names = sorted(label for label in labels if isinstance(label, str))
     return source._replace(classes={name: n for n, name in enumerate(names)}) if names else source
-
-
-def refuse_pipe(source: TextRows, output: Any) -> None:
-    """Raise a ValueError if a table of labels must be written, and the output is a pipe."""
-    if source.classes is not None and (hasattr(output, "write") or is_standard(output)):
-        raise ValueError(
-            f"the labels in {source.given.label_field!r} are strings, whose numbers go to a table "
-            "beside the output; write to a file"
-        )
