@@ -246,8 +246,12 @@ def min_components(
         pairs = _pairs_at_angles(map, angle) if relative else law.any_pairs()
     is_any = X is None and not relative
     moments = law.moments_of_any_pair() if is_any else law.moments(pairs)
-    _check_bias(law, pairs, moments, float(error), relative, X is not None)
-    size = _size_for_each_pair(moments, float(error), confidence, relative)
+    unit = np.abs(moments.kernel) if relative else np.ones(1)
+    _check_bias(law, pairs, moments, float(error), unit, X is not None)
+    step = 2 if moments.paired else 1
+    size = step * _least(
+        lambda n: bool((coverage(moments, step * n, float(error) * unit) >= confidence).all())
+    )
     try:
         _error.resized(map, size).check_parameters()
     except ParameterError as refused:
@@ -278,10 +282,9 @@ def _check_angle(relative: bool, angle: Any) -> None:
 
 
 def _check_bias(
-    law: Law, pairs: Pairs, moments: Moments, error: float, relative: bool, is_of_rows: bool
+    law: Law, pairs: Pairs, moments: Moments, error: float, unit: Array, is_of_rows: bool
 ) -> None:
     """Raise where no size is enough, with what makes the bias smaller."""
-    unit = np.abs(moments.kernel) if relative else np.ones(1)
     if not unit.all():
         raise ValueError(
             f"relative=True needs kernels that are not 0, and {np.sum(unit == 0)} pairs have 0: "
@@ -308,15 +311,6 @@ def _check_bias(
     raise ValueError(
         f"error must be above {worst:.3g}, the largest bias of the estimate, got {error!r}: it is "
         f"of {cause}, and the size does not change it: {', or '.join(remedies)}"
-    )
-
-
-def _size_for_each_pair(moments: Moments, error: float, confidence: float, relative: bool) -> int:
-    """The least size at which each pair is within the error with that probability."""
-    unit = np.abs(moments.kernel) if relative else np.ones(1)
-    step = 2 if moments.paired else 1
-    return step * _least(
-        lambda n: bool((coverage(moments, step * n, error * unit) >= confidence).all())
     )
 
 

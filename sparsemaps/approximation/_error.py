@@ -162,27 +162,27 @@ def exact_pairs(fitted: Any, sample: Any) -> Pairs:
         [abs(row).max(initial=0) for row in np.split(sample.data, sample.indptr[1:-1])]
     )
     first, second = np.triu_indices(sample.shape[0], 1)
+    inner = upper(sample @ sample.T)
     return Pairs(
         kernel=kernel,
         doubled=doubled,
-        inner=upper(sample @ sample.T),
+        inner=inner,
         square_x=squares[first],
         square_y=squares[second],
         overlap=upper(sample.power(2) @ sample.power(2).T),
-        peak=_peaks(sample, first, second),
+        peak=_peaks(sample, squares[first] + squares[second] - 2 * inner),
         longest=largest[first] * largest[second],
         measured=np.zeros_like(kernel),
         factors=factors,
     )
 
 
-def _peaks(sample: Any, first: Any, second: Any) -> Array:
+def _peaks(sample: Any, distances: Array) -> Array:
     """For each pair, the sum of (x_i - y_i)^4 over the squared sum of (x_i - y_i)^2."""
+    first, second = np.triu_indices(sample.shape[0], 1)
     cubes, fourth = sample.power(3) @ sample.T, sample.power(2) @ sample.power(2).T
     own = np.asarray(sample.power(4).sum(axis=1)).reshape(-1)
     fourths = own[first] + own[second] + 6 * upper(fourth) - 4 * (upper(cubes) + upper(cubes.T))
-    squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
-    distances = squares[first] + squares[second] - 2 * upper(sample @ sample.T)
     peaks = np.divide(fourths, distances**2, out=np.zeros_like(fourths), where=distances > 0)
     return np.asarray(peaks.clip(0, 1), dtype=np.float64)
 

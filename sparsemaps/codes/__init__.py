@@ -458,13 +458,8 @@ def _count(
                 A[start:stop], B[first:last], bits, n_hashes, agreeing, out[start:stop, first:last]
             )
 
-    _threads.run(count, cut_queries(len(A), n_jobs), n_jobs)
-    return out
-
-
-def cut_queries(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Ranges of rows. A thread compares one range with all other rows; ranges are so long that
-    preparing the other rows costs little."""
+    # Ranges are so long that preparing the other rows costs little.
     n_threads = _threads.resolve_n_jobs(n_jobs)
-    step = _BLOCK_QUERIES if n_threads == 1 else min(_BLOCK_QUERIES, -(-n_rows // n_threads))
-    return _blocks.ranges(0, n_rows, max(step, 1))
+    step = _BLOCK_QUERIES if n_threads == 1 else min(_BLOCK_QUERIES, -(-len(A) // n_threads))
+    _threads.run(count, _blocks.ranges(0, len(A), max(step, 1)), n_jobs)
+    return out

@@ -6,7 +6,6 @@ bytes that mark such files, in this order.
 """
 
 import io
-import itertools
 import json
 import math
 import os
@@ -45,16 +44,14 @@ class Contents(NamedTuple):
 def write(
     path: Any,
     blocks: Iterable[Array],
+    shape: tuple[int, int],
     sampled: Array,
     description: Mapping[str, Any],
     further: Mapping[str, Array],
 ) -> None:
-    """Write a file of codes, which are in one or more blocks. It appears when it is complete."""
-    blocks = iter(blocks)
-    first = next(blocks)
-    shape = [len(sampled), first.shape[1]]
+    """Write a file of codes, whose rows are in blocks. It appears when it is complete."""
     header = io.BytesIO()
-    header_of = {"descr": "|u1", "fortran_order": False, "shape": tuple(shape)}
+    header_of = {"descr": "|u1", "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(header, header_of)
     mask = np.packbits(sampled, bitorder="little")
     end = header.tell() + math.prod(shape) + len(mask)
@@ -69,7 +66,7 @@ def write(
     text = json.dumps(description).encode()
     with _output_files.atomic_output(path) as file:
         file.write(header.getvalue())
-        for block in itertools.chain([first], blocks):
+        for block in blocks:
             _write_array(file, block)
         file.write(mask.data)
         for array in further.values():

@@ -434,7 +434,8 @@ def save_blocks(
     like, sampled, sizes = joined_facts(blocks)
     further = {**(further or {}), **({} if sizes is None else {"sizes": sizes})}
     about = {**(about or {}), **description_of(like)}
-    _file.write(path, (codes.array for codes in blocks), sampled, about, further)
+    shape = len(sampled), like.shape[1]
+    _file.write(path, (codes.array for codes in blocks), shape, sampled, about, further)
 
 
 class CodesOfFiles:

@@ -90,14 +90,7 @@ class RowBlocks:
 class IndexRows:
     """The rows of an index.
 
-    Parameters
-    ----------
-    codes : PackedCodes
-        The first rows.
-    rows : csr_array or None
-        The same rows as CSR, for an index that keeps them.
-    tables, target, bands, hash_key
-        Tables of these rows from a file.
+    It begins with rows, as CSR too if it keeps them, and with tables of these from a file.
     """
 
     def __init__(
@@ -172,8 +165,8 @@ class IndexRows:
             start = 0
             while start < len(codes):
                 some = codes if len(codes) == 1 else codes[start : start + CALL_ROWS]
-                state = self.inserting(target)
-                insert = self._insert_by_comparing if state is None else self._insert_by_tables
+                by_tables = self.inserting(target).bands is not None
+                insert = self._insert_by_tables if by_tables else self._insert_by_comparing
                 are_new = insert(some, codes.n_hashes - target.least)
                 new[start : start + len(are_new)] = are_new
                 start += len(are_new)
@@ -254,43 +247,34 @@ class IndexRows:
         blocks = (*state.blocks[:-1], tail._replace(n_rows=n_tail))
         n_rows = sum(block.n_rows for block in blocks)
         self.state = state._replace(blocks=blocks, n_rows=n_rows, rows=kept)
-        if state.target is None or state.bands == self._usual(state.target):
+        if state.target is None or state.bands == _bands.usual_bands(self.like, *state.target):
             return
         if _rows_of_choice(n_rows) != _rows_of_choice(state.n_rows):
             bands = self._choice(state.target)
-            if bands is not None and bands != state.bands:
+            if bands != state.bands:
                 self._make_tables(state.target, bands)
 
     # ---- tables ----------------------------------------------------------------------------------
 
-    def serving(self, target: Target) -> State | None:
+    def serving(self, target: Target) -> State:
         """A state whose tables reach the target; the tables are made first if there are none for so
-        low a similarity. None where comparing all rows costs less."""
+        low a similarity. It has no bands where comparing all rows costs less."""
         state = self.state
         if target.recall >= 1 or target.least == 0:
-            return None
+            return state._replace(bands=None)
         if state.bands is not None and _reaches(state.bands, self.like.n_hashes, target):
             return state
         with self.lock:
-            bands = self._choice(target)
-            if bands is None:
-                return None
-            self._make_tables(target, bands)
-            return self.state
+            return self._make_tables(target, self._choice(target))
 
-    def inserting(self, target: Target) -> State | None:
+    def inserting(self, target: Target) -> State:
         """A state with tables of the bands by which `removals` finds near rows; they are made first
-        if there are others. None where all rows are compared."""
-        bands = self._usual(target)
-        if bands is None:
-            return None
-        if self.state.bands != bands:
-            with self.lock:
-                self._make_tables(target, bands)
-        return self.state
-
-    def _usual(self, target: Target) -> Bands | None:
-        return _bands.usual_bands(self.like, *target)
+        if there are others. It has no bands where all rows are compared."""
+        bands = _bands.usual_bands(self.like, *target)
+        if self.state.bands == bands:
+            return self.state
+        with self.lock:
+            return self._make_tables(target, bands)
 
     def _choice(self, target: Target) -> Bands | None:
         """The bands of least cost for a query; None where comparing all rows costs less.
@@ -310,10 +294,13 @@ class IndexRows:
             _LOOKUP_COST, n_rows, codes.bits, codes.n_hashes, *target, self._rates[1]
         )
 
-    def _make_tables(self, target: Target | None, bands: Bands) -> None:
+    def _make_tables(self, target: Target | None, bands: Bands | None) -> State:
+        if bands is None:
+            return self.state._replace(bands=None)
         blocks = tuple(self._made(block, bands) for block in self.state.blocks)
         self.state = self.state._replace(blocks=blocks, target=target, bands=bands)
         self._n_removed = 0
+        return self.state
 
     def _made(self, block: KeptBlock, bands: Bands) -> KeptBlock:
         """The block with new tables of its rows; removed rows are in none."""
@@ -346,14 +333,14 @@ class IndexRows:
         ``inserting`` if `inserts`."""
         max_differing = queries.n_hashes - target.least
         state = self.inserting(target) if inserts else self.serving(target)
-        bands = None if state is None else state.bands
-        state = self.state if state is None else state
         parts, first = [], 0
         for block in state.blocks:
-            if bands is None:
+            if state.bands is None:
                 found = _brute.all_pairs(queries, self._codes_of(block), max_differing, n_jobs)
             else:
-                found = found_pairs(queries, self._in_tables(block, bands), max_differing, n_jobs)
+                found = found_pairs(
+                    queries, self._in_tables(block, state.bands), max_differing, n_jobs
+                )
             found[1] += first
             parts.append(found)
             first += block.n_rows

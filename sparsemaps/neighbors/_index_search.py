@@ -81,8 +81,7 @@ class IndexSearch(NamedTuple):
         n_hashes = self.kept.like.n_hashes
         target = self.target(self.least_similarity)
         wanted = self.target(_search.check_share("similarity", similarity))
-        state = self.kept.serving(target)
-        bands = None if state is None else state.bands
+        bands = self.kept.serving(target).bands
         if not self.rerank:
             return 1.0 if bands is None else _bands.recall_of(bands, n_hashes, wanted.least)
         counts = np.arange(target.least, n_hashes + 1)

@@ -34,7 +34,7 @@ def rewrite(path, change, **more):
     for name in ("end", "further", "shape"):
         about.pop(name)
     change(about, further)
-    _file.write(path, [packed.array], packed.sampled, about, further)
+    _file.write(path, [packed.array], packed.shape, packed.sampled, about, further)
 
 
 @pytest.mark.parametrize("mmap_mode", ["r", "c", None])
