@@ -255,11 +255,12 @@ def similar(
         if search.is_containment:
             return _containment.contained(*sets, *wanted, limits)[:3]
         return _search.similar(*sets, *wanted, limits)
-    by: Any = _containment
+    find: Any = _containment.candidates
     if not search.is_containment:
-        by, wanted = _search, _search.for_candidates(own, *wanted)
+        find, wanted = _search.decided, _search.for_candidates(own, *wanted)
     limits = limits._replace(stages=steps.within("rows"))
-    rows = by.rows_in_pairs(*sets, *wanted, limits)
+    new = _search.new_rows(len(own), None if other is None else len(other))
+    rows = find(*sets, *wanted, new, limits)
     if steps.is_share:
         return *rows, np.empty(0)
     limits = limits._replace(stages=steps.within("exact", how.progress))
@@ -273,7 +274,9 @@ def similar(
             return value
 
         decide = _search.deciding(similarity, search.threshold)
-        i, j = by.decided(*sets, *wanted, decide, limits)
+        i, j = find(*sets, *wanted, decide, limits)
+        if search.is_containment:
+            i, j = _containment.directed(i, j, other is None, decide)
         return i, j, similarity(i, j)
 
 

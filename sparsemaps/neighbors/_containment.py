@@ -145,14 +145,14 @@ def contained(
         searched, others, threshold, decide, how,
         lambda least: (_search.least_agreeing(searched, least), recall),
     )  # fmt: skip
-    i, j = _directed(i, j, others is None, decide)
+    i, j = directed(i, j, others is None, decide)
     similarity, std = estimates(i, j)
     a, b = _sizes(searched)[i], _sizes(second)[j]
     error = std * (a + b) / (a * (1 + similarity) ** 2)
     return i, j, of_similarity(similarity, searched, others, i, j), error
 
 
-def decided(
+def candidates(
     codes: PackedCodes,
     other: PackedCodes | None,
     threshold: float,
@@ -160,37 +160,12 @@ def decided(
     decide: Decide,
     how: Limits,
 ) -> tuple[Array, Array]:
-    """Pairs, ascending, that `decide` keeps, by the exact containment for instance: one of which
-    that is `threshold` is found with the probability of `_search.for_candidates`.
+    """Pairs that `decide` keeps, of one set in one of the two directions (`directed`): by the exact
+    containment, one that is `threshold` is found with the probability of `_search.for_candidates`.
 
     It takes fewer hashes than an estimate does: so many that the codes of a pair at the threshold
     and of a pair of disjoint sets can be told apart.
     """
-    i, j = _candidates(codes, other, threshold, recall, decide, how)
-    return _directed(i, j, other is None, decide)
-
-
-def rows_in_pairs(
-    codes: PackedCodes,
-    other: PackedCodes | None,
-    threshold: float,
-    recall: float,
-    how: Limits,
-) -> tuple[Array, Array]:
-    """A few pairs, in which each row stands that `decided` may ask about."""
-    decide = _search.new_rows(len(codes), None if other is None else len(other))
-    return _candidates(codes, other, threshold, recall, decide, how)
-
-
-def _candidates(
-    codes: PackedCodes,
-    other: PackedCodes | None,
-    threshold: float,
-    recall: float,
-    decide: Decide,
-    how: Limits,
-) -> tuple[Array, Array]:
-    """The pairs of `_search_classes` with the codes that a pair at the threshold needs."""
     codes = _with_sizes("codes", codes)
     other = None if other is None else _with_sizes("other", other)
     _check_candidates(codes, codes if other is None else other, threshold, recall)
@@ -256,7 +231,7 @@ def _search_classes(
     return i, j
 
 
-def _directed(i: Array, j: Array, is_one_set: bool, decide: Decide) -> tuple[Array, Array]:
+def directed(i: Array, j: Array, is_one_set: bool, decide: Decide) -> tuple[Array, Array]:
     """The pairs, ascending, that are kept, of one set also those of the other direction."""
     if is_one_set:
         i, j = np.concatenate([i, j]), np.concatenate([j, i])

@@ -249,21 +249,9 @@ def deciding(similarity: Callable[[Array, Array], Array], threshold: float) -> D
     return lambda i, j: reaches(similarity(i, j), threshold)
 
 
-def rows_in_pairs(
-    codes: PackedCodes,
-    other: PackedCodes | None,
-    least: int,
-    recall: float,
-    how: Limits,
-) -> tuple[Array, Array]:
-    """A few pairs, in which each row stands that `decided` may ask about."""
-    decide = new_rows(len(codes), None if other is None else len(other))
-    return decided(codes, other, least, recall, decide, how)
-
-
 def new_rows(n_rows: int, n_other: int | None) -> Decide:
-    """Keeps the pairs of which a row was in no pair before: each row that is in a pair is in one of
-    those that are kept, and there are no more of these than rows."""
+    """Keeps the pairs of which a row was in no pair before: each row that another decision may be
+    asked about is in one of those that are kept, and there are no more of these than rows."""
     of_codes = np.zeros(n_rows, bool)
     of_other = of_codes if n_other is None else np.zeros(n_other, bool)
     lock = threading.Lock()

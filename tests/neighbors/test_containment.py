@@ -175,6 +175,12 @@ def test_directions():
     assert i.tolist() == [0, 1]
 
 
+def decided(codes, other, threshold, recall, decide):
+    """As a job does with an exact containment."""
+    i, j = _containment.candidates(codes, other, threshold, recall, decide, Limits())
+    return _containment.directed(i, j, other is None, decide)
+
+
 def test_directions_of_pairs_that_are_decided():
     """Of two sets in one class of sizes, the first may hold the second."""
     sets = [np.arange(100), np.arange(98)]
@@ -186,7 +192,7 @@ def test_directions_of_pairs_that_are_decided():
         shared = [len(np.intersect1d(sets[a], sets[b])) for a, b in zip(i, j, strict=True)]
         return np.array(shared) >= 0.99 * np.array([len(sets[a]) for a in i])
 
-    i, j = _containment.decided(A, None, 0.99, 1.0, is_contained, Limits())
+    i, j = decided(A, None, 0.99, 1.0, is_contained)
     assert (i.tolist(), j.tolist()) == ([1], [0])
 
 
@@ -287,7 +293,7 @@ def test_a_containment_of_the_threshold_at_the_edge_of_a_class(a, b, threshold):
     Y = matrix_of([np.sort(one[:b]) for one in large])
     minhash = MinHash(n_hashes=2048, random_state=0).fit(X)
     A, B = minhash.encode(X, packed=True), minhash.encode(Y, packed=True)
-    i, j = _containment.decided(A, B, threshold, 0.9, keep_all, Limits())
+    i, j = decided(A, B, threshold, 0.9, keep_all)
     error = np.sqrt(0.9 * 0.1 / 100)
     assert (i == j).sum() >= 100 * (0.9 - theorems.N_STANDARD_ERRORS * error)
 
@@ -308,7 +314,7 @@ def test_candidates_at_the_threshold_are_found():
     few = MinHash(n_hashes=64, random_state=0).fit(Y)
     one, other = (few.encode(rows, packed=True) for rows in (X, Y))
     with pytest.raises(ValueError, match="too few") as refused:
-        _containment.decided(one, other, 1.0, 0.9, keep_all, Limits())
+        decided(one, other, 1.0, 0.9, keep_all)
     assert "fewer are enough if the smallest sets" in str(refused.value)
     n_hashes = int(re.search(r"n_hashes=(\d+)", str(refused.value))[1])
     assert 1000 < n_hashes < 8000
@@ -316,7 +322,7 @@ def test_candidates_at_the_threshold_are_found():
     for seed in range(2):
         minhash = MinHash(n_hashes=n_hashes, random_state=seed).fit(Y)
         one, other = (minhash.encode(rows, packed=True) for rows in (X, Y))
-        i, j = _containment.decided(one, other, 1.0, 0.9, keep_all, Limits())
+        i, j = decided(one, other, 1.0, 0.9, keep_all)
         assert (np.lexsort((j, i)) == np.arange(len(i))).all()
         assert len(i) < 2 * len(sets)  # not all pairs
         found += np.isin(np.arange(150), i[i == j]).tolist()

@@ -259,7 +259,7 @@ def test_memory_does_not_grow_with_the_candidates(recall):
     array = np.repeat(rng.integers(0, 256, (1, 64), np.uint8), n_rows, axis=0)
     array[np.arange(n_rows)[:, None], rng.integers(0, 64, (n_rows, 4))] += 1
     codes, least = PackedCodes(array, 8, {}), 52
-    decided = []
+    decided, new = [], _search.new_rows(n_rows, None)
 
     def refuse(i, j):
         assert (np.diff(i) >= 0).all()
@@ -274,7 +274,7 @@ def test_memory_does_not_grow_with_the_candidates(recall):
     for find, least_decided, most_decided, n_found in (
         (lambda: _search.decided(codes, None, least, recall, refuse, Limits()), 4e6, 1e9, 0),
         (lambda: _search.joined_by(codes, least, recall, accept), 1, 5e5, n_rows - 1),
-        (lambda: _search.rows_in_pairs(codes, None, least, recall, Limits()), 0, 0, None),
+        (lambda: _search.decided(codes, None, least, recall, new, Limits()), 0, 0, None),
     ):
         decided.clear()
         tracemalloc.start()
