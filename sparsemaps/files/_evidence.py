@@ -1,12 +1,10 @@
 """The files that show why records were removed: two tables, and a report."""
 
 import bisect
-import dataclasses
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,10 +16,9 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import Earlier
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
-from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._removed_records import read_removals
 from sparsemaps.files._report import render
-from sparsemaps.files._reported import report_of, texts_of
+from sparsemaps.files._reported import report_of
 from sparsemaps.files._results import Results
 from sparsemaps.files._row_names import names_of_rows, write_table
 from sparsemaps.neighbors._removals import Removals
@@ -47,10 +44,9 @@ def write_evidence(
             what = "containment" if plan.search.is_containment else "similarity"
             write_removals(outputs.removed, found, name_of, what)
         if outputs.report is not None:
-            read = partial(texts_of, plan.job.source, inputs)
-            page = report_of(found, _settings(plan), counts, name_of, read)
+            report = report_of(plan, inputs, found, counts, name_of)
             with _output_files.atomic_output(outputs.report) as file:
-                file.writelines(piece.encode() for piece in render(page))
+                file.writelines(piece.encode() for piece in render(report))
 
 
 def _write_bad(output: Any, bad: str) -> None:
@@ -60,38 +56,6 @@ def _write_bad(output: Any, bad: str) -> None:
         if os.path.exists(bad):
             with open(bad, "rb") as lines:
                 shutil.copyfileobj(lines, file)
-
-
-def _settings(plan: DedupPlan) -> dict[str, Any]:
-    """The settings that a report shows."""
-    config = plan.job.map.to_config()
-    given = plan.job.source.given
-    rows = f"rows of LIBSVM files{_others(given)}"
-    if isinstance(given, Texts):
-        rows = given.analyzer + _others(given, "analyzer")
-    return {
-        "inputs": ", ".join(str(getattr(input, "path", input)) for input in plan.inputs),
-        "map": f"{config['class']}{_listed(config['parameters'])}, seed {config['seed']}",
-        "n-grams": rows,
-        **plan.search.recipe,
-        "keep": plan.rule.keep,
-        "against": ", ".join(str(earlier.codes) for earlier in plan.rule.against) or "nothing",
-    }
-
-
-def _others(given: Texts | Svmlight, *shown: str) -> str:
-    """The parameters that are not the defaults."""
-    return _listed(
-        {
-            field.name: getattr(given, field.name)
-            for field in dataclasses.fields(given)
-            if field.name not in shown and getattr(given, field.name) != field.default
-        }
-    )
-
-
-def _listed(parameters: Mapping[str, Any]) -> str:
-    return "".join(f", {name} {value}" for name, value in parameters.items())
 
 
 # ---- tables --------------------------------------------------------------------------------------
