@@ -69,12 +69,11 @@ def _removal_stages(
 ) -> Generator[Stage, None, tuple[Recipe, Recipe]]:
     """The first stages of rule "kept"; what decides the clusters, and which records are kept."""
     recipe = {**_near_recipe(plan, coded), "keep": plan.rule.keep}
-    last = Stage(
-        "removals", [Task(REMOVED, recipe, (plan, coded))], find_removals, ("", SIMILARITY)
-    )
+    removals = Task(REMOVED, recipe, (plan, coded))
+    last = Stage("removals", [removals], find_removals, ("", SIMILARITY))
     yield from search_stages(last, results, n_tasks_of(plan.inputs))
-    removals = {"removals": digest(recipe)}
-    return removals, removals
+    decides = {"removals": digest(recipe)}
+    return decides, decides
 
 
 def _chain_stages(

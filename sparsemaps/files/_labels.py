@@ -293,7 +293,7 @@ def _plan(
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, paths)
 
     def name_of_output(name: str) -> str:
-        return name if is_wanted else f"{_text_input.without_compression(name)}.tsv"
+        return name if is_wanted is not None else f"{_text_input.without_compression(name)}.tsv"
 
     outputs = outputs_of(paths, output, name_of_output)
     written = [(name, words) for name, _, words in outputs]
