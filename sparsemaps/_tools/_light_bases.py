@@ -10,18 +10,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-_in_use = False
-
-
-def use() -> None:
-    """Let maps that are imported from now on inherit these classes, not those of scikit-learn."""
-    global _in_use
-    _in_use = True
-
-
-def in_use() -> bool:
-    """Whether maps inherit these classes."""
-    return _in_use
+in_use = False
+"""Whether maps that are imported from now on inherit these classes, not those of scikit-learn."""
 
 
 class BaseEstimator:

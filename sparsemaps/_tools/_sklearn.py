@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     def clone(estimator: T, *, safe: bool = True) -> T: ...
     def available_if(check: Callable[[Any], bool]) -> Callable[[T], T]: ...
 
-elif _light_bases.in_use():
+elif _light_bases.in_use:
     from sparsemaps._tools._light_bases import (
         BaseEstimator,
         ClassifierMixin,
@@ -194,7 +194,7 @@ def sparse_arrays_asked() -> bool:
 @functools.cache
 def hashing_vectorizer() -> Any:
     """The class that vectorizers of texts inherit."""
-    return _light_bases.vectorizer_base(_vectorizer) if _light_bases.in_use() else _vectorizer()
+    return _light_bases.vectorizer_base(_vectorizer) if _light_bases.in_use else _vectorizer()
 
 
 def _vectorizer() -> Any:

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) ->
     options = make_parser().parse_args(words)
     options.has_no_map = has_no_map
     if is_process and words[0] not in LEARNERS and "sklearn" not in sys.modules:
-        _light_bases.use()
+        _light_bases.in_use = True
     names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
