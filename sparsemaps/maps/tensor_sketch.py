@@ -306,8 +306,7 @@ class TensorSketchDraw(Draw, of=TensorSketch):
         if self.kernel == "poly":
             keys = _seeding.keys(self.seed, "tensor_sketch", 3 * degree, degree)
             keys = keys.reshape(-1, 3)
-            scale, extra = float(np.sqrt(float(self.gamma))), float(np.sqrt(float(self.coef0)))
-            self._factors: _Factors = keys, scale, extra
+            self._factors: _Factors = keys, math.sqrt(self.gamma), math.sqrt(self.coef0)
             return
         self._factors = np.zeros((1, 3), np.uint64), 1.0, 0.0  # no rows are summed by factors
         coefficients = self.law.coefficients.tolist()
@@ -316,7 +315,7 @@ class TensorSketchDraw(Draw, of=TensorSketch):
             self.seed,
             (self.kernel, degree) if named else ("series", *coefficients),
             coefficients,
-            float(np.sqrt((1 + (self.kernel == "rbf")) * float(self.gamma))),
+            math.sqrt((1 + (self.kernel == "rbf")) * float(self.gamma)),
             self.n_components,
             self.method,
         )
