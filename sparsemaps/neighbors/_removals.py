@@ -231,9 +231,12 @@ class _Sweep:
         self._rows = rows
         self._n_given = n_given
         self._near = near
-        self._bands = bands
         self._how = how
         self._max_differing = sets[0].n_hashes - near.least
+        bits, n_codes = sets[0].bits, sets[0].n_hashes
+        self._n_bands = 0 if bands is None else bands.n_bands + 1  # and one of all codes
+        self._bits = (0, 0) if bands is None else (bands.length * bits, n_codes * bits)
+        self.row_bytes = sets[0].shape[1] + 9 + 8 * self._n_bands  # of tables
         self._new_array = new_array
         self.witness = new_array(len(rows), np.int64)
         self.witness.fill(-1)
@@ -246,9 +249,18 @@ class _Sweep:
             places[start:stop] = np.arange(start, stop)
         counts = np.empty((0, 0), np.uint16)
         while len(places):
-            tables = _Tables(self._sets[0], self._bands, self._how.max_bucket)
-            tables.make(max(self._how.sizes.block, min(len(places), n_bytes // tables.row_bytes)))
-            places, counts = self._run_part(tables, places, counts)
+            self.begin(max(self._how.sizes.block, min(len(places), n_bytes // self.row_bytes)))
+            places, counts = self._run_part(places, counts)
+
+    def begin(self, capacity: int) -> None:
+        """Begin with empty tables for so many kept rows; without bands, with their codes alone."""
+        tables = Tables.empty(self._n_bands, capacity)
+        array = np.empty((capacity, self._sets[0].shape[1]), np.uint8)
+        self._kept = KeptRows(
+            *tables, array, np.zeros(capacity, np.uint8), 0, *self._bits, secrets.randbits(64),
+            self._how.max_bucket,
+        )  # fmt: skip
+        self._kept_places = np.empty(capacity, np.int64)
 
     def removals(self, n_given: int, n_rows: int) -> Removals:
         """The rows that are removed, in their order; the first `n_given` have the last numbers."""
@@ -267,7 +279,7 @@ class _Sweep:
             first += len(some)
         return found
 
-    def _run_part(self, tables: "_Tables", places: Array, counts: Array) -> tuple[Array, Array]:
+    def _run_part(self, places: Array, counts: Array) -> tuple[Array, Array]:
         """Decide rows until the tables are full; the rows that are left after that, which are near
         none of the tables, and how many rows their buckets have in all tables so far. Rows that are
         left move to the front of the arrays."""
@@ -275,8 +287,8 @@ class _Sweep:
         while start < len(places):
             some = places[start : start + step]
             block = gathered(self._sets, self._rows[some])
-            is_open = self._look_up(tables, some, block)
-            if tables.is_full:
+            is_open = self._look_up(some, block)
+            if self._kept.n_rows == len(self._kept.array):
                 to = slice(n_left, n_left + int(is_open.sum()))
                 if len(counts):
                     counts[to] = counts[start : start + len(some)][is_open]
@@ -284,29 +296,36 @@ class _Sweep:
                 n_left = to.stop
                 start += len(some)
             else:
-                start += self._settle(tables, some, block, is_open, counts[start : start + step])
+                start += self._settle(some, block, is_open, counts[start : start + step])
                 step = min(2 * step, self._how.sizes.block)
         left = places[:n_left]
-        return left, self._counted(tables, left, counts[:n_left])
+        return left, self._counted(left, counts[:n_left])
 
-    def _counted(self, tables: "_Tables", places: Array, counts: Array) -> Array:
+    def _counted(self, places: Array, counts: Array) -> Array:
         """`counts` with the rows of full tables; they begin at 0."""
-        if self._bands is None:
+        if not self._n_bands:
             return counts
         if not len(counts):
-            shape = len(places), self._bands.n_bands + 1
+            shape = len(places), self._n_bands
             counts = self._new_array(shape[0] * shape[1], np.uint16).reshape(shape)
             counts.fill(0)
         for block in _blocks.ranges(0, len(places), self._how.sizes.block):
             some = slice(*block)
-            tables.count(gathered(self._sets, self._rows[places[some]]), counts[some])
+            queries = gathered(self._sets, self._rows[places[some]])
+            _kernel.count_buckets(queries.array, *self._kept, counts[some])
         return counts
 
-    def _look_up(self, tables: "_Tables", places: Array, block: PackedCodes) -> Array:
+    def _look_up(self, places: Array, block: PackedCodes) -> Array:
         """Remove the rows that are near a row of the tables; which rows are not."""
         given = int(np.searchsorted(places, self._n_given))  # these come first
-        q, row, differing = tables.find(block[given:], self._max_differing, self._how.n_jobs)
-        later, before = places[given + q], tables.places[row]
+        queries, n_jobs = block[given:], self._how.n_jobs
+        if self._n_bands:
+            q, row, differing = found_pairs(queries, self._kept, self._max_differing, n_jobs)
+        else:
+            kept = self._kept.array[: self._kept.n_rows]
+            rows = with_rows(block, kept, np.ones(len(kept), bool))
+            q, row, differing = _brute.all_pairs(queries, rows, self._max_differing, n_jobs)
+        later, before = places[given + q], self._kept_places[row]
         order, similarity = self._near_pairs(later, before, differing)
         first = order[np.diff(later[order], prepend=-1) > 0]
         self.witness[later[first]] = before[first]
@@ -319,11 +338,9 @@ class _Sweep:
         order = np.flatnonzero(_search.reaches(similarity, self._near.threshold))
         return order[np.lexsort((before[order], later[order]))], similarity
 
-    def _settle(
-        self, tables: "_Tables", places: Array, block: PackedCodes, is_open: Array, counts: Array
-    ) -> int:
-        """Decide the open rows of a block, and insert those that are kept; how many rows were
-        decided."""
+    def _settle(self, places: Array, block: PackedCodes, is_open: Array, counts: Array) -> int:
+        """Decide the open rows of a block, and insert those that are kept (`band_tables.settle`).
+        Returns how many rows were decided: all, or those until the tables are full."""
         given = int(np.searchsorted(places, self._n_given))
         rest = np.flatnonzero(is_open)
         i, j, differing = _brute.all_pairs(block[rest], None, self._max_differing, None)
@@ -331,59 +348,16 @@ class _Sweep:
         i, j, differing = rest[i[some]], rest[j[some]], differing[some]
         order, similarity = self._near_pairs(places[j], places[i], differing)
         i, j = i[order], j[order]
-        witness = tables.settle(block, is_open, np.stack([i, j]).astype(np.uint32), counts, places)
-        decided = np.flatnonzero(j < len(witness))
+        row, witness = np.empty((2, len(block)), np.int64)
+        n = _kernel.settle(
+            block.array, is_open.view(np.uint8), *self._kept, np.stack([i, j]).astype(np.uint32),
+            counts, row, witness,
+        )  # fmt: skip
+        kept = np.flatnonzero(row[:n] >= 0)
+        self._kept_places[row[kept]] = places[kept]
+        self._kept = self._kept._replace(n_rows=self._kept.n_rows + len(kept))
+        decided = np.flatnonzero(j < n)
         decided = decided[witness[j[decided]] == i[decided]]
         self.witness[places[j[decided]]] = places[i[decided]]
         self.similarity[places[j[decided]]] = similarity[order[decided]]
-        return len(witness)
-
-
-class _Tables:
-    """Tables of the bands of kept rows, with their codes; without bands the codes alone."""
-
-    def __init__(self, like: PackedCodes, bands: Bands | None, max_bucket: int) -> None:
-        self._like = like
-        self._n_bands = 0 if bands is None else bands.n_bands + 1  # and one of all codes
-        band_bits = 0 if bands is None else bands.length * like.bits
-        whole_bits = 0 if bands is None else like.n_hashes * like.bits
-        self._keys = band_bits, whole_bits, secrets.randbits(64), max_bucket
-        self.row_bytes = like.shape[1] + 9 + 8 * self._n_bands
-
-    def make(self, capacity: int) -> None:
-        """Begin with empty tables for so many rows."""
-        array = np.empty((capacity, self._like.shape[1]), np.uint8)
-        tables = Tables.empty(self._n_bands, capacity)
-        self._rows = KeptRows(*tables, array, np.zeros(capacity, np.uint8), 0, *self._keys)
-        self.places = np.empty(capacity, np.int64)
-
-    @property
-    def is_full(self) -> bool:
-        return self._rows.n_rows == len(self._rows.array)
-
-    def find(self, queries: PackedCodes, max_differing: int, n_jobs: int | None) -> Array:
-        """As `_brute.all_pairs`, of queries and the rows."""
-        if self._n_bands:
-            return found_pairs(queries, self._rows, max_differing, n_jobs)
-        array = self._rows.array[: self._rows.n_rows]
-        rows = with_rows(self._like, array, np.ones(len(array), bool))
-        return _brute.all_pairs(queries, rows, max_differing, n_jobs)
-
-    def settle(
-        self, queries: PackedCodes, is_open: Array, pairs: Array, counts: Array, places: Array
-    ) -> Array:
-        """Insert the open queries that are kept (`band_tables.settle`); the witnesses of all
-        queries, or of those until the tables are full."""
-        rows = np.empty(len(queries), np.int64)
-        witness = np.empty(len(queries), np.int64)
-        n = _kernel.settle(
-            queries.array, is_open.view(np.uint8), *self._rows, pairs, counts, rows, witness
-        )
-        kept = np.flatnonzero(rows[:n] >= 0)
-        self.places[rows[kept]] = places[kept]
-        self._rows = self._rows._replace(n_rows=self._rows.n_rows + len(kept))
-        return witness[:n]
-
-    def count(self, queries: PackedCodes, counts: Array) -> None:
-        """Add the numbers of rows of the buckets of queries to `counts`."""
-        _kernel.count_buckets(queries.array, *self._rows, counts)
+        return int(n)

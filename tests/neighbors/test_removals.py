@@ -309,13 +309,13 @@ def test_tables_are_as_large_as_asked_for(monkeypatch):
     codes = near_codes(20_000, share=0.2)
     expected = removals(codes, 0.9)
     n_bytes = []
-    make = _removals._Tables.make
+    begin = _removals._Sweep.begin
 
     def made(self, capacity):
         n_bytes.append(capacity * self.row_bytes)
-        make(self, capacity)
+        begin(self, capacity)
 
-    monkeypatch.setattr(_removals._Tables, "make", made)
+    monkeypatch.setattr(_removals._Sweep, "begin", made)
     assert_equal(removals(codes, 0.9, max_bytes=2**20), expected)
     assert 2**18 < max(n_bytes) <= 2**20
 
