@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array
-from sparsemaps.laws._law import Law
 from sparsemaps.laws._moments import Pairs, UnknownVarianceError, upper, used_columns
 
 _N_COMPARED = 2**20
@@ -192,28 +191,27 @@ def measured(
 ) -> Pairs:
     """`pairs` with the rates of 0-bit samples of those seeds; with `signs`, also the mean errors of
     signs that agree at nearly the rate of the kernel."""
-    if not any(_is_measured(leaf, signs) for leaf in fitted.law.leaves()):
+    kinds = ("zero bits", "signs") if signs else ("zero bits",)
+    if not any(leaf.measured in kinds for leaf in fitted.law.leaves()):
         return pairs
     features = _sklearn.clone(fitted)
     for seed in seeds:
         features.random_state = seed
-        pairs = _add_measured(features.fit(sample), sample, pairs, 1 / len(seeds), signs)
+        pairs = _add_measured(features.fit(sample), sample, pairs, 1 / len(seeds), kinds)
     return pairs
 
 
-def _is_measured(law: Law, signs: bool) -> bool:
-    return law.measured == "zero bits" or (signs and law.measured == "signs")
-
-
-def _add_measured(features: Any, sample: Any, pairs: Pairs, weight: float, signs: bool) -> Pairs:
+def _add_measured(
+    features: Any, sample: Any, pairs: Pairs, weight: float, kinds: tuple[str, ...]
+) -> Pairs:
     """`pairs` with the rates of one seed, times `weight`, added to those of other seeds."""
     if features.factors:
         factors = tuple(
-            _add_measured(part, sample, factor, weight, signs)
+            _add_measured(part, sample, factor, weight, kinds)
             for part, factor in zip(features.factors, pairs.factors, strict=True)
         )
         return replace(pairs, factors=factors)
-    if not _is_measured(features.law, signs):
+    if features.law.measured not in kinds:
         return pairs
     if features.law.measured == "signs":
         Z = used_columns(features.transform(sample))

@@ -1,5 +1,6 @@
 """Checks of packed codes: sound arrays, sizes that fit, and codes of one map."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,30 +81,22 @@ def refuse_different(names: str, A: "PackedCodes", B: "PackedCodes") -> None:
         parts = {key: value for key, value in codes.config.items() if key not in left_out}
         return {**parts, "bits": codes.bits, "n_hashes": codes.n_hashes, "law": codes.law}
 
-    one, other = facts(A), facts(B)
-    for key in {**one, **other}:
-        if one.get(key) != other.get(key):
-            raise ValueError(
-                f"{names} must be codes of the same map: their {key} are {one.get(key)} and "
-                f"{other.get(key)}"
-            )
-    _refuse_different_texts(names, A.config.get(TEXTS), B.config.get(TEXTS))
-
-
-def _refuse_different_texts(names: str, one: Any, other: Any) -> None:
-    """Raise if both sets of codes are of texts, and their vectorizers differ.
-
-    Codes of a plain matrix have no vectorizer, and compare to both.
-    """
-    if one is None or other is None or one == other:
+    _refuse_other(f"{names} must be codes of the same map", facts(A), facts(B), str)
+    texts: list[Any] = [codes.config.get(TEXTS) for codes in (A, B)]
+    # Codes of a matrix have no vectorizer, and compare to all.
+    if None in texts or texts[0] == texts[1]:
         return
-    for config in (one, other):
+    for config in texts:
         if not isinstance(config, dict) or not isinstance(config.get("parameters"), dict):
             raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
-    one, other = ({**config, **config["parameters"]} for config in (one, other))
+    one, other = ({**config, **config["parameters"], "parameters": None} for config in texts)
+    _refuse_other(f"{names} must be codes of texts that were vectorized alike", one, other, repr)
+
+
+def _refuse_other(
+    rule: str, one: dict[str, Any], other: dict[str, Any], spelt: Callable[[Any], str]
+) -> None:
     for key in {**one, **other}:
-        if key != "parameters" and one.get(key) != other.get(key):
-            raise ValueError(
-                f"{names} must be codes of texts that were vectorized alike: their {key} are "
-                f"{one.get(key)!r} and {other.get(key)!r}"
-            )
+        if one.get(key) != other.get(key):
+            values = f"{spelt(one.get(key))} and {spelt(other.get(key))}"
+            raise ValueError(f"{rule}: their {key} are {values}")

@@ -1,5 +1,6 @@
 """Bands of codes: their number, their length, and the recall of hashing by them."""
 
+import bisect
 import math
 from functools import lru_cache
 from typing import NamedTuple
@@ -124,16 +125,13 @@ def cheapest_bands(
 
 
 def _least_bands(length: int, n_hashes: int, n_agreeing: int, recall: float) -> int | None:
-    low, high = 1, n_hashes // length
-    if recall_of(Bands(length, high), n_hashes, n_agreeing) < recall:
+    def recall_by(n_bands: int) -> float:
+        return recall_of(Bands(length, n_bands), n_hashes, n_agreeing)
+
+    most = n_hashes // length
+    if recall_by(most) < recall:
         return None
-    while low < high:
-        middle = (low + high) // 2
-        if recall_of(Bands(length, middle), n_hashes, n_agreeing) >= recall:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return 1 + bisect.bisect_left(range(1, most), recall, key=recall_by)
 
 
 def sample(n_rows: int, n: int = 256) -> tuple[slice, slice]:
