@@ -308,13 +308,7 @@ def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None
     array([[0, 1, 2, 3]], dtype=int32)
     """
     known = _packed.as_packed("codes", codes, bits, n_hashes)
-    return _unpacked(known.array, known.bits, known.n_hashes)
-
-
-def _unpacked(array: Array, bits: int, n_hashes: int) -> Array:
-    out = np.empty((len(array), n_hashes), np.int32)
-    _kernel.unpack(array, bits, out)
-    return out
+    return _packed.unpacked(known.array, known.bits, known.n_hashes)
 
 
 def to_csr(
@@ -435,7 +429,7 @@ def dump_svmlight_file(
     _write.check_labels(y)
 
     def lines(start: int, stop: int) -> bytes:
-        numbers = _unpacked(array[start:stop], bits, n_hashes)
+        numbers = _packed.unpacked(array[start:stop], bits, n_hashes)
         heads = _write.one_label_each(y[start:stop])
         return _write.format_codes(numbers, bits, heads, zero_based=zero_based, ones=ones)
 

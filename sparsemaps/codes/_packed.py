@@ -233,8 +233,7 @@ class PackedCodes:
         step = max(1, _PART_CODES // self.n_hashes)
         for start in range(0, len(self), step):
             rows = self.array[start : start + step]
-            numbers = np.empty((len(rows), self.n_hashes), np.int32)
-            _kernel.unpack(rows, self.bits, numbers)
+            numbers = unpacked(rows, self.bits, self.n_hashes)
             numbers >>= below
             numbers &= 2**bits - 1
             _kernel.write(numbers, bits, PACKED, array[start : start + step])
@@ -338,6 +337,13 @@ class PackedCodes:
         n_hashes = _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_BITS)
         estimate = self.law.estimate(counts, n_hashes)
         return estimate if return_std else estimate[0]
+
+
+def unpacked(array: Array, bits: int, n_hashes: int) -> Array:
+    """The codes of rows as numbers."""
+    numbers = np.empty((len(array), n_hashes), np.int32)
+    _kernel.unpack(array, bits, numbers)
+    return numbers
 
 
 def with_rows(

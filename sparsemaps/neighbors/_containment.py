@@ -303,9 +303,7 @@ def _extremes(
     """The sizes of the smallest set and of the largest, and their least similarity; that is above 1
     where no pair can reach the threshold."""
     small, large = (_sizes(rows)[rows.sampled & (_sizes(rows) > 0)] for rows in (codes, other))
-    if not len(small) or not len(large):
-        return 0, 0, math.inf
-    smallest, largest = float(small.min()), float(large.max())
+    smallest, largest = float(small.min(initial=math.inf)), float(large.max(initial=0))
     return smallest, largest, _least_similarity(smallest, largest, threshold)
 
 

@@ -603,9 +603,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         """Fit the map, and begin with the first `n_rows` rows; returns codes and rows of all."""
         self._check_parameters()
         fitted = _sklearn.clone(self.map).fit(X)
-        codes, rows = fitted.encode(X, packed=True), None
-        if self.rerank:
-            rows = _sparse.own_rows(X)
+        codes, rows = fitted.encode(X, packed=True), _sparse.own_rows(X) if self.rerank else None
         self._kept = IndexRows(codes[:n_rows], None if rows is None else rows[:n_rows])
         self.map_ = fitted
         return codes, rows

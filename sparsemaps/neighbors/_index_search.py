@@ -74,7 +74,14 @@ class IndexSearch(NamedTuple):
         """The k nearest rows of each query and their distances, ascending."""
         if self.rerank:
             return self._nearest_by_kernel(queries, rows, k)
-        return self._nearest_by_estimate(queries, k)
+        state, indices, agreements = self._nearest_codes(queries, k)
+        distances = np.full(indices.shape, np.inf)
+        row, place = np.nonzero(indices >= 0)
+        differing = queries.n_hashes - agreements[row, place].astype(np.int64)
+        distances[row, place] = 1 - self._estimates(
+            queries, state, row, indices[row, place], differing
+        )
+        return _by_distance(indices, distances, k)
 
     def recall_at(self, similarity: float) -> float:
         """The probability with which the tables as they are find a row of this similarity."""
@@ -125,16 +132,6 @@ class IndexSearch(NamedTuple):
             codes = self.kept.codes(state)
             indices[few], agreements[few] = _brute.nearest(queries[few], codes, k, self.n_jobs)
         return state, indices, agreements
-
-    def _nearest_by_estimate(self, queries: PackedCodes, k: int) -> tuple[Array, Array]:
-        state, indices, agreements = self._nearest_codes(queries, k)
-        distances = np.full(indices.shape, np.inf)
-        row, place = np.nonzero(indices >= 0)
-        differing = queries.n_hashes - agreements[row, place].astype(np.int64)
-        distances[row, place] = 1 - self._estimates(
-            queries, state, row, indices[row, place], differing
-        )
-        return _by_distance(indices, distances, k)
 
     def _nearest_by_kernel(self, queries: PackedCodes, rows: Any, k: int) -> tuple[Array, Array]:
         """The nearest rows by the exact kernel of candidates, which are taken by the codes.
