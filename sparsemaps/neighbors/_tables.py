@@ -80,10 +80,15 @@ def found_pairs(
         state, space, parts = np.array([0, -1, 0, 0]), np.empty((3, _CALL_PAIRS), np.uint32), []
         while state[0] < stop - start:
             parts.append(space[:, : find(state, space)].astype(np.int64))
-        i, j, differing = _brute.joined(parts)
-        pairs, first = np.unique(i << 32 | j, return_index=True)
-        return np.stack([(pairs >> 32) + start, pairs & (2**32 - 1), differing[first]])
+        found = _brute.joined(parts)
+        if found.shape[1] > 1:
+            _, first = np.unique(found[0] << 32 | found[1], return_index=True)
+            found = found[:, first]
+        found[0] += start
+        return found
 
     n_threads = _threads.resolve_n_jobs(n_jobs)
     step = min(CALL_ROWS, max(1, -(-len(queries) // n_threads)))
+    if step >= len(queries):
+        return search(0, len(queries))
     return _brute.joined(_threads.run(search, _blocks.ranges(0, len(queries), step), n_jobs))
