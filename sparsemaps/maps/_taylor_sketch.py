@@ -11,6 +11,7 @@ from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps._tools._typing import Array
+from sparsemaps.kernels._gram import sums_of_rows, values_of
 from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
 
 MOST_DEGREES = 256
@@ -39,7 +40,8 @@ class TaylorSketch:
     sign s_n and shifted cyclically by a random number of places. So products of different degrees
     vanish on average.
 
-    Keys are those of the seed and the `parameters`; rows are multiplied by `scale`.
+    Keys are those of the seed and the `parameters`; rows are multiplied by `scale`. The sketch of x
+    is multiplied by ``exp(-damping * |x|**2)``.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class TaylorSketch:
         scale: float,
         n_components: int,
         method: str,
+        damping: float = 0.0,
     ) -> None:
         n = len(coefficients)
         keys = _seeding.keys(seed, "tensor_sketch", 3 * n, *parameters)
@@ -60,6 +63,7 @@ class TaylorSketch:
         self._scale = scale
         self._n_components = n_components
         self._method = method
+        self._damping = damping
 
     def max_entries(self, lengths: Array, itemsize: int) -> Array:
         """The largest possible number of values of rows of so many entries."""
@@ -71,8 +75,8 @@ class TaylorSketch:
         tuples = tuples.astype(np.int64)
         return np.where(self._is_direct(lengths, itemsize), tuples, most)
 
-    def sketch(self, block: Block, out: Array) -> None:
-        """Add the sketches of the rows of a block to `out`."""
+    def write_dense(self, block: Block, out: Array) -> None:
+        """Write the sketches of the rows of a block to `out`, which is zeros."""
         direct = self._is_direct(np.diff(block.indptr), out.itemsize)
         for part, here in block.parts(4 * self._n_components * out.itemsize):
             chosen = direct[here]
@@ -81,6 +85,21 @@ class TaylorSketch:
             others = np.flatnonzero(~chosen)
             if len(others):
                 out[here][others] = self._convolved(part, others, out.dtype)
+        if self._damping:
+            squares = sums_of_rows(block, np.square(values_of(block)))
+            out *= _portable_math.exp(-self._damping * squares).astype(out.dtype)[:, None]
+
+    def write_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
+        """Write the values that are not 0 one behind the other, and the number of each row's;
+        returns the number of all."""
+        n_stored, none = 0, (np.zeros((1, 3), np.uint64), 1.0, 0.0)
+        for part, here in block.parts(4 * self._n_components * values.itemsize):
+            dense = np.zeros((part.n_rows, self._n_components), values.dtype)
+            self.write_dense(part, dense)
+            n_summed = np.zeros(part.n_rows, np.int32)
+            out = (values[n_stored:], columns[n_stored:], lengths[here])
+            n_stored += _kernel.sketch_csr(*part, *none, n_summed, dense, *out)
+        return n_stored
 
     def _is_direct(self, lengths: Array, itemsize: int) -> npt.NDArray[np.bool_]:
         """For rows of these lengths, whether each degree is summed directly."""

@@ -1,17 +1,13 @@
 """Tensor sketch: polynomial kernels, in a chosen number of columns."""
 
-import functools
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
-import numpy.typing as npt
-import scipy
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import maps as _kernel
-from sparsemaps._tools import _checks, _portable_math, _seeding
+from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._allowed import (
     LARGEST_INT32,
     About,
@@ -23,20 +19,14 @@ from sparsemaps._tools._allowed import (
     Size,
 )
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._typing import Array, CsrMatrix, Keys, Matrix, Output, RandomState
+from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.kernels._gram import sums_of_rows, values_of
 from sparsemaps.laws._series import TensorSketchLaw
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._draw import Draw, Work
-from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
+from sparsemaps.maps._polynomial_sketch import PolynomialSketch
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._taylor_sketch import MOST_DEGREES, TaylorSketch, degree_for
-
-_Factors: TypeAlias = tuple[Keys, float, float]
-"""The keys of the factors, the square roots of gamma and coef0."""
-
-_CHUNK_BYTES = 2**19
-"""Largest size of the dense sketches that are transformed at once: they stay in the cache."""
 
 
 class _Parameters(TypedDict, total=False):
@@ -301,39 +291,41 @@ class TensorSketchDraw(Draw, of=TensorSketch):
     """The hashes of columns, of each factor."""
 
     def prepare(self) -> None:
-        self._series: TaylorSketch | None = None
+        self._sketch = self._of_power() if self.kernel == "poly" else self._of_series()
+
+    def _of_power(self) -> PolynomialSketch:
         degree = self.law.degree
-        if self.kernel == "poly":
-            keys = _seeding.keys(self.seed, "tensor_sketch", 3 * degree, degree)
-            keys = keys.reshape(-1, 3)
-            self._factors: _Factors = keys, math.sqrt(self.gamma), math.sqrt(self.coef0)
-            return
-        self._factors = np.zeros((1, 3), np.uint64), 1.0, 0.0  # no rows are summed by factors
-        coefficients = self.law.coefficients.tolist()
-        named = isinstance(self.kernel, str)
-        self._series = TaylorSketch(
+        keys = _seeding.keys(self.seed, "tensor_sketch", 3 * degree, degree)
+        roots = math.sqrt(self.gamma), math.sqrt(self.coef0)
+        return PolynomialSketch(keys.reshape(-1, 3), *roots, self.n_components, self.method)
+
+    def _of_series(self) -> TaylorSketch:
+        coefficients, gamma = self.law.coefficients.tolist(), float(self.gamma)
+        named, is_rbf = isinstance(self.kernel, str), self.kernel == "rbf"
+        return TaylorSketch(
             self.seed,
-            (self.kernel, degree) if named else ("series", *coefficients),
+            (self.kernel, self.law.degree) if named else ("series", *coefficients),
             coefficients,
-            math.sqrt((1 + (self.kernel == "rbf")) * float(self.gamma)),
+            math.sqrt((1 + is_rbf) * gamma),
             self.n_components,
             self.method,
+            gamma if is_rbf else 0.0,
         )
 
     def transform(self, work: Work) -> Matrix:
-        rows = work.rows
-        if self._series is not None and isinstance(self.kernel, str) and self.degree is None:
+        rows, sketch = work.rows, self._sketch
+        if self.kernel != "poly" and isinstance(self.kernel, str) and self.degree is None:
             work.each_block(self._check_lengths)
         if not self.dense_output:
             itemsize = rows.dtype.itemsize
             return make_csr(
                 work,
-                lambda lengths: self._max_entries(lengths, itemsize),
-                self._sketch_csr,
+                lambda lengths: sketch.max_entries(lengths, itemsize),
+                sketch.write_csr,
                 self.n_components,
             )
         out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        work.each_block(lambda block, start, stop: self._sketch_dense(block, out[start:stop]))
+        work.each_block(lambda block, start, stop: sketch.write_dense(block, out[start:stop]))
         return out
 
     def _check_lengths(self, block: Block, start: int, stop: int) -> None:
@@ -345,117 +337,3 @@ class TensorSketchDraw(Draw, of=TensorSketch):
                 f"rows must have a length of at most {setting('max_norm', self.max_norm)}, got "
                 f"{np.sqrt(squares[longest]):.6g} in row {start + longest}"
             )
-
-    def _max_entries(self, lengths: Array, itemsize: int) -> Array:
-        """The largest possible number of values of rows of so many entries."""
-        if self._series is not None:
-            return self._series.max_entries(lengths, itemsize)
-        if self.method == "fft":
-            return np.full(len(lengths), self.n_components)
-        with np.errstate(over="ignore"):
-            tuples = (lengths + float(self.coef0 != 0)) ** (self.law.degree)
-        return np.minimum(tuples, self.n_components).astype(np.int64)
-
-    def _sketch_dense(self, block: Block, out: Array) -> None:
-        if self._series is not None:
-            self._add_series(self._series, block, out)
-            return
-        n_summed = self._factors_to_sum(np.diff(block.indptr), out.itemsize)
-        _kernel.sketch_dense(*block, *self._factors, n_summed, out)
-        others = np.flatnonzero(n_summed == 0)
-        step = self._chunk_rows(out)
-        for first in range(0, len(others), step):
-            rows = others[first : first + step]
-            out[rows] = self._convolve(block, rows, out.dtype)
-
-    def _add_series(self, series: TaylorSketch, block: Block, out: Array) -> None:
-        series.sketch(block, out)
-        if self.kernel == "rbf":
-            squares = sums_of_rows(block, np.square(values_of(block)))
-            factors = _portable_math.exp(-float(self.gamma) * squares)
-            out *= factors.astype(out.dtype)[:, None]
-
-    def _sketch_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
-        n_summed = self._factors_to_sum(np.diff(block.indptr), values.itemsize)
-        n_others = np.cumsum(n_summed == 0)
-        step = self._chunk_rows(values)
-        # Rows are written in order, as many at a time as have `step` convolved ones among them.
-        first = n_stored = 0
-        while first < len(n_summed):
-            before = n_others[first - 1] if first else 0
-            last = int(np.searchsorted(n_others, before + step, side="right"))
-            part, chosen = block.rows(first, last), n_summed[first:last]
-            others = self._convolve(part, np.flatnonzero(chosen == 0), values.dtype)
-            out = (values[n_stored:], columns[n_stored:], lengths[first:last])
-            n_stored += _kernel.sketch_csr(*part, *self._factors, chosen, others, *out)
-            first = last
-        return n_stored
-
-    def _chunk_rows(self, array: Array) -> int:
-        n_bytes = _CHUNK_BYTES if self._series is None else 4 * _CHUNK_BYTES  # which it cuts itself
-        return max(1, n_bytes // (self.n_components * array.itemsize))
-
-    def _factors_to_sum(self, lengths: Array, itemsize: int) -> npt.NDArray[np.int32]:
-        """For each row, of how many factors tuples are summed; 0 for Fourier transforms and for the
-        rows of a series."""
-        if self._series is not None:
-            return np.zeros(len(lengths), np.int32)
-        longest = int(lengths.max(initial=0))
-        rule = (self.law.degree, self.coef0 != 0, self.n_components, self.method, itemsize)
-        if len(lengths) == 1:
-            return _factors_for_length(longest, *rule)
-        if longest + 1 < len(lengths):  # once for each length
-            return _factors_for_lengths_below(longest + 1, *rule)[lengths]
-        return _factors_for_lengths(lengths, *rule)
-
-    def _convolve(self, block: Block, rows: Array, dtype: Any) -> Array:
-        """Sketches of some rows of a block, by Fourier transforms; of a series, of all rows."""
-        keys, scale, extra = self._factors
-        shape = (len(rows), self.n_components)
-        if not len(rows):
-            return np.empty(shape, dtype)
-        if self._series is not None:
-            out = np.zeros(shape, dtype)
-            self._add_series(self._series, block, out)
-            return out
-        product = None
-        # Sketches of some factors at a time, which fit into a chunk.
-        step = max(1, _CHUNK_BYTES // (len(rows) * self.n_components * dtype.itemsize))
-        for first in range(0, len(keys), step):
-            some = keys[first : first + step]
-            sketches = np.zeros((len(some), *shape), dtype)
-            _kernel.count_sketches(*block, some, scale, extra, rows, sketches)
-            for transform in scipy.fft.rfft(sketches, axis=2):
-                if product is None:
-                    product = transform
-                else:
-                    _portable_math.multiply_complex(product, transform)
-        sketch: Any = scipy.fft.irfft(product, n=self.n_components, axis=1, overwrite_x=True)
-        return np.asarray(sketch)
-
-
-@functools.lru_cache(maxsize=1024)  # as it takes as long as the other work for one row
-def _factors_for_length(length: int, *rule: Any) -> npt.NDArray[np.int32]:
-    return _factors_for_lengths(np.array([length]), *rule)
-
-
-@functools.lru_cache(maxsize=64)  # as it takes as long as some hundred short rows
-def _factors_for_lengths_below(limit: int, *rule: Any) -> npt.NDArray[np.int32]:
-    return _factors_for_lengths(np.arange(limit), *rule)
-
-
-def _factors_for_lengths(
-    lengths: Array, degree: int, extra: bool, n_components: int, method: str, itemsize: int
-) -> npt.NDArray[np.int32]:
-    """For rows of these lengths, and an entry more if `extra`, of how many factors tuples are
-    summed."""
-    lengths = lengths + extra
-    if method == "fft":
-        return np.zeros(len(lengths), np.int32)
-    summed, tuples = factors_to_sum(lengths, degree, n_components, itemsize)
-    if method == "auto":
-        join = join_cost(n_components, itemsize)
-        cost = tuples + (degree - summed) * join * lengths
-        transforms = (degree + 1) * butterflies(n_components, itemsize)
-        summed[cost > transforms + degree * lengths] = 0
-    return summed

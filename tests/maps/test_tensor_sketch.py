@@ -316,7 +316,7 @@ def test_auto_takes_what_costs_least():
 
     def summed(lengths, itemsize=8, **parameters):
         draw = TensorSketch(**parameters, random_state=0).fit_any_width().draw
-        return draw._factors_to_sum(np.array(lengths), itemsize).tolist()
+        return draw._sketch._factors_to_sum(np.array(lengths), itemsize).tolist()
 
     assert summed([0, 1, 85, 86, 267, 268, 5000]) == [2, 2, 2, 1, 1, 0, 0]
     assert summed([42, 43, 270, 271], itemsize=4) == [2, 1, 1, 0]
