@@ -162,6 +162,7 @@ class Copy:
             self._call("meson", "setup", self.build, self.tree, "-Dnative=true")
         if not self.compile():
             raise SystemExit(self.log.read_text())
+        self._build_is_changed = False
         self._link_site()
         python = self._make_environment(folder / "venv")
         self._server = subprocess.Popen(
@@ -237,11 +238,14 @@ class Copy:
         """What became of a change: killed, survived, or why it counts as neither."""
         file = self.tree / mutant.path
         text = file.read_text(encoding="utf-8")
-        compiled = file.suffix in COMPILED
+        is_compiled = file.suffix in COMPILED
         try:
             file.write_text(text.replace(mutant.text, mutant.new), encoding="utf-8")
-            if compiled and not self.compile():
+            # The build still has the change of before, if that was of a compiled file.
+            if (is_compiled or self._build_is_changed) and not self.compile():
+                self._build_is_changed = True
                 return "does not compile"
+            self._build_is_changed = is_compiled
             status = self.test(mutant.tests, mutant.seconds)
         finally:
             file.write_text(text, encoding="utf-8")
