@@ -484,3 +484,16 @@ def test_an_input_that_changes_meanwhile(tmp_path, monkeypatch, changed):
         sd.map_files(CWS, path, tmp_path / "out", partition_bytes=path.stat().st_size // 2 + 1)
     parts = [name for name in os.listdir(tmp_path / "out") if name.endswith(".svm")]
     assert parts in ([], ["part-000000.svm"])
+
+
+def test_readers_of_memory_have_positions_of_their_own():
+    """A file in memory is one object for all that open it; threads read it at the same time."""
+    from sparsemaps.dask import _ranges
+
+    content = b"1 1:1\n2 2:1\n"
+    fsspec.filesystem("memory").pipe("/positions.svm", content)
+    (input,) = _ranges.find_inputs("memory://positions.svm", None)
+    whole = _ranges.ByteRange(input.path, 0, -1, None, (input.size, input.version))
+    with whole.open_text() as one, whole.open_text() as other:
+        assert b"".join(one.blocks(4)) == content
+        assert b"".join(other.blocks(4)) == content
