@@ -16,8 +16,10 @@ ROW_WORK = 8
 
 
 class EntryError(ValueError):
-    """An entry that is not allowed: its row and column, its value, and the rule that it breaks. A
-    caller that reads a file makes another error of these, which names the line."""
+    """An entry that is not allowed: its row and column, its value, and the rule that it breaks.
+
+    A caller that reads a file makes another error of these, which names the line.
+    """
 
     def __init__(self, message: str, row: int, column: int, value: str, rule: str) -> None:
         super().__init__(message, row, column, value, rule)  # for pickle
@@ -95,8 +97,11 @@ class RowReader:
 
     @property
     def may_grow(self) -> bool:
-        """Whether a row may have more entries than `lengths` said when it is read, as another
-        thread may change an array. The `indptr` of sparse rows is private."""
+        """Whether a row may have more entries than `lengths` said when it is read.
+
+        This is so for an array, as another thread may change it. The `indptr` of sparse rows is
+        private.
+        """
         return self._dense is not None
 
     def lengths(self) -> Array:
@@ -159,7 +164,9 @@ class RowReader:
 
 class SetReader(RowReader):
     """Reads sets: the columns of rows in ascending order, as loops of this package have made them.
-    They need no check. A block has no values."""
+
+    They need no check. A block has no values.
+    """
 
     def __init__(self, columns: Array, indptr: Array) -> None:
         csr = Csr(np.empty(0), columns, indptr, (len(indptr) - 1, 0))

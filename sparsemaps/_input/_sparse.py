@@ -20,9 +20,11 @@ from sparsemaps._tools._typing import Array
 
 
 class Csr(NamedTuple):
-    """The arrays of a CSR matrix. `indptr` (int64) is private and sound: it starts at 0, never
-    decreases, and stays within `values` and `indices`. Columns are known to be sound only where a
-    function says so."""
+    """The arrays of a CSR matrix, with a private `indptr` (int64).
+
+    `indptr` is sound: it starts at 0, never decreases, and stays within `values` and `indices`.
+    Columns in `indices` are known to be sound only where a function says so.
+    """
 
     values: Array
     indices: Array
@@ -31,23 +33,29 @@ class Csr(NamedTuple):
 
 
 def sound_csr(X: Any, name: str = "X") -> Csr:
-    """A sparse matrix of any format as sound CSR arrays with a copy of `indices`, all of them
-    within the width. Values keep their type."""
+    """A sparse matrix of any format as sound CSR arrays, all columns within the width.
+
+    Values keep their type. `indices` is a copy, as is `indptr`.
+    """
     return with_sound_indices(open_sparse(X, name), name)
 
 
 def with_sound_indices(csr: Csr, name: str) -> Csr:
-    """`csr` with a copy of its `indices`, which are then checked to be within the width: compiled
-    code of SciPy and scikit-learn does not check them, and another thread may change the
-    caller's."""
+    """`csr` with a copy of its `indices`, all of them within the width.
+
+    The compiled code of SciPy and scikit-learn does not check index arrays. Another thread may
+    change the caller's arrays at any time. So the copy is made first, and then checked.
+    """
     indices = csr.indices[: csr.indptr[-1]].copy()
     check_indices(indices, csr.shape[1], csr.indptr, name)
     return csr._replace(values=csr.values[: csr.indptr[-1]], indices=indices)
 
 
 def sound_matrix(X: Any, name: str = "X") -> Any:
-    """Make a sparse matrix a ``csr_array`` that SciPy and scikit-learn may compute with, as its
-    index arrays are checked copies. `X` is returned if it is not sparse."""
+    """Make a sparse matrix a ``csr_array`` that SciPy and scikit-learn may compute with.
+
+    Its index arrays are checked copies of those of `X`. `X` is returned if it is not sparse.
+    """
     if not sp.issparse(X):
         return X
     values, indices, indptr, shape = sound_csr(X, name)
@@ -57,9 +65,11 @@ def sound_matrix(X: Any, name: str = "X") -> Any:
 
 
 def csr_of(container: Any, arrays: tuple[Array, Array, Array], shape: tuple[int, int]) -> Any:
-    """A CSR matrix of sound arrays, of the type that SciPy would make. SciPy checks arrays that it
-    is given, which takes as long as mapping a row, so they take the place of those of an empty
-    matrix."""
+    """A CSR matrix of values, indices and indptr that are sound, of the type that SciPy would make.
+
+    SciPy checks arrays that it is given, which takes as long as mapping a row. So they take the
+    place of those of a matrix without entries.
+    """
     if arrays[1].dtype != np.int32 or max(shape) > LARGEST_INT32:
         return container(arrays, shape=shape)
     made = copy.copy(_without_entries(container, shape))
@@ -198,8 +208,10 @@ _TO_CSR: dict[str, Callable[[Any, str, tuple[int, int]], Any]] = {
 def _checked_compressed(
     X: Any, name: str, n_slices: int, ndim: int = 1
 ) -> tuple[Array, Array, Array]:
-    """The arrays of a compressed format: values, indices, and a private, sound indptr of `n_slices`
-    rows (of columns for CSC, of rows of blocks for BSR)."""
+    """The arrays of a compressed format: values, indices, and a private, sound indptr.
+
+    `n_slices` is the number of rows (of columns for CSC, of rows of blocks for BSR).
+    """
     values, indices = np.asarray(X.data), _index_array(X.indices, f"{name}.indices")
     # It is copied before it is checked, so that no other thread can change it after the check.
     indptr = _index_array(X.indptr, f"{name}.indptr").astype(np.int64)

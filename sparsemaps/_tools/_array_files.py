@@ -47,8 +47,10 @@ _KINDS = {None: ("iuf", "numbers"), "integers": ("iu", "integers")}
 
 def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
     """The array of a file, in memory or mapped into it; a ValueError if it is of another kind.
-    Sizes are compared before memory is allocated. A mapped file may change afterwards, so that
-    compiled code must bound what it reads there."""
+
+    Sizes are compared with the size of the file before memory is allocated. A mapped file may
+    change afterwards, so that compiled code must bound what it reads there.
+    """
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         shape, dtype = _checked_header(file, path, size, kind)

@@ -7,8 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 BLOCK_ENTRIES = 2**18
-"""Largest number of entries of a block, if it has several rows. It bounds the memory beside input
-and output, and signals are handled between blocks."""
+"""Largest number of entries of a block; a single longer row is a block by itself.
+
+It bounds the memory that is needed beside input and output. Signals are handled between blocks.
+"""
 
 _SCRATCH_BYTES = 2**21
 """Largest number of bytes of scratch memory that a thread holds for a range of rows."""
@@ -25,9 +27,11 @@ def cut_rows(
     n_jobs: int,
     max_work: int | None = None,
 ) -> list[tuple[int, int]]:
-    """Consecutive ranges (start, stop) that together have all rows. ``work_before(row)`` is the
-    work in all rows above `row`, in entries. A block has `max_work` entries at most, or a single
-    row."""
+    """Consecutive ranges (start, stop) that together have all rows.
+
+    ``work_before(row)`` is the work in all rows above `row`, in entries. A block has at most
+    `max_work` entries (None is `BLOCK_ENTRIES`) or a single row.
+    """
     total = work_before(n_rows)
     max_work = BLOCK_ENTRIES if max_work is None else max_work
     shares = BLOCKS_A_THREAD * n_jobs if n_jobs > 1 else 1

@@ -23,10 +23,12 @@ _UNSUPPORTED = errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL
 
 @contextlib.contextmanager
 def one_writer(folder: str, *, shared: bool = False) -> Iterator[None]:
-    """Lock a folder, which is made unless it is there, until the process ends at the latest; a
-    ValueError if another run has locked it. Shared locks exclude only those that are not. Windows
-    knows no shared locks by `msvcrt`, and some network file systems no locks: there, such a lock is
-    none."""
+    """Lock a folder, which is made unless it is there; a ValueError if another run has locked it.
+
+    Locks that are shared exclude only those that are not. The operating system unlocks what a
+    process that ends has locked, however it ends. Windows knows no shared locks by `msvcrt`, and
+    some network file systems no locks at all: there, a shared lock or any lock is none.
+    """
     path = os.path.join(folder, LOCK)
     file = _locked(path, folder, shared)
     try:

@@ -26,9 +26,12 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 
 @contextlib.contextmanager
 def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
-    """A binary file object for the file `path`, which appears only if there is no error; "-" is
-    standard output. The ending of the name chooses a compression. Without `synced`, the file may be
-    empty after a loss of power. Devices and pipes are written to directly."""
+    """A binary file object for the file `path`, which appears only if there is no error.
+
+    "-" is standard output, and a file object is written to as it is. The ending of the name chooses
+    a compression. Without `synced`, writing costs less, but the file may be empty after a loss of
+    power. Devices and named pipes are written to directly, as no file can be renamed to them.
+    """
     if hasattr(path, "write"):
         yield path
         return
@@ -56,8 +59,11 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
-    """A temporary file in the directory of `target`, which it replaces if there is no error. Its
-    name is short, as that of `target` may be as long as names can be."""
+    """A temporary file in the directory of `target`, which replaces `target` if there is no error.
+
+    Its name is short, as the name of `target` may be as long as names can be. Only a process that
+    is killed leaves the temporary file.
+    """
     temporary = os.path.join(os.path.dirname(target), f".sparsemaps-{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "x+b") as file:
@@ -101,7 +107,10 @@ def errors_naming(name: str) -> Iterator[None]:
 
 def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) -> None:
     """Raise a ValueError if an output is an input, or if two outputs are one file, by any names.
-    `outputs` have words for each. Standard input or output may have been redirected to a file."""
+
+    `outputs` are the files that will be written, each with words for it. "-" is standard input or
+    output, which may have been redirected to a file.
+    """
     read: dict[Any, Any] = {}
     for path in inputs:
         standard = is_standard(path)

@@ -6,8 +6,10 @@ from typing import Any
 
 
 class ParameterError(ValueError):
-    """A parameter that is not allowed: its name, its value, and the rule that it breaks. The
-    command, whose parameters have other names, makes another error of these."""
+    """A parameter that is not allowed: its name, its value, and the rule that it breaks.
+
+    A caller whose parameters have other names, such as the command, makes another error of these.
+    """
 
     def __init__(self, name: str, value: str, rule: str) -> None:
         super().__init__(name, value, rule)  # for pickle

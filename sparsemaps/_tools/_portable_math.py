@@ -41,8 +41,10 @@ def root(x: Any, n: int) -> Array:
 
 
 def real_power(x: Array, p: float) -> Array:
-    """|x|^p with the sign of x, of numbers that are not 0, within p |ln x| units in the last place;
-    a ValueError where it is infinite or 0."""
+    """|x|^p with the sign of x, of numbers that are not 0, within p |ln x| units in the last place.
+
+    Raises ValueError where it is infinite or 0.
+    """
     if p == 1:
         return np.array(x, dtype=float)
     out = _each(_kernel.power, abs(x), p)

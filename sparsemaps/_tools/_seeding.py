@@ -21,8 +21,11 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Keys, RandomState
 
 SCHEME = 1
-"""Number of the family of random numbers, from the keys here to the words in ``random.h``. Outputs
-of one seed are comparable exactly if they are of one scheme."""
+"""Number of the family of random numbers, from the keys here to the words in ``random.h``.
+
+Outputs of one seed are comparable exactly when they come from the same scheme. It changes only in
+a release that says so.
+"""
 
 STREAMS = {
     "count_sketch": 1,
@@ -45,8 +48,10 @@ Parameter: TypeAlias = str | int | float | None
 
 
 def draw_seed(random_state: RandomState) -> int:
-    """One non-negative integer: `random_state` itself, or a draw from it; None is NumPy's global
-    generator, as in scikit-learn."""
+    """One non-negative integer: `random_state` itself, or a draw from it.
+
+    None draws from NumPy's global generator, as everywhere in scikit-learn.
+    """
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         if random_state < 0:
             raise ParameterError("random_state", str(random_state), "a non-negative integer")
@@ -71,7 +76,9 @@ def number_of(stream: str) -> int:
 @lru_cache(maxsize=256, typed=True)  # a fifth of what it takes to map a single row
 def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
     """The `n` uint64 words that key a map of class `stream` with these `parameters` under `seed`.
-    An integer and a float of the same value are different parameters."""
+
+    An integer parameter and a float of the same value are different parameters.
+    """
     spawn_key = [SCHEME, number_of(stream)]
     if parameters:
         # Python writes a float alike on every platform, but -0.0 unlike 0.0: their sum is 0.0.

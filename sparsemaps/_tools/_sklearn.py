@@ -134,7 +134,8 @@ def _taken_as_matrix(name: str, X: Any) -> Iterator[None]:
 
 
 def check_array(array: Any, **checks: Any) -> Any:
-    """Call scikit-learn's function of this name."""
+    """scikit-learn's function of this name; a ValueError too for integers beyond float64, and for
+    an object whose class says that it is no matrix."""
     from sklearn.utils import check_array
 
     with _taken_as_matrix(checks.get("input_name") or "the array", array):
@@ -142,7 +143,7 @@ def check_array(array: Any, **checks: Any) -> Any:
 
 
 def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
-    """Call scikit-learn's function of this name."""
+    """scikit-learn's function of this name; a ValueError too as of `check_array`."""
     from sklearn.utils.validation import validate_data
 
     with _taken_as_matrix("X", X):
@@ -183,8 +184,11 @@ def tags_of(estimator: Any) -> Any:
 
 
 def sparse_arrays_asked() -> bool:
-    """Whether scikit-learn's configuration asks for sparse arrays. Its default, "spmatrix", asks
-    for nothing, and scikit-learn before 1.9 has no such setting."""
+    """Whether scikit-learn's configuration asks for sparse arrays.
+
+    Its default, "spmatrix", is the same as if nothing had been asked for, and scikit-learn before
+    1.9 has no such setting.
+    """
     sklearn: Any = sys.modules.get("sklearn")
     if sklearn is None:  # nobody can have set its configuration
         return False

@@ -56,8 +56,11 @@ def open_input(
 
 
 class InputFile:
-    """A regular file as it is when a job begins, or the lines of a range of its bytes, in the place
-    of its path. Reading it is an error if it is another one then, by its size, time or inode."""
+    """A regular file as it is when a job begins, or the lines of a range of its bytes. It takes the
+    place of the file's path.
+
+    Each reading is an error if the file is another one then, by its size, time or inode.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -156,8 +159,11 @@ class SpooledInput:
 
 
 def known_inputs(inputs: Iterable[Any]) -> list[Any]:
-    """Inputs of a job: `InputFile` in place of the paths of regular files. The others can be read
-    once ("-", file objects, pipes, devices), and it is an error if one of these is given twice."""
+    """Inputs of a job: `InputFile` in place of the paths of regular files.
+
+    The others can be read once: "-", file objects, named pipes, devices. It is an error if one of
+    these is given twice.
+    """
     known: list[Any] = []
     streams: set[Any] = set()
     for input in inputs:

@@ -76,9 +76,11 @@ def without_compression(name: str) -> str:
 def open_text(
     f: Any, max_line_bytes: int = MAX_LINE_BYTES, offset: int = 0, length: int = -1
 ) -> Iterator["Text"]:
-    """The `Text` of a path, a binary file object, a file descriptor or a `Text`. Its lines are
-    those that begin after byte `offset` and, if `length` is positive, up to byte ``offset +
-    length``."""
+    """The `Text` of a path, a file object opened in binary mode, or a file descriptor.
+
+    A `Text` is returned as it is. The lines are those that begin after byte `offset` and, if
+    `length` is positive, up to byte ``offset + length``.
+    """
     limits = max_line_bytes, offset, length
     if isinstance(f, Text):
         yield f

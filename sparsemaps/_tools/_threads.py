@@ -31,7 +31,9 @@ threads that help it."""
 
 def resolve_n_jobs(n_jobs: Any) -> int:
     """The number of threads that `n_jobs` means: None is one, -1 all processors, -2 all but one ...
-    Within a task it is one, as a task is not divided again."""
+
+    Within a task it is one, as a task is not divided again.
+    """
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
@@ -49,17 +51,22 @@ def resolve_n_jobs(n_jobs: Any) -> int:
 
 
 def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any) -> list[T]:
-    """Call ``function(start, stop)`` on each block and return the results in order. The first
-    exception, in the order of the blocks, is raised; blocks not begun by then are dropped."""
+    """Call ``function(start, stop)`` on each block and return the results in order.
+
+    The first exception, in the order of the blocks, is raised; blocks not begun by then are
+    dropped.
+    """
     return list(stream(function, blocks, n_jobs))
 
 
 def stream(
     function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any
 ) -> Iterator[T]:
-    """Like ``run``, but results are yielded one after the other, and no more of `blocks` is read
-    than is needed. The caller is one of the threads: while it waits for a result, it makes
-    others."""
+    """Like ``run``, but results are yielded one after the other; few are computed in advance.
+
+    `blocks` may be any iterable, of which no more is read than is needed. The caller is one of the
+    threads: while it waits for a result, it makes others.
+    """
     n_jobs = resolve_n_jobs(n_jobs)
     n_jobs = min(n_jobs, operator.length_hint(blocks, n_jobs))
     if n_jobs <= 1:
@@ -137,8 +144,10 @@ def _close(tasks: "deque[_Task]", shares: "list[_Share]") -> None:
 
 
 class _End:
-    """An event that happens once, for which one thread may wait, if it happens in another thread
-    than the main one."""
+    """An event that happens once, for which one thread may wait.
+
+    If a thread waits for it, it happens in another thread than the main one.
+    """
 
     def __init__(self) -> None:
         self.has_come = False
@@ -186,8 +195,10 @@ class _Task:
 
 
 class _Share:
-    """The work of a thread of the pool for a caller: it runs tasks until there are none. It does
-    not wait for more, as none follow if the caller drops its iterator."""
+    """The work of a thread of the pool for a caller: it runs tasks until there are none.
+
+    It does not wait for more tasks, as none follow if the caller drops its iterator.
+    """
 
     def __init__(self, tasks: "deque[_Task]") -> None:
         self.end = _End()
@@ -208,23 +219,30 @@ class _Share:
             self.end.come()
 
     def close(self) -> None:
-        """Never begin this share; if another thread has begun it, wait for its end. The garbage
-        collector may call this in any thread."""
+        """Never begin this share; if another thread has begun it, wait for its end.
+
+        The garbage collector may close an iterator that is dropped, in any thread.
+        """
         if not self._begun.acquire(blocking=False) and self._thread != _thread.get_ident():
             self.end.wait()
 
 
 class _Pool:
-    """Threads that run shares, for one caller, until the pool is dropped. Later calls of that
-    caller use them: to start one takes as long as mapping hundreds of rows."""
+    """Threads that run shares, for one caller. They end when the pool is dropped.
+
+    They are kept for later calls of the same thread, as starting a thread takes as long as mapping
+    hundreds of rows.
+    """
 
     def __init__(self) -> None:
         self._shares: SimpleQueue[_Share | None] = SimpleQueue()
         self.n_threads = 0
 
     def submit(self, share: _Share, n_threads: int) -> None:
-        """Let a thread run `share`. The pool gets `n_threads` threads if the system starts as many;
-        without any, the caller runs all tasks."""
+        """Let a thread run `share`. The pool gets `n_threads` threads if the system starts as many.
+
+        Without any thread, the caller runs all tasks.
+        """
         if self.n_threads < n_threads:
             with contextlib.suppress(RuntimeError):  # no more threads can be started
                 _thread.start_new_thread(_run_shares, (self._shares,))

@@ -121,8 +121,12 @@ def cut(
     storage_options: Mapping[str, Any] | None,
     is_cut: Callable[[str], bool] = lambda path: True,
 ) -> list[ByteRange]:
-    """Ranges that together have each line once, in order; those of a file differ in length by one
-    byte at most. A file is one range if it is compressed, or if `is_cut` is false for it."""
+    """Ranges that together have each line once, in order.
+
+    Ranges of a file differ in length by one byte at most. A compressed file is one range, as it can
+    be read from its beginning only. A file without lines, for which `is_cut` is false, is one range
+    too.
+    """
     ranges = []
     for path, size, version in inputs:
         is_compressed = _text_input.without_compression(path) != path

@@ -38,7 +38,8 @@ class UrlResults(Results):
         return f"{self.folder.rstrip('/')}/{name}"
 
     def begin(self) -> None:
-        """Make the directory, with a mark. It is an error if there are parts without the mark."""
+        """Make the directory, and the file that says that its parts are those of this function. It
+        is an error if there are parts without it."""
         fs, path = self._open()
         fs.makedirs(path, exist_ok=True)
         there = self._names()
@@ -52,7 +53,8 @@ class UrlResults(Results):
         self._write(MARK, b'{"parts": "each is described by its own record, PART.json"}\n')
 
     def end(self, names: Sequence[str]) -> None:
-        """Remove parts of earlier runs, and temporary files of tasks that were ended."""
+        """Remove parts that an earlier run has made and this one has not, and temporary files of
+        tasks that were ended."""
         fs, path = self._open()
         there, own = self._names(), tuple(names)
         for name in there:

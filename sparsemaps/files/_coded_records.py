@@ -189,7 +189,8 @@ def listing(job: Job, inputs: list[Any], name: str = "codes") -> Listing:
 
 
 def _join(parts: list[str], path: str, how: How) -> list[int]:
-    """Write the codes of several files to one; returns the numbers of their records."""
+    """Write the codes of several files to one; returns the numbers of their records. Files of codes
+    that are inputs have no lengths and digests."""
     n_records = [len(PackedCodes.load(part)) for part in parts]
     numbers: dict[str, list[Array]] = {LENGTHS: [np.empty(0, np.uint32)], CHECKSUMS: [], KEYS: []}
     digests, comments, start = [np.empty((0, 3), np.uint64)], [], 0

@@ -36,7 +36,8 @@ class Job(NamedTuple):
     n_jobs: int | None
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
-        """The job with numbers for its labels; and the inputs, which can still be read."""
+        """The job after a first reading of the inputs, which numbers labels; and the inputs that
+        can still be read."""
         if not isinstance(self.source, TextRows):
             return self, inputs
         source, inputs = number_labels(self.source, inputs, self.n_jobs, stack)

@@ -124,7 +124,8 @@ class Svmlight:
 
 
 def as_source(source: Any) -> Texts | Svmlight | None:
-    """The parameter `source` of a job: an analyzer stands for texts; None is left to the job."""
+    """The parameter `source` of a job as a value: an analyzer stands for texts; None is left to the
+    job."""
     if isinstance(source, str):
         return Texts(source)
     if source is None or isinstance(source, (Texts, Svmlight)):
@@ -146,7 +147,8 @@ def by_names(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
 
 
 def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
-    """The kind of the inputs; LIBSVM files where `source` is None."""
+    """The kind of the inputs; LIBSVM files where `source` is None, as the analyzer of texts decides
+    the rows."""
     given = as_source(source)
     if given is not None:
         return given

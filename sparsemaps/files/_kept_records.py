@@ -115,7 +115,8 @@ INT96 = "use_deprecated_int96_timestamps"
 
 
 def _check_parquet(inputs: list[Any]) -> None:
-    """Raise a ValueError where rows of Parquet would not be written as they are, to one file."""
+    """Raise a ValueError where the rows of Parquet files would not be written as they are, or where
+    the rows of several cannot stand in one."""
     schemas = []
     for input in inputs:
         if hasattr(input, "read") and not input.seekable():

@@ -27,7 +27,9 @@ def write_kernel_file(
     progress: bool | None = None,
 ) -> int:
     """Write ``function(X, X_train)`` of the rows X of `test`, or of `train`; returns their number.
-    A line has the label, the row's number at index 0, and the kernel with each row of `train`."""
+
+    A line has the label, the row's number at index 0, and the kernel with each row of `train`.
+    """
     paths = [train] if test is None else [train, test]
     _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
     function(sp.csr_array((0, 1)), sp.csr_array((0, 1)))  # raises for bad parameters

@@ -64,8 +64,10 @@ def read_labelled(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> LabelledRows:
-    """The codes of the records of some inputs, and their labels: numbers, or strings of texts. They
-    are in memory; a file of codes alone is mapped into it."""
+    """The codes of the records of some inputs, and their labels: numbers, or strings of texts.
+
+    A file of codes alone is mapped into memory; codes of other inputs are in memory.
+    """
     paths = expand(inputs)
     coded = [path for path in paths if holds_codes(path)]
     if coded:

@@ -29,7 +29,8 @@ SIMILARITY = ".similarity.npy"
 
 
 def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
-    """Write removed records with their witnesses, and similarities; returns their number."""
+    """Write removed records with their witnesses, and how similar they are; returns their
+    number."""
     plan, coded = of
     search, own = plan.search, coded.load()
     key = key_of(coded, plan.rule)

@@ -273,7 +273,8 @@ def _after(text: str, end: int) -> str:
 
 
 def _sides(removed: str | None, witness: str | None) -> tuple[str, str]:
-    """The texts of a pair, from a little before the first difference; marked where they differ."""
+    """The two texts of a pair with the words that differ marked, from a little before the first
+    difference."""
     if removed is None or witness is None:
         return _alone(removed), _alone(witness)
     equal = _n_equal(removed, witness)

@@ -99,7 +99,8 @@ class Results:
         self._remove(name + RECORD)
 
     def remove(self, names: str) -> None:
-        """Remove files whose names match a regular expression, unless the folder is shared."""
+        """Remove the files of the folder whose names match a regular expression, unless it is
+        shared."""
         for name in [] if self._is_shared else os.listdir(self.folder):
             if re.fullmatch(names, name):
                 os.unlink(self.path(name))
@@ -218,7 +219,8 @@ class Steps(Stages):
         return value
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
-        """The array of this kind that ``make()`` returns; an earlier one, unless it is damaged."""
+        """The array of this kind that ``make()`` returns, also where that of an earlier run is
+        damaged."""
         made: list[Array] = []
 
         def write(path: str) -> bool:

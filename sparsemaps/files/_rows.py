@@ -111,7 +111,8 @@ class Source(Protocol):
         """The options that describe the inputs."""
 
     def format_of(self, input: Any) -> str:
-        """How records of an input are told apart; a ValueError if it is not known."""
+        """The format of an input, by which records are told apart; a ValueError if it is not
+        known."""
 
     def pieces(
         self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
@@ -140,8 +141,10 @@ def read_rows(
     bar: FileProgress | None = None,
     max_rows: int | None = None,
 ) -> Iterator[T]:
-    """The results of `convert` for each block of rows of an input, in order. Threads read and
-    convert blocks; errors name the input and the line."""
+    """The results of `convert` for each block of rows of an input, in order.
+
+    Threads read and convert blocks. Errors name the input and the line.
+    """
 
     def step(piece: Any) -> tuple[tuple[T, int], int]:
         block = source.block(piece)
@@ -171,8 +174,10 @@ def read_pieces(
 
 
 def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
-    """``function(X)`` for the rows of a block; it may be a method of `map`, which is fitted. Errors
-    name the line, and the index as the input numbers it."""
+    """``function(X)`` for the rows of a block; it may be a method of `map`, which is fitted.
+
+    Errors name the line, and the index as the input numbers it.
+    """
     X = block.X
     n_columns = map.n_columns
     if n_columns is not None and X.shape[1] > n_columns:
@@ -249,7 +254,8 @@ class LibsvmRows(NamedTuple):
         return InputBlock(X, heads, piece, part.n_lines, one_based, line_of, bad=bad)
 
     def _good(self, piece: bytes) -> tuple[bytes, list[tuple[int, str, bytes]]]:
-        """The lines, with empty ones in place of those that are set aside; and the latter."""
+        """The lines, with empty ones in place of lines that are set aside; and the lines that are
+        set aside."""
         if not self.sets_aside or self._error(piece) is None:
             return piece, []
         good, bad = [], []

@@ -199,7 +199,8 @@ _SHAPE = ArrayKind("integers", (2,))
 
 
 def _scalar(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The bytes of an array of one string, without the zeros behind them; empty for others."""
+    """The bytes of an array of one string, without the zeros behind them; empty if there is
+    none."""
     with archive.open(f"{name}.npy") as file:
         header = read_header(file)
         if header is None or header[0] or header[2].kind != "S":

@@ -175,8 +175,11 @@ def _rows_of(vectorizer: Any, texts: Any) -> Any:
 def number_labels(
     source: TextRows, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
 ) -> tuple[TextRows, list[Any]]:
-    """The source with the classes of labels that are strings, of all inputs; and inputs to read.
-    Those that can be read once are spooled, as long as `stack` is open."""
+    """The source with the classes of labels that are strings, and the inputs to read.
+
+    The numbers depend on the labels of all inputs, so the inputs are read once more. Those that can
+    be read once are spooled for it, as long as `stack` is open.
+    """
     if source.given.label_field is None:
         return source, inputs
     inputs = spooled(inputs, stack)

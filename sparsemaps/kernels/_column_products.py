@@ -11,8 +11,10 @@ from sparsemaps._tools._typing import Array
 
 
 def product_kernel(X: Any, Y: Any, factor: Callable[[Array], Array], n_jobs: int | None) -> Array:
-    """The product of ``factor(|x_i - y_i|)`` over the columns i in which rows differ; None for `Y`
-    is `X`."""
+    """The product of ``factor(|x_i - y_i|)`` over the columns i in which rows differ.
+
+    `Y` is None for `X` again.
+    """
     X, Y = _numbered_alike(X, X if Y is None else Y)
     out = np.ones((X.shape[0], Y.shape[0]))
 

@@ -80,7 +80,8 @@ class GramKernel:
     """The values of a block that are summed, as float64."""
 
     of_distances: bool = False
-    """Whether `finish` takes distances, as of `of_distances`."""
+    """Whether `finish` takes distances: squared Euclidean distances if `common` is DOT, sums of
+    absolute differences if it is ABSOLUTE."""
 
     one_of_itself: bool = False
     """Whether the kernel of a row with itself is set to 1 exactly, against rounding."""
@@ -211,8 +212,11 @@ def of_distances(
 
 
 class _Columns:
-    """A block of rows with its columns numbered, for sums with other blocks. Positions in tables
-    are computed from copies, and so stay valid if another thread changes the matrix meanwhile."""
+    """A block of rows with its columns numbered, for sums with other blocks.
+
+    Positions in tables are computed from copies, so that they stay valid if another thread changes
+    the matrix meanwhile.
+    """
 
     def __init__(self, block: Block, n_columns: int, kernel: GramKernel) -> None:
         self._kernel = kernel

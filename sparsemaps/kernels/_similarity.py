@@ -194,8 +194,10 @@ def _min_max_gram(
 
 
 def _common_exponent(rows: RowReader, others: RowReader, power: float) -> int:
-    """The exponent of a power of two that all values are divided by, which changes no kernel; 0
-    unless powers would be beyond 2^900 or below 2^-900."""
+    """The exponent of a power of two that all values are divided by, which changes no kernel.
+
+    It is 0 unless powers would be beyond 2^900 or below 2^-900.
+    """
     least, most = np.inf, 0.0
     for matrix in (rows, others):
         for start, stop in _blocks.ranges(0, matrix.n_rows, _ROWS_READ):

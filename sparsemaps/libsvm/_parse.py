@@ -60,8 +60,10 @@ def parse(
     one_based: bool = False,
     arrays: list[Array] | None = None,
 ) -> Part:
-    """The rows of `text`, with its indices; if these count from 1, an index 0 is an error. The
-    `arrays` of an earlier part may be written over."""
+    """The rows of `text`. The `arrays` of an earlier part may be written over.
+
+    Indices are those of the text. If they count from 1, an index 0 is an error.
+    """
     to_float = np.dtype(dtype) == np.float32
     filled, lengths, n_lines, extremes, error = _kernel.parse(text, multilabel, to_float, arrays)
     if error is not None:

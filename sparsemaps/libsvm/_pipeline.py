@@ -33,10 +33,12 @@ def in_order(
     n_jobs: int | None,
     text: _text_input.Text,
 ) -> Iterator[T]:
-    """The results of ``convert(piece)`` for consecutive pieces of a text, in order. ``convert``
-    returns its result and the number of line ends, or raises a `LineError` that counts lines from
-    the beginning of its piece. Errors raised here name the file, and count its lines: those of all
-    pieces before are known by then."""
+    """The results of ``convert(piece)`` for consecutive pieces of a text, in order.
+
+    ``convert`` returns its result and the number of line ends, or raises a `LineError` that counts
+    lines from the beginning of its piece. Errors raised here begin with the file's name, and count
+    lines from the beginning of the file, as the lines of all pieces before are known by then.
+    """
 
     def attempt(piece: P) -> tuple[T, int] | ValueError:
         try:

@@ -176,8 +176,10 @@ def format_rows(X: Any, heads: Heads, *, zero_based: bool = False) -> bytes:
 def format_codes(
     codes: Array, bits: int, heads: Heads, *, zero_based: bool = False, ones: bool = False
 ) -> bytes:
-    """Lines of rows of codes (int32; the first is -1 in a row without codes) as one-hot features;
-    `ones` writes every value as 1."""
+    """Lines of rows of codes as one-hot features; `ones` writes every value as 1.
+
+    `codes` is of int32; the first code of a row without codes is -1.
+    """
     value = 1.0 if ones else 1 / np.sqrt(codes.shape[1])
     return _kernel.format_codes(codes, bits, value, *heads, 0 if zero_based else 1)
 

@@ -20,10 +20,13 @@ _MAX_ROWS = 256
 
 
 def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
-    """gamma as a number; 1 where all rows are equal. "scale" is 1 / (columns * variance of all
-    values) for squared distances, as in RBFSampler, and the same in the units of other distances.
-    "median" makes the kernel e^(-1/2) (of squared distances) or e^-1 at the median distance of a
-    sample, which does not depend on the seed."""
+    """gamma as a number.
+
+    "scale" is 1 / (columns * variance of all values) for squared distances, as in scikit-learn's
+    RBFSampler, and the same quantity in their units for other distances. "median" makes the kernel
+    e^(-1/2) (of squared distances) or e^-1 at the median distance of a sample of rows. The sample
+    does not depend on the seed. If all rows are equal, both are 1.
+    """
     if not isinstance(gamma, str):
         return float(gamma)
     if rows is None:

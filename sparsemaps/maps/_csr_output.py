@@ -20,9 +20,13 @@ def make_csr(
     write: Callable[[Block, Array, Array, Array], int],
     width: int,
 ) -> Matrix:
-    """CSR output. ``write(block, values, columns, lengths)`` writes the entries of rows one behind
-    the other and the number of each row's, and returns the number of all. ``max_entries(lengths)``
-    bounds these numbers for rows of so many entries."""
+    """CSR output whose rows have as many entries as ``write`` says.
+
+    ``write(block, values, columns, lengths)`` writes the entries of rows one behind the other, and
+    the number of each row's entries, and returns the number of all entries.
+    ``max_entries(lengths)`` is the largest possible number of output entries of rows that have
+    `lengths` entries.
+    """
     rows = work.rows
     parts, sizes = _cut_parts(work.blocks(), max_entries(rows.lengths()))
     capacity = sum(sizes)
@@ -66,8 +70,10 @@ def make_csr(
 def _cut_parts(
     blocks: list[tuple[int, int]], max_entries: Array
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """The parts (start, stop) of the blocks, and the largest number of entries in each, from that
-    of each row."""
+    """The parts (start, stop) of the blocks, and the largest number of entries in each.
+
+    ``max_entries`` is that of each row.
+    """
     if len(blocks) == 1 and (size := int(max_entries.sum())) <= _PART_SIZE:
         return blocks, [size]
     parts, sizes = [], []

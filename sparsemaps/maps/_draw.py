@@ -154,8 +154,10 @@ class CodesDraw(Draw):
         return _sparse.csr_of(rows.container, (values, columns, indptr), (rows.n_rows, self.width))
 
     def one_hot(self, work: Work, values: Array | None = None) -> tuple[Array, Array, Array]:
-        """Columns and indptr of one-hot features as CSR, and which rows have entries. Threads that
-        write the columns of rows also write their `values`, unless that is None."""
+        """Columns and indptr of one-hot features as CSR, and which rows have entries.
+
+        Threads that write the columns of rows also write their `values`, unless that is None.
+        """
         n_rows = work.rows.n_rows
         index_type = _sparse.index_type(max(self.size << self.law.bits, n_rows * self.size))
         columns = np.empty((n_rows, self.size), index_type)

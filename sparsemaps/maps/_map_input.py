@@ -11,8 +11,10 @@ from sparsemaps._tools import _sklearn
 
 
 def read_input(map: Any, X: Any, nonnegative_rule: str | None, reset: bool) -> RowReader:
-    """A reader of `X`, whose entries are checked when they are read. `reset` says that the map is
-    being fitted, and takes the width and the names of `X`."""
+    """A reader of `X`, whose entries are checked when they are read.
+
+    `reset` says that the map is being fitted, and takes the width and the names of `X`.
+    """
     of_floats = type(X) is np.ndarray and X.dtype in (np.float64, np.float32)
     if sp.issparse(X) or (of_floats and X.ndim == 2):
         # scikit-learn's other checks are not needed here, and take longer than a single row.

@@ -29,8 +29,11 @@ def padded_width(name: str, value: str, n_columns: int | None) -> int:
 
 
 class OrthogonalBlocks:
-    """Blocks of d orthogonal vectors of nearly uniform directions: the rows of H D_3 H D_2 H D_1 /
-    root(d), with the Walsh-Hadamard matrix H of 1 and -1 and diagonals D of random signs."""
+    """Blocks of d vectors of d entries each: the rows of H D_3 H D_2 H D_1 / root(d).
+
+    H is the Walsh-Hadamard matrix of entries 1 and -1, and D are diagonals of random signs. Each
+    vector has a nearly uniform direction, and the vectors of a block are orthogonal.
+    """
 
     def __init__(self, key: int, n_vectors: int, width: int) -> None:
         n_blocks = -(-n_vectors // width)

@@ -48,8 +48,8 @@ class PolynomialSketch:
             out[rows] = self._convolve(block, rows, out.dtype)
 
     def write_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
-        """Write the values that are not 0 one behind the other, and the number of each row's;
-        returns the number of all."""
+        """Write the values that are not 0 of the rows of a block, one behind the other, and the
+        number of each row's values to `lengths`; returns the number of all."""
         n_summed = self._factors_to_sum(np.diff(block.indptr), values.itemsize)
         n_others = np.cumsum(n_summed == 0)
         step = self._chunk_rows(values)

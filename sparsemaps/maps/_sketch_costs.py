@@ -25,8 +25,11 @@ def butterflies(n_components: int, itemsize: int) -> float:
 def factors_to_sum(
     lengths: Array, degree: int, n_components: int, itemsize: int
 ) -> tuple[npt.NDArray[np.int32], Array]:
-    """The least number of factors that have as many tuples as the cost of adding one entry, for
-    rows of these lengths; and the number of these tuples."""
+    """For rows of these lengths that are summed directly, the number of factors whose tuples are
+    summed, and the number of these tuples.
+
+    It is the least number of factors with as many tuples as the cost of adding one entry.
+    """
     summed = np.full(len(lengths), degree, np.int32)
     join = join_cost(n_components, itemsize)
     tuples = lengths.astype(float)

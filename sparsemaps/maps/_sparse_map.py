@@ -121,7 +121,10 @@ class SparseMap(
 
     @property
     def law(self) -> Law:
-        """The law of a map with these parameters, or with what ``fit`` computed in their places."""
+        """The law of a map with these parameters.
+
+        Of a fitted map, parameters that ``fit`` computed from the data have the computed values.
+        """
         numbers = {
             name: value.item()
             for name in _names_of_parameters(type(self))
@@ -324,8 +327,11 @@ class SparseMap(
         """Raise a ValueError where parameters are not allowed together."""
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
-        """The parameters that ``fit`` computes from the data, which become attributes with an
-        underscore. `n_columns` is None for any width, and `rows` where there are no data."""
+        """The parameters that ``fit`` computes from the data, with their values.
+
+        Both arguments are None where the width is not known, and `rows` where there are no data.
+        They become public attributes, whose names end in an underscore.
+        """
         return {}
 
     def _describe(self) -> dict[str, Any]:

@@ -18,8 +18,10 @@ MOST_DEGREES = 256
 
 
 def degree_for(mean: float, poisson: bool, tolerance: float) -> int | None:
-    """The least p for which the sum of mean^n / n! over n > p is at most `tolerance`, for `poisson`
-    times e^-mean. None if p or the mean is above `MOST_DEGREES`."""
+    """The least p for which the sum of mean^n / n! over n > p is at most `tolerance`.
+
+    For `poisson`, the sum is multiplied by e^-mean. None if p or the mean is above `MOST_DEGREES`.
+    """
     if mean > MOST_DEGREES:
         return None
     term = math.exp(-mean) if poisson else 1.0
@@ -76,7 +78,7 @@ class TaylorSketch:
         return np.where(self._is_direct(lengths, itemsize), tuples, most)
 
     def write_dense(self, block: Block, out: Array) -> None:
-        """Write the sketches of the rows of a block to `out`, which is zeros."""
+        """As of `PolynomialSketch`."""
         direct = self._is_direct(np.diff(block.indptr), out.itemsize)
         for part, here in block.parts(4 * self._n_components * out.itemsize):
             chosen = direct[here]
@@ -90,8 +92,7 @@ class TaylorSketch:
             out *= _portable_math.exp(-self._damping * squares).astype(out.dtype)[:, None]
 
     def write_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
-        """Write the values that are not 0 one behind the other, and the number of each row's;
-        returns the number of all."""
+        """As of `PolynomialSketch`."""
         n_stored, none = 0, (np.zeros((1, 3), np.uint64), 1.0, 0.0)
         for part, here in block.parts(4 * self._n_components * values.itemsize):
             dense = np.zeros((part.n_rows, self._n_components), values.dtype)

@@ -82,9 +82,11 @@ _VALUES = ("binary", "norm")
 
 
 def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]:
-    """The class of a vectorizer and the parameters that decide its rows, for JSON; without
-    `values`, those that decide which n-grams they have. scikit-learn's `HashingVectorizer` and
-    ours, whose rows are equal, have equal descriptions."""
+    """The class of a vectorizer and the parameters that decide its rows, for JSON.
+
+    scikit-learn's `HashingVectorizer` and that of this package, whose rows are equal, have equal
+    descriptions. Without `values`, rows are sets, and parameters that decide values are left out.
+    """
     parameters = dict(vectorizer.get_params(deep=False))
     if isinstance(vectorizer, _sklearn.hashing_vectorizer()) and vectorizer.analyzer != "word":
         for name in ("token_pattern", "stop_words", "tokenizer"):  # of words only

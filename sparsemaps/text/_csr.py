@@ -27,9 +27,12 @@ def make_rows(
     dtype: npt.DTypeLike,
     n_jobs: int | None,
 ) -> Matrix:
-    """The CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts, its values
-    converted to `dtype`; an error if there is no text. `n_texts` is a guess at their number; 0 is
-    no guess. Indices are int32 as long as there are fewer than 2^31 n-grams and columns."""
+    """The CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; an error
+    if there is no text. `n_texts` is a guess at their number; 0 is no guess.
+
+    Its values are those of `vectorizer`, of type float32 or float64, converted to `dtype`. Indices
+    are int32 as long as there are fewer than 2^31 n-grams and columns.
+    """
     index_type = _sparse.index_type(width)
     columns = GrowingArray(index_type)
     values = GrowingArray(np.float32 if dtype == np.float32 else np.float64)

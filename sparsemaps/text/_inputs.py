@@ -14,8 +14,10 @@ _AT_ONCE = 1024  # texts of an array that become Python strings at a time
 
 
 def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterator[tuple[int, Any]]:
-    """Blocks of texts of `n_characters`, nearly, each with the number of its first text: a list of
-    the items of `texts`, or ``(chunk, start, stop)`` for strings of Arrow."""
+    """Blocks of texts of `n_characters`, nearly, each with the number of its first text.
+
+    A block is a list of the items of `texts`, or ``(chunk, start, stop)`` for strings of Arrow.
+    """
     first = 0
     chunks = _arrow_chunks(texts)
     if chunks is not None:
