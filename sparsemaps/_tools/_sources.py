@@ -107,7 +107,8 @@ class InputFile:
 
     def _part(self, start: int, length: int) -> "InputFile":
         part = copy.copy(self)
-        part.path, part._range = self.path, (start, length)
+        part.path = self.path  # not the absolute path that a copy has
+        part._range = start, length
         return part
 
     def lines_before(self) -> int:
@@ -117,7 +118,8 @@ class InputFile:
             return text.lines_before()
 
     def __getstate__(self) -> dict[str, Any]:
-        """The same file for another process, whose current directory may be another one."""
+        """With the absolute path, as the current directory of another process may be another one.
+        Copies of the object have this state too."""
         return {**self.__dict__, "path": os.path.abspath(self.path)}
 
     def refuse_change(self) -> None:

@@ -47,6 +47,10 @@ class FourierLaw(Law):
         gamma = _known(self.gamma)
         if self.quantiles is not None:
             return product_kernel(X, Y, _spectrum.factor(self.quantiles, gamma), n_jobs)
+        if self.kernel == "laplacian":
+            return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
+        if self.kernel == "cauchy":
+            return kernels.cauchy_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
         if self.kernel == "matern":
             return kernels.matern_kernel(X, Y, gamma=gamma, nu=self.nu, n_jobs=n_jobs)
         if self.kernel == "folded_rbf":
@@ -58,8 +62,7 @@ class FourierLaw(Law):
                 other = other.astype(float)
             far = kernels.rbf_kernel(X, -other, gamma=gamma / 2, n_jobs=n_jobs)
             return (near + far) / 2
-        kernel = getattr(kernels, f"{self.kernel}_kernel")
-        return np.asarray(kernel(X, Y, gamma=gamma, n_jobs=n_jobs))
+        return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
 
     bits: ClassVar[int] = 1
     """Bits of a code, which is a sign."""

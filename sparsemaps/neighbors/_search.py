@@ -82,8 +82,8 @@ def _filtered_pairs(
     how: Limits,
     make_filter: Callable[[], Filter],
 ) -> Iterator[Array]:
-    """The pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: the pairs of each
-    step with at most `max_differing` differing codes, as far as its filter keeps them."""
+    """The pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: the pairs of
+    each step with at most `max_differing` differing codes, as far as its filter keeps them."""
     if bands is not None:
         yield from _hashing.pairs_by_band(codes, other, max_differing, bands, how, make_filter)
         return
