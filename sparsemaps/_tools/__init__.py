@@ -14,6 +14,7 @@
 - ``_locks`` lets one process at a time write to a folder.
 - ``_stages`` is what a search tells of its steps.
 - ``_array_files`` reads NumPy's files, whose types, shapes and numbers it checks.
+  ``_described_files`` has the form of files of an array with a description.
 - ``_progress`` has the progress bar.
 - ``_growing_array`` has arrays whose final length is not known. ``_distinct`` sorts integers and
   drops repeated ones. ``_escapes`` writes texts in columns of tables.

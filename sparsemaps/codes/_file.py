@@ -1,35 +1,31 @@
-"""Files of packed codes.
+"""Files of packed codes (`_described_files`).
 
-A file has a NumPy file with the codes, one bit for each row that says whether it has samples,
-further arrays if there are any, the description as JSON, the length of the description, and eight
-bytes that mark such files, in this order.
+A file has the codes, one bit for each row that says whether it has samples, further arrays if there
+are any, and the description.
 """
 
-import io
-import json
 import math
-import os
-import struct
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _seeding
-from sparsemaps._tools._array_files import MAX_HEADER_BYTES, read_header
+from sparsemaps._tools._described_files import (
+    ALIGNED,
+    damage_named,
+    ending_of,
+    has_header,
+    header_of,
+    pieces_of,
+    read_description,
+)
 from sparsemaps._tools._typing import Array
 
-_FOOTER = struct.Struct("<Q8s")
-_MAGIC = b"SMCODES1"
+MARK = b"SMCODES1"
 
 _MAX_ROW_BYTES = 2**28
 """Bytes of a row, where there are no rows: those of the largest number of bits."""
-
-_ALIGNED = 64
-"""Further arrays begin at multiples of this number of bytes."""
-
-_WRITTEN_BYTES = 2**24
-"""Bytes of an array that are written by one call. Signals are handled between calls."""
 
 
 class Contents(NamedTuple):
@@ -50,62 +46,38 @@ def write(
     further: Mapping[str, Array],
 ) -> None:
     """Write a file of codes, whose rows are in blocks. It appears when it is complete."""
-    header = io.BytesIO()
-    header_of = {"descr": "|u1", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(header, header_of)
-    mask = np.packbits(sampled, bitorder="little")
-    end = header.tell() + math.prod(shape) + len(mask)
+    header, mask = header_of("|u1", shape), np.packbits(sampled, bitorder="little")
+    end = len(header) + math.prod(shape) + len(mask)
     description = {**description, "shape": shape}
     if further:
         places, place = {}, end
         for name, array in further.items():
-            place = -(-place // _ALIGNED) * _ALIGNED
+            place = -(-place // ALIGNED) * ALIGNED
             places[name] = [array.dtype.str, list(array.shape), place]
             place += array.nbytes
         description |= {"end": end, "further": places}
-    text = json.dumps(description).encode()
     with _output_files.atomic_output(path) as file:
-        file.write(header.getvalue())
+        file.write(header)
         for block in blocks:
-            _write_array(file, block)
+            for piece in pieces_of(block):
+                file.write(piece)
         file.write(mask.data)
         for array in further.values():
-            file.write(b"\0" * (-end % _ALIGNED))
-            _write_array(file, array)
-            end += -end % _ALIGNED + array.nbytes
-        file.write(text)
-        file.write(_FOOTER.pack(len(text), _MAGIC))
-
-
-def _write_array(file: Any, array: Array) -> None:
-    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    for start in range(0, len(data), _WRITTEN_BYTES):
-        file.write(data[start : start + _WRITTEN_BYTES].data)
-
-
-def is_marked(path: str) -> bool:
-    """Whether a file ends as those of `write` do."""
-    with open(path, "rb") as file:
-        file.seek(max(os.path.getsize(path) - len(_MAGIC), 0))
-        return file.read() == _MAGIC
+            file.write(b"\0" * (-end % ALIGNED))
+            for piece in pieces_of(array):
+                file.write(piece)
+            end += -end % ALIGNED + array.nbytes
+        file.write(ending_of(description, MARK))
 
 
 def read(path: str, mmap_mode: Any) -> Contents:
     """Read a file. All sizes are compared with the size of the file before memory is allocated."""
     if mmap_mode is not None:
         _checks.check_choice("mmap_mode", mmap_mode, ("r", "c"))
-    size = os.path.getsize(path)
     with open(path, "rb") as file:
-        file.seek(max(size - _FOOTER.size, 0))
-        end = file.read()
-        if len(end) != _FOOTER.size or not end.endswith(_MAGIC):
-            raise ValueError(f"{path} is no file of packed codes, or is cut short")
-        text_bytes, _ = _FOOTER.unpack(end)
-        text_start = size - _FOOTER.size - text_bytes
-        try:
-            description, n_rows, n_bytes = _read_description(file, text_start, text_bytes)
-        except (ValueError, KeyError, TypeError, RecursionError, MemoryError):
-            raise ValueError(f"{path} is damaged: its description cannot be read") from None
+        description, text_start = read_description(file, path, MARK, "packed codes")
+        with damage_named(path, "its description"):
+            n_rows, n_bytes = _checked_shape(description, text_start)
         scheme = description["config"].get("scheme")
         if scheme != _seeding.SCHEME:
             raise ValueError(
@@ -119,7 +91,7 @@ def read(path: str, mmap_mode: Any) -> Contents:
                 raise ValueError(f"{path} is damaged: its arrays overlap")
         mask_start = mask_end - (n_rows + 7) // 8
         offset = mask_start - n_rows * n_bytes
-        if not _has_header(file, (n_rows, n_bytes), offset):
+        if not has_header(file, "|u1", (n_rows, n_bytes), offset):
             raise ValueError(f"{path} is damaged: its array is not of shape ({n_rows}, {n_bytes})")
         file.seek(mask_start)
         mask = np.frombuffer(file.read(mask_end - mask_start), np.uint8)
@@ -139,7 +111,7 @@ def _read_further(
 ) -> dict[str, Array]:
     """The further arrays, which are between the codes and the description."""
     further: dict[str, Array] = {}
-    try:
+    with damage_named(path, "its arrays"):
         for name, (kind, shape, start) in description.get("further", {}).items():
             dtype = np.dtype({"<u4": "<u4"}[kind])
             lengths = tuple(_checks.check_int("length", n, 0, text_start) for n in shape)
@@ -150,34 +122,19 @@ def _read_further(
                 further[name] = array.reshape(lengths)
             else:
                 further[name] = np.memmap(path, dtype, mmap_mode, start, lengths)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise ValueError(f"{path} is damaged: its arrays cannot be read") from None
     return further
 
 
-def _read_description(file: BinaryIO, start: int, n_bytes: int) -> tuple[dict[str, Any], int, int]:
-    """The description of a file, and the shape of its codes. An error if it is not of this form."""
-    if start < 0:
-        raise ValueError
-    file.seek(start)
-    description = json.loads(file.read(n_bytes))
+def _checked_shape(description: Mapping[str, Any], end: int) -> tuple[int, int]:
+    """The shape of the codes of a file, which are before `end`. An error if the description is not
+    of the form that `write` gives it."""
     rows, row_bytes = description["shape"]
-    n_rows = _checks.check_int("the number of rows", rows, 0, start)
-    most = start if n_rows else _MAX_ROW_BYTES
+    n_rows = _checks.check_int("the number of rows", rows, 0, end)
+    most = end if n_rows else _MAX_ROW_BYTES
     n_row_bytes = _checks.check_int("the bytes of a row", row_bytes, 1, most)
     config = description["config"]
     if not (isinstance(config, dict) and isinstance(config.get("class", ""), str)):
         raise ValueError
     if not isinstance(config.get("parameters", {}), dict):
         raise ValueError
-    return dict(description), n_rows, n_row_bytes
-
-
-def _has_header(file: BinaryIO, shape: tuple[int, int], offset: int) -> bool:
-    """Whether the file begins with the header of an array of uint8 of this shape, which ends at
-    `offset`."""
-    if not 0 < offset <= MAX_HEADER_BYTES:
-        return False
-    file.seek(0)
-    header = read_header(file)
-    return bool(header == (shape, False, np.dtype(np.uint8)) and file.tell() == offset)
+    return n_rows, n_row_bytes

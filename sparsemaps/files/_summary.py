@@ -10,6 +10,7 @@ import numpy as np
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._array_files import ArrayKind, read_array, read_header, read_member
+from sparsemaps._tools._described_files import is_marked
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_standard
 from sparsemaps._tools._typing import Array
@@ -80,7 +81,7 @@ def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = N
     """The lines of the summary of a file."""
     if is_standard(path):
         return list(_of_text(path, n_jobs, progress))
-    if os.path.isfile(path) and _model_file.is_marked(path):
+    if os.path.isfile(path) and is_marked(path, _model_file.MARK):
         return list(_of_model(path))
     of_arrays = {LABELS: _of_numbers, QIDS: _of_numbers, ".npy": _of_npy}
     for ending, summary in of_arrays.items():
@@ -111,7 +112,7 @@ def _of_text(path: Any, n_jobs: int | None, progress: bool | None) -> Iterator[s
 
 
 def _of_npy(path: str) -> Iterator[str]:
-    if _file.is_marked(path):
+    if is_marked(path, _file.MARK):
         yield from _of_codes(path)
         return
     array = read_array(path, ArrayKind(np.uint8, (None, None)), mmap=True)

@@ -1,21 +1,13 @@
-"""The file of a model: weights, and the configurations of map and vectorizer.
-
-A file has a NumPy file with the weights, a description as JSON, the length of the description, and
-eight bytes that mark such files, in this order. Nothing in it is code.
-"""
+"""The file of a model: weights, and a description with the configurations of map and vectorizer
+(`_described_files`)."""
 
 import contextlib
 import hashlib
-import io
-import itertools
-import json
 import math
 import os
 import re
-import struct
-import tokenize
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import IO, Any
 
 import numpy as np
@@ -23,22 +15,23 @@ import scipy.sparse as sp
 
 import sparsemaps
 from sparsemaps._tools import _checks, _output_files, _sklearn, _text_input
+from sparsemaps._tools._described_files import (
+    ALIGNED,
+    damage_named,
+    ending_of,
+    has_header,
+    header_of,
+    pieces_of,
+    read_description,
+)
 from sparsemaps._tools._typing import Array
 from sparsemaps.linear._few_rows import FewRows
 from sparsemaps.linear._model_checks import check_parameters
 
-_FOOTER = struct.Struct("<Q8s")
-_MAGIC = b"SMLINEAR"
+MARK = b"SMLINEAR"
 _VERSION = 1
-_ALIGNED = 64
-_MAX_HEADER_BYTES = 2**12
-_LARGEST_DESCRIPTION = 2**28
-_WRITTEN_BYTES = 2**24
 _KINDS = "biuUf"
 """Kinds of the types of labels; others are strings as objects, "O"."""
-
-_SIZES = "n_hashes", "n_components", "n_grids"
-"""Parameters of maps that are the number of codes."""
 
 _LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
 
@@ -60,7 +53,7 @@ def digest_of(model: Any) -> str:
     return found.hexdigest()
 
 
-def content_of(model: Any) -> Iterable[Any]:
+def content_of(model: Any) -> Iterator[Any]:
     """The bytes of the file of a model."""
     _sklearn.check_is_fitted(model, "map_")
     weights = model._weights
@@ -84,17 +77,10 @@ def content_of(model: Any) -> Iterable[Any]:
     if classes is not None:
         kind = classes.dtype.str if classes.dtype.kind in _KINDS else "O"
         description["classes"] = [kind, _labels(classes)]
-    text = json.dumps(description, allow_nan=False).encode()
-    header = io.BytesIO()
-    header_of = {"descr": "<f8", "fortran_order": False, "shape": weights.shape}
-    np.lib.format.write_array_header_1_0(header, header_of)
-    data = np.ascontiguousarray(weights, "<f8").reshape(-1).view(np.uint8)
-    starts = range(0, len(data), _WRITTEN_BYTES)
-    return itertools.chain(
-        [header.getvalue()],
-        (data[start : start + _WRITTEN_BYTES].data for start in starts),
-        [text, _FOOTER.pack(len(text), _MAGIC)],
-    )
+    ending = ending_of(description, MARK)
+    yield header_of("<f8", weights.shape)
+    yield from pieces_of(np.asarray(weights, "<f8"))
+    yield ending
 
 
 def _labels(classes: Array) -> list[Any]:
@@ -166,13 +152,6 @@ def _refuse_files(vectorizer: Any) -> None:
         )
 
 
-def is_marked(path: str) -> bool:
-    """Whether a file ends as files of models do."""
-    with open(path, "rb") as file:
-        file.seek(max(os.path.getsize(path) - len(_MAGIC), 0))
-        return file.read() == _MAGIC
-
-
 def load(path: str, *classes: Any) -> Any:
     """The model of a file, of one of the classes."""
     description, weights = _read(path)
@@ -190,12 +169,10 @@ def load(path: str, *classes: Any) -> Any:
         bits = _checks.check_int("bits", description["bits"], 1, 24)
         if n_codes << bits != width or n_models < 1:
             raise ValueError("its weights are not those of its codes")
-        if any(size != n_codes for size in _sizes_in(description["map"])):
-            raise ValueError("its map has another number of codes")
         map: Any = sparsemaps.from_config(description["map"])
-        row = sp.csr_array((1, description["map"]["n_features"] or 1))
-        made = map.encode(row, packed=True)
-        if (made.n_hashes, made.bits) != (n_codes, bits):
+        if map.size != n_codes:  # before a row of that size is made
+            raise ValueError("its map has another number of codes")
+        if map.encode(sp.csr_array((1, map.n_columns or 1)), packed=True).bits != bits:
             raise ValueError("its map has other codes")
         parameters = {key: _from_json(value) for key, value in description["parameters"].items()}
         vectorizer = _vectorizer_of(description["vectorizer"])
@@ -246,18 +223,6 @@ def intercepts_in(description: dict[str, Any], n_models: int) -> Array:
     return intercepts
 
 
-def _sizes_in(config: Any) -> Iterator[Any]:
-    """The numbers of codes that a map's config names, of its parts too."""
-    if isinstance(config, dict):
-        for key, value in config.items():
-            if key in _SIZES:
-                yield value
-            yield from _sizes_in(value)
-    elif isinstance(config, list):
-        for value in config:
-            yield from _sizes_in(value)
-
-
 def _vectorizer_of(config: Any) -> Any:
     if config is None:
         return None
@@ -281,34 +246,13 @@ def _vectorizer_of(config: Any) -> Any:
 
 def _read(path: str) -> tuple[dict[str, Any], Array]:
     """The description and the weights of a file. All sizes are compared with that of the file."""
-    size = os.path.getsize(path)
     with open(path, "rb") as file:
-        file.seek(max(size - _FOOTER.size, 0))
-        end = file.read()
-        if len(end) != _FOOTER.size or not end.endswith(_MAGIC):
-            raise ValueError(f"{path} is no file of a linear model, or is cut short")
-        n_text, _ = _FOOTER.unpack(end)
-        start = size - _FOOTER.size - n_text
-        try:
-            if start < 0 or n_text > _LARGEST_DESCRIPTION:
-                raise ValueError
-            file.seek(start)
-            description = json.loads(file.read(n_text))
+        description, start = read_description(file, path, MARK, "a linear model")
+        with damage_named(path, "its description"):
             shape = tuple(_checks.check_int("length", n, 0, start) for n in description["shape"])
             offset = start - 8 * math.prod(shape)
-            if len(shape) != 2 or not 0 < offset <= _MAX_HEADER_BYTES or offset % _ALIGNED:
+            if len(shape) != 2 or offset % ALIGNED or not has_header(file, "<f8", shape, offset):
                 raise ValueError
-            file.seek(0)
-            if np.lib.format.read_magic(file) != (1, 0):
-                raise ValueError
-            header = np.lib.format.read_array_header_1_0(file, max_header_size=_MAX_HEADER_BYTES)
-            if header != (shape, False, np.dtype("<f8")) or file.tell() != offset:
-                raise ValueError
-        except (
-            *(ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError),
-            *(tokenize.TokenError, AttributeError),
-        ):
-            raise ValueError(f"{path} is damaged: its description cannot be read") from None
     if 0 in shape:
         raise ValueError(f"{path} is damaged: it has no weights")
     return description, np.memmap(path, "<f8", "r", offset, shape)

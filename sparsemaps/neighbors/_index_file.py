@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _checks, _output_files, _text_input
+from sparsemaps._tools._described_files import damage_named
 from sparsemaps.codes import _file
 from sparsemaps.codes._packed import PackedCodes, open_file, save_blocks
 from sparsemaps.maps import _config
@@ -99,7 +100,7 @@ def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Content
     description, further = contents.description, contents.further
     if "bands" not in description:
         return IndexRows(codes, rows)
-    try:
+    with damage_named(path, "its tables"):
         *bands, least, recall, hash_key = description["bands"]
         bands = Bands(*(_checks.check_int("bands", n, 1, codes.n_hashes) for n in bands))
         least = _checks.check_int("least", least, 1, codes.n_hashes)
@@ -108,8 +109,6 @@ def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Content
         tables = Tables(further["heads"], further["links"])
         if not tables.are_of(len(codes), bands, codes.n_hashes):
             raise ValueError
-    except (ValueError, TypeError, KeyError):
-        raise ValueError(f"{path} is damaged: its tables cannot be read") from None
     return IndexRows(codes, rows, tables, target, bands, hash_key)
 
 

@@ -1,5 +1,6 @@
 """Files of an index with tables: damaged ones, other versions, two writers, a full disk."""
 
+import json
 import re
 import threading
 
@@ -9,6 +10,7 @@ from _data.index_rows import THRESHOLD, A, X, has_tables, new_index, pairs_of
 from _scripts.limits import largest_file
 from _scripts.programs import posix
 
+from sparsemaps._tools._described_files import FOOTER, ending_of
 from sparsemaps.codes import PackedCodes, _file
 from sparsemaps.codes._packed import open_file
 from sparsemaps.neighbors import KernelNeighbors, _index_rows
@@ -254,12 +256,10 @@ def test_tables_with_wrong_rows(path, name, row):
 def test_descriptions_of_arrays_that_are_wrong(path, change):
     """Whatever they say, no memory is taken for it."""
     whole = path.read_bytes()
-    n_text, _ = _file._FOOTER.unpack(whole[-16:])
-    about = _file.json.loads(whole[-16 - n_text : -16])
+    n_text, _ = FOOTER.unpack(whole[-16:])
+    about = json.loads(whole[-16 - n_text : -16])
     change(about)
-    text = _file.json.dumps(about).encode()
-    end = _file._FOOTER.pack(len(text), _file._MAGIC)
-    path.write_bytes(whole[: -16 - n_text] + text + end)
+    path.write_bytes(whole[: -16 - n_text] + ending_of(about, _file.MARK))
     with pytest.raises(ValueError, match="is damaged"):
         KernelNeighbors.load(path)
 

@@ -1,0 +1,90 @@
+"""Files of an array with a description, which anybody may have changed.
+
+A file has a NumPy file, further content if there is any, the description as JSON, the length of the
+description, and eight bytes that mark the files of a kind, in this order. Nothing in it is code.
+"""
+
+import contextlib
+import io
+import json
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+import numpy as np
+
+from sparsemaps._tools._array_files import MAX_HEADER_BYTES, read_header
+from sparsemaps._tools._typing import Array
+
+FOOTER = struct.Struct("<Q8s")
+
+ALIGNED = 64
+"""Arrays begin at multiples of this number of bytes."""
+
+_WRITTEN_BYTES = 2**24
+"""Bytes of an array that are written by one call. Signals are handled between calls."""
+
+_LARGEST_DESCRIPTION = 2**28
+
+
+def header_of(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """The header of a NumPy file."""
+    header = io.BytesIO()
+    of = {"descr": dtype, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, of)
+    return header.getvalue()
+
+
+def pieces_of(array: Array) -> Iterator[memoryview]:
+    """The content of an array, in pieces that are written by one call."""
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for start in range(0, len(data), _WRITTEN_BYTES):
+        yield data[start : start + _WRITTEN_BYTES].data
+
+
+def ending_of(description: Mapping[str, Any], mark: bytes) -> bytes:
+    """The end of a file, from its description on."""
+    text = json.dumps(description, allow_nan=False).encode()
+    return text + FOOTER.pack(len(text), mark)
+
+
+def is_marked(path: str, mark: bytes) -> bool:
+    """Whether a file ends with a mark."""
+    with open(path, "rb") as file:
+        file.seek(max(os.path.getsize(path) - len(mark), 0))
+        return file.read() == mark
+
+
+def read_description(file: IO[bytes], path: str, mark: bytes, kind: str) -> tuple[Any, int]:
+    """The description of a file, and where it begins; a ValueError if it is no file of `kind`."""
+    size = os.path.getsize(path)
+    file.seek(max(size - FOOTER.size, 0))
+    end = file.read()
+    if len(end) != FOOTER.size or not end.endswith(mark):
+        raise ValueError(f"{path} is no file of {kind}, or is cut short")
+    n_bytes, _ = FOOTER.unpack(end)
+    start = size - FOOTER.size - n_bytes
+    with damage_named(path, "its description"):
+        if start < 0 or n_bytes > _LARGEST_DESCRIPTION:
+            raise ValueError
+        file.seek(start)
+        return json.loads(file.read(n_bytes)), start
+
+
+def has_header(file: IO[bytes], dtype: str, shape: tuple[int, ...], offset: int) -> bool:
+    """Whether a file begins with the header of an array of this kind, which ends at `offset`."""
+    if not 0 < offset <= MAX_HEADER_BYTES:
+        return False
+    file.seek(0)
+    header = read_header(file)
+    return bool(header == (shape, False, np.dtype(dtype)) and file.tell() == offset)
+
+
+@contextlib.contextmanager
+def damage_named(path: str, part: str) -> Iterator[None]:
+    """Make a ValueError that names a part of a file of any error of a wrong value."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise ValueError(f"{path} is damaged: {part} cannot be read") from None
