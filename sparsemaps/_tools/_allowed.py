@@ -8,7 +8,7 @@ import math
 import numbers
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sparsemaps._tools import _checks
@@ -50,6 +50,10 @@ class Allowed:
     def range(self) -> str:
         """The range of numbers, in words; "" where the type says all."""
         return ""
+
+    def default(self, value: Any) -> Any:
+        """The field of a parameter with this range and default."""
+        return field(default=value, metadata={"allowed": self})
 
     def check(self, name: str, value: Any) -> None:
         """Raise a ParameterError where `value` is not allowed."""

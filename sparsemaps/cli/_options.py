@@ -1,9 +1,9 @@
 """The maps and kernels of the ``sparsemaps`` command, and the options of each.
 
 What a class says in ``_about`` is its name in the command and one line of description. The options
-are the parameters of ``_allowed``, which has their types and ranges; ``__init__`` has their
-defaults, and the first sentence on a parameter in the docstring is its help. All of this is read
-from the source as text, as help would be slow if it imported the modules.
+are the fields of the class that have a range. The first sentence on a parameter in the docstring is
+its help. All of this is read from the source as text, as help would be slow if it imported the
+modules.
 """
 
 import ast
@@ -168,33 +168,35 @@ def _maps() -> dict[str, Kind]:
 
 
 def _read(name: str) -> _Class:
-    """The tables of a class, read from its source; they have no names but those of ``_allowed``."""
+    """The tables of a class, read from its source."""
     module = sparsemaps._MAPS[name].rpartition(".")[2]
     path = Path(sparsemaps.__file__).parent / "maps" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
     cls = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    tables: dict[str, Any] = {"_allowed": {}}
-    defaults: dict[str, Any] = {}
-    names = set()
+    names, about, parameters = set(), _allowed.About(), {}
     for node in cls.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             names.add(target := node.targets[0].id)
-            if target in ("_about", "_allowed"):
-                code = compile(ast.Expression(node.value), str(path), "eval")
-                tables[target] = eval(code, dict(vars(_allowed)))
-        elif isinstance(node, ast.FunctionDef) and node.name == "__init__":
-            made = node.args  # those of the definition behind the overloads
-            pairs = zip(made.kwonlyargs, made.kw_defaults, strict=True)
-            defaults = {key.arg: default for key, default in pairs}
+            if target == "_about":
+                about = _evaluated(node.value)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
+            parameters[ast.unparse(node.target)] = _evaluated(node.value)
+    allowed = {key: field.metadata["allowed"] for key, field in parameters.items()}
     is_sampled = any(ast.unparse(base).startswith("SampledMap") for base in cls.bases)
     return _Class(
-        tables["_about"],
-        tables["_allowed"],
-        {key: ast.literal_eval(defaults[key]) for key in tables["_allowed"]},
-        _allowed.with_ranges(ast.get_docstring(cls) or "", tables["_allowed"]),
+        about,
+        allowed,
+        {key: field.default for key, field in parameters.items()},
+        _allowed.with_ranges(ast.get_docstring(cls) or "", allowed),
         is_sampled,
         has_codes=is_sampled or "encode" in names,
     )
+
+
+def _evaluated(expression: ast.expr) -> Any:
+    """The value of an expression, whose names are those of ``_allowed``."""
+    code = compile(ast.Expression(expression), "", "eval")
+    return eval(code, dict(vars(_allowed)))
 
 
 def _options(cls: _Class) -> tuple[Option, ...]:

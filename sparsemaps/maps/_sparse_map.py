@@ -1,11 +1,10 @@
 """The base class of all maps: scikit-learn's estimator API, checks, threads, and output."""
 
 import copy
-import functools
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -18,6 +17,8 @@ from sparsemaps._tools._typing import Array, MatrixLike, Output
 from sparsemaps.laws._law import Law
 from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._map_input import read_input
+
+Map = TypeVar("Map")
 
 _NOT_IN_CONFIG = ("random_state", "n_jobs")
 """Parameters that `to_config` leaves out: the seed has an entry of its own."""
@@ -67,8 +68,9 @@ class SparseMap(
     immutable value that maps rows. The methods of a fitted map use that, so that ``set_params``
     takes effect at the next ``fit``. A subclass has
 
-    - ``_about`` and ``_allowed``, its name in the command, and the range of each parameter:
+    - its parameters as fields, of which `random_map` makes ``__init__``; with the range of each,
       checks, options of the command, their help and tables of the documents are made of these;
+    - ``_about``, its name in the command;
     - ``_law()``, its kernel and the errors of its estimates (`sparsemaps.laws`);
     - a draw, whose class names it: ``class CountSketchDraw(Draw, of=CountSketch)``;
 
@@ -81,7 +83,12 @@ class SparseMap(
     """
 
     _about: ClassVar[About]
-    _allowed: ClassVar[Mapping[str, Allowed]] = {}
+
+    _names: ClassVar[tuple[str, ...]]
+    """The names of the parameters, in order."""
+
+    _allowed: ClassVar[Mapping[str, Allowed]]
+    """What is allowed of parameters."""
 
     draw_class: ClassVar[type[Draw]]
     """The class of the draw."""
@@ -127,7 +134,7 @@ class SparseMap(
         """
         numbers = {
             name: value.item()
-            for name in _names_of_parameters(type(self))
+            for name in self._names
             if isinstance(value := getattr(self, name), np.generic)
         }
         if not numbers:
@@ -149,15 +156,7 @@ class SparseMap(
 
     def _parameters_in_use(self) -> dict[str, Any]:
         """The parameters, with the values that ``fit`` computed from the data in their places."""
-        names = _names_of_parameters(type(self))
-        return {name: getattr(self, name) for name in names} | self.learned_parameters
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        cls.__doc__ = with_ranges(filled(cls.__doc__ or "", _MAP_DOC), cls._allowed)
-        for name, allowed in cls._allowed.items():
-            if isinstance(allowed, Size):
-                cls.size_name = name
+        return {name: getattr(self, name) for name in self._names} | self.learned_parameters
 
     # ---- for users -------------------------------------------------------------------------------
 
@@ -395,10 +394,19 @@ class SparseMap(
         return Work(read_input(self, X, self._draw.nonnegative_rule, reset=False), self.n_jobs)
 
 
-@functools.cache
-def _names_of_parameters(cls: type) -> tuple[str, ...]:
-    """The names of `get_params(deep=False)`, which reads the signature anew at each call."""
-    return tuple(sorted(inspect.signature(cls).parameters))
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def random_map(cls: type[Map]) -> type[Map]:
+    """Complete the class of a map, whose fields are its parameters: make ``__init__`` and the
+    table of what is allowed, and write the ranges into the docstring."""
+    made: Any = dataclass(kw_only=True, repr=False, eq=False)(cls)
+    parameters = {field.name: field.metadata.get("allowed") for field in fields(made)}
+    made._names = tuple(sorted(parameters))
+    made._allowed = {name: allowed for name, allowed in parameters.items() if allowed is not None}
+    made.__doc__ = with_ranges(filled(made.__doc__ or "", _MAP_DOC), made._allowed)
+    for name, allowed in made._allowed.items():
+        if isinstance(allowed, Size):
+            made.size_name = name
+    return made
 
 
 def _as_json(name: str, value: Any) -> Any:

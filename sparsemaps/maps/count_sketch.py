@@ -1,6 +1,6 @@
 """Count sketch: the linear kernel, in a chosen number of columns."""
 
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -11,9 +11,10 @@ from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomSt
 from sparsemaps.laws._inner_products import CountSketchLaw
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._draw import Draw, Work
-from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._sparse_map import SparseMap, random_map
 
 
+@random_map
 class CountSketch(SparseMap[Output]):
     r"""Count sketch of each row: inner products stay the same on average.
 
@@ -74,53 +75,45 @@ class CountSketch(SparseMap[Output]):
         help="linear kernel, by a sketch of fewer columns",
         demo=("", {"dense_output": True}),
     )
-    _allowed = {
-        "n_components": Size(1, LARGEST_INT32),
-        "dense_output": Bool(is_option=False),
-    }
 
-    @overload
-    def __init__(
-        self: "CountSketch[Array]",
-        *,
-        n_components: int = ...,
-        dense_output: Literal[True],
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
-    ) -> None: ...
+    n_components: int = Size(1, LARGEST_INT32).default(1024)
+    dense_output: bool = Bool(is_option=False).default(False)
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
-    @overload
-    def __init__(
-        self: "CountSketch[CsrMatrix]",
-        *,
-        n_components: int = ...,
-        dense_output: Literal[False] = ...,
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
-    ) -> None: ...
+    if TYPE_CHECKING:
 
-    @overload
-    def __init__(
-        self: "CountSketch[Array | CsrMatrix]",
-        *,
-        n_components: int = ...,
-        dense_output: bool,
-        random_state: RandomState = ...,
-        n_jobs: int | None = ...,
-    ) -> None: ...
+        @overload
+        def __init__(
+            self: "CountSketch[Array]",
+            *,
+            n_components: int = ...,
+            dense_output: Literal[True],
+            random_state: RandomState = ...,
+            n_jobs: int | None = ...,
+        ) -> None: ...
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 1024,
-        dense_output: bool = False,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.dense_output = dense_output
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        @overload
+        def __init__(
+            self: "CountSketch[CsrMatrix]",
+            *,
+            n_components: int = ...,
+            dense_output: Literal[False] = ...,
+            random_state: RandomState = ...,
+            n_jobs: int | None = ...,
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self: "CountSketch[Array | CsrMatrix]",
+            *,
+            n_components: int = ...,
+            dense_output: bool,
+            random_state: RandomState = ...,
+            n_jobs: int | None = ...,
+        ) -> None: ...
+
+        def __init__(self, **parameters: Any) -> None: ...
 
     def _law(self) -> CountSketchLaw:
         return CountSketchLaw()

@@ -15,7 +15,7 @@ from sparsemaps._tools._typing import Array, Matrix, RandomState
 from sparsemaps.laws._shift_invariant import FastfoodLaw
 from sparsemaps.maps import _bandwidth, _orthogonal
 from sparsemaps.maps._draw import Draw, Work
-from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._sparse_map import SparseMap, random_map
 
 MAX_DENSE_WIDTH = 2**17
 """Rows of more columns are not made dense, but count-sketched first."""
@@ -23,6 +23,7 @@ MAX_DENSE_WIDTH = 2**17
 DEFAULT_HASH_DIM = 2**14
 
 
+@random_map
 class Fastfood(SparseMap[Array]):
     r"""Fastfood features of each row: Gaussian and Matern kernels, on average.
 
@@ -157,37 +158,17 @@ class Fastfood(SparseMap[Array]):
         help="Gaussian or Matern kernel, by fast transforms",
         demo=("Gaussian", {"gamma": 2.0}),
     )
-    _allowed = {
-        "kernel": Choice("rbf", "matern"),
-        "gamma": NumberOr("scale", "median"),
-        "degree": Int(1, 64),
-        "n_components": Size(1, LARGEST_INT32),
-        "transform_type": Choice("hadamard", "fft", "orthogonal"),
-        "hash_dim": Int(1, 2**20, none=True),
-    }
 
-    gamma: _bandwidth.Gamma
-
-    def __init__(
-        self,
-        *,
-        kernel: Literal["rbf", "matern"] = "rbf",
-        gamma: _bandwidth.Gamma = 1.0,
-        degree: int = 2,
-        n_components: int = 1024,
-        transform_type: Literal["hadamard", "fft", "orthogonal"] = "hadamard",
-        hash_dim: int | None = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.n_components = n_components
-        self.transform_type = transform_type
-        self.hash_dim = hash_dim
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    kernel: Literal["rbf", "matern"] = Choice("rbf", "matern").default("rbf")
+    gamma: _bandwidth.Gamma = NumberOr("scale", "median").default(1.0)
+    degree: int = Int(1, 64).default(2)
+    n_components: int = Size(1, LARGEST_INT32).default(1024)
+    transform_type: Literal["hadamard", "fft", "orthogonal"] = Choice(
+        "hadamard", "fft", "orthogonal"
+    ).default("hadamard")
+    hash_dim: int | None = Int(1, 2**20, none=True).default(None)
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         if self.transform_type == "orthogonal" and self.kernel != "rbf":

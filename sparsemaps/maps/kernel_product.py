@@ -16,7 +16,7 @@ from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, RandomState
 from sparsemaps.laws._product_law import ProductLaw
 from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import HasCodes, SampledMap
-from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._sparse_map import SparseMap, random_map
 from sparsemaps.maps.sign_projection import SignProjection
 from sparsemaps.maps.weighted_sampling import ConsistentWeightedSampling
 
@@ -25,6 +25,7 @@ _Maps: TypeAlias = (
 )
 
 
+@random_map
 class KernelProduct(SampledMap[CsrMatrix]):
     r"""Product of two kernels: sparse features from a sampled map and another map.
 
@@ -128,16 +129,9 @@ class KernelProduct(SampledMap[CsrMatrix]):
         ),
     )
 
-    def __init__(
-        self,
-        *,
-        maps: _Maps | None = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.maps = maps
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    maps: _Maps | None = None
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     # ---- parameters ------------------------------------------------------------------------------
 

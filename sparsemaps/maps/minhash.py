@@ -12,8 +12,10 @@ from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, Random
 from sparsemaps.laws._agreements import JaccardLaw
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
+from sparsemaps.maps._sparse_map import random_map
 
 
+@random_map
 class MinHash(SampledMap[CsrMatrix]):
     r"""MinHash of each row's set of columns: one-hot features of the Jaccard similarity.
 
@@ -88,23 +90,11 @@ class MinHash(SampledMap[CsrMatrix]):
         help="Jaccard kernel of the sets of non-zero columns, by minhash",
         demo=("", {}),
     )
-    _allowed = {
-        "n_hashes": Size(1, LARGEST_N_HASHES),
-        "bits": Int(1, 16),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_hashes: int = 256,
-        bits: int = 8,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_hashes = n_hashes
-        self.bits = bits
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
+    bits: int = Int(1, 16).default(8)
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     def sample(self, X: MatrixLike) -> Array:
         """Draw the whole samples of each row of `X`.

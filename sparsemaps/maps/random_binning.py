@@ -12,8 +12,10 @@ from sparsemaps.laws._shift_invariant import BinningLaw
 from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
+from sparsemaps.maps._sparse_map import random_map
 
 
+@random_map
 class RandomBinning(SampledMap[CsrMatrix]):
     r"""Random binning of each row: one-hot features of the Laplacian kernel.
 
@@ -97,31 +99,13 @@ class RandomBinning(SampledMap[CsrMatrix]):
         help="Laplacian kernel, by random grids",
         demo=("Laplacian", {"gamma": 0.3, "n_bins": 256}),
     )
-    _allowed = {
-        "gamma": NumberOr("scale", "median"),
-        "n_grids": Size(1, LARGEST_N_HASHES),
-        "n_bins": PowerOfTwo(2, 2**24),
-        "pitch_density": Function(),
-    }
 
-    gamma: _bandwidth.Gamma
-
-    def __init__(
-        self,
-        *,
-        gamma: _bandwidth.Gamma = 1.0,
-        n_grids: int = 256,
-        n_bins: int = 4096,
-        pitch_density: Callable[[Array], Array] | None = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.gamma = gamma
-        self.n_grids = n_grids
-        self.n_bins = n_bins
-        self.pitch_density = pitch_density
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    gamma: _bandwidth.Gamma = NumberOr("scale", "median").default(1.0)
+    n_grids: int = Size(1, LARGEST_N_HASHES).default(256)
+    n_bins: int = PowerOfTwo(2, 2**24).default(4096)
+    pitch_density: Callable[[Array], Array] | None = Function().default(None)
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     @property
     def n_hashes(self) -> int:  # type: ignore[override]

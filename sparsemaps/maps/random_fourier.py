@@ -15,6 +15,7 @@ from sparsemaps.laws._shift_invariant import FourierLaw
 from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import HasCodes
+from sparsemaps.maps._sparse_map import random_map
 
 _KERNELS: dict[str, tuple[int, _bandwidth.Of]] = {
     "rbf": (_kernel.NORMAL, "squared"),
@@ -26,6 +27,7 @@ _KERNELS: dict[str, tuple[int, _bandwidth.Of]] = {
 """The distribution of the random vectors, and the distance that gamma multiplies."""
 
 
+@random_map
 class RandomFourier(HasCodes[Array]):
     r"""Random Fourier features of each row: kernels of the difference of two rows, on average.
 
@@ -148,37 +150,17 @@ class RandomFourier(HasCodes[Array]):
         help="Gaussian, Laplacian, Cauchy, Matern or folded Gaussian kernel",
         demo=("Gaussian", {"gamma": 2.0}),
     )
-    _allowed = {
-        "kernel": Choice("rbf", "laplacian", "cauchy", "matern", "folded_rbf"),
-        "spectrum": Function(),
-        "gamma": NumberOr("scale", "median"),
-        "nu": Real(above=0, most=10_000),
-        "n_components": Size(1, LARGEST_INT32),
-        "form": Choice("paired", "offset"),
-    }
 
-    gamma: _bandwidth.Gamma
-
-    def __init__(
-        self,
-        *,
-        kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = "rbf",
-        spectrum: Callable[[Array], Array] | None = None,
-        gamma: _bandwidth.Gamma = 1.0,
-        nu: float = 1.5,
-        n_components: int = 1024,
-        form: Literal["paired", "offset"] = "paired",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.spectrum = spectrum
-        self.gamma = gamma
-        self.nu = nu
-        self.n_components = n_components
-        self.form = form
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = Choice(
+        "rbf", "laplacian", "cauchy", "matern", "folded_rbf"
+    ).default("rbf")
+    spectrum: Callable[[Array], Array] | None = Function().default(None)
+    gamma: _bandwidth.Gamma = NumberOr("scale", "median").default(1.0)
+    nu: float = Real(above=0, most=10_000).default(1.5)
+    n_components: int = Size(1, LARGEST_INT32).default(1024)
+    form: Literal["paired", "offset"] = Choice("paired", "offset").default("paired")
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         if self.spectrum is None:

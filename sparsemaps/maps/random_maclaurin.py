@@ -15,12 +15,13 @@ from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
 from sparsemaps.laws._series import MaclaurinLaw
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._draw import Draw, Work
-from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._sparse_map import SparseMap, random_map
 
 _TERMS_OF_EXP = 64
 """Degrees of the exponential kernel: higher ones would be drawn with probability 2^-64."""
 
 
+@random_map
 class RandomMaclaurin(SparseMap[Array]):
     r"""Random Maclaurin features of each row: dot-product kernels, on average.
 
@@ -100,35 +101,17 @@ class RandomMaclaurin(SparseMap[Array]):
         help="polynomial or exponential kernel, or any power series of the inner product",
         demo=("polynomial", {"degree": 3, "coef0": 1.0}),
     )
-    _allowed = {
-        "kernel": ChoiceOrSeries("poly", "exp", degrees=1024),
-        "degree": Int(1, 1024),  # binomial coefficients are below the largest float64
-        "gamma": Real(above=0),
-        "coef0": Real(least=0),
-        "n_components": Size(1, LARGEST_INT32),
-        "h01": Bool(),
-    }
 
-    def __init__(
-        self,
-        *,
-        kernel: Literal["poly", "exp"] | Sequence[float] = "poly",
-        degree: int = 2,
-        gamma: float = 1.0,
-        coef0: float = 0.0,
-        n_components: int = 1024,
-        h01: bool = False,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.n_components = n_components
-        self.h01 = h01
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    kernel: Literal["poly", "exp"] | Sequence[float] = ChoiceOrSeries(
+        "poly", "exp", degrees=1024
+    ).default("poly")
+    degree: int = Int(1, 1024).default(2)  # binomial coefficients are below the largest float64
+    gamma: float = Real(above=0).default(1.0)
+    coef0: float = Real(least=0).default(0.0)
+    n_components: int = Size(1, LARGEST_INT32).default(1024)
+    h01: bool = Bool().default(False)
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     def _check_together(self) -> None:
         if not np.isfinite(self._series()).all():

@@ -12,7 +12,7 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.laws._inner_products import ProjectionLaw
 from sparsemaps.maps._draw import Draw, Work
-from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._sparse_map import SparseMap, random_map
 
 _DISTRIBUTIONS = {
     "gaussian": _kernel.NORMAL,
@@ -22,6 +22,7 @@ _DISTRIBUTIONS = {
 """The distribution of the random vectors."""
 
 
+@random_map
 class RandomProjection(SparseMap[Array]):
     r"""Random projections of each row: inner products stay the same on average.
 
@@ -91,23 +92,13 @@ class RandomProjection(SparseMap[Array]):
         help="linear kernel, by random vectors; cauchy: sums of differences",
         demo=("", {}),
     )
-    _allowed = {
-        "n_components": Size(1, LARGEST_INT32),
-        "distribution": Choice("gaussian", "rademacher", "cauchy"),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 1024,
-        distribution: Literal["gaussian", "rademacher", "cauchy"] = "gaussian",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.distribution = distribution
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_components: int = Size(1, LARGEST_INT32).default(1024)
+    distribution: Literal["gaussian", "rademacher", "cauchy"] = Choice(
+        "gaussian", "rademacher", "cauchy"
+    ).default("gaussian")
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     def _law(self) -> ProjectionLaw:
         return ProjectionLaw(distribution=self.distribution)

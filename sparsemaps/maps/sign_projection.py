@@ -1,7 +1,7 @@
 """Sign projections: the acos and acos-chi-square kernels as collisions of bits."""
 
 from collections.abc import Iterator
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from sparsemaps.laws._agreements import SignsLaw
 from sparsemaps.maps import _orthogonal
 from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import SampledMap
+from sparsemaps.maps._sparse_map import random_map
 
 _VECTORS = {
     ("acos", None): _kernel.NORMAL,
@@ -36,6 +37,7 @@ class _SignParameters(TypedDict, total=False):
     n_jobs: int | None
 
 
+@random_map
 class SignProjection(SampledMap[Output]):
     r"""Signs of random projections of each row: features of the acos and acos-chi-square kernels.
 
@@ -145,53 +147,43 @@ class SignProjection(SampledMap[Output]):
         help="acos or acos-chi-square kernel, by signs of random projections",
         demo=("acos", {}),
     )
-    _allowed = {
-        "kernel": Choice("acos", "acos_chi2"),
-        "n_hashes": Size(1, LARGEST_N_HASHES),
-        "distribution": Choice("rademacher", "orthogonal", none=True),
-        "dense_output": Bool(is_option=False),
-    }
 
-    @overload
-    def __init__(
-        self: "SignProjection[Array]",
-        *,
-        dense_output: Literal[True],
-        **parameters: Unpack[_SignParameters],
-    ) -> None: ...
+    kernel: Literal["acos", "acos_chi2"] = Choice("acos", "acos_chi2").default("acos")
+    n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
+    distribution: Literal["rademacher", "orthogonal"] | None = Choice(
+        "rademacher", "orthogonal", none=True
+    ).default(None)
+    dense_output: bool = Bool(is_option=False).default(False)
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
-    @overload
-    def __init__(
-        self: "SignProjection[CsrMatrix]",
-        *,
-        dense_output: Literal[False] = ...,
-        **parameters: Unpack[_SignParameters],
-    ) -> None: ...
+    if TYPE_CHECKING:
 
-    @overload
-    def __init__(
-        self: "SignProjection[Array | CsrMatrix]",
-        *,
-        dense_output: bool,
-        **parameters: Unpack[_SignParameters],
-    ) -> None: ...
+        @overload
+        def __init__(
+            self: "SignProjection[Array]",
+            *,
+            dense_output: Literal[True],
+            **parameters: Unpack[_SignParameters],
+        ) -> None: ...
 
-    def __init__(
-        self,
-        *,
-        kernel: Literal["acos", "acos_chi2"] = "acos",
-        n_hashes: int = 256,
-        distribution: Literal["rademacher", "orthogonal"] | None = None,
-        dense_output: bool = False,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_hashes = n_hashes
-        self.distribution = distribution
-        self.dense_output = dense_output
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        @overload
+        def __init__(
+            self: "SignProjection[CsrMatrix]",
+            *,
+            dense_output: Literal[False] = ...,
+            **parameters: Unpack[_SignParameters],
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self: "SignProjection[Array | CsrMatrix]",
+            *,
+            dense_output: bool,
+            **parameters: Unpack[_SignParameters],
+        ) -> None: ...
+
+        def __init__(self, **parameters: Any) -> None: ...
 
     def _check_together(self) -> None:
         if self.distribution is not None and self.kernel != "acos":

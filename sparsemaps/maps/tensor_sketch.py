@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from sparsemaps.laws._series import TensorSketchLaw
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._polynomial_sketch import PolynomialSketch
-from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._sparse_map import SparseMap, random_map
 from sparsemaps.maps._taylor_sketch import MOST_DEGREES, TaylorSketch, degree_for
 
 
@@ -44,6 +44,7 @@ class _Parameters(TypedDict, total=False):
     n_jobs: int | None
 
 
+@random_map
 class TensorSketch(SparseMap[Output]):
     r"""Tensor sketch of each row: the polynomial kernel, on average.
 
@@ -183,68 +184,48 @@ class TensorSketch(SparseMap[Output]):
         help="polynomial kernel or power series, by sketches of tensor products",
         demo=("polynomial", {"degree": 3, "coef0": 1.0}),
     )
-    _allowed = {
-        "kernel": ChoiceOrSeries("poly", "exp", "rbf", degrees=256),
-        "degree": Int(1, 1024, none=True),
-        "gamma": Real(above=0),
-        "coef0": Real(least=0),
-        "n_components": Size(1, LARGEST_INT32),
-        "method": Choice("auto", "fft", "direct"),
-        "max_norm": Real(above=0),
-        "tolerance": Real(above=0),
-        "dense_output": Bool(is_option=False),
-    }
 
-    @overload
-    def __init__(
-        self: "TensorSketch[Array]",
-        *,
-        dense_output: Literal[True] = ...,
-        **parameters: Unpack[_Parameters],
-    ) -> None: ...
+    kernel: Literal["poly", "exp", "rbf"] | Sequence[float] = ChoiceOrSeries(
+        "poly", "exp", "rbf", degrees=256
+    ).default("poly")
+    degree: int | None = Int(1, 1024, none=True).default(None)
+    gamma: float = Real(above=0).default(1.0)
+    coef0: float = Real(least=0).default(0.0)
+    n_components: int = Size(1, LARGEST_INT32).default(1024)
+    method: Literal["auto", "fft", "direct"] = Choice("auto", "fft", "direct").default("auto")
+    max_norm: float = Real(above=0).default(1.0)
+    tolerance: float = Real(above=0).default(1e-3)
+    dense_output: bool = Bool(is_option=False).default(True)
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
-    @overload
-    def __init__(
-        self: "TensorSketch[CsrMatrix]",
-        *,
-        dense_output: Literal[False],
-        **parameters: Unpack[_Parameters],
-    ) -> None: ...
+    if TYPE_CHECKING:
 
-    @overload
-    def __init__(
-        self: "TensorSketch[Array | CsrMatrix]",
-        *,
-        dense_output: bool,
-        **parameters: Unpack[_Parameters],
-    ) -> None: ...
+        @overload
+        def __init__(
+            self: "TensorSketch[Array]",
+            *,
+            dense_output: Literal[True] = ...,
+            **parameters: Unpack[_Parameters],
+        ) -> None: ...
 
-    def __init__(
-        self,
-        *,
-        kernel: Literal["poly", "exp", "rbf"] | Sequence[float] = "poly",
-        degree: int | None = None,
-        gamma: float = 1.0,
-        coef0: float = 0.0,
-        n_components: int = 1024,
-        method: Literal["auto", "fft", "direct"] = "auto",
-        max_norm: float = 1.0,
-        tolerance: float = 1e-3,
-        dense_output: bool = True,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.n_components = n_components
-        self.method = method
-        self.max_norm = max_norm
-        self.tolerance = tolerance
-        self.dense_output = dense_output
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        @overload
+        def __init__(
+            self: "TensorSketch[CsrMatrix]",
+            *,
+            dense_output: Literal[False],
+            **parameters: Unpack[_Parameters],
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self: "TensorSketch[Array | CsrMatrix]",
+            *,
+            dense_output: bool,
+            **parameters: Unpack[_Parameters],
+        ) -> None: ...
+
+        def __init__(self, **parameters: Any) -> None: ...
 
     def _check_together(self) -> None:
         if self.degree is not None and self.kernel != "poly":

@@ -12,6 +12,7 @@ from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, Random
 from sparsemaps.laws._agreements import MinMaxLaw
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
+from sparsemaps.maps._sparse_map import random_map
 
 _LARGEST_LOGARITHM = 2000
 """The largest absolute logarithm of a value to the power: t* of "icws" are then below 2**31."""
@@ -20,6 +21,7 @@ _CODES = {"icws": _kernel.icws_codes, "dart": _kernel.dart_codes}
 _SAMPLES = {"icws": _kernel.icws_samples, "dart": _kernel.dart_samples}
 
 
+@random_map
 class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     r"""Consistent weighted sampling of each row: one-hot features of the min-max kernel.
 
@@ -121,35 +123,15 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         command="minmax",
         help="min-max kernel, by consistent weighted sampling; values >= 0, or --signed",
     )
-    _allowed = {
-        "n_hashes": Size(1, LARGEST_N_HASHES),
-        "bits": Int(1, 16),
-        "t_bits": Int(0, 8),
-        "method": Choice("icws", "dart"),
-        "signed": Bool(),
-        "power": Real(above=0),
-    }
 
-    def __init__(
-        self,
-        *,
-        n_hashes: int = 256,
-        bits: int = 8,
-        t_bits: int = 0,
-        method: Literal["icws", "dart"] = "icws",
-        signed: bool = False,
-        power: float = 1.0,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_hashes = n_hashes
-        self.bits = bits
-        self.t_bits = t_bits
-        self.method = method
-        self.signed = signed
-        self.power = power
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
+    bits: int = Int(1, 16).default(8)
+    t_bits: int = Int(0, 8).default(0)
+    method: Literal["icws", "dart"] = Choice("icws", "dart").default("icws")
+    signed: bool = Bool().default(False)
+    power: float = Real(above=0).default(1.0)
+    random_state: RandomState = None
+    n_jobs: int | None = None
 
     def sample(self, X: MatrixLike) -> tuple[Array, Array]:
         """Draw the whole samples of each row of `X`.
