@@ -168,11 +168,6 @@ def spanning_by_band(
     yield from hashed.by_band("spanning", hashed.pairs, hashed.spanning, bands)
 
 
-def copies(codes: PackedCodes, how: Limits) -> Array:
-    """Pairs of a row and the first row that has the same codes."""
-    return _Hashed(codes, None, 0, how._replace(max_bucket=1)).leave_out_copies()
-
-
 def near_by_band(
     given: PackedCodes | None,
     codes: PackedCodes,
@@ -319,7 +314,10 @@ class _Hashed:
             return np.concatenate(_threads.run(of_piece, pieces, self._how.n_jobs))
 
         pairs = self._how.stages.array("copies", self.pairs, find)
-        self._sets = [without(self._codes, pairs)]
+        if len(pairs):
+            sampled = self._codes.sampled.copy()
+            sampled[rows_of_pairs(pairs)[1]] = False
+            self._sets = [with_rows(self._codes, self._codes.array, sampled)]
         return pairs
 
     def verified(self, keys: Array, bit: int, n_bits: int, keep: Filter) -> tuple[Array, int]:
@@ -386,15 +384,6 @@ class _Hashed:
             end = bucket | np.uint64(self._first_other or _ROW)
             first, stop = np.searchsorted(run, np.array([bucket, end]))
             before = run[max(first, stop - max_bucket) : stop]
-
-
-def without(codes: PackedCodes, pairs: Array) -> PackedCodes:
-    """`codes` in which the second rows of pairs count as rows without samples."""
-    if not len(pairs):
-        return codes
-    kept = codes.sampled.copy()
-    kept[(pairs & _ROW).astype(np.int64)] = False
-    return with_rows(codes, codes.array, kept)
 
 
 def union(parts: Iterator[Array]) -> Array:

@@ -55,21 +55,11 @@ def spanning_pairs(
     _check_searched(codes, None)
     least = least_agreeing(codes, threshold)
     decide = _by_estimate(codes, None, threshold)
-    if decide is not None:
-        return joined_by(codes, least, recall, decide, how)
-    max_differing = codes.n_hashes - least
     bands = _bands.usual_bands(codes, least, recall)
+    if decide is not None or bands is None:
+        return joined_by(codes, least, recall, decide, how)
     components = _clusters.Components(len(codes))
-    if bands is not None:
-        found = _hashing.spanning_by_band(codes, max_differing, bands, how)
-    else:
-        copies = _hashing.copies(codes, how)
-        components.join(copies)
-        different = _hashing.without(codes, copies)
-        found = _filtered_pairs(
-            different, None, max_differing, None, how, lambda: _clusters.Components(len(codes)).join
-        )
-    for pairs in found:
+    for pairs in _hashing.spanning_by_band(codes, codes.n_hashes - least, bands, how):
         components.join(pairs)
     return components.spanning_pairs()
 
@@ -104,15 +94,15 @@ def joined_by(
     codes: PackedCodes,
     least: int,
     recall: float,
-    decide: Decide,
+    decide: Decide | None,
     how: Limits = LIMITS,
 ) -> tuple[Array, Array]:
-    """As `spanning_pairs`, for pairs that `decide` keeps, of which at least `least` codes agree.
-    Rows of equal codes are decided as others are; pairs of rows that are joined are not. Of the
-    pairs between two components one is decided, then four if that did not join them, and so on.
+    """As `spanning_pairs`, for pairs that `decide` keeps, of which at least `least` codes agree;
+    None keeps all. Rows of equal codes are decided as others are; pairs of rows that are joined are
+    not. Of the pairs between two components one is decided, then four if that did not join them,
+    and so on.
     """
     bands = _bands.usual_bands(codes, least, recall)
-    max_differing = codes.n_hashes - least
     keep = _keeping(decide, 0)
     components = _clusters.Components(len(codes))
 
@@ -129,9 +119,9 @@ def joined_by(
                 pairs, n = own.between(pairs[~is_now]), 4 * n
             return np.concatenate(kept)
 
-        return join
+        return own.join if decide is None else join
 
-    for pairs in _filtered_pairs(codes, None, max_differing, bands, how, joining):
+    for pairs in _filtered_pairs(codes, None, codes.n_hashes - least, bands, how, joining):
         components.join(pairs)
     return components.spanning_pairs()
 
@@ -172,14 +162,12 @@ def near_rows(
         return _hashing.rows_of_pairs(pairs, len(codes))[1]
 
     def one_each() -> Filter:
-        """Keeps about one pair of each row. The pairs of a row often come one after the other."""
+        """Keeps one pair of each row."""
         is_met = np.zeros(len(other), bool)
 
         def keep_one(pairs: Array) -> Array:
             pairs = keep(pairs[~is_met[second(pairs)]])
-            rows = second(pairs)
-            is_met[rows] = True
-            pairs = pairs[np.diff(rows, prepend=-1) != 0]
+            is_met[second(pairs)] = True
             return pairs[np.unique(second(pairs), return_index=True)[1]]
 
         return keep_one
