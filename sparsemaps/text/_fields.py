@@ -1,6 +1,7 @@
 """The fields of records, and batches of records."""
 
 import math
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,14 @@ class Records(_Batch):
     bad: Any = ()
     """Lines or rows that are no records: the number, from 0; what is wrong; and the line."""
 
+    @classmethod
+    def empty(cls, fields: "Fields") -> "Records":
+        """No records yet: lists to which records are appended."""
+        batch = cls([], None if fields.label is None else [], [] if fields.records else None)
+        batch.ids = None if fields.id is None else []
+        batch.keys = None if fields.key is None else []
+        return batch
+
     def rows(self, start: int, stop: int) -> "Records":
         """Some of the records."""
         some = slice(start, stop)
@@ -69,25 +78,19 @@ class WrongLength(BadRecord):
         self.number = number
 
 
+@dataclass
 class Fields:
     """The fields that are read from each record, and the lengths that texts may have."""
 
-    def __init__(
-        self,
-        text: str,
-        label: str | None,
-        id: str | None,
-        records: bool,
-        key: str | None = None,
-        lengths: tuple[int | None, int | None] = (None, None),
-    ) -> None:
-        self.text, self.label, self.id, self.records = text, label, id, records
-        self.key = key
-        self._has_lengths = lengths != (None, None)
-        self._least, self._most = lengths[0] or 0, lengths[1]
-        self._kind_of_labels: type | None = None
+    text: str
+    label: str | None
+    id: str | None
+    records: bool
+    key: str | None = None
+    lengths: tuple[int | None, int | None] = (None, None)
+    _kind_of_labels: type | None = field(default=None, init=False)
 
-    def take(self, record: Any, into: "RecordLists") -> None:
+    def take(self, record: Any, into: Records) -> None:
         """Append the fields of a JSON object."""
         if not isinstance(record, dict):
             raise BadRecord("a JSON object", _kind(record))
@@ -112,16 +115,17 @@ class Fields:
 
     def check_lengths(self, texts: Any) -> None:
         """Raise a `WrongLength` for the first text that is too short or too long."""
-        if not self._has_lengths:
+        least, most = self.lengths
+        if least is None and most is None:
             return
-        lengths = lengths_of(texts)
-        is_wrong = lengths < self._least
-        if self._most is not None:
-            is_wrong |= lengths > self._most
+        least, lengths = least or 0, lengths_of(texts)
+        is_wrong = lengths < least
+        if most is not None:
+            is_wrong |= lengths > most
         if is_wrong.any():
             number = int(np.argmax(is_wrong))
-            upper = "or more" if self._most is None else f"to {self._most}"
-            raise WrongLength(number, f"{self._least} {upper} characters", f"{lengths[number]}")
+            upper = "or more" if most is None else f"to {most}"
+            raise WrongLength(number, f"{least} {upper} characters", f"{lengths[number]}")
 
     def check_label(self, label: Any, place: str = "field") -> float | str:
         """A label: numbers as float. `place` is the word for fields in errors."""
@@ -165,26 +169,6 @@ def _kind(value: Any) -> str:
     """The name of a value's type in JSON."""
     names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
     return "null" if value is None else names.get(type(value), "a number")
-
-
-class RecordLists:
-    """Texts, labels, ids and records, to which records are appended."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.labels: list[Any] = []
-        self.ids: list[Any] = []
-        self.keys: list[float] = []
-        self.records: list[bytes] = []
-        self.n_bytes = 0
-
-    def finish(self, fields: Fields, n_bytes: int) -> Records:
-        labels = None if fields.label is None else self.labels
-        batch = Records(self.texts, labels, self.records if fields.records else None)
-        batch.ids = None if fields.id is None else self.ids
-        batch.keys = None if fields.key is None else self.keys
-        batch.n_bytes = n_bytes
-        return batch
 
 
 def lengths_of(texts: Any) -> Array:

@@ -16,7 +16,6 @@ from sparsemaps.text._fields import (
     RECORD_BYTES,
     BadRecord,
     Fields,
-    RecordLists,
     Records,
     WrongLength,
 )
@@ -33,26 +32,28 @@ def of_lines(
 ) -> Iterator[Records]:
     """Batches of a file of lines."""
     read = _reader(format)
-    n_lines, batch = 0, RecordLists()
+    n_lines, size, batch = 0, 0, Records.empty(fields)
     with open_input(path, max_line_bytes) as text:
         position, name = text.position(), text.name
         try:
             for piece in _pieces(text, min(batch_bytes, _PIECE_BYTES)):
                 n_more = piece.count(b"\n")
                 n_bytes = len(piece) + RECORD_BYTES * n_more
-                if batch.texts and batch.n_bytes + n_bytes > batch_bytes:
+                if batch.texts and size + n_bytes > batch_bytes:
                     before, position = position, text.position()
-                    yield batch.finish(fields, position - before)
-                    batch = RecordLists()
+                    batch.n_bytes = position - before
+                    yield batch
+                    size, batch = 0, Records.empty(fields)
                 read(piece, n_lines == 0, fields, batch)
-                batch.n_bytes += n_bytes
+                size += n_bytes
                 n_lines += n_more
         except _text_input.LineTooLong as error:
             raise ValueError(f"{name}line {n_lines + 1} is {error}") from error
         except LineError as error:
             raise ValueError(f"{name}{error.after(n_lines)}") from error.__cause__
         if batch.texts:
-            yield batch.finish(fields, text.position() - position)
+            batch.n_bytes = text.position() - position
+            yield batch
 
 
 def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
@@ -67,9 +68,10 @@ def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
 
 def read_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
     """The records of some lines; a `BadLine` counts from the beginning of the piece."""
-    batch = RecordLists()
+    batch = Records.empty(fields)
     _reader(format)(piece, is_first, fields, batch)
-    return batch.finish(fields, len(piece))
+    batch.n_bytes = len(piece)
+    return batch
 
 
 def read_good_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
@@ -78,15 +80,14 @@ def read_good_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -
         return read_lines(piece, format, fields, is_first)
     except BadLine:
         pass
-    read, batch, bad = _reader(format), RecordLists(), []
+    read, batch, bad = _reader(format), Records.empty(fields), []
     for number, line in enumerate(io.BytesIO(piece)):
         try:
             read(line, is_first and number == 0, fields, batch)
         except BadLine as error:
             bad.append((number, error.message, line))
-    records = batch.finish(fields, len(piece))
-    records.bad = bad
-    return records
+    batch.n_bytes, batch.bad = len(piece), bad
+    return batch
 
 
 def raw_lines(piece: bytes, format: str, is_first: bool) -> list[bytes]:
@@ -99,7 +100,7 @@ def raw_lines(piece: bytes, format: str, is_first: bool) -> list[bytes]:
     return [line for line in lines if not line.isspace()]
 
 
-def _read_txt(piece: bytes, is_first: bool, fields: Fields, into: RecordLists) -> None:
+def _read_txt(piece: bytes, is_first: bool, fields: Fields, into: Records) -> None:
     content = piece.removeprefix(MARK) if is_first else piece
     try:
         text = content.decode()
@@ -114,9 +115,9 @@ def _read_txt(piece: bytes, is_first: bool, fields: Fields, into: RecordLists) -
         fields.check_lengths(texts)
     except WrongLength as error:
         raise BadLine(error.number + 1, f": {error}") from None
-    into.texts += texts
+    into.texts.extend(texts)
     if fields.records:
-        into.records += io.BytesIO(piece)
+        into.records.extend(io.BytesIO(piece))
 
 
 def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:
@@ -128,7 +129,7 @@ def _not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:
 
 
 def _read_json(
-    loads: Callable[[bytes], Any], piece: bytes, is_first: bool, fields: Fields, into: RecordLists
+    loads: Callable[[bytes], Any], piece: bytes, is_first: bool, fields: Fields, into: Records
 ) -> None:
     for number, line in enumerate(io.BytesIO(piece)):
         content = line.removeprefix(MARK) if is_first and number == 0 else line
@@ -144,7 +145,7 @@ def _read_json(
             into.records.append(line)
 
 
-def _reader(format: str) -> Callable[[bytes, bool, Fields, RecordLists], None]:
+def _reader(format: str) -> Callable[[bytes, bool, Fields, Records], None]:
     """The function that reads lines: JSON by orjson, or the same by the standard library."""
     if format == "txt":
         return _read_txt

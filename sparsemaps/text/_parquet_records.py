@@ -13,7 +13,6 @@ from sparsemaps.text._fields import (
     RECORD_BYTES,
     BadRecord,
     Fields,
-    RecordLists,
     Records,
     WrongLength,
 )
@@ -137,16 +136,15 @@ def bad_rows(rows: Any, fields: Fields) -> list[tuple[int, str]]:
 def _without(rows: Any, bad: list[tuple[int, str]], fields: Fields) -> Records:
     """The records of some rows but for the bad ones; texts are in a list."""
     ends = [-1, *(row for row, _ in bad), len(rows)]
-    batch = RecordLists()
+    batch = Records.empty(fields)
     for before, after in itertools.pairwise(ends):
         for some in _of_rows(rows.slice(before + 1, after - before - 1), fields, 2**62):
-            batch.texts += some.texts.to_pylist()
-            batch.labels += some.labels or []
-            batch.ids += some.ids or []
-            batch.keys += some.keys or []
-    records = batch.finish(fields, 0)
-    records.bad = [(row, f": {reason}", b"") for row, reason in bad]
-    return records
+            batch.texts.extend(some.texts.to_pylist())
+            for name in ("labels", "ids", "keys"):
+                if getattr(some, name) is not None:
+                    getattr(batch, name).extend(getattr(some, name))
+    batch.bad = [(row, f": {reason}", b"") for row, reason in bad]
+    return batch
 
 
 def _strings(column: Any, name: str) -> Any:
