@@ -6,6 +6,7 @@ are imported when they are called.
 
 import contextlib
 import functools
+import importlib
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -162,27 +163,6 @@ def check_targets(y: Any, *, classes: bool) -> Any:
     return y
 
 
-def class_weights(class_weight: Any, classes: Any, y: Any) -> Any:
-    """The weight of each of the classes."""
-    from sklearn.utils import compute_class_weight
-
-    return compute_class_weight(class_weight, classes=classes, y=y)
-
-
-def convergence_warning() -> type[Warning]:
-    """The class of the warning of a solver that has not converged."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    return ConvergenceWarning
-
-
-def tags_of(estimator: Any) -> Any:
-    """scikit-learn's tags of an estimator."""
-    from sklearn.utils import get_tags
-
-    return get_tags(estimator)
-
-
 def sparse_arrays_asked() -> bool:
     """Whether scikit-learn's configuration asks for sparse arrays.
 
@@ -198,20 +178,24 @@ def sparse_arrays_asked() -> bool:
 @functools.cache
 def hashing_vectorizer() -> Any:
     """The class that vectorizers of texts inherit."""
-    return _light_bases.vectorizer_base(_vectorizer) if _light_bases.in_use else _vectorizer()
+    load = functools.partial(__getattr__, "HashingVectorizer")
+    return _light_bases.vectorizer_base(load) if _light_bases.in_use else load()
 
 
-def _vectorizer() -> Any:
-    """The class, imported by this function because only texts need it, and it is slow."""
-    from sklearn.feature_extraction.text import HashingVectorizer
+_MODULES = {
+    "ConvergenceWarning": "sklearn.exceptions",
+    "HashingVectorizer": "sklearn.feature_extraction.text",
+    "LinearSVC": "sklearn.svm",
+    "SVC": "sklearn.svm",
+    "compute_class_weight": "sklearn.utils",
+    "get_tags": "sklearn.utils",
+    "load_digits": "sklearn.datasets",
+    "normalize": "sklearn.preprocessing",
+}
+"""Names that few calls need. They are imported when they are read, as that is slow."""
 
-    return HashingVectorizer
 
-
-def learners() -> tuple[Any, ...]:
-    """Names for the demonstration. This function imports them, as that is slow."""
-    from sklearn.datasets import load_digits
-    from sklearn.preprocessing import normalize
-    from sklearn.svm import SVC, LinearSVC
-
-    return load_digits, SVC, LinearSVC, normalize
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULES[name]), name)

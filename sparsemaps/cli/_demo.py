@@ -59,8 +59,7 @@ def learned(
     row_bytes: float | None = None,
 ) -> Measured:
     """A learner, or else a linear SVM, on rows to train with and rows to test with."""
-    _, _, LinearSVC, _ = _sklearn.learners()
-    learner = learner or LinearSVC(random_state=0)
+    learner = learner or _sklearn.LinearSVC(random_state=0)
     X, X_test = rows
     model, seconds = timed(lambda: learner.fit(X, task.y_train))
     if row_bytes is None:
@@ -77,10 +76,10 @@ def linear(task: LearningTask, how: str, scale: Callable[[Any], Any]) -> Measure
 
 def exact(task: LearningTask, name: str, features: SparseMap) -> Measured:
     """An SVM on the exact kernel of a map."""
-    _, SVC, _, _ = _sklearn.learners()
     gram = features.fit(task.X_train).exact_kernel
     kernels, seconds = timed(lambda: (gram(task.X_train), gram(task.X_test, task.X_train)))
-    return learned(task, f"exact {name} kernel, SVM", kernels, seconds, SVC(kernel="precomputed"))
+    learner = _sklearn.SVC(kernel="precomputed")
+    return learned(task, f"exact {name} kernel, SVM", kernels, seconds, learner)
 
 
 def mapped(task: LearningTask, name: str, features: SparseMap) -> Measured:
@@ -102,8 +101,7 @@ def columns_to_one(X: Any) -> Callable[[Any], Any]:
 
 def steps(task: LearningTask) -> Iterator[Callable[[], Measured]]:
     """A function for each row of a task's table: linear learners, exact kernels, their maps."""
-    *_, normalize = _sklearn.learners()
-    yield lambda: linear(task, "rows of unit length", normalize)
+    yield lambda: linear(task, "rows of unit length", _sklearn.normalize)
     if not task.all_maps:
         yield lambda: linear(task, "columns to at most 1", columns_to_one(task.X_train))
     sizes = task.sizes
@@ -113,7 +111,9 @@ def steps(task: LearningTask) -> Iterator[Callable[[], Measured]]:
         yield partial(mapped, task, f"ConsistentWeightedSampling, {n_hashes}", features)
     if not task.all_maps:
         return
-    unit = task._replace(X_train=normalize(task.X_train), X_test=normalize(task.X_test))
+    unit = task._replace(
+        X_train=_sklearn.normalize(task.X_train), X_test=_sklearn.normalize(task.X_test)
+    )
     for name, maps in maps_by_kernel(sizes.n_components).items():
         if name:
             yield partial(exact, unit, name, maps[0])

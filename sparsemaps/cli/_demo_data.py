@@ -51,8 +51,7 @@ class LearningTask(NamedTuple):
 
 def digits(sizes: DemoSizes) -> LearningTask:
     """Handwritten digits, 8 x 8 pixels of 0 to 16."""
-    load_digits, *_ = _sklearn.learners()
-    X, y = load_digits(return_X_y=True)
+    X, y = _sklearn.load_digits(return_X_y=True)
     is_test = np.arange(len(y)) % 3 == 2
     X = sp.csr_array(X)
     title = "1. Handwritten digits: 8 x 8 pixels"

@@ -337,7 +337,7 @@ def _weights_of(classes: Array, class_weight: Any, seen: Array) -> Array:
     if isinstance(class_weight, dict):
         for label, weight in class_weight.items():
             _checks.check_real(f"class_weight of the class {label!r}", weight, 0)
-    weights: Array = _sklearn.class_weights(class_weight, classes, seen)
+    weights: Array = _sklearn.compute_class_weight(class_weight, classes=classes, y=seen)
     if not weights.any():
         raise ValueError("class_weight must be above 0 for a class, got 0 for all")
     return weights

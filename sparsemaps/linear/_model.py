@@ -169,7 +169,7 @@ class CodesModel(_sklearn.BaseEstimator):
             f"({len(duals)} of {len(self.intercept_)} models): the duality gap{of_class} is "
             f"{largest:.3g}, its objective {value:.6g}. A larger max_iter, a smaller C or a larger "
             "tol ends it",
-            _sklearn.convergence_warning(),
+            _sklearn.ConvergenceWarning,
             stacklevel=4,
         )
 
@@ -300,7 +300,7 @@ class CodesModel(_sklearn.BaseEstimator):
             tags.input_tags.two_d_array = False
             tags.input_tags.string = True
         else:
-            of_map = _sklearn.tags_of(self.map).input_tags
+            of_map = _sklearn.get_tags(self.map).input_tags
             tags.input_tags.sparse = True
             tags.input_tags.positive_only = of_map.positive_only
         return tags
