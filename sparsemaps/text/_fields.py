@@ -64,17 +64,11 @@ class Records(_Batch):
 
 
 class BadRecord(ValueError):
-    """An error in a record. The reader of the file adds the line or row."""
+    """An error in a record, with its number among others. The reader of the file adds the line or
+    row."""
 
-    def __init__(self, expected: str, value: str) -> None:
+    def __init__(self, expected: str, value: str, number: int = 0) -> None:
         super().__init__(f"expected {expected}; found {value}")
-
-
-class WrongLength(BadRecord):
-    """An error in the length of a text, with its number among others."""
-
-    def __init__(self, number: int, expected: str, value: str) -> None:
-        super().__init__(expected, value)
         self.number = number
 
 
@@ -114,7 +108,7 @@ class Fields:
             into.keys.append(key)
 
     def check_lengths(self, texts: Any) -> None:
-        """Raise a `WrongLength` for the first text that is too short or too long."""
+        """Raise a `BadRecord` for the first text that is too short or too long."""
         least, most = self.lengths
         if least is None and most is None:
             return
@@ -125,7 +119,7 @@ class Fields:
         if is_wrong.any():
             number = int(np.argmax(is_wrong))
             upper = "or more" if most is None else f"to {most}"
-            raise WrongLength(number, f"{least} {upper} characters", f"{lengths[number]}")
+            raise BadRecord(f"{least} {upper} characters", f"{lengths[number]}", number)
 
     def check_label(self, label: Any, place: str = "field") -> float | str:
         """A label: numbers as float. `place` is the word for fields in errors."""

@@ -12,13 +12,7 @@ from typing import Any
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import BadLine, LineError
-from sparsemaps.text._fields import (
-    RECORD_BYTES,
-    BadRecord,
-    Fields,
-    Records,
-    WrongLength,
-)
+from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, Records
 
 _PIECE_BYTES = 2**18
 """The number of bytes of a file that are decoded at a time, nearly."""
@@ -113,7 +107,7 @@ def _read_txt(piece: bytes, is_first: bool, fields: Fields, into: Records) -> No
     texts = text.removesuffix("\n").split("\n")
     try:
         fields.check_lengths(texts)
-    except WrongLength as error:
+    except BadRecord as error:
         raise BadLine(error.number + 1, f": {error}") from None
     into.texts.extend(texts)
     if fields.records:

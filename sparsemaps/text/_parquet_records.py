@@ -9,13 +9,7 @@ import numpy as np
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._extras import library
-from sparsemaps.text._fields import (
-    RECORD_BYTES,
-    BadRecord,
-    Fields,
-    Records,
-    WrongLength,
-)
+from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, Records
 
 _MOST_ROWS = 2**20
 """The largest number of rows that are decoded at a time."""
@@ -58,17 +52,9 @@ def of_parquet(
                     before, position = position, size * n_rows // n_all
                     batch.n_bytes = position - before
                     yield batch
-            except _BadRow as error:
-                reason = f"{name}: row {n_rows + error.row + 1}: {error}"
+            except BadRecord as error:
+                reason = f"{name}: row {n_rows + error.number + 1}: {error}"
                 raise _text_input.UnreadableRecord(reason) from None
-
-
-class _BadRow(ValueError):
-    """An error in a row, with the row's number."""
-
-    def __init__(self, row: int, message: str) -> None:
-        super().__init__(message)
-        self.row = row
 
 
 def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
@@ -96,10 +82,7 @@ def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
 def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
     """Batches of some rows, of `batch_bytes`, nearly. All rows are checked before the first."""
     texts = _strings(rows.column(fields.text), fields.text)
-    try:
-        fields.check_lengths(texts)
-    except WrongLength as error:
-        raise _BadRow(error.number, str(error)) from None
+    fields.check_lengths(texts)
     labels = None
     if fields.label is not None:
         labels = _scalars(rows.column(fields.label), fields.check_label)
@@ -123,12 +106,12 @@ def bad_rows(rows: Any, fields: Fields) -> list[tuple[int, str]]:
     try:
         next(_of_rows(rows, fields, 2**62), None)
         return []
-    except _BadRow:
+    except BadRecord:
         bad = []
     for row in range(len(rows)):
         try:
             next(_of_rows(rows.slice(row, 1), fields, 1), None)
-        except _BadRow as error:
+        except BadRecord as error:
             bad.append((row, str(error)))
     return bad
 
@@ -154,7 +137,7 @@ def _strings(column: Any, name: str) -> Any:
         column = column.cast(pa.large_string())
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-        raise _BadRow(row, f"expected a string in the column {name!r}; found null")
+        raise BadRecord(f"a string in the column {name!r}", "null", row)
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
@@ -163,7 +146,7 @@ def _strings(column: Any, name: str) -> Any:
                 text.as_py()
             except UnicodeDecodeError as error:
                 byte = f"byte 0x{error.object[error.start]:02x} as byte {error.start + 1}"
-                raise _BadRow(row, f"expected UTF-8; found {byte} of the text") from None
+                raise BadRecord("UTF-8", f"{byte} of the text", row) from None
         raise
     return column
 
@@ -175,5 +158,6 @@ def _scalars(column: Any, check: Callable[[Any, str], Any]) -> list[Any]:
         try:
             checked.append(check(value, "column"))
         except BadRecord as error:
-            raise _BadRow(row, str(error)) from None
+            error.number = row
+            raise
     return checked
