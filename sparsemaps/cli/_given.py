@@ -12,7 +12,7 @@ from sparsemaps.cli._options import MAPS, SAVED, Kind, load
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._job_options import Svmlight, Texts, by_names
-from sparsemaps.files._tasks import Listing, Running, Share
+from sparsemaps.files._tasks import Running, Share
 
 
 def parameters_of(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
@@ -131,18 +131,13 @@ def share_of(options: argparse.Namespace) -> Share | None:
     return Share(options.stage, *options.task)
 
 
-def print_stages(stages: Listing) -> None:
-    """Print a line for each stage: its name, the number of its tasks, and their results."""
-    for name, n, about in stages:
-        print(f"{name:9}{n:7}  {about}")
-    sys.stdout.flush()  # here, as main reports its errors
-
-
 def run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
     """Run a plan, or some of its tasks, or print its stages; the answer if all tasks were run."""
     share = share_of(options)
     if options.tasks:
-        print_stages(job.listing(plan))
+        for name, n, about in job.listing(plan):
+            print(f"{name:9}{n:7}  {about}")
+        sys.stdout.flush()  # here, as main reports its errors
         return None
     if options.dask is not None and not plan.is_shared:
         raise ValueError("on a cluster, inputs and outputs are files")

@@ -14,18 +14,17 @@ from sparsemaps.cli._given import (
     engine_of,
     make_map,
     parameters_of,
-    print_stages,
     rows_of,
+    run_plan,
     share_of,
     source_of,
     texts_of,
 )
 from sparsemaps.cli._options import KERNELS, load
-from sparsemaps.files import _kernel_matrix, _summary
-from sparsemaps.files import _map as _files_of_map
+from sparsemaps.files import _kernel_matrix, _map, _summary
 from sparsemaps.files._job import Job, make_job, make_text_job
 from sparsemaps.files._job_options import Svmlight, rows_unless_said
-from sparsemaps.files._tasks import Running
+from sparsemaps.files._map import OutputPlan, make_plan
 
 
 def demo(options: argparse.Namespace) -> None:
@@ -42,31 +41,33 @@ def map(options: argparse.Namespace) -> None:
     header = options.command if options.header else False
     paths = [] if options.dask is not None else expand(options.inputs)  # else they may be URLs
     job = make_job(made, rows_unless_said(source_of(options), paths), header=header, **what)
-    written = [] if options.dask is not None else _files_of_map.written(paths, options.output, job)
+    plan = _plan(options, job)
+    written = [] if plan is None else plan.written
     if options.save_config is not None:
-        written.append((options.save_config, "the file of --save-config"))
+        written = [*written, (options.save_config, "the file of --save-config")]
     read = [] if options.config is None else [options.config]
     _output_files.refuse_clashes([*(paths or options.inputs), *read], written)
     if options.save_config is not None:
         with _output_files.atomic_output(options.save_config) as out:
             out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
-    _map_inputs(options, job)
+    _map_inputs(options, job, plan)
 
 
-def _map_inputs(options: argparse.Namespace, job: Job) -> None:
+def _plan(options: argparse.Namespace, job: Job) -> OutputPlan | None:
+    """The plan of a job; None on a cluster, whose inputs may be URLs."""
+    return None if options.dask is not None else make_plan(job, options.inputs, options.output)
+
+
+def _map_inputs(options: argparse.Namespace, job: Job, plan: OutputPlan | None) -> None:
     """Map inputs to an output, or to one each, here or on a cluster."""
-    inputs, output = options.inputs, options.output
-    share = share_of(options)
-    if options.dask is not None:
+    if plan is None:
+        share_of(options)  # raises for those of a cluster
         _run_on_dask(options, job)
-    elif options.tasks:
-        print_stages(_files_of_map.listing(inputs, output))
-    else:
-        running = Running(options.progress, options.resume, share=share)
-        for file in _files_of_map.run(job, inputs, output, running):
-            if not file.n_rows and not file.skipped:
-                name = "standard input" if file.input == "-" else file.input
-                print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
+        return
+    for file in run_plan(options, _map, plan) or ():
+        if file.numbers == [0] and not file.skipped:
+            name = "standard input" if file.input == "-" else file.input
+            print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
 
 
 def text(options: argparse.Namespace) -> None:
@@ -88,7 +89,8 @@ def text(options: argparse.Namespace) -> None:
     if parameters:
         vectorizer.fit(["any"])  # raises for bad ones
     options.token_pattern = None  # which the vectorizer has
-    _map_inputs(options, make_text_job(vectorizer, texts_of(options), options.n_jobs))
+    job = make_text_job(vectorizer, texts_of(options), options.n_jobs)
+    _map_inputs(options, job, _plan(options, job))
 
 
 def _run_on_dask(options: argparse.Namespace, job: Job) -> None:

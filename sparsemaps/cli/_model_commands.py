@@ -19,6 +19,7 @@ from sparsemaps.files import _labels
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import vectorizer_for
 from sparsemaps.files._job_options import Texts, rows_unless_said
+from sparsemaps.files._map import OutputPlan
 
 
 def train(options: argparse.Namespace) -> None:
@@ -87,9 +88,8 @@ def filter(options: argparse.Namespace) -> None:
         print(f"{answer.n_records} records, {answer.n_kept} kept", file=sys.stderr)
 
 
-def _run_labels(options: argparse.Namespace, plan: _labels.Plan) -> Any:
-    written = [(name, _output_files.OUTPUT) for name in plan.names]
-    _output_files.refuse_clashes([options.model], written)
+def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:
+    _output_files.refuse_clashes([options.model], plan.written)
     if options.dask is not None and not plan.is_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     return run_plan(options, _labels, plan)

@@ -160,7 +160,7 @@ def encode(
     made = results.find(file, recipe)
     if made is None:
         raise ValueError(f"{results.path(file)} has been removed meanwhile")
-    of_parts = iter(counts(made, len(parts)))
+    of_parts = iter(counts(made.value, len(parts)))
     n_records = [sum(next(of_parts) for _ in some) for some in ranges]
     return Coded(job, inputs, results.path(file), n_records, made.digest)
 

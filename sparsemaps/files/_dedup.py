@@ -246,7 +246,7 @@ def run(plan: DedupPlan, running: Running) -> Deduplicated:
             made = running.run(stages(plan, inputs, results), results, job.n_jobs)
             if running.is_share:
                 return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
-            n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0], 9)
+            n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0].value, 9)
             numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
             write_evidence(plan, inputs, results, numbers.named_counts())
     except UnreadableRecord as error:
@@ -254,7 +254,7 @@ def run(plan: DedupPlan, running: Running) -> Deduplicated:
         raise ValueError(f"{error}; {option} sets such records aside") from error
     written = [] if plan.outputs.dry_run else plan.files
     for (output, paths), result in zip(written, made.get("outputs", []), strict=True):
-        sizes = counts(result, 2 * len(paths))
+        sizes = counts(result.value, 2 * len(paths))
         numbers.files.extend(
             DeduplicatedFile(path, output, n, n_kept_here, not result.is_new)
             for path, n, n_kept_here in zip(paths, sizes[::2], sizes[1::2], strict=True)

@@ -11,7 +11,6 @@ from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._distinct import distinct
-from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files import _coded_records, _search_tasks
@@ -211,7 +210,7 @@ def _check_kept(kept: Task, results: Results) -> None:
     made, path = results.find(kept.name, kept.recipe), results.path(kept.name)
     if made is None:
         raise ValueError(f"{path} has been removed meanwhile")
-    n_records, n_kept = counts(made, 9)[:2]
+    n_records, n_kept = counts(made.value, 9)[:2]
     n = int(np.count_nonzero(read_array(path, ArrayKind(np.bool_, (n_records,)), mmap=True)))
     if n != n_kept:
         raise ValueError(f"{path} is damaged: expected {n_kept} records that are kept; found {n}")
@@ -259,12 +258,11 @@ def _write_output(of: Any, path: str, how: How) -> list[int]:
     """Write the kept records of some inputs; returns the numbers of all and of kept ones."""
     source, file_of_kept, own, row, output, against = of
     kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
-    selections = []
+    selections, inputs = [], [input for input, _ in own]
     for input, n in own:
         selections.append(Selection(input, np.array(kept[row : row + n])))
         row += n
-    with _output_files.atomic_output(output) as file:
-        bar = how.bar or FileProgress([], False)
+    with _output_files.atomic_output(output) as file, how.reading(inputs) as bar:
         write_kept(source, selections, file, how.n_jobs, bar)
-        refuse_changes([*(input for input, _ in own), *against])
+        refuse_changes([*inputs, *against])
     return [n for one in selections for n in (len(one.kept), int(one.kept.sum()))]

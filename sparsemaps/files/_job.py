@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sources import CLASSES, is_standard, refuse_changes
 from sparsemaps.files._formats import (
     FORMATS,
@@ -34,6 +34,10 @@ class Job(NamedTuple):
     options: FormatOptions
     format: str
     n_jobs: int | None
+    name: str = "map"
+    """That of the stage whose tasks are outputs."""
+    n_counts: int = 1
+    """How many numbers there are for each input."""
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
         """The job after a first reading of the inputs, which numbers labels; and the inputs that
@@ -43,7 +47,20 @@ class Job(NamedTuple):
         source, inputs = number_labels(self.source, inputs, self.n_jobs, stack)
         return self._replace(source=source), inputs
 
-    def run(self, inputs: Sequence[Any], output: Any, bar: FileProgress | None = None) -> list[int]:
+    def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
+        """Raise a ValueError where inputs cannot go to their output."""
+        said = setting("format", self.format)
+        for output, inputs in outputs:
+            for input in inputs:
+                self.source.format_of(input)  # an error if it is not known
+            if self.format == "svmlight":
+                continue
+            if hasattr(output, "write") or is_standard(output):
+                raise ValueError(f"{said} needs a file to write to, not a pipe")
+            if _text_input.without_compression(os.fspath(output)) != os.fspath(output):
+                raise ValueError(f"{said} is not compressed: leave out the ending of {output}")
+
+    def run(self, inputs: Sequence[Any], output: Any, how: How) -> list[int]:
         """Map some inputs to one output; returns the number of rows of each."""
         source, classes = self.source, b""
         if isinstance(source, TextRows):
@@ -54,20 +71,21 @@ class Job(NamedTuple):
                     "a table beside the output; write to a file"
                 )
         with ExitStack() as stack:
+            bar = stack.enter_context(how.reading(inputs))
             target = FORMATS[self.format](self.map, output, self.options, stack)
             if classes:
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
-            n_rows = [self._map(one, target, bar) for one in inputs]
+            n_rows = [self._map(one, target, how.n_jobs, bar) for one in inputs]
             target.finish()
             refuse_changes(inputs)
         return n_rows
 
     def make(self, input: Any, path: str, how: How) -> int:
         """Map an input to a result of its own, as a task; returns the number of rows."""
-        return self._replace(n_jobs=how.n_jobs).run([input], path, how.bar)[0]
+        return self.run([input], path, how)[0]
 
-    def _map(self, input: Any, target: OutputFormat, bar: FileProgress | None) -> int:
+    def _map(self, input: Any, target: OutputFormat, n_jobs: int | None, bar: Progress) -> int:
         """Map an input; returns the number of rows."""
 
         def convert(block: InputBlock) -> tuple[Any, int]:
@@ -77,7 +95,7 @@ class Job(NamedTuple):
         target.begin_input(input)
         max_rows = None if self.map is None else rows_at_once(self.map.size)
         for converted, n_more in read_rows(
-            self.source, input, convert, n_jobs=self.n_jobs, bar=bar, max_rows=max_rows
+            self.source, input, convert, n_jobs=n_jobs, bar=bar, max_rows=max_rows
         ):
             target.write(converted)
             n_rows += n_more

@@ -9,7 +9,7 @@ from typing import IO, Any, NamedTuple
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._extras import library
-from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sources import is_standard, open_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import Source, read_pieces
@@ -30,7 +30,7 @@ def write_kept(
     selections: list[Selection],
     file: IO[bytes],
     n_jobs: int | None,
-    bar: FileProgress,
+    bar: Progress,
 ) -> None:
     """Write the records that are kept of some inputs to one file."""
     if source.format_of(selections[0].input) == PARQUET:
@@ -88,7 +88,7 @@ def _write_lines(
     selections: list[Selection],
     file: IO[bytes],
     n_jobs: int | None,
-    bar: FileProgress,
+    bar: Progress,
 ) -> None:
     def take(piece: Any) -> tuple[tuple[list[bytes], int], int]:
         records = source.records(piece)
@@ -231,7 +231,7 @@ def _check_instants(input: Any) -> None:
 
 
 def _write_groups(
-    records: Any, selections: list[Selection], file: IO[bytes], bar: FileProgress
+    records: Any, selections: list[Selection], file: IO[bytes], bar: Progress
 ) -> None:
     """The kept rows of each group of rows."""
     parquet = library("pyarrow.parquet", "writing Parquet")

@@ -3,39 +3,32 @@
 import dataclasses
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
-from functools import partial
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _text_input
 from sparsemaps._tools._escapes import escaped
-from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import (
     IDS,
-    RECORD,
-    InputFile,
     expand,
-    is_directory,
-    known_inputs,
     refuse_changes,
     spooled,
 )
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files import _map
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._learning import Model, name_of, rows_of
-from sparsemaps.files._map import listing as outputs_listing
-from sparsemaps.files._map import outputs_of
-from sparsemaps.files._results import Results, counts
+from sparsemaps.files._map import OutputPlan, make_plan
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
-from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
+from sparsemaps.files._tasks import How, Running
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._model import scores_of
@@ -210,32 +203,106 @@ def filter_files(
     return answer
 
 
-# ---- the plan ------------------------------------------------------------------------------------
+# ---- the job -------------------------------------------------------------------------------------
 
 
-class Plan(NamedTuple):
-    """The model, the inputs and the outputs, after a check of all options."""
+class Labelling(NamedTuple):
+    """A job that writes lines about records, with their scores by a model, or the records of a
+    label. It takes the place of a `Job`."""
 
     model: Model
     source: LibsvmRows | TextRows
-    inputs: list[Any]
-    output: Any
-    names: list[Any]
-    """The files that are written: `output`, or in this directory one for each input."""
     n_jobs: int | None
-    explain: int
-    is_wanted: "_Rule | None"
+    explain: int = 0
+    is_wanted: "_Rule | None" = None
     """The rule of the records that are written; None for `predict_files`, which writes lines about
     all."""
+    beside: tuple[str, ...] = ()
+    n_counts: int = 2
 
     @property
-    def stage(self) -> str:
+    def name(self) -> str:
         return "predict" if self.is_wanted is None else "filter"
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether several processes can make the outputs."""
-        return is_directory(self.output)
+    def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
+        """Raise a ValueError where inputs cannot be read, or not go to their output."""
+        coded = [input for _, inputs in outputs for input in inputs if holds_codes(input)]
+        if self.explain and (coded or not isinstance(self.source, TextRows)):
+            raise ValueError(f"{setting('explain', self.explain)} is for texts")
+        if self.is_wanted is not None:
+            if coded:
+                raise ValueError(f"{coded[0]} has codes, from which records cannot be written")
+            check_outputs(self.source, outputs)
+
+    def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Labelling, list[Any]]":
+        """The job, and inputs that can be read as often as it does."""
+        return self, inputs if self.is_wanted is None else spooled(inputs, stack)
+
+    def recipe(self) -> dict[str, Any]:
+        """The model and the options, which decide an output beside its inputs."""
+        options: dict[str, Any] = {"explain": self.explain}
+        if self.is_wanted is not None:
+            options = {"rule": self.is_wanted}
+        options["source"] = dataclasses.asdict(self.source.given)
+        return {"model": digest_of(self.model), "options": options}
+
+    def name_of_output(self, name: str) -> str:
+        """The name of an output in a directory, by that of its input."""
+        return (
+            name if self.is_wanted is not None else f"{_text_input.without_compression(name)}.tsv"
+        )
+
+    def run(self, inputs: list[Any], output: Any, how: How) -> list[list[int]]:
+        """Write lines about the records of some inputs, or records; returns the numbers of all
+        records of each, and of those that are written."""
+        write = self._write_lines if self.is_wanted is None else self._write_records
+        with _output_files.atomic_output(output) as file:
+            numbers = write(inputs, file, how)
+            refuse_changes(inputs)
+        return numbers
+
+    def make(self, input: Any, path: str, how: How) -> list[int]:
+        """Make the output of an input, as a task."""
+        return self.run([input], path, how)[0]
+
+    def _write_lines(self, inputs: list[Any], file: Any, how: How) -> list[list[int]]:
+        names, n_records = _names_of(self.model), [0] * len(inputs)
+        for number, part in self.scored(inputs, how):
+            first = sum(n_records) + 1
+            ids = part.ids or range(first, first + len(part.scores))
+            file.write(_lines(names, part, ids))
+            n_records[number] += len(part.scores)
+        return [[n, n] for n in n_records]
+
+    def _write_records(self, inputs: list[Any], file: Any, how: How) -> list[list[int]]:
+        assert self.is_wanted is not None
+        kept: list[list[Array]] = [[np.zeros(0, bool)] for _ in inputs]
+        for number, part in self.scored(inputs, how):
+            kept[number].append(self.is_wanted.of(part.scores))
+        selections = list(map(Selection, inputs, map(np.concatenate, kept)))
+        with FileProgress(inputs, how.bar is None and how.progress, "records") as bar:
+            write_kept(self.source, selections, file, how.n_jobs, bar)
+        return [[len(one.kept), int(one.kept.sum())] for one in selections]
+
+    def scored(self, inputs: list[Any], how: How) -> Iterator[tuple[int, "_Scored"]]:
+        """The scores of the records of each input, and its number, a block at a time."""
+
+        def convert(block: InputBlock) -> _Scored:
+            codes = codes_of(self.model.map_, block)
+            reasons = None
+            if self.explain:
+                texts = (str(text) for text in block.texts)
+                reasons = [self.model.explain(text)[: self.explain] for text in texts]
+            return _Scored(scores_of(self.model, codes), block.ids, reasons)
+
+        with how.reading(inputs, "scores") as bar:
+            for number, input in enumerate(inputs):
+                if holds_codes(input):
+                    parts = _scored_codes(self.model, input, bar)
+                else:
+                    parts = read_rows(self.source, input, convert, n_jobs=how.n_jobs, bar=bar)
+                for part in parts:
+                    yield number, part
 
 
 def predict_plan(
@@ -246,13 +313,11 @@ def predict_plan(
     source: Texts | Svmlight | None,
     explain: int,
     n_jobs: int | None,
-) -> Plan:
+) -> OutputPlan:
     """The plan of `predict_files`."""
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
-    plan = _plan(model, inputs, output, source, n_jobs, explain=explain)
-    if explain and (not isinstance(plan.source, TextRows) or any(map(holds_codes, plan.inputs))):
-        raise ValueError(f"{setting('explain', explain)} is for texts")
-    return plan
+    rows = _rows_for(model, source, inputs)
+    return make_plan(Labelling(model, rows, n_jobs, explain), inputs, output)
 
 
 def filter_plan(
@@ -264,129 +329,29 @@ def filter_plan(
     min_score: float | None,
     source: Texts | Svmlight | None,
     n_jobs: int | None,
-) -> Plan:
+) -> OutputPlan:
     """The plan of `filter_files`."""
     if not isinstance(model, KernelClassifier):
         raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
     is_wanted = _rule(model, label, min_score)
-    plan = _plan(model, inputs, output, source, n_jobs, is_wanted=is_wanted)
-    for input in plan.inputs:
-        if holds_codes(input):
-            raise ValueError(f"{input} has codes, from which records cannot be written")
-    if plan.is_shared:
-        pairs = zip(plan.names, plan.inputs, strict=True)
-        check_outputs(plan.source, [(name, [input]) for name, input in pairs])
-    return plan
+    rows = _rows_for(model, source, inputs)
+    return make_plan(Labelling(model, rows, n_jobs, is_wanted=is_wanted), inputs, output)
 
 
-def _plan(
-    model: Model,
-    inputs: Any,
-    output: Any,
-    source: Any,
-    n_jobs: int | None,
-    explain: int = 0,
-    is_wanted: "_Rule | None" = None,
-) -> Plan:
-    """A plan, after a check of all names. No output may be an input."""
-    paths = expand(inputs)
-    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, paths)
-
-    def name_of_output(name: str) -> str:
-        return name if is_wanted is not None else f"{_text_input.without_compression(name)}.tsv"
-
-    outputs = outputs_of(paths, output, name_of_output)
-    written = [(name, words) for name, _, words in outputs]
-    if is_directory(output):
-        written += [(f"{name}{RECORD}", words) for name, words in written]
-    _output_files.refuse_clashes(paths, written)
-    names = [name for name, _, _ in outputs]
-    return Plan(model, rows, known_inputs(paths), output, names, n_jobs, explain, is_wanted)
+def _rows_for(model: Model, source: Any, inputs: Any) -> LibsvmRows | TextRows:
+    """How the inputs of a model are read."""
+    return rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
 
 
-def listing(plan: Plan) -> Listing:
-    return outputs_listing(plan.inputs, plan.output, plan.stage)
+listing = _map.listing
 
 
-def run(plan: Plan, running: Running) -> Any:
+def run(plan: OutputPlan, running: Running) -> Any:
     """Write the output, or all outputs, or those of a share: the numbers of records."""
-    running.check(lambda: listing(plan))
-    if plan.is_shared:
-        os.makedirs(plan.output, exist_ok=True)
-        results = Results(os.path.abspath(plan.output))
-        with one_writer(results.folder, shared=running.is_share):
-            made = running.run([_stage(plan)], results, plan.n_jobs)[plan.stage]
-        numbers = [counts(result, 2) for result in made]
-    else:
-        with ExitStack() as stack:
-            inputs = plan.inputs
-            if plan.is_wanted is not None:
-                inputs = spooled(inputs, stack)
-                check_outputs(plan.source, [(plan.output, inputs)])
-            numbers = [_write(plan, inputs, plan.output, running.progress)]
+    numbers = [made.numbers for made in _map.run(plan, running)]
     n_records, n_kept = (sum(number[which] for number in numbers) for which in (0, 1))
-    return LabelledFile(n_records) if plan.is_wanted is None else FilteredFile(n_records, n_kept)
-
-
-def _stage(plan: Plan) -> Stage:
-    options: dict[str, Any] = {"explain": plan.explain}
-    if plan.is_wanted is not None:
-        options = {"rule": plan.is_wanted}
-    options["source"] = dataclasses.asdict(plan.source.given)
-    whole = {"model": digest_of(plan.model), "options": options}
-    tasks = []
-    for input, output in zip(plan.inputs, plan.names, strict=True):
-        recipe = {**whole, "input": [*input.recipe, plan.source.format_of(input)]}
-        if os.path.exists(os.fspath(input) + IDS):
-            recipe["ids"] = InputFile(os.fspath(input) + IDS).recipe
-        tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
-    alone = plan._replace(inputs=[], names=[], output=None)
-    return Stage(plan.stage, tasks, partial(_one_task, alone))
-
-
-def _one_task(plan: Plan, input: Any, path: str, how: How) -> list[int]:
-    """Make the output of an input."""
-    return _write(plan._replace(n_jobs=how.n_jobs), [input], path, False, how.bar)
-
-
-def _write(
-    plan: Plan, inputs: list[Any], output: Any, progress: bool | None, bar: Any = None
-) -> list[int]:
-    """Write lines about the records of some inputs, or records: the numbers of all, and of those
-    that are written. A `bar` of the first reading is made unless there is one."""
-    write = _write_lines if plan.is_wanted is None else _write_records
-    with _output_files.atomic_output(output) as file:
-        first = FileProgress(inputs, progress, "scores") if bar is None else nullcontext(bar)
-        numbers = write(plan, inputs, file, first, progress)
-        refuse_changes(inputs)
-    return numbers
-
-
-def _write_lines(
-    plan: Plan, inputs: list[Any], file: Any, first: Any, progress: bool | None
-) -> list[int]:
-    names, n_records = _names_of(plan.model), 0
-    with first as bar:
-        for _, part in _scored(plan, inputs, bar):
-            ids = part.ids or range(n_records + 1, n_records + 1 + len(part.scores))
-            file.write(_lines(names, part, ids))
-            n_records += len(part.scores)
-    return [n_records, n_records]
-
-
-def _write_records(
-    plan: Plan, inputs: list[Any], file: Any, first: Any, progress: bool | None
-) -> list[int]:
-    assert plan.is_wanted is not None
-    kept: list[list[Array]] = [[np.zeros(0, bool)] for _ in inputs]
-    with first as bar:
-        for number, part in _scored(plan, inputs, bar):
-            kept[number].append(plan.is_wanted.of(part.scores))
-    some = list(map(np.concatenate, kept))
-    with FileProgress(inputs, progress, "records") as records_bar:
-        selections = list(map(Selection, inputs, some))
-        write_kept(plan.source, selections, file, plan.n_jobs, records_bar)
-    return [sum(map(len, some)), sum(int(one.sum()) for one in some)]
+    is_filter = plan.job.is_wanted is not None
+    return FilteredFile(n_records, n_kept) if is_filter else LabelledFile(n_records)
 
 
 class _Rule(NamedTuple):
@@ -428,27 +393,6 @@ class _Scored(NamedTuple):
     ids: list[str] | None
     reasons: list[list[tuple[str, float]]] | None = None
     """For each text, the n-grams that add most to its score."""
-
-
-def _scored(plan: Plan, inputs: list[Any], bar: Any) -> Iterator[tuple[int, _Scored]]:
-    """The scores of the records of each input, and its number, a block at a time."""
-    model = plan.model
-
-    def convert(block: InputBlock) -> _Scored:
-        codes = codes_of(model.map_, block)
-        reasons = None
-        if plan.explain:
-            texts = (str(text) for text in block.texts)
-            reasons = [model.explain(text)[: plan.explain] for text in texts]
-        return _Scored(scores_of(model, codes), block.ids, reasons)
-
-    for number, input in enumerate(inputs):
-        if holds_codes(input):
-            parts = _scored_codes(model, input, bar)
-        else:
-            parts = read_rows(plan.source, input, convert, n_jobs=plan.n_jobs, bar=bar)
-        for part in parts:
-            yield number, part
 
 
 def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[_Scored]:

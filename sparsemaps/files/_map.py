@@ -1,28 +1,28 @@
-"""Mapping LIBSVM files to files."""
+"""`map_files`; and the outputs of a job, one of all inputs, or one for each."""
 
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from sparsemaps._tools import _output_files, _text_input
+from sparsemaps._tools import _output_files
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import (
+    IDS,
     RECORD,
     InputFile,
     expand,
     is_directory,
     is_regular,
-    is_standard,
     known_inputs,
 )
-from sparsemaps.files._job import Job, make_job
+from sparsemaps.files._coded_records import holds_codes
+from sparsemaps.files._job import make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
-from sparsemaps.files._results import Result, Results, counts
-from sparsemaps.files._tasks import Listing, Running, Stage, Task
+from sparsemaps.files._results import Results, counts
+from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
 
 
 class MappedFile(NamedTuple):
@@ -148,77 +148,99 @@ def map_files(
         map, rows_unless_said(source, paths), ones=ones, format=format, header=header,
         comments=comments, n_jobs=n_jobs,
     )  # fmt: skip
-    return run(job, paths, output, Running.of(progress, resume, task))
+    running = Running.of(progress, resume, task)
+    made = run(make_plan(job, paths, output), running)
+    made = [] if running.is_share else made
+    return [MappedFile(one.input, one.output, one.numbers[0], one.skipped) for one in made]
 
 
-def run(job: Job, inputs: Any, output: Any, running: Running) -> list[MappedFile]:
-    """Map inputs to one output, or each to its own. All names are compared first."""
-    running.check(lambda: listing(inputs, output))
-    paths, said = expand(inputs), setting("format", job.format)
-    if job.format != "svmlight" and not is_directory(output):
-        if hasattr(output, "write") or is_standard(output):
-            raise ValueError(f"{said} needs a file to write to, not a pipe")
-        if _text_input.without_compression(os.fspath(output)) != os.fspath(output):
-            raise ValueError(f"{said} is not compressed: leave out the ending of {output}")
-    _output_files.refuse_clashes(paths, written(paths, output, job))
-    for path in paths:
-        job.source.format_of(path)  # an error if it is not known
-    with ExitStack() as stack:
-        job, read = job.prepared(known_inputs(paths), stack)
-        if is_directory(output):
-            return _map_each(job, paths, read, os.fspath(output), running)
-        bar = stack.enter_context(FileProgress(paths, running.progress))
-        n_rows = job.run(read, output, bar)
-    return [MappedFile(path, output, n, False) for path, n in zip(paths, n_rows, strict=True)]
+# ---- a job with one output, or with one for each input -------------------------------------------
 
 
-def listing(inputs: Any, output: Any, name: str = "map") -> Listing:
-    """Of the only stage of a job whose tasks are outputs in a directory."""
-    if not is_directory(output):
-        raise ValueError("tasks are for an output that is a directory")
-    return [(name, len(expand(inputs)), "an output for each input")]
+class OutputPlan(NamedTuple):
+    """A job and its files, after a check of all names: one output of all inputs, or in a directory
+    an output for each input."""
+
+    job: Any
+    """A `Job`, or one that labels records: it makes an output of some inputs."""
+    inputs: list[Any]
+    output: Any
+    written: list[tuple[Any, str]]
+    """All files that are written, each with words for it in an error."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes can make the outputs."""
+        return is_directory(self.output)
 
 
-def written(paths: list[Any], output: Any, job: Job) -> list[tuple[Any, str]]:
-    """All files that mapping these inputs writes, each with words for it in an error."""
+class Made(NamedTuple):
+    """An input, its output, the numbers of its records that the job counts, and whether the output
+    was complete before."""
+
+    input: Any
+    output: Any
+    numbers: list[int]
+    skipped: bool
+
+
+def make_plan(job: Any, inputs: Any, output: Any) -> OutputPlan:
+    """A plan. No output, and no file beside one, may be an input."""
+    paths = expand(inputs)
+    outputs = outputs_of(paths, output, job.name_of_output)
     endings = (*job.beside, RECORD) if is_directory(output) else job.beside
-    names: list[tuple[Any, str]] = []
-    for name, _, words in outputs_of(paths, output, job.name_of_output):
-        names.append((name, words))
+    written: list[tuple[Any, str]] = []
+    for name, _, words in outputs:
+        written.append((name, words))
         if is_regular(name):
-            names += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
-    return names
+            written += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
+    _output_files.refuse_clashes(paths, written)
+    job.check([(name, own) for name, own, _ in outputs])
+    return OutputPlan(job, paths, output, written)
 
 
-# ---- a directory of outputs ----------------------------------------------------------------------
+def listing(plan: OutputPlan) -> Listing:
+    """Of the only stage, whose tasks are the outputs in a directory."""
+    if not plan.is_shared:
+        raise ValueError("tasks are for an output that is a directory")
+    return [(plan.job.name, len(plan.inputs), "an output for each input")]
 
 
-def _map_each(
-    job: Job, paths: list[Any], inputs: list[InputFile], directory: str, running: Running
-) -> list[MappedFile]:
-    """Map each input to an output of its own."""
-    outputs = [output for output, _, _ in outputs_of(paths, directory, job.name_of_output)]
-    recipe, tasks = job.recipe(), []
-    for input, output in zip(inputs, outputs, strict=True):
-        about = [*input.recipe, job.source.format_of(input)]
-        name = os.path.basename(output)
-        tasks.append(Task(name, {**recipe, "input": about}, input, input.n_bytes))
-    stage = Stage("map", tasks, job.make, ("", *job.beside))
-    os.makedirs(directory, exist_ok=True)
-    with one_writer(directory, shared=running.is_share):
-        results = Results(directory.rstrip(os.sep) or directory)
-        made = running.run([stage], results, job.n_jobs)["map"]
-    if running.is_share:
-        return []
+def run(plan: OutputPlan, running: Running) -> list[Made]:
+    """Make the output, or all outputs; of a share, those of its tasks, without a word of others."""
+    running.check(lambda: listing(plan))
+    with ExitStack() as stack:
+        job, inputs = plan.job.prepared(known_inputs(plan.inputs), stack)
+        if plan.is_shared:
+            return _make_each(plan._replace(job=job), inputs, running)
+        how = How(job.n_jobs, None, running.progress)
+        values = job.run(inputs, plan.output, how)
     return [
-        MappedFile(path, output, _n_rows(result), not result.is_new)
-        for path, output, result in zip(paths, outputs, made, strict=True)
+        Made(path, plan.output, counts(value, job.n_counts), False)
+        for path, value in zip(plan.inputs, values, strict=True)
     ]
 
 
-def _n_rows(result: Result) -> int:
-    (n_rows,) = counts(result._replace(value=[result.value]), 1)
-    return n_rows
+def _make_each(plan: OutputPlan, inputs: list[InputFile], running: Running) -> list[Made]:
+    """Make the output of each input, as a task."""
+    job, directory = plan.job, os.fspath(plan.output)
+    outputs = [output for output, _, _ in outputs_of(plan.inputs, directory, job.name_of_output)]
+    whole, tasks = job.recipe(), []
+    for input, output in zip(inputs, outputs, strict=True):
+        recipe = {**whole, "input": [*input.recipe, job.source.format_of(input)]}
+        if holds_codes(input) and os.path.exists(ids := input.path + IDS):
+            recipe["ids"] = InputFile(ids).recipe
+        tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
+    stage = Stage(job.name, tasks, job.make, ("", *job.beside))
+    with one_writer(directory, shared=running.is_share):
+        results = Results(directory.rstrip(os.sep) or directory)
+        made = running.run([stage], results, job.n_jobs)[stage.name]
+    share = running.share
+    own = slice(None) if share is None else slice(share.i, None, share.n)
+    return [
+        Made(path, output, counts(result.value, job.n_counts), not result.is_new)
+        for path, output, result in zip(plan.inputs[own], outputs[own], made, strict=True)
+    ]
 
 
 def outputs_of(

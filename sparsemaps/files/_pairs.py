@@ -339,7 +339,7 @@ def run(plan: PairsPlan, running: Running) -> FoundPairs:
         made = running.run(stages(plan, results), results, plan.job.n_jobs)
     if running.is_share:
         return FoundPairs(0, 0, 0, False)
-    n_rows, n_other, n_pairs = counts(made["pairs"][0], 3)
+    n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3)
     return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new)
 
 

@@ -154,13 +154,13 @@ def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
             os.rmdir(folder)
 
 
-def counts(result: Result, n: int) -> list[int]:
-    """The value of a result, which must be `n` counts: a record in a folder may be damaged."""
-    value = result.value
-    is_list = isinstance(value, list) and len(value) == n
-    if not is_list or not all(type(count) is int and count >= 0 for count in value):
+def counts(value: Any, n: int) -> list[int]:
+    """The value of a result, which must be `n` counts: a record in a folder may be damaged. One
+    count may stand without a list."""
+    found: list[int] = value if isinstance(value, list) else [value]
+    if len(found) != n or not all(type(count) is int and count >= 0 for count in found):
         raise ValueError(f"a record is damaged: expected {n} counts; found {value!r}")
-    return value
+    return found
 
 
 # ---- arrays --------------------------------------------------------------------------------------

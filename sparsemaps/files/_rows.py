@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input._row_reader import EntryError
 from sparsemaps._tools import _text_input
-from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
@@ -138,7 +138,7 @@ def read_rows(
     convert: Callable[[InputBlock], T],
     *,
     n_jobs: int | None,
-    bar: FileProgress | None = None,
+    bar: Progress | None = None,
     max_rows: int | None = None,
 ) -> Iterator[T]:
     """The results of `convert` for each block of rows of an input, in order.
@@ -159,7 +159,7 @@ def read_pieces(
     step: Callable[[Any], tuple[tuple[T, int], int]],
     *,
     n_jobs: int | None,
-    bar: FileProgress | None = None,
+    bar: Progress | None = None,
     max_rows: int | None = None,
 ) -> Generator[T, None, None]:
     """The results of `step` for each piece of an input, in order. `step` also counts rows, for the

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from sparsemaps._tools import _threads
 from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._progress import Progress, counted
+from sparsemaps._tools._progress import FileProgress, Progress, counted
 from sparsemaps.files._results import Result, Results
 
 Listing = list[tuple[str, int, str]]
@@ -29,8 +29,16 @@ class How(NamedTuple):
     task shows bars of its own."""
 
     n_jobs: int | None = None
-    bar: Any = None
+    bar: Progress | None = None
     progress: bool | None = False
+
+    def reading(
+        self, inputs: Sequence[Any], title: str = ""
+    ) -> contextlib.AbstractContextManager[Progress]:
+        """The bar of the stage; without one, a bar of its own over these inputs."""
+        if self.bar is not None:
+            return contextlib.nullcontext(self.bar)
+        return FileProgress(inputs, self.progress, title)
 
 
 class Task(NamedTuple):

@@ -10,7 +10,6 @@ import pytest
 from _data.labelled_records import records, rows, write_jsonl, write_rows
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
-from sparsemaps._tools._progress import FileProgress
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import (
     Texts,
@@ -21,6 +20,7 @@ from sparsemaps.files import (
     _row_names,
 )
 from sparsemaps.files._removed_records import Removals
+from sparsemaps.files._tasks import How
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.neighbors import _removals
 
@@ -321,7 +321,7 @@ def test_labels_of_many_codes(tmp_path):
     (tmp_path / "codes.npy.ids.txt").write_text("".join(f"{number}\n" for number in range(n)))
     how = {"source": None, "explain": 0, "n_jobs": None}
     plan = files._labels.predict_plan(model, tmp_path / "codes.npy", io.BytesIO(), **how)
-    parts = list(files._labels._scored(plan, plan.inputs, FileProgress([], False)))
+    parts = list(plan.job.scored(plan.inputs, How()))
     found = np.concatenate([part.scores for _, part in parts])
     np.testing.assert_array_equal(found, model.decision_function(codes)[which])
     assert [id for _, part in parts for id in part.ids] == [str(number) for number in range(n)]
