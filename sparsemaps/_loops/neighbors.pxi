@@ -13,7 +13,7 @@
 # keys are in the order of the answer.
 ROW_BITS = 39
 
-# A row that `join_buckets` has compared with none so far.
+# A row that `Buckets.join` has compared with none so far.
 NEW_ROW = -2
 
 cdef enum:
@@ -265,77 +265,179 @@ def copy_rows(const uint64_t[::1] order, const uint8_t[:, ::1] codes,
             memcpy(&out[row_of(order[i]), 0], codes_of(codes, others, row), n_bytes)
 
 
-cdef inline const uint8_t *codes_in(const uint64_t[::1] keys, Py_ssize_t place, bint copied,
-                                    const uint8_t[:, ::1] codes,
-                                    const uint8_t[:, ::1] others) noexcept nogil:
-    return codes_of(codes, others, place if copied else row_of(keys[place]))
+cdef class Buckets:
+    """Buckets whose rows are compared: the keys of `number_buckets`, or a part of them.
 
+    Two rows of a bucket are near if the `n_bits` bits from `bit` on are the same, and at most
+    `max_differing` codes differ. If the rows were copied (`copy_rows`), `codes` are those of the
+    keys, in their order, and `others` is empty.
 
-def verify_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
-                   const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
-                   Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared,
-                   int64_t first_other, Py_ssize_t max_bucket, int64_t[::1] state,
-                   uint64_t[::1] pairs):
-    """The pairs of rows in one bucket that have the same `n_bits` bits from `bit` on, and of which
-    at most so many codes differ; how many there are.
-
-    `keys` are those of `number_buckets`. If rows were copied (`copy_rows`), `codes` are those of
-    the keys, in their order, and `others` is empty. If `first_other` is
-    above 0, rows from there on are those of a second set, and a pair is one of each. A pair is the
-    smaller row above the larger one, of 32 bits each. A row is compared with at most `max_bucket`
-    rows before it; one of the second set with the last rows of the first. If `pairs` is full, or
-    `max_compared` pairs are compared, the next call goes on where `state` says, (bucket, place,
-    place, end of the rows of the first set in the bucket); it is done when state[1] = len(keys).
-    state[4] counts the pairs that are compared.
+    A call ends when `max_compared` pairs are compared, or there is no room for more pairs. The next
+    call goes on where `state` says: (bucket, place, place, ...). All is done when
+    state[1] = len(keys).
     """
-    cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], end = state[3]
-    cdef Py_ssize_t n = 0, n_compared = 0, stop
-    cdef Py_ssize_t n_keys = keys.shape[0], row
-    cdef const uint8_t *other
+    cdef const uint64_t[::1] keys
+    cdef const uint8_t[:, ::1] codes, others
+    cdef bint copied
+    cdef Py_ssize_t n_keys, bit, n_bits, max_compared
+    cdef Py_ssize_t n_compared  # in this call
+    cdef Py_ssize_t place       # the row whose words are at hand, -1 for none
+    cdef uint32_t max_differing
     cdef compared_t pair
-    cdef Scratch scratch = borrow_scratch()
-    open_pair(&pair, scratch, n_codes, bits)
-    with nogil:
-        while p < n_keys:
-            if not copied and p + AHEAD < n_keys:
-                prefetch_row(codes_in(keys, p + AHEAD, copied, codes, others), codes.shape[1])
-            row = row_of(keys[p])
-            if q < 0 and (p == 0 or keys[p] >> 32 != keys[p - 1] >> 32):
-                bucket = p
-                end = p + (row < first_other)
+    cdef Scratch memory
+
+    def __cinit__(self, const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
+                  const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
+                  Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared):
+        self.keys, self.codes, self.others, self.copied = keys, codes, others, copied
+        self.n_keys, self.bit, self.n_bits, self.place = keys.shape[0], bit, n_bits, -1
+        self.max_differing, self.max_compared = max_differing, max_compared
+        self.memory = Scratch.__new__(Scratch)
+        open_pair(&self.pair, self.memory, n_codes, bits)
+
+    cdef inline const uint8_t *codes_at(self, Py_ssize_t place) noexcept nogil:
+        return codes_of(self.codes, self.others,
+                        place if self.copied else row_of(self.keys[place]))
+
+    cdef inline bint begins_bucket(self, Py_ssize_t place) noexcept nogil:
+        return place == 0 or self.keys[place] >> 32 != self.keys[place - 1] >> 32
+
+    cdef inline void look_ahead(self, Py_ssize_t place) noexcept nogil:
+        """Have codes read that are needed soon."""
+        if not self.copied and place + AHEAD < self.n_keys:
+            prefetch_row(self.codes_at(place + AHEAD), self.codes.shape[1])
+
+    cdef inline bint are_near(self, Py_ssize_t place, Py_ssize_t other) noexcept nogil:
+        """Whether two rows are near; fastest with the same `place` as before."""
+        cdef const uint8_t *a = self.codes_at(place)
+        cdef const uint8_t *b = self.codes_at(other)
+        if self.place != place:
+            widen_row(a, self.pair.n_codes, self.pair.bits, 1, self.pair.a)
+            self.place = place
+        self.n_compared += 1
+        return (differing_codes(&self.pair, b) <= self.max_differing
+                and same_bits(b, a, self.bit, self.n_bits))
+
+    cdef inline uint64_t pair_at(self, Py_ssize_t place, Py_ssize_t other) noexcept nogil:
+        """The row at `other` above the row at `place`, of 32 bits each."""
+        return <uint64_t>row_of(self.keys[other]) << 32 | <uint64_t>row_of(self.keys[place])
+
+    def verify(self, int64_t first_other, Py_ssize_t max_bucket, int64_t[::1] state,
+               uint64_t[::1] pairs):
+        """The pairs of near rows; how many there are.
+
+        If `first_other` is above 0, rows from there on are those of a second set, and a pair is one
+        of each. A pair is the smaller row above the larger one, of 32 bits each. A row is compared
+        with at most `max_bucket` rows before it; one of the second set with the last rows of the
+        first. state[3] is the end of the rows of the first set in the bucket, state[4] counts the
+        pairs that are compared.
+        """
+        cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], end = state[3], n = 0, stop
+        cdef Py_ssize_t row
+        self.n_compared = 0
+        with nogil:
+            while p < self.n_keys:
+                self.look_ahead(p)
+                row = row_of(self.keys[p])
+                if q < 0 and self.begins_bucket(p):
+                    bucket = p
+                    end = p + (row < first_other)
+                    p += 1
+                    continue
+                if first_other == 0:
+                    stop = p
+                elif row < first_other:  # these come first in a bucket
+                    end = p + 1
+                    stop = 0
+                else:
+                    stop = end
+                if q < 0:
+                    q = max(bucket, stop - max_bucket)
+                while q < stop and n < pairs.shape[0] and self.n_compared < self.max_compared:
+                    if self.are_near(p, q):
+                        pairs[n] = self.pair_at(p, q)
+                        n += 1
+                    q += 1
+                if q < stop:
+                    break
+                q = -1
                 p += 1
-                continue
-            if first_other == 0:
-                stop = p
-            elif row < first_other:  # these come first in a bucket
-                end = p + 1
-                stop = 0
-            else:
-                stop = end
-            if q < 0:
-                q = max(bucket, stop - max_bucket)
-            if q < stop:
-                widen_row(codes_in(keys, p, copied, codes, others), n_codes, bits, 1, pair.a)
-            while q < stop and n < pairs.shape[0] and n_compared < max_compared:
-                n_compared += 1
-                other = codes_in(keys, q, copied, codes, others)
-                if (differing_codes(&pair, other) <= max_differing
-                        and same_bits(other, codes_in(keys, p, copied, codes, others), bit,
-                                      n_bits)):
-                    pairs[n] = <uint64_t>row_of(keys[q]) << 32 | <uint64_t>row
-                    n += 1
-                q += 1
-            if q < stop:
-                break
-            q = -1
-            p += 1
-    give_back_scratch(scratch)
-    state[0] = bucket
-    state[1] = p
-    state[2] = q
-    state[3] = end
-    state[4] += n_compared
-    return n
+        state[0], state[1], state[2], state[3] = bucket, p, q, end
+        state[4] += self.n_compared
+        return n
+
+    def mark_near(self, int64_t n_given, int64_t[::1] state, uint8_t[::1] marks):
+        """Mark both rows of each pair of near rows. Pairs of two rows below `n_given` do not count;
+        pairs of two marked rows are not compared."""
+        cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], row, earlier
+        self.n_compared = 0
+        with nogil:
+            while p < self.n_keys and self.n_compared < self.max_compared:
+                self.look_ahead(p)
+                row = row_of(self.keys[p])
+                if q < 0 and self.begins_bucket(p):
+                    bucket = p
+                if q < 0:
+                    q = bucket
+                if row < n_given:
+                    q = p
+                while q < p and self.n_compared < self.max_compared:
+                    earlier = row_of(self.keys[q])
+                    if (not (is_marked(&marks[0], row) and is_marked(&marks[0], earlier))
+                            and self.are_near(p, q)):
+                        mark(&marks[0], row)
+                        mark(&marks[0], earlier)
+                    q += 1
+                if q < p:
+                    break
+                q = -1
+                p += 1
+        state[0], state[1], state[2] = bucket, p, q
+
+    def join(self, Py_ssize_t max_bucket, int64_t[::1] state, uint32_t[::1] parents,
+             uint32_t[::1] runs, uint64_t[::1] pairs):
+        """Join the components of the pairs of `verify`; the pairs whose rows were in two components
+        are written, and counted.
+
+        Rows of one component are not compared. `runs`, of one item for each key, has the first
+        place of a run of rows of a bucket that are in one component, which ends at the item's
+        place: such a run is passed over in one step.
+        """
+        cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], n = 0, end, last
+        cdef uint32_t root, other_root
+        self.n_compared = 0
+        with nogil:
+            while (p < self.n_keys and n < pairs.shape[0]
+                   and self.n_compared < self.max_compared):
+                self.look_ahead(p)
+                if q == NEW:
+                    if self.begins_bucket(p):
+                        bucket = p
+                    runs[p] = <uint32_t>p
+                    q = p - 1
+                root = root_of(parents, <uint32_t>row_of(self.keys[p]))
+                end = max(bucket, p - max_bucket)
+                while q >= end and n < pairs.shape[0] and self.n_compared < self.max_compared:
+                    other_root = root_of(parents, <uint32_t>row_of(self.keys[q]))
+                    if other_root == root:
+                        last = q
+                        while (q >= end
+                               and root_of(parents, <uint32_t>row_of(self.keys[q])) == root):
+                            q = <Py_ssize_t>runs[q] - 1
+                        runs[last] = <uint32_t>(q + 1)
+                        continue
+                    if self.are_near(p, q):
+                        parents[max(root, other_root)] = min(root, other_root)
+                        root = min(root, other_root)
+                        pairs[n] = self.pair_at(p, q)
+                        n += 1
+                    q -= 1
+                if q >= end:
+                    break
+                q = NEW
+                p += 1
+        state[0], state[1], state[2] = bucket, p, q
+        return n
 
 
 cdef inline bint is_marked(const uint8_t *marks, Py_ssize_t row) noexcept nogil:
@@ -374,61 +476,6 @@ def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uin
     return n
 
 
-def mark_near(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
-              const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
-              Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared, int64_t n_given,
-              int64_t[::1] state, uint8_t[::1] marks):
-    """Mark both rows of each pair of one bucket that has the same `n_bits` bits from `bit` on, and
-    of which at most so many codes differ. Pairs of two rows below `n_given` do not count.
-
-    Arguments are those of `verify_buckets`. Pairs of two marked rows are not compared. If
-    `max_compared` pairs are compared, the next call goes on where `state` says, (bucket, place,
-    place); it is done when state[1] = len(keys).
-    """
-    cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], n_compared = 0
-    cdef Py_ssize_t n_keys = keys.shape[0], row, earlier
-    cdef const uint8_t *one
-    cdef const uint8_t *other
-    cdef bint is_read
-    cdef compared_t pair
-    cdef Scratch scratch = borrow_scratch()
-    open_pair(&pair, scratch, n_codes, bits)
-    with nogil:
-        while p < n_keys and n_compared < max_compared:
-            if not copied and p + AHEAD < n_keys:
-                prefetch_row(codes_in(keys, p + AHEAD, copied, codes, others), codes.shape[1])
-            row = row_of(keys[p])
-            if q < 0 and (p == 0 or keys[p] >> 32 != keys[p - 1] >> 32):
-                bucket = p
-            if q < 0:
-                q = bucket
-            if row < n_given:
-                q = p
-            is_read = False
-            while q < p and n_compared < max_compared:
-                earlier = row_of(keys[q])
-                if not (is_marked(&marks[0], row) and is_marked(&marks[0], earlier)):
-                    one = codes_in(keys, p, copied, codes, others)
-                    other = codes_in(keys, q, copied, codes, others)
-                    if not is_read:
-                        widen_row(one, n_codes, bits, 1, pair.a)
-                        is_read = True
-                    n_compared += 1
-                    if (differing_codes(&pair, other) <= max_differing
-                            and same_bits(one, other, bit, n_bits)):
-                        mark(&marks[0], row)
-                        mark(&marks[0], earlier)
-                q += 1
-            if q < p:
-                break
-            q = -1
-            p += 1
-    give_back_scratch(scratch)
-    state[0] = bucket
-    state[1] = p
-    state[2] = q
-
-
 def find_copies(const uint64_t[::1] keys, Py_ssize_t max_bucket, uint64_t[::1] pairs):
     """Of rows in one bucket, those beyond `max_bucket`, each in a pair with the first such row; how
     many there are. They are written as far as `pairs` has room. `keys` are those of
@@ -453,10 +500,11 @@ cdef inline uint32_t root_of(uint32_t[::1] parents, uint32_t row) noexcept nogil
     return row
 
 
-def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents):
-    """Join the components of the two rows of each pair; how many pairs were of two components. Such
-    pairs are moved to the front. Pairs are those of `verify_buckets`. A row's parent is the row
-    itself if it is the first of its component, or else an earlier row of the component.
+def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents, bint join=True):
+    """Join the components of the two rows of each pair, unless `join` is False; how many pairs were
+    of two components. Such pairs are moved to the front. Pairs are those of `Buckets.verify`. A
+    row's parent is the row itself if it is the first of its component, or else an earlier row of
+    the component.
 
     Pairs may come from a file: a row that is not there is a ValueError."""
     cdef Py_ssize_t i, n = 0
@@ -472,91 +520,12 @@ def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents):
             one = root_of(parents, <uint32_t>(pair >> 32))
             other = root_of(parents, <uint32_t>row_of(pair))
             if one != other:
-                parents[max(one, other)] = min(one, other)
+                if join:
+                    parents[max(one, other)] = min(one, other)
                 pairs[n] = pair
                 n += 1
     if not sound:
         raise ValueError(f"a pair has rows {pair >> 32} and {row_of(pair)} of {n_rows}")
-    return n
-
-
-def join_buckets(const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
-                 const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
-                 Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared,
-                 Py_ssize_t max_bucket, int64_t[::1] state, uint32_t[::1] parents,
-                 uint32_t[::1] runs, uint64_t[::1] pairs):
-    """Join the components of the pairs of `verify_buckets`; the pairs whose rows were in two
-    components are written, and counted.
-
-    Rows of one component are not compared. `runs`, of one item for each key, has the first place of
-    a run of rows of a bucket that are in one component, which ends at the item's place: such a run
-    is passed over in one step. A call ends if `pairs` is full, or `max_compared` pairs are
-    compared; the next call goes on where `state` says, (bucket, place, place). It is done when
-    state[1] = len(keys).
-    """
-    cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], n = 0, n_compared = 0
-    cdef Py_ssize_t n_keys = keys.shape[0], end, last
-    cdef uint32_t root, other_root, row
-    cdef const uint8_t *one
-    cdef const uint8_t *other
-    cdef bint is_read
-    cdef compared_t pair
-    cdef Scratch scratch = borrow_scratch()
-    open_pair(&pair, scratch, n_codes, bits)
-    with nogil:
-        while p < n_keys and n < pairs.shape[0] and n_compared < max_compared:
-            if not copied and p + AHEAD < n_keys:
-                prefetch_row(codes_in(keys, p + AHEAD, copied, codes, others), codes.shape[1])
-            if q == NEW:
-                if p == 0 or keys[p] >> 32 != keys[p - 1] >> 32:
-                    bucket = p
-                runs[p] = <uint32_t>p
-                q = p - 1
-            row = <uint32_t>row_of(keys[p])
-            root = root_of(parents, row)
-            one = codes_in(keys, p, copied, codes, others)
-            end = max(bucket, p - max_bucket)
-            is_read = False
-            while q >= end and n < pairs.shape[0] and n_compared < max_compared:
-                other_root = root_of(parents, <uint32_t>row_of(keys[q]))
-                if other_root == root:
-                    last = q
-                    while q >= end and root_of(parents, <uint32_t>row_of(keys[q])) == root:
-                        q = <Py_ssize_t>runs[q] - 1
-                    runs[last] = <uint32_t>(q + 1)
-                    continue
-                if not is_read:
-                    widen_row(one, n_codes, bits, 1, pair.a)
-                    is_read = True
-                n_compared += 1
-                other = codes_in(keys, q, copied, codes, others)
-                if (differing_codes(&pair, other) <= max_differing
-                        and same_bits(other, one, bit, n_bits)):
-                    parents[max(root, other_root)] = min(root, other_root)
-                    root = min(root, other_root)
-                    pairs[n] = <uint64_t>row_of(keys[q]) << 32 | <uint64_t>row
-                    n += 1
-                q -= 1
-            if q >= end:
-                break
-            q = NEW
-            p += 1
-    give_back_scratch(scratch)
-    state[0] = bucket
-    state[1] = p
-    state[2] = q
-    return n
-
-
-def leave_joined(uint64_t[::1] pairs, uint32_t[::1] parents):
-    """Leave out the pairs whose rows are in one component; how many are left, in front."""
-    cdef Py_ssize_t i, n = 0
-    with nogil:
-        for i in range(pairs.shape[0]):
-            if (root_of(parents, <uint32_t>(pairs[i] >> 32))
-                    != root_of(parents, <uint32_t>row_of(pairs[i]))):
-                pairs[n] = pairs[i]
-                n += 1
     return n
 
 
@@ -570,7 +539,7 @@ def find_first_rows(uint32_t[::1] parents):
 
 def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
                     const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, int64_t[::1] out):
-    """How many codes of each pair differ; pairs as in `verify_buckets`."""
+    """How many codes of each pair differ; pairs as in `Buckets.verify`."""
     cdef Py_ssize_t i
     cdef Py_ssize_t before = -1
     cdef compared_t pair

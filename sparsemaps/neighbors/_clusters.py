@@ -98,7 +98,7 @@ class Components:
 
     def between(self, pairs: Array) -> Array:
         """The pairs whose rows are in two components, which are in `pairs` from now on."""
-        return pairs[: _kernel.leave_joined(pairs, self.parents)]
+        return pairs[: _kernel.join_rows(pairs, self.parents, False)]
 
     def first_of_each(self, pairs: Array, n: int) -> Array:
         """Which of the pairs are among the first n of their two components."""

@@ -328,9 +328,7 @@ class _Hashed:
         for n_keys, n_before, run in self._runs(keys, bit, n_bits):
             state = np.array([0, n_before, -1, n_before, 0])
             while state[1] < n_keys:
-                n_pairs = _kernel.verify_buckets(
-                    *run, self._first_other, self._how.max_bucket, state, space
-                )
+                n_pairs = run.verify(self._first_other, self._how.max_bucket, state, space)
                 parts.append(keep(space[:n_pairs]).copy())
             n_compared += int(state[4])
         return np.concatenate(parts), n_compared
@@ -343,9 +341,7 @@ class _Hashed:
             state = np.array([0, n_before, _kernel.NEW_ROW])
             runs = np.arange(n_keys, dtype=np.uint32)
             while state[1] < n_keys:
-                n_pairs = _kernel.join_buckets(
-                    *run, self._how.max_bucket, state, parents, runs, space
-                )
+                n_pairs = run.join(self._how.max_bucket, state, parents, runs, space)
                 parts.append(space[:n_pairs].copy())
         return np.concatenate(parts)
 
@@ -355,15 +351,13 @@ class _Hashed:
         for n_keys, n_before, run in self._runs(keys, bit, n_bits):
             state = np.array([0, n_before, -1])
             while state[1] < n_keys:
-                _kernel.mark_near(*run, n_given, state, marks)
+                run.mark_near(n_given, state, marks)
         return marks
 
-    def _runs(
-        self, keys: Array, bit: int, n_bits: int
-    ) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
+    def _runs(self, keys: Array, bit: int, n_bits: int) -> Iterator[tuple[int, int, Any]]:
         """Runs of keys whose rows are copied at a time: how many keys there are, how many of these
-        are rows of a bucket that goes on, with which the other ones are compared; and the first
-        arguments of a kernel."""
+        are rows of a bucket that goes on, with which the other ones are compared; and the buckets
+        of the run."""
         # The memory that the keys of a piece took, without that of keys which were kept.
         n_keys, max_bucket = self._n_rows // (self._n_parts * self._n_pieces), self._how.max_bucket
         room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
@@ -376,7 +370,7 @@ class _Hashed:
             codes = self._codes.array, self._others
             if self._copied:
                 codes = _rows_of(run & _ROW, *codes, self._sizes), self._others[:0]
-            yield len(run), len(before), (
+            yield len(run), len(before), _kernel.Buckets(
                 run, self._copied, *codes, self._codes.bits, self._codes.n_hashes, bit, n_bits,
                 self._max_differing, self._max_compared,
             )  # fmt: skip

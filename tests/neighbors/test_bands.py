@@ -97,9 +97,8 @@ def test_max_bucket_counts_rows_before():
     keys = np.arange(10, dtype=np.uint64)  # all in bucket 0
     for max_bucket in (1, 3, 20):
         state, pairs = np.array([0, 0, -1, 0, 0]), np.zeros(50, np.uint64)
-        n = kernel.verify_buckets(
-            keys, False, codes, codes[:0], 8, 4, 0, 32, 0, 1000, 0, max_bucket, state, pairs
-        )
+        buckets = kernel.Buckets(keys, False, codes, codes[:0], 8, 4, 0, 32, 0, 1000)
+        n = buckets.verify(0, max_bucket, state, pairs)
         found = {(int(pair) >> 32, int(pair & ROW)) for pair in pairs[:n]}
         assert found == {(q, p) for p in range(10) for q in range(p) if p - q <= max_bucket}
         assert state[4] == n == len(found)

@@ -183,10 +183,8 @@ def test_pairs_have_the_bits_of_the_band():
         _kernel.number_buckets(keys, A, A[:0], 16 * band, 16, 7, 2, 100, state)
         assert state[0] == 2
         state[:] = 0, 0, -1, 0, 0
-        found = _kernel.verify_buckets(
-            keys, True, A, A[:0], 8, 4, 16 * band, 16, 1, 100, 0, 2, state, pairs
-        )
-        assert found == n_found
+        buckets = _kernel.Buckets(keys, True, A, A[:0], 8, 4, 16 * band, 16, 1, 100)
+        assert buckets.verify(0, 2, state, pairs) == n_found
 
 
 @pytest.mark.parametrize("recall", [0.5, 0.9, 1.0])
