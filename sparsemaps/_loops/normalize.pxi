@@ -3,11 +3,10 @@
 
 cdef extern from "c/text/normalize.h" nogil:
     enum:
-        NORMAL_CLASS, NORMAL_LENGTH, NORMAL_OFFSET, NORMAL_PAGE, NORMAL_PAGES
+        NORMAL_CLASS, NORMAL_LENGTH, NORMAL_OFFSET
     const uint32_t NORMAL_BLANK
     const uint64_t NORMAL_BEGINS
     const uint64_t NORMAL_ALONE
-    const uint64_t NORMAL_UNMET
     ctypedef struct normal_items:
         uint32_t *items
     ctypedef struct normal_job:
@@ -23,17 +22,8 @@ cdef extern from "c/text/normalize.h" nogil:
     void normal_text(normal_job *job, const void *text, int64_t n, int kind)
     void normal_free(normal_job *job)
 
-cdef extern from *:
-    """
-    static inline void publish_entries(const uint64_t **pages, int page, const uint64_t *entries)
-    {
-        __atomic_store_n(pages + page, entries, __ATOMIC_RELEASE);
-    }
-    """
-    void publish_entries(const uint64_t **pages, int page, const uint64_t *entries) nogil
 
-
-cdef class Normalizer:
+cdef class Normalizer(Pages):
     """A function from a text to its form; a text that stays as it is, is returned itself.
 
     Parameters
@@ -49,19 +39,17 @@ cdef class Normalizer:
     folds : bool
         Whether the mark U+0345 becomes a letter when marks have been ordered.
     """
-    cdef const uint64_t *pages[NORMAL_PAGES]
     cdef uint64_t[::1] pairs
-    cdef object decompose, special_pages, combining_class, is_blank, seconds, filled, lock
+    cdef object decompose, special_pages, combining_class, is_blank, seconds
     cdef bint folds
 
     def __cinit__(self, *, decompose, special, pairs, combining_class, is_blank, bint folds):
-        cdef int page
         cdef uint64_t slot, pair
         self.decompose, self.combining_class, self.is_blank = decompose, combining_class, is_blank
-        self.folds, self.lock = folds, threading.Lock()
+        self.folds = folds
         self.seconds = {second for _, second in pairs}
         self.seconds.update(map(chr, (*range(0x1161, 0x1176), *range(0x11a8, 0x11c3))))
-        self.special_pages = {ord(c) // NORMAL_PAGE for c in {*special, *self.seconds}}
+        self.special_pages = {ord(c) // TEXT_PAGE for c in {*special, *self.seconds}}
         n_slots = 4 << len(pairs).bit_length()
         self.pairs = np.zeros(n_slots, np.uint64)
         for (first, second), composite in pairs.items():
@@ -70,14 +58,7 @@ cdef class Normalizer:
             while self.pairs[slot]:
                 slot = (slot + 1) & <uint64_t>(n_slots - 1)
             self.pairs[slot] = pair << 21 | <uint64_t>ord(composite)
-        unmet = np.full(NORMAL_PAGE, NORMAL_UNMET | NORMAL_BEGINS | NORMAL_ALONE, np.uint64)
-        self.filled = [unmet]
-        for page in range(NORMAL_PAGES):
-            self.publish(page, unmet)
-
-    cdef int publish(self, int page, const uint64_t[::1] entries) except -1:
-        publish_entries(self.pages, page, &entries[0])
-        return 0
+        self.begin(NORMAL_BEGINS | NORMAL_ALONE)
 
     def __call__(self, text):
         cdef normal_job job
@@ -95,7 +76,7 @@ cdef class Normalizer:
                     normal_text(&job, characters, n, kind)
                 if job.failed:
                     raise MemoryError
-                if not self.fill(&job):
+                if not self.fill(job.unmet):
                     break
             if job.n_out < 0:
                 return text
@@ -103,29 +84,12 @@ cdef class Normalizer:
         finally:
             normal_free(&job)
 
-    cdef bint fill(self, normal_job *job) except? True:
-        """Fill the pages that the text has met. Whether there were any."""
-        cdef int word, page
-        cdef uint64_t unmet = 0
-        for word in range(NORMAL_PAGES // 64):
-            unmet |= job.unmet[word]
-        if not unmet:
-            return False
-        for page in range(NORMAL_PAGES):
-            if job.unmet[page // 64] >> (page % 64) & 1:
-                entries = self.page_of(page)
-                with self.lock:
-                    self.filled.append(entries)
-                    self.publish(page, entries)
-        memset(job.unmet, 0, NORMAL_PAGES // 8)
-        return True
-
-    cdef page_of(self, int page):
+    def page_of(self, int page):
         entries, items = [], []
         if page not in self.special_pages:
-            codes = np.arange(page * NORMAL_PAGE, (page + 1) * NORMAL_PAGE, dtype=np.uint64)
+            codes = np.arange(page * TEXT_PAGE, (page + 1) * TEXT_PAGE, dtype=np.uint64)
             return codes | np.uint64(NORMAL_BEGINS | NORMAL_ALONE)
-        for code in range(page * NORMAL_PAGE, (page + 1) * NORMAL_PAGE):
+        for code in range(page * TEXT_PAGE, (page + 1) * TEXT_PAGE):
             character = chr(code)
             parts, alone = self.decompose(character)
             entry = NORMAL_ALONE | self.item(alone) if len(alone) == 1 else 0
@@ -134,7 +98,7 @@ cdef class Normalizer:
                 entry |= NORMAL_BEGINS
             if parts != alone or len(parts) > 1:
                 entry |= (len(parts) << NORMAL_LENGTH
-                          | (NORMAL_PAGE + len(items)) << NORMAL_OFFSET)
+                          | (TEXT_PAGE + len(items)) << NORMAL_OFFSET)
                 items += map(self.item, parts)
             entries.append(entry)
         return np.array(entries + items, np.uint64)

@@ -8,8 +8,6 @@ from libc.string cimport memcpy, memset
 from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, INTEGERS, array_of, array_t
 from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
-import threading
-
 import numpy as np
 
 cdef extern from "Python.h":

@@ -1,14 +1,19 @@
 # Tables for texts (c/text/text.h): characters as the running Python has them, and stop words.
 
 
+cdef extern from "c/text/text_pages.h" nogil:
+    enum:
+        TEXT_PAGE, TEXT_PAGES
+    const uint64_t TEXT_UNMET
+    void publish_page(const uint64_t **pages, int page, const uint64_t *entries)
+
 cdef extern from "c/text/text.h" nogil:
     enum:
-        TEXT_UTF8, TEXT_LENGTH, TEXT_CLASS, TEXT_PAGE, TEXT_PAGES, TEXT_SLACK, TEXT_TABLE_MORE
+        TEXT_UTF8, TEXT_LENGTH, TEXT_CLASS, TEXT_SLACK, TEXT_TABLE_MORE
         TEXT_LETTERS, TEXT_NO_SPACES, TEXT_SCRIPTS, TEXT_OUTSIDE, TEXT_ALONE, TEXT_INSIDE
         TEXT_WORDS, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS
         TEXT_NO_NORM, TEXT_L1, TEXT_L2
     const uint64_t TEXT_BY_PYTHON
-    const uint64_t TEXT_UNMET
     const uint64_t TEXT_INVALID
     ctypedef struct text_stop_words:
         const uint8_t *bytes
@@ -47,15 +52,6 @@ cdef extern from "c/text/text.h" nogil:
     int64_t text_table_slots(int64_t n)
     const text_loops *text_at(int)
 
-cdef extern from *:
-    """
-    static inline void publish_page(const uint64_t **pages, int page, const uint64_t *entries)
-    {
-        __atomic_store_n(pages + page, entries, __ATOMIC_RELEASE);
-    }
-    """
-    void publish_page(const uint64_t **pages, int page, const uint64_t *entries) nogil
-
 cdef const text_loops *loops = text_at(level)
 
 # Blocks of characters that are written without blanks between words. Blocks do not change from one
@@ -82,41 +78,57 @@ WITHOUT_BLANKS = (
 )
 
 
-cdef class Characters:
-    """What each character becomes, as the running Python has it, by pages that are filled when they
-    are met.
+cdef class Pages:
+    """What each character becomes, by pages that are filled when texts have met them.
 
-    A character that is no token's need not be right, so surrogates are harmless among words.
+    A subclass has `page_of`, the entries of a page.
     """
     cdef const uint64_t *pages[TEXT_PAGES]
-    cdef readonly bint lower
-    cdef int of
-    cdef object filled, lock
+    cdef list filled  # what holds the pages
 
-    def __cinit__(self, bint lower, int of):
+    cdef int begin(self, uint64_t entry) except -1:
+        """Let all characters have this entry, until their pages are filled."""
         cdef int page
-        self.lower, self.of = lower, of
-        self.filled = [np.full(TEXT_PAGE, TEXT_UNMET | <uint64_t>1 << TEXT_LENGTH, np.uint64)]
-        self.lock = threading.Lock()
+        self.filled = []
+        unmet = np.full(TEXT_PAGE, entry | TEXT_UNMET, np.uint64)
         for page in range(TEXT_PAGES):
-            self.publish(page, self.filled[0])
+            self.publish(page, unmet)
+        return 0
 
     cdef int publish(self, int page, const uint64_t[::1] entries) except -1:
+        self.filled.append(entries)
         publish_page(self.pages, page, &entries[0])
         return 0
 
-    cdef int fill(self, text_job *job) except -1:
-        """Fill the pages that `job` has met."""
-        cdef int page
-        with self.lock:
-            for page in range(TEXT_PAGES):
-                if job.unmet[page // 64] >> (page % 64) & 1:
-                    first = page * TEXT_PAGE
-                    entries = [self.entry(chr(c)) for c in range(first, first + TEXT_PAGE)]
-                    self.filled.append(np.array(entries, np.uint64))
-                    self.publish(page, self.filled[len(self.filled) - 1])
-            memset(job.unmet, 0, TEXT_PAGES // 8)
-        return 0
+    cdef bint fill(self, uint64_t *unmet) except? True:
+        """Fill the pages whose bits are set, and clear these. Whether there were any."""
+        cdef int word, bit
+        cdef bint any_unmet = False
+        for word in range(TEXT_PAGES // 64):
+            if unmet[word]:
+                any_unmet = True
+                for bit in range(64):
+                    if unmet[word] >> bit & 1:
+                        self.publish(64 * word + bit, self.page_of(64 * word + bit))
+                unmet[word] = 0
+        return any_unmet
+
+
+cdef class Characters(Pages):
+    """Characters as the running Python has them, and their classes.
+
+    A character that is no token's need not be right, so surrogates are harmless among words.
+    """
+    cdef readonly bint lower
+    cdef int of
+
+    def __cinit__(self, bint lower, int of):
+        self.lower, self.of = lower, of
+        self.begin(<uint64_t>1 << TEXT_LENGTH)
+
+    def page_of(self, int page):
+        first = page * TEXT_PAGE
+        return np.array([self.entry(chr(c)) for c in range(first, first + TEXT_PAGE)], np.uint64)
 
     def entry(self, character):
         becomes = character.lower() if self.lower else character

@@ -49,12 +49,7 @@ static inline uint32_t normal_read(const void *text, int64_t i, int kind)
 
 static inline uint64_t normal_entry(normal_job *job, uint32_t character)
 {
-    const uint32_t page = character / NORMAL_PAGE;
-    const uint64_t *entries = __atomic_load_n(job->pages + page, __ATOMIC_ACQUIRE);
-    const uint64_t entry = entries[character % NORMAL_PAGE];
-    if (entry & NORMAL_UNMET)
-        job->unmet[page / 64] |= UINT64_C(1) << page % 64;
-    return entry;
+    return text_entry(job->pages, character, job->unmet);
 }
 
 /* Syllables of Hangul: a lead, a vowel, and perhaps a tail. */
@@ -66,7 +61,7 @@ static inline int64_t normal_decompose(normal_job *job, uint32_t character, uint
 {
     const uint64_t entry = normal_entry(job, character);
     const int64_t length = (int64_t)(entry >> NORMAL_LENGTH & 0xff);
-    const uint64_t *page = __atomic_load_n(job->pages + character / NORMAL_PAGE, __ATOMIC_ACQUIRE);
+    const uint64_t *page = __atomic_load_n(job->pages + character / TEXT_PAGE, __ATOMIC_ACQUIRE);
     const uint64_t *from = page + (entry >> NORMAL_OFFSET & 0xffff);
     if (character - SYLLABLE < N_SYLLABLES) {
         const uint32_t number = character - SYLLABLE, tail = number % N_TAILS;

@@ -7,7 +7,7 @@
 #ifndef SPARSEMAPS_NORMALIZE_H
 #define SPARSEMAPS_NORMALIZE_H
 
-#include <stdint.h>
+#include "text_pages.h"
 
 /* An item is a character in bits 0 to 20, with its combining class in bits 21 to 28; bit 29 tells that
  * it becomes a blank. */
@@ -22,9 +22,6 @@
 #define NORMAL_OFFSET 40
 #define NORMAL_BEGINS (UINT64_C(1) << 56) /* a part begins with it */
 #define NORMAL_ALONE (UINT64_C(1) << 57)  /* by itself it becomes one item */
-#define NORMAL_UNMET (UINT64_C(1) << 58)  /* the page has not been filled yet */
-
-enum { NORMAL_PAGE = 256, NORMAL_PAGES = 0x110000 / NORMAL_PAGE };
 
 typedef struct {
     uint32_t *items;
@@ -32,14 +29,14 @@ typedef struct {
 } normal_items;
 
 typedef struct {
-    const uint64_t *const *pages; /* NORMAL_PAGES of them */
+    const uint64_t *const *pages; /* TEXT_PAGES of them */
     const uint64_t *pairs; /* an open hash table: first << 42 | second << 21 | composite, or 0 */
     uint64_t mask;         /* slots of the table - 1 */
     int folds;             /* whether U+0345, when marks are ordered, becomes a letter */
     normal_items part, other, out;
     int64_t n_out;
     int after_blank, failed; /* failed: no memory */
-    uint64_t unmet[NORMAL_PAGES / 64];
+    uint64_t unmet[TEXT_PAGES / 64];
 } normal_job;
 
 /* Where in the table of pairs a pair, first << 21 | second, is looked for. */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "levels.h"
+#include "text_pages.h"
 
 /* What the characters of a text are: this many bytes each, or UTF-8. */
 enum { TEXT_UTF8 = 0 };
@@ -25,10 +26,7 @@ enum { TEXT_UTF8 = 0 };
 #define TEXT_LENGTH 32
 #define TEXT_CLASS 40
 #define TEXT_BY_PYTHON (UINT64_C(1) << 48) /* what it becomes is known to Python only */
-#define TEXT_UNMET (UINT64_C(1) << 49)     /* its page has not been filled yet */
 #define TEXT_INVALID (UINT64_C(1) << 50)   /* the bytes are not UTF-8 */
-
-enum { TEXT_PAGE = 256, TEXT_PAGES = 0x110000 / TEXT_PAGE };
 
 /* What tokens consist of: runs of letters, digits and underscores; runs of all but spaces; or the same,
  * where each character of a script without blanks between words is a token by itself. */

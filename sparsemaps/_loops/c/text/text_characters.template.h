@@ -39,16 +39,12 @@ static int64_t NAME(prepare)(text_job *job, const CHAR *text, int64_t n)
         for (int quiet = 0; i < n && quiet < QUIET;) {
             int length = 1;
             const uint32_t character = DECODE(text, n, i, length, flags);
-            const uint32_t page = character / TEXT_PAGE;
-            const uint64_t *entries = __atomic_load_n(pages + page, __ATOMIC_ACQUIRE);
-            const uint64_t entry = entries[character % TEXT_PAGE];
+            const uint64_t entry = text_entry(pages, character, job->unmet);
             put_character(entry, bytes + end, classes + end);
             flags |= entry;
             end += (int64_t)(entry >> TEXT_LENGTH & 7);
             i += length;
             quiet = character < 128 ? quiet + 1 : 0;
-            if (entry & TEXT_UNMET)
-                job->unmet[page / 64] |= UINT64_C(1) << page % 64;
         }
     }
     job->flags = flags;
