@@ -59,19 +59,3 @@ cdef int sample_darts(const csr_block *rows, uint64_t key, bint signed_, double 
             code_loops.codes(keys, 1, n_hashes, sampled, t, output.bits, output.t_bits, codes)
             output_loops.put(&output.codes, row, 0, codes, n_hashes)
     return give_back_scratch(scratch)
-
-
-def dart_codes(values, indices, indptr, uint64_t key, uint64_t code_key, bint signed_,
-               double power, Py_ssize_t n_hashes, int bits, int t_bits, int layout, out):
-    """Write each row's codes: `bits` bits for i* with `t_bits` bits for (i*, t*) above them."""
-    cdef csr_block rows = csr_of(values, indices, indptr)
-    cdef sample_output_t output = samples_as_codes(layout, out, n_hashes, code_key, bits, t_bits)
-    sample_darts(&rows, key, signed_, power, &output)
-
-
-def dart_samples(values, indices, indptr, uint64_t key, bint signed_, double power,
-                 int64_t[:, ::1] columns, int64_t[:, ::1] t):
-    """Write each row's samples i* and t*."""
-    cdef csr_block rows = csr_of(values, indices, indptr)
-    cdef sample_output_t output = whole_samples(columns, t)
-    sample_darts(&rows, key, signed_, power, &output)

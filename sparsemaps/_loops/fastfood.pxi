@@ -8,10 +8,6 @@
 # ICML 2013.
 
 
-cdef extern from "c/random/random.h" nogil:
-    uint64_t column_start(uint64_t key, uint64_t column)
-    uint64_t word(uint64_t start, uint64_t counter)
-
 cdef extern from "c/maps/fastfood.h" nogil:
     ctypedef struct fastfood_loops:
         void (*wht)(void *values, Py_ssize_t n) noexcept nogil
@@ -38,28 +34,17 @@ def spread(values, indices, indptr, out):
     Columns that another thread has put out of range since they were checked are left out."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t dense = dense_output(out, &rows)
+    cdef uint64_t column, width = dense.shape[1]
     cdef Py_ssize_t row
+    cdef int64_t i
+    cdef char *to
     with nogil:
         for row in range(rows.n_rows):
-            if dense.size == sizeof(double):
-                spread_row(&rows, row, <const double *>rows.values, dense.shape[1],
-                           <double *>dense.data + row * dense.shape[1])
-            else:
-                spread_row(&rows, row, <const float *>rows.values, dense.shape[1],
-                           <float *>dense.data + row * dense.shape[1])
-
-
-cdef inline void spread_row(const csr_block *rows, Py_ssize_t row, const value_t *values,
-                            uint64_t n_columns, value_t *out) noexcept nogil:
-    cdef const int32_t *narrow = <const int32_t *>rows.indices
-    cdef const int64_t *wide = <const int64_t *>rows.indices
-    cdef bint is_narrow = rows.index_size == sizeof(int32_t)
-    cdef int64_t i
-    cdef uint64_t column
-    for i in range(rows.indptr[row], rows.indptr[row + 1]):
-        column = <uint64_t>narrow[i] if is_narrow else <uint64_t>wide[i]
-        if column < n_columns:
-            out[column] = values[i]
+            for i in range(rows.indptr[row], rows.indptr[row + 1]):
+                column = <uint64_t>index_at(&rows, i)
+                if column < width:
+                    to = dense.data + (row * width + column) * dense.size
+                    memcpy(to, values_from(&rows, i), dense.size)
 
 
 def permute(uint64_t key, uint64_t column, int32_t[::1] out):

@@ -1,4 +1,9 @@
-# Count sketches of rows: buckets, signs and sums (c/random/hashing.h, which says what these do).
+# Random numbers (c/random/random.h), and count sketches of rows: buckets, signs and sums
+# (c/random/hashing.h). The headers say what these do.
+cdef extern from "c/random/random.h" nogil:
+    uint64_t mix64(uint64_t x)
+    uint64_t column_start(uint64_t key, uint64_t column)
+    uint64_t word(uint64_t start, uint64_t counter)
 
 cdef extern from "c/random/hashing.h" nogil:
     ctypedef struct hashing_loops:

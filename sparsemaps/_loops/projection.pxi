@@ -31,20 +31,15 @@ cdef extern from "c/maps/projection.h" nogil:
                      float *out) noexcept nogil
         void (*add)(const projection_t *projection, uint64_t tile, const group_t *group,
                     Py_ssize_t n_rows, void *sums) noexcept nogil
-        void (*sign_starts)(uint64_t key, const void *indices, size_t index_size, Py_ssize_t n,
+        void (*sign_starts)(uint64_t key, const csr_block *rows, int64_t first, Py_ssize_t n,
                             uint64_t *starts) noexcept nogil
         void (*add_signs)(const uint64_t *starts, Py_ssize_t n, uint64_t tile, const void *values,
                           void *sums) noexcept nogil
-        void (*settle)(uint64_t key, const void *indices, size_t index_size, const void *values,
-                       Py_ssize_t n_entries, uint64_t first, void *sums,
-                       Py_ssize_t n) noexcept nogil
+        void (*settle)(uint64_t key, const csr_block *rows, Py_ssize_t row, uint64_t first,
+                       void *sums, Py_ssize_t n) noexcept nogil
         uint64_t (*bits)(const void *projections, Py_ssize_t n) noexcept nogil
         void (*values)(const void *projections, Py_ssize_t n, double one, void *out) noexcept nogil
     const projection_loops *projection_at(int, size_t value_size)
-
-cdef extern from "c/random/random.h" nogil:
-    uint64_t column_start(uint64_t key, uint64_t column)
-    uint64_t word(uint64_t start, uint64_t counter)
 
 NORMAL, CAUCHY, LAPLACE = PROJECTION_NORMAL, PROJECTION_CAUCHY, PROJECTION_LAPLACE
 RADEMACHER, QUANTILES = PROJECTION_RADEMACHER, PROJECTION_QUANTILES
@@ -68,12 +63,9 @@ cdef inline void emit_projections(const projection_loops *loops, const csr_block
                                   const projections_t *output) noexcept nogil:
     """Write a tile of a row's projections, from number `first` on. Sums may be changed."""
     cdef Py_ssize_t n = min(output.n - first, <Py_ssize_t>PROJECTION_TILE)
-    cdef int64_t start = rows.indptr[row]
-    cdef Py_ssize_t n_entries = rows.indptr[row + 1] - start
     cdef char *out = output.out + (row * output.width + first) * rows.value_size
-    if n_entries > 0 and (output.out == NULL or output.one != 0):
-        loops.settle(output.zeros_key, indices_from(rows, start), rows.index_size,
-                     values_from(rows, start), n_entries, first, sums, n)
+    if output.out == NULL or output.one != 0:
+        loops.settle(output.zeros_key, rows, row, first, sums, n)
     if output.out == NULL:
         output_loops.put_bits(&output.codes, row, first, loops.bits(sums, n), n)
     elif output.one == 0:
@@ -125,7 +117,7 @@ cdef int project_on_signs(const csr_block *rows, uint64_t key,
             i = indptr[row]
             while i < indptr[row + 1]:
                 n = min(indptr[row + 1] - i, <int64_t>PROJECTION_SIGNS)
-                loops.sign_starts(key, indices_from(rows, i), rows.index_size, n, starts)
+                loops.sign_starts(key, rows, i, n, starts)
                 for tile in range(n_tiles):
                     loops.add_signs(starts, n, tile, values_from(rows, i), sums + tile_bytes * tile)
                 i += n
@@ -147,36 +139,25 @@ cdef const float *table_of(const float[::1] quantiles) except? NULL:
 
 
 def project(values, indices, indptr, uint64_t key, int distribution, Py_ssize_t n_projections, out,
-            const float[::1] quantiles=None):
-    """Write the projections of each row to the beginning of its row of `out`."""
-    write_values(values, indices, indptr, key, 0, distribution, n_projections, out, 0,
-                 table_of(quantiles))
+            const float[::1] quantiles=None, double one=0, uint64_t zeros_key=0):
+    """Write the projections of each row to the beginning of its row of `out`.
 
-
-def project_to_signs(values, indices, indptr, uint64_t key, uint64_t zeros_key, int distribution,
-                     Py_ssize_t n_projections, out, double one):
-    """Write one for each projection that is not negative, otherwise -one. The sign of one that is 0
-    is that of a projection on a normal vector of `zeros_key`; in a row of zeros it is positive."""
-    write_values(values, indices, indptr, key, zeros_key, distribution, n_projections, out, one,
-                 NULL)
-
-
-cdef int write_values(values, indices, indptr, uint64_t key, uint64_t zeros_key, int distribution,
-                      Py_ssize_t n_projections, out, double one,
-                      const float *quantiles) except -1:
+    If `one` is not 0, write one for each projection that is not negative, otherwise -one. The sign
+    of one that is 0 is that of a projection on a normal vector of `zeros_key`; in a row of zeros it
+    is positive.
+    """
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t array = dense_output(out, &rows)
     cdef projections_t output
     if array.shape[0] > 0 and array.shape[1] > 0:
         output.n, output.width, output.one = n_projections, array.shape[1], one
         output.out, output.zeros_key = array.data, zeros_key
-        project_rows(&rows, key, distribution, quantiles, &output)
-    return 0
+        project_rows(&rows, key, distribution, table_of(quantiles), &output)
 
 
 def project_to_codes(values, indices, indptr, uint64_t key, uint64_t zeros_key, int distribution,
                      Py_ssize_t n_projections, int layout, out):
-    """Write a code for each projection, 1 where it is not negative, by the same rule."""
+    """Write a code for each projection, 1 where it is not negative, by the rule of `project`."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef projections_t output
     output.n, output.out, output.zeros_key = n_projections, NULL, zeros_key
@@ -189,18 +170,12 @@ def settle_zeros(values, indices, indptr, uint64_t zeros_key, projections):
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t array = dense_output(projections, &rows)
     cdef const projection_loops *loops = projection_at(level, rows.value_size)
-    cdef Py_ssize_t row, n_entries, tile, first, n = array.shape[1]
-    cdef int64_t start
+    cdef Py_ssize_t row, first, tile, n = array.shape[1]
     with nogil:
         for row in range(rows.n_rows):
-            start = rows.indptr[row]
-            n_entries = rows.indptr[row + 1] - start
-            if n_entries == 0:
-                continue
             for tile in range((n + PROJECTION_TILE - 1) // PROJECTION_TILE):
                 first = PROJECTION_TILE * tile
-                loops.settle(zeros_key, indices_from(&rows, start), rows.index_size,
-                             values_from(&rows, start), n_entries, first,
+                loops.settle(zeros_key, &rows, row, first,
                              array.data + (row * n + first) * array.size,
                              min(n - first, <Py_ssize_t>PROJECTION_TILE))
 

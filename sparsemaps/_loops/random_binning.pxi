@@ -18,9 +18,6 @@ cdef extern from "c/maps/random_binning.h" nogil:
                       int64_t *codes) noexcept nogil
     const random_binning_loops *random_binning_at(int, size_t value_size)
 
-cdef extern from "c/random/random.h" nogil:
-    uint64_t column_start(uint64_t key, uint64_t column)
-
 N_PITCHES = 1 << BINNING_PITCH_BITS
 
 

@@ -52,13 +52,11 @@ def with_exact_terms(values, indices, indptr, double constant, double linear, fe
     cdef array_t x = dense_output(features, &rows)
     cdef const emit_loops *emit = emit_at(level, x.size, out.columns.size)
     cdef Py_ssize_t row, start, n_features = x.shape[1]
-    cdef float narrow = <float>constant
     cdef double first
     with nogil:
         for row in range(rows.n_rows):
             start = out.n
-            memcpy(&first, <void *>&narrow if x.size == sizeof(float) else <void *>&constant,
-                   x.size)
+            put_value(&first, constant, x.size)
             out.n += emit.sums(&first, 1, 0, next_values(&out), next_columns(&out))
             out.n += emit.sums(x.data + row * n_features * x.size, n_features, 1,
                                next_values(&out), next_columns(&out))

@@ -1,9 +1,5 @@
 # Where samples (i*, t*) of rows go: whole, or as codes (c/codes/sample_codes.h).
 
-
-cdef extern from "c/random/random.h" nogil:
-    uint64_t mix64(uint64_t x)
-
 cdef extern from "c/codes/sample_codes.h" nogil:
     enum:
         SAMPLE_KEYS
@@ -27,24 +23,6 @@ cdef struct sample_output_t:
     code_output_t codes
 
 
-cdef inline sample_output_t samples_as_codes(int layout, out, Py_ssize_t n, uint64_t key, int bits,
-                                             int t_bits) except *:
-    """Codes of `bits` bits of a hash of i* with `t_bits` bits of a hash of (i*, t*) above them."""
-    return sample_output_t(NULL, NULL, key, bits, t_bits,
-                           code_output(layout, out, n, bits + t_bits))
-
-
-cdef inline sample_output_t whole_samples(int64_t[:, ::1] columns, int64_t[:, ::1] t):
-    """i* and t*, -1 where a row has no sample."""
-    cdef sample_output_t output
-    memset(&output, 0, sizeof(output))
-    output.codes.n = columns.shape[1]
-    if columns.shape[0] > 0:
-        output.columns = &columns[0, 0]
-        output.t = &t[0, 0]
-    return output
-
-
 cdef inline void put_whole_samples(const sample_output_t *output, Py_ssize_t row, Py_ssize_t first,
                                    const uint64_t *columns, const int64_t *t,
                                    Py_ssize_t n) noexcept nogil:
@@ -63,3 +41,32 @@ cdef inline void put_no_samples(const sample_output_t *output, Py_ssize_t row) n
         memset(output.t + start, 0xff, output.codes.n * sizeof(int64_t))
     else:
         output_loops.put_none(&output.codes, row)
+
+
+cdef int sample_rows(bint dart, values, indices, indptr, uint64_t key, bint signed_, double power,
+                     const sample_output_t *output) except -1:
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    if dart:
+        return sample_darts(&rows, key, signed_, power, output)
+    return sample_weighted(&rows, key, signed_, power, output)
+
+
+def sample_codes(bint dart, values, indices, indptr, uint64_t key, uint64_t code_key, bint signed_,
+                 double power, Py_ssize_t n_hashes, int bits, int t_bits, int layout, out):
+    """Write each row's codes: `bits` bits of a hash of i* with `t_bits` bits of a hash of (i*, t*)
+    above them. `dart` tells by which method samples are taken."""
+    cdef sample_output_t output = sample_output_t(
+        NULL, NULL, code_key, bits, t_bits, code_output(layout, out, n_hashes, bits + t_bits))
+    sample_rows(dart, values, indices, indptr, key, signed_, power, &output)
+
+
+def whole_samples(bint dart, values, indices, indptr, uint64_t key, bint signed_, double power,
+                  int64_t[:, ::1] columns, int64_t[:, ::1] t):
+    """Write each row's samples i* and t*, -1 where a row has no sample."""
+    cdef sample_output_t output
+    memset(&output, 0, sizeof(output))
+    output.codes.n = columns.shape[1]
+    if columns.shape[0] > 0:
+        output.columns = &columns[0, 0]
+        output.t = &t[0, 0]
+        sample_rows(dart, values, indices, indptr, key, signed_, power, &output)

@@ -247,7 +247,10 @@ class SignsDraw(CodesDraw, of=SignProjection):
                 for here, signs in self._orthogonal_signs(block):
                     out[start:stop][here] = np.where(signs, one, -one)
             else:
-                _kernel.project_to_signs(*block, *self.vectors, out[start:stop], one)
+                key, zeros_key, *vectors = self.vectors
+                _kernel.project(
+                    *block, key, *vectors, out[start:stop], one=one, zeros_key=zeros_key
+                )
 
         work.each_block(write)
         return out

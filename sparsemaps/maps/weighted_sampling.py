@@ -17,9 +17,6 @@ from sparsemaps.maps._sparse_map import random_map
 _LARGEST_LOGARITHM = 2000
 """The largest absolute logarithm of a value to the power: t* of "icws" are then below 2**31."""
 
-_CODES = {"icws": _kernel.icws_codes, "dart": _kernel.dart_codes}
-_SAMPLES = {"icws": _kernel.icws_samples, "dart": _kernel.dart_samples}
-
 
 @random_map
 class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
@@ -164,12 +161,13 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
             )
         columns = np.empty((rows.n_rows, fitted.size), np.int64)
         t = np.empty((rows.n_rows, fitted.size), np.int64)
-        draw, key = _SAMPLES[fitted.method], fitted.keys[0]
+        dart, key = fitted.method == "dart", fitted.keys[0]
         work.each_block(
-            lambda block, start, stop: draw(
-                *fitted.checked(block), key, *fitted.weights, columns[start:stop], t[start:stop]
+            lambda block, start, stop: _kernel.whole_samples(
+                dart, *fitted.checked(block), key, *fitted.weights,
+                columns[start:stop], t[start:stop],
             ),
-        )
+        )  # fmt: skip
         return columns, t
 
     def _law(self) -> MinMaxLaw:
@@ -205,4 +203,5 @@ class WeightedSamplingDraw(CodesDraw, of=ConsistentWeightedSampling):
 
     def write(self, block: Block, layout: int, out: Array) -> None:
         codes = self.size, self.bits, self.t_bits, layout, out
-        _CODES[self.method](*self.checked(block), *self.keys, *self.weights, *codes)
+        dart = self.method == "dart"
+        _kernel.sample_codes(dart, *self.checked(block), *self.keys, *self.weights, *codes)

@@ -4,8 +4,8 @@
 
 #include "normals.h"
 #include "random.h"
+#include "sin_cos.h"
 #include "vectors.h"
-#include "trigonometry.h"
 
 /* A uniform in (0, 1], of 31 bits and rounded to float32. */
 INLINE float long_uniform(uint32_t half)
@@ -97,10 +97,11 @@ static void draw(int distribution, const float *quantiles, uint64_t start, ptrdi
     }
 }
 
-static void sign_starts(uint64_t key, const void *indices, size_t index_size, ptrdiff_t n,
+static void sign_starts(uint64_t key, const csr_block *rows, int64_t first, ptrdiff_t n,
                         uint64_t *starts)
 {
-    if (index_size == 4)
+    const void *indices = indices_from(rows, first);
+    if (rows->index_size == sizeof(int32_t))
         for (ptrdiff_t i = 0; i < n; i++)
             starts[i] = column_start(key, (uint64_t)((const int32_t *)indices)[i]);
     else

@@ -5,6 +5,7 @@
 #ifndef SPARSEMAPS_PROJECTION_H
 #define SPARSEMAPS_PROJECTION_H
 
+#include "csr_block.h"
 #include "groups.h"
 
 enum {
@@ -45,8 +46,8 @@ typedef struct {
      * PROJECTION_TILE of them. */
     void (*add)(const projection_t *projection, uint64_t tile, const group_t *group,
                 ptrdiff_t n_rows, void *sums);
-    /* Where the words of n columns start, of `index_size` 4 or 8 bytes. */
-    void (*sign_starts)(uint64_t key, const void *indices, size_t index_size, ptrdiff_t n,
+    /* Where the words of the columns of n entries start. */
+    void (*sign_starts)(uint64_t key, const csr_block *rows, int64_t first, ptrdiff_t n,
                         uint64_t *starts);
     /* Add n entries of a row, at most PROJECTION_SIGNS, with the signs of their columns' tile. */
     void (*add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, const void *values,
@@ -55,8 +56,8 @@ typedef struct {
      * the sign of the row's projection on a normal vector of this key, of component `first` or one
      * of the next; if that is 0 too, the sign of its first entry's part in it. A row of zeros keeps
      * its sums. */
-    void (*settle)(uint64_t key, const void *indices, size_t index_size, const void *values,
-                   ptrdiff_t n_entries, uint64_t first, void *sums, ptrdiff_t n);
+    void (*settle)(uint64_t key, const csr_block *rows, ptrdiff_t row, uint64_t first, void *sums,
+                   ptrdiff_t n);
     /* Codes of n projections, at most 64: bit j is 1 where number j is not negative. */
     uint64_t (*bits)(const void *projections, ptrdiff_t n);
     /* The same as values, one or -one. */

@@ -129,8 +129,7 @@ static void NAME(add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile,
 /* Normal vectors are drawn for the zeros of a tile alone, and for as many entries at a time as a tile
  * has numbers. Values are scaled, so that nothing leaves the range of numbers. Entries that are 0 are
  * left out, as the sums of every eighth entry are added up first. */
-static void NAME(settle_zeros)(uint64_t key, const void *indices, size_t index_size,
-                               const VALUE *values, ptrdiff_t n_entries, uint64_t first,
+static void NAME(settle_zeros)(uint64_t key, const csr_block *rows, ptrdiff_t row, uint64_t first,
                                VALUE *sums, ptrdiff_t n)
 {
     enum { L = 8, STEP = 16, N = PROJECTION_TILE };
@@ -139,24 +138,25 @@ static void NAME(settle_zeros)(uint64_t key, const void *indices, size_t index_s
     uint64_t starts[N];
     double scaled[N], totals[N][L] = {{0}}, alone[N], largest = 0;
     int zeros[N], n_zeros = 0, exponent;
+    const VALUE *values = rows->values;
+    const int64_t stop = rows->indptr[row + 1];
+    int64_t i = rows->indptr[row];
     for (int j = 0; j < n; j++)
         if (!(sums[j] < 0 || sums[j] > 0))
             zeros[n_zeros++] = j;
-    for (ptrdiff_t i = 0; i < n_entries; i++)
-        largest = fabs((double)values[i]) > largest ? fabs((double)values[i]) : largest;
+    for (int64_t e = i; e < stop; e++)
+        largest = fabs((double)values[e]) > largest ? fabs((double)values[e]) : largest;
     if (largest == 0)
         return;
     frexp(largest, &exponent);
     const double scale = ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
-    ptrdiff_t i = 0;
-    for (int is_first = 1; i < n_entries; is_first = 0) {
+    for (int is_first = 1; i < stop; is_first = 0) {
         int m = 0;
-        for (; i < n_entries && m < N; i++) {
+        for (; i < stop && m < N; i++) {
             const VALUE value = values[i];
             if (value == 0)
                 continue;
-            sign_starts(key, (const char *)indices + index_size * (size_t)i, index_size, 1,
-                        starts + m);
+            starts[m] = column_start(key, (uint64_t)index_at(rows, i));
             scaled[m++] = (double)value * scale;
         }
         for (; m % STEP; m++) {
@@ -212,11 +212,11 @@ INLINE int NAME(any_zero)(const void *any_sums, ptrdiff_t n)
     return 0;
 }
 
-static void NAME(settle)(uint64_t key, const void *indices, size_t index_size, const void *values,
-                         ptrdiff_t n_entries, uint64_t first, void *sums, ptrdiff_t n)
+static void NAME(settle)(uint64_t key, const csr_block *rows, ptrdiff_t row, uint64_t first,
+                         void *sums, ptrdiff_t n)
 {
     if (NAME(any_zero)(sums, n))
-        NAME(settle_zeros)(key, indices, index_size, values, n_entries, first, sums, n);
+        NAME(settle_zeros)(key, rows, row, first, sums, n);
 }
 
 static uint64_t NAME(bits)(const void *any_projections, ptrdiff_t n)
