@@ -65,10 +65,7 @@ static void NAME(gather_rows)(const void *any_values, const void *any_indices,
         largest = column > largest ? column : largest;
     }
     group->n_entries = n;
-    if (largest < GROUP_TABLE_COLUMNS && (int64_t)largest < 8 * n)
-        number_by_table(largest, key, group);
-    else
-        number_by_sorting(bit_length(largest), key, group);
+    number_columns(bit_length(largest), key, group);
     if (!group->batch_ends) {
         group->values = values + start;
         number_rows(indptr, n_rows, group);
