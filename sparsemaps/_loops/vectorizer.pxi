@@ -65,8 +65,10 @@ cdef class Vectorizer:
     """
     cdef text_job job
     cdef StopWords stop
-    cdef bint lowercase, binary, reads, utf8, single
+    cdef bint lowercase, binary, reads, utf8
     cdef int norm
+    cdef object dtype
+    cdef size_t value_size
     cdef object decode, normalize, preprocess, tokenize, tokens
     cdef list outputs, outputs_of_sets  # arrays for the output of a block, which are used again
 
@@ -84,7 +86,8 @@ cdef class Vectorizer:
         self.job.signs = alternate_sign
         self.job.stop = self.stop.table
         self.lowercase, self.binary, self.norm = lowercase, binary, NORMS[norm]
-        self.single = np.dtype(dtype) == np.float32
+        self.dtype = np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
+        self.value_size = self.dtype.itemsize
         self.reads, self.utf8, self.decode = reads, utf8, decode
         self.normalize, self.preprocess = normalize, preprocess
         self.tokenize, self.tokens = tokenize, tokens
@@ -114,17 +117,13 @@ cdef class Vectorizer:
         """The values of a row with these counts."""
         cdef int64_t n = len(counts)
         cdef int32_t[::1] padded = np.zeros(n + TEXT_SLACK, np.int32)
-        cdef float[::1] f32
-        cdef double[::1] f64
         padded[:n] = counts
-        values = np.empty(n + TEXT_SLACK, np.float32 if self.single else np.float64)
-        if self.single:
-            f32 = values
-            loops.values[0](&padded[0], n, self.binary, self.norm, &f32[0])
-        else:
-            f64 = values
-            loops.values[1](&padded[0], n, self.binary, self.norm, &f64[0])
+        values = np.empty(n + TEXT_SLACK, self.dtype)
+        self.put_values(&padded[0], n, array_of(values, FLOATS, ANY_SIZE, 1, True).data)
         return values[:n]
+
+    cdef void put_values(self, const int32_t *counts, int64_t n, char *values) noexcept nogil:
+        loops.values[self.value_size == sizeof(double)](counts, n, self.binary, self.norm, values)
 
     def give_back(self, columns, values):
         self.outputs.append((columns.base, values.base))
@@ -181,7 +180,6 @@ cdef class Block:
     cdef text_t *spans
     cdef int32_t *out_columns
     cdef char *out_values
-    cdef size_t value_size
     cdef int64_t *row_ends
     cdef int64_t n, end, room, n_items, most_characters, most_bytes, most_row
     cdef const uint64_t **lower_pages
@@ -271,9 +269,6 @@ cdef class Block:
 
     cdef int make_room(self, int64_t more) except -1:
         """Have room for that many more entries of the output."""
-        cdef int32_t[::1] columns
-        cdef float[::1] f32
-        cdef double[::1] f64
         before, values_before = self.columns, self.values
         self.columns = self.values = None
         if before is None:
@@ -287,22 +282,14 @@ cdef class Block:
         self.room = self.end + max(more, self.end)  # so that many rows are copied a few times
         if self.columns is None or len(self.columns) < self.room + TEXT_SLACK:
             self.columns = np.empty(self.room + TEXT_SLACK, np.int32)
-            self.values = np.empty(0 if self.sets else self.room + TEXT_SLACK,
-                                   np.float32 if self.of.single else np.float64)
+            self.values = np.empty(0 if self.sets else self.room + TEXT_SLACK, self.of.dtype)
         if before is not None:
             self.columns[:self.end] = before[:self.end]
-        columns = self.columns
-        self.out_columns = &columns[0]
-        if self.sets:
-            return 0
-        if before is not None:
-            self.values[:self.end] = values_before[:self.end]
-        if self.of.single:
-            f32 = self.values
-            self.out_values, self.value_size = <char *>&f32[0], sizeof(float)
-        else:
-            f64 = self.values
-            self.out_values, self.value_size = <char *>&f64[0], sizeof(double)
+            if not self.sets:
+                self.values[:self.end] = values_before[:self.end]
+        self.out_columns = <int32_t *>array_of(self.columns, INTEGERS, 4, 1, True).data
+        if not self.sets:
+            self.out_values = array_of(self.values, FLOATS, ANY_SIZE, 1, True).data
         return 0
 
     cdef int grow(self, int64_t n_characters, int64_t n_bytes, int64_t n_items) except -1:
@@ -376,8 +363,8 @@ cdef class Block:
             n = loops.distinct(&self.job, self.out_columns + self.end)
         else:
             n = loops.count(&self.job, self.out_columns + self.end)
-            loops.values[not self.of.single](self.job.counts, n, self.of.binary, self.of.norm,
-                                             self.out_values + self.end * self.value_size)
+            self.of.put_values(self.job.counts, n,
+                               self.out_values + self.end * self.of.value_size)
         self.end += n
         self.row_ends[row] = self.end
         self.n_items += self.job.n_items
@@ -387,7 +374,7 @@ cdef class Block:
         cdef text_t *span = self.spans + row
         cdef int64_t n = span.n, rest = 0, i
         if self.job.flags & TEXT_UNMET:
-            (<Characters>of_class[self.job.lower][self.job.of]).fill(&self.job)
+            (<Characters>of_class[self.job.lower][self.job.of]).fill(self.job.unmet)
             return 0
         if self.job.flags & TEXT_BY_PYTHON and not self.job.lower:
             return self.put_tokens(row, self.of.tokens(self.text_of(row)), 1, 1)

@@ -4,7 +4,7 @@
 
 #include "read_decimal.h"
 #include "separators.h"
-#include "simd.h"
+#include "text_simd.h"
 
 INLINE int is_blank(char c)
 {
@@ -40,9 +40,7 @@ static inline int whole_number(const svm_text *text, const char *p, const char *
 INLINE const char *number(const svm_text *text, const char *p, const char *end, char also,
                           int to_float, double *value)
 {
-    const char *stop = end - p >= LONGEST_PLAIN ? read_plain(p, text->powers, value) : NULL;
-    if (!stop)
-        stop = read_decimal(p, end, text->powers, value);
+    const char *stop = read_decimal(p, end, text->powers, value);
     if (stop
         && (stop == end || *stop == ' ' || *stop == '\n' || *stop == also || is_blank(*stop)
             || *stop == '#')
@@ -128,6 +126,10 @@ static const char *read_entry(svm_text *text, const char *p, const char *end, in
     return stop;
 }
 
+/* Bytes that can be read from where an entry of plain digits begins, and the separators that it has at
+ * most: colon, sign, point and blank. */
+enum { LONGEST_PLAIN = 48, PLAIN_SEPARATORS = 4 };
+
 /* One entry index:[-]digits[.digits] from p on, of which LONGEST_PLAIN bytes can be read; `next` are
  * the offsets of the next separators from `start`. Returns its end and moves `next` beyond it, or
  * NULL where it is written in another way. */
@@ -165,9 +167,6 @@ INLINE const char *read_plain_entry(const svm_text *text, const char *p, const c
     *next = offset;
     return stop;
 }
-
-/* Separators that an entry of plain digits has at most: colon, sign, point and blank. */
-enum { PLAIN_SEPARATORS = 4 };
 
 /* Entries index:digit from p on, as binary data have, while their separators are held and the
  * columns ascend from *before. Returns where they end: behind a blank or at a line end. It is not
@@ -285,17 +284,9 @@ static int read_lines(svm_text *text, const char *p, const char *end)
 static int64_t count_char(const char *p, int64_t n, char c)
 {
     int64_t total = 0, i = 0;
-    while (n - i >= REGISTER_BYTES) {
-        int64_t steps = (n - i) / REGISTER_BYTES;
-        register_i8 here = {0}; /* less the number of c, at most 128 a lane */
-        for (int64_t stop = i + (steps < 128 ? steps : 128) * REGISTER_BYTES; i < stop;
-             i += REGISTER_BYTES) {
-            register_i8 bytes;
-            memcpy(&bytes, p + i, sizeof bytes);
-            here += bytes == c;
-        }
-        for (int lane = 0; lane < REGISTER_BYTES; lane++)
-            total -= here[lane];
+    for (; n - i >= BYTES_AT_ONCE; i += BYTES_AT_ONCE) {
+        const register_u8 equal = (register_u8)(load_bytes(p + i) == (uint8_t)c);
+        total += __builtin_popcountll(highest_bits(equal));
     }
     for (; i < n; i++)
         total += p[i] == c;

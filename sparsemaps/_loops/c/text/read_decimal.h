@@ -138,36 +138,23 @@ INLINE uint64_t append_digits(uint64_t w, const char *p, ptrdiff_t n)
     return w * TENS[n] + digits_at(p, n);
 }
 
-/* Append the digits at p, of which eight bytes can be read, to *w; returns how many there are, up
- * to eight. No branch depends on that. */
-INLINE int eight_digits(const char *p, uint64_t *w)
-{
-#if EIGHT_AT_A_TIME
-    uint64_t digits, others;
-    memcpy(&digits, p, sizeof digits);
-    digits ^= EVERY_BYTE(0x30);
-    /* The top bit of the first byte above 9 is set; what it carries on does not matter. */
-    others = (digits | (digits + EVERY_BYTE(0x76))) & EVERY_BYTE(0x80);
-    int n = others ? __builtin_ctzll(others) / 8 : 8;
-    *w = *w * TENS[n] + number_of_digits(digits << (32 - 4 * n) << (32 - 4 * n));
-    return n;
-#else
-    int n = 0;
-    for (; n < 8 && is_digit(p[n]); n++)
-        *w = 10 * *w + (uint64_t)(p[n] - '0');
-    return n;
-#endif
-}
-
 /* Append the digits at p to *w, modulo 2^64. Returns where they end. */
 INLINE const char *read_digits(const char *p, const char *end, uint64_t *w)
 {
+#if EIGHT_AT_A_TIME
     while (end - p >= 8) {
-        int n = eight_digits(p, w);
+        uint64_t digits, others;
+        memcpy(&digits, p, sizeof digits);
+        digits ^= EVERY_BYTE(0x30);
+        /* The top bit of the first byte above 9 is set; what it carries on does not matter. */
+        others = (digits | (digits + EVERY_BYTE(0x76))) & EVERY_BYTE(0x80);
+        const int n = others ? __builtin_ctzll(others) / 8 : 8;
+        *w = *w * TENS[n] + number_of_digits(digits << (32 - 4 * n) << (32 - 4 * n));
         p += n;
         if (n < 8)
             return p;
     }
+#endif
     for (; p < end && is_digit(*p); p++)
         *w = 10 * *w + (uint64_t)(*p - '0');
     return p;
@@ -187,34 +174,6 @@ INLINE double divide_by_power(uint64_t w, ptrdiff_t q, const wide_t *powers)
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-
-enum { LONGEST_PLAIN = 48 };
-
-/* Read [-] digits [. digits], up to 7 and 19 in all; NULL where it is anything else, which is then
- * for `read_decimal`. LONGEST_PLAIN bytes can be read from p on. */
-INLINE const char *read_plain(const char *p, const wide_t *powers, double *value)
-{
-    uint64_t w = 0;
-    int negative = *p == '-', fraction = 0;
-    p += negative;
-    int whole = eight_digits(p, &w);
-    p += whole;
-    if (*p == '.') {
-        int n;
-        p++;
-        do {
-            n = eight_digits(p, &w);
-            p += n;
-            fraction += n;
-        } while (n == 8 && fraction < 24);
-    }
-    int digits = whole + fraction;
-    if (digits == 0 || digits > 19 || whole == 8 || (*p | 0x20) == 'e')
-        return NULL;
-    const double result = divide_by_power(w, fraction, powers);
-    *value = negative ? -result : result;
-    return p;
 }
 
 /* Read [sign] digits [. digits] [e [sign] digits] from p on. Returns where it stopped, or NULL if

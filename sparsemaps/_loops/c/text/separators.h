@@ -10,11 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "simd.h"
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "text_simd.h"
 
 /* Bytes that are looked at together, and those whose separators are held at a time. */
 enum { SEPARATORS_STEP = 64, SEPARATORS_WINDOW = 4096 };
@@ -29,33 +25,10 @@ typedef struct {
 /* Which of 64 bytes are no digits, the first as the lowest bit. */
 INLINE uint64_t separators_of(const char *p)
 {
-#if defined(__AVX512BW__)
-    __m512i digits = _mm512_sub_epi8(_mm512_loadu_si512(p), _mm512_set1_epi8('0'));
-    return _mm512_cmpgt_epu8_mask(digits, _mm512_set1_epi8(9));
-#elif defined(__AVX2__)
     uint64_t marks = 0;
-    for (int i = 0; i < 64; i += 32) {
-        __m256i bytes = _mm256_loadu_si256((const __m256i *)(p + i));
-        __m256i digits = _mm256_sub_epi8(bytes, _mm256_set1_epi8('0'));
-        __m256i above = _mm256_cmpeq_epi8(_mm256_max_epu8(digits, _mm256_set1_epi8(10)), digits);
-        marks |= (uint64_t)(uint32_t)_mm256_movemask_epi8(above) << i;
-    }
+    for (int i = 0; i < 64; i += BYTES_AT_ONCE)
+        marks |= highest_bits((register_u8)(load_bytes(p + i) - '0' > 9)) << i;
     return marks;
-#elif defined(__SSE2__)
-    uint64_t marks = 0;
-    for (int i = 0; i < 64; i += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(p + i));
-        __m128i digits = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
-        __m128i above = _mm_cmpeq_epi8(_mm_max_epu8(digits, _mm_set1_epi8(10)), digits);
-        marks |= (uint64_t)(uint32_t)_mm_movemask_epi8(above) << i;
-    }
-    return marks;
-#else
-    uint64_t marks = 0;
-    for (int i = 0; i < 64; i++)
-        marks |= (uint64_t)((unsigned char)(p[i] - '0') > 9) << i;
-    return marks;
-#endif
 }
 
 /* Hold the separators from p on, of a window or up to `end`. */

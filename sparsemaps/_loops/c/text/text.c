@@ -176,13 +176,9 @@ INLINE int64_t find_characters(const uint8_t *bytes, int64_t n_bytes, uint32_t *
 INLINE register_u32 hash_of_characters(const uint8_t *bytes, const uint32_t *offsets, int64_t size,
                                        int64_t n)
 {
-    if (n >= HASHES_AT_ONCE) {
-        if (offsets[HASHES_AT_ONCE - 1 + size] - offsets[0] == HASHES_AT_ONCE - 1 + size)
-            return hash_of_windows(bytes + offsets[0], size); /* a byte each */
-        return hash_of_ranges(bytes, load_words(offsets), load_words(offsets + size));
-    }
+    const register_u32 starts = load_words(offsets), ends = load_words(offsets + size);
     const register_u32 here = first_lanes(n);
-    return hash_of_ranges(bytes, load_words(offsets) & here, load_words(offsets + size) & here);
+    return hash_of_ranges(bytes, starts & here, ends & here);
 }
 
 static void hash_character_ngrams(text_job *job, const uint8_t *bytes, int64_t n_bytes)

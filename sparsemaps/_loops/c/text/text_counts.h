@@ -3,6 +3,7 @@
 #define SPARSEMAPS_TEXT_COUNTS_H
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "text.h"
 #include "text_simd.h"

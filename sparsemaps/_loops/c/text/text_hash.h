@@ -47,30 +47,6 @@ INLINE register_u32 hash_of_ranges(const uint8_t *bytes, register_u32 starts, re
     return finish_hash(hash ^ mixed_block(rest), lengths);
 }
 
-/* The `n_bytes` bytes, at most 4, from each place of consecutive ones on. */
-INLINE register_u32 window_words(const uint8_t *bytes, int n_bytes)
-{
-    register_u32 words = {0};
-    for (int j = 0; j < n_bytes; j++) {
-        bytes_of_words column;
-        memcpy(&column, bytes + j, sizeof column);
-        words |= LANES_CONVERT(register_u32, column) << 8 * j;
-    }
-    return words;
-}
-
-/* Of the `length` bytes from each of consecutive places on. */
-INLINE register_u32 hash_of_windows(const uint8_t *bytes, int64_t length)
-{
-    register_u32 hash = {0};
-    int64_t at = 0;
-    for (; at + 4 <= length; at += 4)
-        hash = add_block(hash, window_words(bytes + at, 4));
-    if (at < length)
-        hash ^= mixed_block(window_words(bytes + at, (int)(length - at)));
-    return finish_hash(hash, (register_u32){0} + (uint32_t)length);
-}
-
 /* The first `n` lanes. */
 INLINE register_u32 first_lanes(int64_t n)
 {

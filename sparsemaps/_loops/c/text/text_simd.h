@@ -11,9 +11,8 @@
 enum { BYTES_AT_ONCE = REGISTER_BYTES, HASHES_AT_ONCE = REGISTER_BYTES / 4 };
 
 typedef uint8_t register_u8 __attribute__((vector_size(REGISTER_BYTES), may_alias));
-typedef uint8_t bytes_of_words __attribute__((vector_size(REGISTER_BYTES / 4), may_alias));
 
-INLINE register_u8 load_bytes(const uint8_t *bytes)
+INLINE register_u8 load_bytes(const void *bytes)
 {
     register_u8 loaded;
     memcpy(&loaded, bytes, sizeof loaded);

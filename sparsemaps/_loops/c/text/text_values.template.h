@@ -1,23 +1,12 @@
 /* What scikit-learn divides the row by: it adds in order, doubles, of squares that are VALUEs. */
 static double NAME(norm)(const int32_t *counts, int64_t n, int norm)
 {
-    int64_t sum = 0;
-    int32_t all = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t size = counts[i] < 0 ? -counts[i] : counts[i];
-        all |= size;
-        sum += norm == TEXT_L1 ? size : (int64_t)size * size;
-    }
-    if (norm == TEXT_L1)
-        return (double)sum;
-    if (all < 4096 && n < INT64_C(1) << 29)
-        return sqrt((double)sum); /* every sum is exact in whatever order */
-    double in_order = 0;
+    double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         const VALUE square = (VALUE)counts[i] * (VALUE)counts[i];
-        in_order += square;
+        sum += norm == TEXT_L1 ? (double)abs(counts[i]) : (double)square;
     }
-    return sqrt(in_order);
+    return norm == TEXT_L1 ? sum : sqrt(sum);
 }
 
 static void NAME(values)(const int32_t *counts, int64_t n, int binary, int norm, void *any_values)
