@@ -120,10 +120,11 @@ class MinMaxLaw(CodesLaw):
 class SignsLaw(CodesLaw):
     """The law of `SignProjection`."""
 
+    bits: int = 1
     kernel: str
     distribution: str | None
     dense_output: bool
-    width: int | None
+    width: int | None = None
     """The width of a block of orthogonal vectors, if there are blocks and it is known."""
 
     @property

@@ -24,13 +24,15 @@ class Work:
     rows: RowReader
     n_jobs: int | None
 
-    def each_block(self, function: Callable[[Block, int, int], object]) -> None:
-        """Call ``function(block, start, stop)`` for blocks of the rows."""
-        _threads.run(
-            lambda start, stop: function(self.rows.block(start, stop), start, stop),
-            self.blocks(),
-            self.n_jobs,
-        )
+    def each_block(self, function: Callable[..., object], *arrays: Array | None) -> None:
+        """Call ``function(block, *parts)`` for blocks of the rows, with the parts of `arrays` that
+        belong to these rows; None for None."""
+
+        def call(start: int, stop: int) -> None:
+            parts = [None if array is None else array[start:stop] for array in arrays]
+            function(self.rows.block(start, stop), *parts)
+
+        _threads.run(call, self.blocks(), self.n_jobs)
 
     def blocks(self) -> list[tuple[int, int]]:
         """The blocks (start, stop) in which rows are read."""
@@ -121,15 +123,15 @@ class CodesDraw(Draw):
         sampled = np.ones(n_rows, bool)
         sizes = np.empty(n_rows, np.uint32) if self.law.is_of_sets else None
 
-        def write(block: Block, start: int, stop: int) -> None:
-            self.write(block, PACKED, out[start:stop])
+        def write(block: Block, out: Array, sampled: Array, sizes: Array | None) -> None:
+            self.write(block, PACKED, out)
             if packed and sizes is not None:
-                sizes[start:stop] = np.minimum(np.diff(block.indptr), LARGEST_SET)
-                sampled[start:stop] = sizes[start:stop] > 0
+                sizes[:] = np.minimum(np.diff(block.indptr), LARGEST_SET)
+                sampled[:] = sizes > 0
             elif packed:
-                self._find_samples(block, out[start:stop], sampled[start:stop])
+                self._find_samples(block, out, sampled)
 
-        work.each_block(write)
+        work.each_block(write, out, sampled, sizes)
         return out, sampled, sizes
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
@@ -143,7 +145,7 @@ class CodesDraw(Draw):
     def numbers(self, work: Work) -> Array:
         """The codes of each row as int32; -1 in rows without samples."""
         out = np.empty((work.rows.n_rows, self.size), np.int32)
-        work.each_block(lambda block, start, stop: self.write(block, NUMBERS, out[start:stop]))
+        work.each_block(lambda block, out: self.write(block, NUMBERS, out), out)
         return out
 
     def transform(self, work: Work) -> Matrix:
@@ -162,12 +164,12 @@ class CodesDraw(Draw):
         index_type = _sparse.index_type(max(self.size << self.law.bits, n_rows * self.size))
         columns = np.empty((n_rows, self.size), index_type)
 
-        def write(block: Block, start: int, stop: int) -> None:
-            self.write(block, ONE_HOT_COLUMNS, columns[start:stop])
+        def write(block: Block, columns: Array, values: Array | None) -> None:
+            self.write(block, ONE_HOT_COLUMNS, columns)
             if values is not None:
-                values[start:stop] = 1 / math.sqrt(self.size)
+                values[:] = 1 / math.sqrt(self.size)
 
-        work.each_block(write)
+        work.each_block(write, columns, values)
         sampled = columns[:, 0] >= 0
         indptr = np.zeros(n_rows + 1, index_type)
         np.cumsum(sampled, out=indptr[1:])

@@ -1,7 +1,6 @@
 """The base class of all maps: scikit-learn's estimator API, checks, threads, and output."""
 
 import copy
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
@@ -59,7 +58,6 @@ class SparseMap(
     _sklearn.ClassNamePrefixFeaturesOutMixin,
     _sklearn.TransformerMixin,
     _sklearn.BaseEstimator,
-    ABC,
     Generic[Output],
 ):
     """A random feature map: a pure function of (seed, row), the same for every row.
@@ -71,12 +69,14 @@ class SparseMap(
     - its parameters as fields, of which `random_map` makes ``__init__``; with the range of each,
       checks, options of the command, their help and tables of the documents are made of these;
     - ``_about``, its name in the command;
-    - ``_law()``, its kernel and the errors of its estimates (`sparsemaps.laws`);
+    - ``law_class``, the class of its law (`sparsemaps.laws`), whose fields have the values of the
+      parameters of the same names: its kernel and the errors of its estimates;
     - a draw, whose class names it: ``class CountSketchDraw(Draw, of=CountSketch)``;
 
     and, where the definition here does not suit it,
 
     - ``_check_together()``, for parameters that are not allowed together;
+    - ``_law_facts()``, what else the law has;
     - ``_learn(n_columns, rows)``, the parameters that ``fit`` computes from the data.
 
     A product also has ``factors`` and ``set_size``.
@@ -89,6 +89,8 @@ class SparseMap(
 
     _allowed: ClassVar[Mapping[str, Allowed]]
     """What is allowed of parameters."""
+
+    law_class: ClassVar[type[Law]]
 
     draw_class: ClassVar[type[Draw]]
     """The class of the draw."""
@@ -183,7 +185,7 @@ class SparseMap(
         """
         self.check_parameters()
         rows = read_input(self, X, self.law.nonnegative_rule, reset=True)
-        Work(rows, self.n_jobs).each_block(lambda block, start, stop: None)  # which checks entries
+        Work(rows, self.n_jobs).each_block(lambda block: None)  # which checks entries
         return self._finish_fit(rows.n_columns, rows)
 
     def fit_any_width(self) -> Self:
@@ -318,9 +320,15 @@ class SparseMap(
 
     # ---- methods of subclasses -------------------------------------------------------------------
 
-    @abstractmethod
     def _law(self) -> Law:
         """Make the law of the parameters as they are."""
+        facts = self._parameters_in_use() | self._law_facts()
+        names = {field.name for field in fields(self.law_class)}
+        return self.law_class(**{name: facts[name] for name in names & facts.keys()})
+
+    def _law_facts(self) -> dict[str, Any]:
+        """The fields of the law that are no parameters, or have another value."""
+        return {}
 
     def _check_together(self) -> None:
         """Raise a ValueError where parameters are not allowed together."""

@@ -75,6 +75,7 @@ class CountSketch(SparseMap[Output]):
         help="linear kernel, by a sketch of fewer columns",
         demo=("", {"dense_output": True}),
     )
+    law_class = CountSketchLaw
 
     n_components: int = Size(1, LARGEST_INT32).default(1024)
     dense_output: bool = Bool(is_option=False).default(False)
@@ -115,9 +116,6 @@ class CountSketch(SparseMap[Output]):
 
         def __init__(self, **parameters: Any) -> None: ...
 
-    def _law(self) -> CountSketchLaw:
-        return CountSketchLaw()
-
 
 class CountSketchDraw(Draw, of=CountSketch):
     """The hashes of columns."""
@@ -135,9 +133,5 @@ class CountSketchDraw(Draw, of=CountSketch):
                 self.n_components,
             )
         sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        work.each_block(
-            lambda block, start, stop: _kernel.count_sketch_dense(
-                *block, key, sketches[start:stop]
-            ),
-        )
+        work.each_block(lambda block, out: _kernel.count_sketch_dense(*block, key, out), sketches)
         return sketches

@@ -158,6 +158,7 @@ class Fastfood(SparseMap[Array]):
         help="Gaussian or Matern kernel, by fast transforms",
         demo=("Gaussian", {"gamma": 2.0}),
     )
+    law_class = FastfoodLaw
 
     kernel: Literal["rbf", "matern"] = Choice("rbf", "matern").default("rbf")
     gamma: _bandwidth.Gamma = NumberOr("scale", "median").default(1.0)
@@ -203,17 +204,14 @@ class Fastfood(SparseMap[Array]):
         assert length is not None
         return 1 << max(int(length - 1).bit_length(), 1)
 
-    def _law(self) -> FastfoodLaw:
-        parameters = self._parameters_in_use()
-        width = parameters["hash_dim"] or self.n_columns
-        return FastfoodLaw(
-            kernel=self.kernel,
-            gamma=parameters["gamma"],
-            degree=self.degree,
-            is_orthogonal=self.transform_type == "orthogonal",
-            is_hashed=parameters["hash_dim"] is not None,
-            widths=self._all_widths() if width is None else (self._padded_width(width),),
-        )
+    def _law_facts(self) -> dict[str, Any]:
+        hash_dim = self._parameters_in_use()["hash_dim"]
+        width = hash_dim or self.n_columns
+        return {
+            "is_orthogonal": self.transform_type == "orthogonal",
+            "is_hashed": hash_dim is not None,
+            "widths": self._all_widths() if width is None else (self._padded_width(width),),
+        }
 
     def _all_widths(self) -> tuple[int, ...]:
         """The widths of blocks, for rows of any width."""
@@ -242,12 +240,12 @@ class FastfoodDraw(Draw, of=Fastfood):
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
         row_bytes = rows.dtype.itemsize * (1 + blocks.n_blocks) * self.dense_width
 
-        def write(block: Block, start: int, stop: int) -> None:
+        def write(block: Block, out: Array) -> None:
             for part, here in block.parts(row_bytes):
                 dense = self._make_dense(part, rows.dtype)
-                _kernel.features(blocks.multiply(dense), *features, out[start:stop][here])
+                _kernel.features(blocks.multiply(dense), *features, out[here])
 
-        work.each_block(write)
+        work.each_block(write, out)
         return out
 
     def _make_dense(self, block: Block, dtype: Any) -> Array:

@@ -128,6 +128,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
             ),
         ),
     )
+    law_class = ProductLaw
 
     maps: _Maps | None = None
     random_state: RandomState = None
@@ -249,9 +250,9 @@ class KernelProduct(SampledMap[CsrMatrix]):
     encode_texts = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode_texts)
     numbers = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.numbers)
 
-    def _law(self) -> ProductLaw:
+    def _law_facts(self) -> dict[str, Any]:
         first, second = self.factors
-        return ProductLaw(sampled=first.law, other=second.law)
+        return {"sampled": first.law, "other": second.law}
 
 
 class ProductDraw(CodesDraw, of=KernelProduct):

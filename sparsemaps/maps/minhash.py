@@ -90,6 +90,7 @@ class MinHash(SampledMap[CsrMatrix]):
         help="Jaccard kernel of the sets of non-zero columns, by minhash",
         demo=("", {}),
     )
+    law_class = JaccardLaw
 
     n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
     bits: int = Int(1, 16).default(8)
@@ -119,14 +120,9 @@ class MinHash(SampledMap[CsrMatrix]):
         key = draw.keys[0]
         out = np.empty((work.rows.n_rows, draw.size), np.int64)
         work.each_block(
-            lambda block, start, stop: _kernel.minhash_samples(
-                block.indices, block.indptr, key, out[start:stop]
-            ),
+            lambda block, out: _kernel.minhash_samples(block.indices, block.indptr, key, out), out
         )
         return out
-
-    def _law(self) -> JaccardLaw:
-        return JaccardLaw(bits=self.bits)
 
 
 class MinHashDraw(CodesDraw, of=MinHash):

@@ -99,6 +99,7 @@ class RandomBinning(SampledMap[CsrMatrix]):
         help="Laplacian kernel, by random grids",
         demo=("Laplacian", {"gamma": 0.3, "n_bins": 256}),
     )
+    law_class = BinningLaw
 
     gamma: _bandwidth.Gamma = NumberOr("scale", "median").default(1.0)
     n_grids: int = Size(1, LARGEST_N_HASHES).default(256)
@@ -115,10 +116,8 @@ class RandomBinning(SampledMap[CsrMatrix]):
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         return {"gamma": _bandwidth.choose(self.gamma, "absolute", rows)}
 
-    def _law(self) -> BinningLaw:
-        bits = int(self.n_bins).bit_length() - 1
-        gamma = self._parameters_in_use()["gamma"]
-        return BinningLaw(bits=bits, gamma=gamma, pitch_density=self.pitch_density)
+    def _law_facts(self) -> dict[str, Any]:
+        return {"bits": int(self.n_bins).bit_length() - 1}
 
 
 class BinningDraw(CodesDraw, of=RandomBinning):

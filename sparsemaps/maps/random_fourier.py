@@ -150,6 +150,7 @@ class RandomFourier(HasCodes[Array]):
         help="Gaussian, Laplacian, Cauchy, Matern or folded Gaussian kernel",
         demo=("Gaussian", {"gamma": 2.0}),
     )
+    law_class = FourierLaw
 
     kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = Choice(
         "rbf", "laplacian", "cauchy", "matern", "folded_rbf"
@@ -172,15 +173,6 @@ class RandomFourier(HasCodes[Array]):
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         return {"gamma": _bandwidth.choose(self.gamma, _KERNELS[self.kernel][1], rows)}
-
-    def _law(self) -> FourierLaw:
-        return FourierLaw(
-            kernel=self.kernel,
-            gamma=self._parameters_in_use()["gamma"],
-            nu=self.nu,
-            form=self.form,
-            spectrum=self.spectrum,
-        )
 
     encode = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode)
     encode_texts = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode_texts)
@@ -244,7 +236,7 @@ class FourierDraw(CodesDraw, of=RandomFourier):
         paired = self.form == "paired" and self.kernel != "folded_rbf"
         write = self._features(rows.dtype, self.n_components // 2 if paired else 0)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-        work.each_block(lambda block, start, stop: write(block, out[start:stop]))
+        work.each_block(write, out)
         return out
 
     def write(self, block: Block, layout: int, out: Array) -> None:

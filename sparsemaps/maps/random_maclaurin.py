@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -101,6 +101,7 @@ class RandomMaclaurin(SparseMap[Array]):
         help="polynomial or exponential kernel, or any power series of the inner product",
         demo=("polynomial", {"degree": 3, "coef0": 1.0}),
     )
+    law_class = MaclaurinLaw
 
     kernel: Literal["poly", "exp"] | Sequence[float] = ChoiceOrSeries(
         "poly", "exp", degrees=1024
@@ -143,17 +144,9 @@ class RandomMaclaurin(SparseMap[Array]):
         odds = 2.0 ** -(degrees - degrees[:1]).astype(float)
         return degrees, odds / odds.sum()
 
-    def _law(self) -> MaclaurinLaw:
+    def _law_facts(self) -> dict[str, Any]:
         series = self._series()
-        return MaclaurinLaw(
-            kernel=self.kernel,
-            degree=self.degree,
-            gamma=self.gamma,
-            coef0=self.coef0,
-            series=series,
-            degrees=self._degrees(series),
-            h01=self.h01,
-        )
+        return {"series": series, "degrees": self._degrees(series)}
 
 
 class MaclaurinDraw(Draw, of=RandomMaclaurin):
@@ -214,11 +207,11 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
             )
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
-        def write(block: Block, start: int, stop: int) -> None:
+        def write(block: Block, out: Array) -> None:
             for part, here in block.parts(self._row_bytes(out)):
-                self._write(part, out[start:stop][here])
+                self._write(part, out[here])
 
-        work.each_block(write)
+        work.each_block(write, out)
         return out
 
     def _write_h01(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:

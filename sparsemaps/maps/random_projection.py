@@ -92,6 +92,7 @@ class RandomProjection(SparseMap[Array]):
         help="linear kernel, by random vectors; cauchy: sums of differences",
         demo=("", {}),
     )
+    law_class = ProjectionLaw
 
     n_components: int = Size(1, LARGEST_INT32).default(1024)
     distribution: Literal["gaussian", "rademacher", "cauchy"] = Choice(
@@ -99,9 +100,6 @@ class RandomProjection(SparseMap[Array]):
     ).default("gaussian")
     random_state: RandomState = None
     n_jobs: int | None = None
-
-    def _law(self) -> ProjectionLaw:
-        return ProjectionLaw(distribution=self.distribution)
 
     def approximate_l1(self, Z: MatrixLike, W: MatrixLike | None = None) -> Array:
         """Estimate sums of absolute differences of rows from their Cauchy projections.
@@ -152,11 +150,11 @@ class ProjectionDraw(Draw, of=RandomProjection):
         factor = rows.dtype.type(scale)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
-        def write(block: Block, start: int, stop: int) -> None:
-            _kernel.project(*block, *vectors, out[start:stop])
-            out[start:stop] *= factor
+        def write(block: Block, out: Array) -> None:
+            _kernel.project(*block, *vectors, out)
+            out *= factor
 
-        work.each_block(write)
+        work.each_block(write, out)
         return out
 
 

@@ -147,6 +147,7 @@ class SignProjection(SampledMap[Output]):
         help="acos or acos-chi-square kernel, by signs of random projections",
         demo=("acos", {}),
     )
+    law_class = SignsLaw
 
     kernel: Literal["acos", "acos_chi2"] = Choice("acos", "acos_chi2").default("acos")
     n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
@@ -192,17 +193,11 @@ class SignProjection(SampledMap[Output]):
                 f"{setting('kernel', 'acos')} only"
             )
 
-    def _law(self) -> SignsLaw:
-        width = None
-        if self.distribution == "orthogonal" and self.n_columns is not None:
-            width = _orthogonal.padded_width("distribution", "orthogonal", self.n_columns)
-        return SignsLaw(
-            bits=1,
-            kernel=self.kernel,
-            distribution=self.distribution,
-            dense_output=self.dense_output,
-            width=width,
-        )
+    def _law_facts(self) -> dict[str, Any]:
+        if self.distribution != "orthogonal" or self.n_columns is None:
+            return {}
+        width = _orthogonal.padded_width("distribution", "orthogonal", self.n_columns)
+        return {"width": width}
 
 
 class SignsDraw(CodesDraw, of=SignProjection):
@@ -242,17 +237,15 @@ class SignsDraw(CodesDraw, of=SignProjection):
         out = np.empty((rows.n_rows, self.size), rows.dtype)
         one = 1 / np.sqrt(self.size)
 
-        def write(block: Block, start: int, stop: int) -> None:
+        def write(block: Block, out: Array) -> None:
             if self.distribution == "orthogonal":
                 for here, signs in self._orthogonal_signs(block):
-                    out[start:stop][here] = np.where(signs, one, -one)
+                    out[here] = np.where(signs, one, -one)
             else:
                 key, zeros_key, *vectors = self.vectors
-                _kernel.project(
-                    *block, key, *vectors, out[start:stop], one=one, zeros_key=zeros_key
-                )
+                _kernel.project(*block, key, *vectors, out, one=one, zeros_key=zeros_key)
 
-        work.each_block(write)
+        work.each_block(write, out)
         return out
 
     def write(self, block: Block, layout: int, out: Array) -> None:

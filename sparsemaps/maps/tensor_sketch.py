@@ -184,6 +184,7 @@ class TensorSketch(SparseMap[Output]):
         help="polynomial kernel or power series, by sketches of tensor products",
         demo=("polynomial", {"degree": 3, "coef0": 1.0}),
     )
+    law_class = TensorSketchLaw
 
     kernel: Literal["poly", "exp", "rbf"] | Sequence[float] = ChoiceOrSeries(
         "poly", "exp", "rbf", degrees=256
@@ -255,17 +256,11 @@ class TensorSketch(SparseMap[Output]):
         mean = (1 + poisson) * float(self.gamma) * float(self.max_norm) ** 2
         return degree_for(mean, poisson, float(self.tolerance))
 
-    def _law(self) -> TensorSketchLaw:
+    def _law_facts(self) -> dict[str, Any]:
         degree, coefficients = self._degree or 0, self.kernel
         if isinstance(coefficients, str):  # those of exp, for "rbf" too
             coefficients = [1 / math.factorial(n) for n in range(degree + 1)]
-        return TensorSketchLaw(
-            kernel=self.kernel,
-            degree=degree,
-            gamma=self.gamma,
-            coef0=self.coef0,
-            coefficients=np.array(coefficients, float),
-        )
+        return {"degree": degree, "coefficients": np.array(coefficients, float)}
 
 
 class TensorSketchDraw(Draw, of=TensorSketch):
@@ -296,7 +291,7 @@ class TensorSketchDraw(Draw, of=TensorSketch):
     def transform(self, work: Work) -> Matrix:
         rows, sketch = work.rows, self._sketch
         if self.kernel != "poly" and isinstance(self.kernel, str) and self.degree is None:
-            work.each_block(self._check_lengths)
+            work.each_block(self._check_lengths, np.arange(rows.n_rows))
         if not self.dense_output:
             itemsize = rows.dtype.itemsize
             return make_csr(
@@ -306,15 +301,15 @@ class TensorSketchDraw(Draw, of=TensorSketch):
                 self.n_components,
             )
         out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        work.each_block(lambda block, start, stop: sketch.write_dense(block, out[start:stop]))
+        work.each_block(sketch.write_dense, out)
         return out
 
-    def _check_lengths(self, block: Block, start: int, stop: int) -> None:
+    def _check_lengths(self, block: Block, numbers: Array) -> None:
         """For the degree that was chosen, the rows must be as short as they were said to be."""
         squares = sums_of_rows(block, np.square(values_of(block)))
         longest = int(np.argmax(squares))
         if squares[longest] > (float(self.max_norm) * (1 + 1e-6)) ** 2:
             raise ValueError(
                 f"rows must have a length of at most {setting('max_norm', self.max_norm)}, got "
-                f"{np.sqrt(squares[longest]):.6g} in row {start + longest}"
+                f"{np.sqrt(squares[longest]):.6g} in row {numbers[longest]}"
             )

@@ -120,6 +120,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         command="minmax",
         help="min-max kernel, by consistent weighted sampling; values >= 0, or --signed",
     )
+    law_class = MinMaxLaw
 
     n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
     bits: int = Int(1, 16).default(8)
@@ -163,17 +164,16 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         t = np.empty((rows.n_rows, fitted.size), np.int64)
         dart, key = fitted.method == "dart", fitted.keys[0]
         work.each_block(
-            lambda block, start, stop: _kernel.whole_samples(
-                dart, *fitted.checked(block), key, *fitted.weights,
-                columns[start:stop], t[start:stop],
+            lambda block, *out: _kernel.whole_samples(
+                dart, *fitted.checked(block), key, *fitted.weights, *out
             ),
-        )  # fmt: skip
+            columns,
+            t,
+        )
         return columns, t
 
-    def _law(self) -> MinMaxLaw:
-        return MinMaxLaw(
-            bits=self.bits + self.t_bits, t_bits=self.t_bits, signed=self.signed, power=self.power
-        )
+    def _law_facts(self) -> dict[str, Any]:
+        return {"bits": self.bits + self.t_bits}
 
 
 class WeightedSamplingDraw(CodesDraw, of=ConsistentWeightedSampling):
