@@ -12,7 +12,7 @@ from sparsemaps._tools._extras import library
 from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sources import is_standard, open_input
 from sparsemaps._tools._typing import Array
-from sparsemaps.files._rows import Source, read_pieces
+from sparsemaps.files._rows import Source, read_each
 from sparsemaps.text._line_records import MARK
 
 PARQUET = "parquet"
@@ -90,14 +90,10 @@ def _write_lines(
     n_jobs: int | None,
     bar: Progress,
 ) -> None:
-    def take(piece: Any) -> tuple[tuple[list[bytes], int], int]:
-        records = source.records(piece)
-        return (records, len(records)), 0
-
     last = b""  # byte that was written
     for input, kept in selections:
         n = 0
-        for records in read_pieces(source, input, take, n_jobs=n_jobs, bar=bar):
+        for records in read_each(source, input, source.records, n_jobs=n_jobs, bar=bar):
             some = kept[n : n + len(records)]
             lines = b"".join(itertools.compress(records, some))
             if last and n == 0 and some[:1].all():

@@ -30,7 +30,6 @@ class Words(NamedTuple):
     similarities: str
     similarity: str
     least: str
-    removed: str
     stays: str
 
 
@@ -39,14 +38,14 @@ WORDS = {
         "a record that stays and is at least as similar to it as the threshold says. Look at the "
         "pairs near the threshold first. If they are no duplicates to you, raise the threshold.",
         "Similarity of removed records to their witnesses",
-        "Similarity", "the least similar", "Removed", "Stays",
+        "Similarity", "the least similar", "Stays",
     ),
     "containment": Words(
         "a record that stays and contains at least the share of it that the threshold says. The "
         "witness may be much longer. Look at the pairs near the threshold first. If the witness "
         "lacks too much of the removed text, raise the threshold.",
         "Share of removed records that is contained in their witnesses",
-        "Contained share", "the least contained", "Removed", "Stays, and contains it",
+        "Contained share", "the least contained", "Stays, and contains it",
     ),
 }  # fmt: skip
 
@@ -221,7 +220,7 @@ def _group(group: Group, words: Words = WORDS["jaccard"]) -> str:
 
 def _pair(pair: Pair, words: Words) -> str:
     removed, witness = _sides(pair.removed_text, pair.witness_text)
-    left = f"<div><h3>{words.removed}: {visible(pair.removed)}</h3>{removed}</div>"
+    left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{removed}</div>"
     right = f"<div><h3>{words.stays}: {visible(pair.witness)}</h3>{witness}</div>"
     title = f"<h3>{words.similarity} {pair.similarity:.3f}</h3>"
     return f'<article>{title}<div class="sides">{left}{right}</div></article>'

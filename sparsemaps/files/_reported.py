@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.files._dedup_plan import DedupPlan
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._report import N_GROUPS, WORDS, Group, Pair, Report, draw_pairs
-from sparsemaps.files._rows import Source, read_pieces
+from sparsemaps.files._rows import Source, read_each
 from sparsemaps.neighbors._removals import Removals
 
 
@@ -84,25 +84,13 @@ def _texts_of(source: Source, inputs: Iterable[Any], rows: Array) -> dict[int, s
     """The texts of some records. Records are numbered from 0 through all inputs."""
     wanted = np.unique(rows)
     found: dict[int, str] = {}
-    for first, texts in _numbered(source, inputs):
-        here = wanted[np.searchsorted(wanted, first) : np.searchsorted(wanted, first + len(texts))]
-        found |= {row: str(texts[row - first]) for row in here.tolist()}
-        if not len(wanted) or first + len(texts) > wanted[-1]:
-            break
-    return found
-
-
-def _numbered(source: Source, inputs: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """The number of the first record, and the texts, of each piece of the inputs."""
-
-    def step(piece: Any) -> tuple[tuple[Any, int], int]:
-        texts = source.texts(piece)
-        return (texts, len(texts)), 0
-
     first = 0
     for input in inputs:
-        pieces = read_pieces(source, input, step, n_jobs=None)
-        with contextlib.closing(pieces):
+        with contextlib.closing(read_each(source, input, source.texts)) as pieces:
             for texts in pieces:
-                yield first, texts
+                if not len(wanted) or first > wanted[-1]:
+                    return found
+                start, stop = np.searchsorted(wanted, (first, first + len(texts)))
+                found |= {row: str(texts[row - first]) for row in wanted[start:stop].tolist()}
                 first += len(texts)
+    return found

@@ -1,9 +1,9 @@
 """Names of rows: their ids and the comments of their lines, from files beside codes; and tables."""
 
+import contextlib
 import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sparsemaps._tools._sources import COMMENTS, IDS
 from sparsemaps._tools._typing import Array
 
 
-@contextmanager
+@contextlib.contextmanager
 def names_of_rows(codes: Any, n_rows: int) -> Iterator[Callable[[int], str]]:
     """A function from a row to its id, which is a line of the file of ids; to its number, from 1
     on, if there is no such file. A ValueError if there are more or fewer lines than rows."""
@@ -20,22 +20,21 @@ def names_of_rows(codes: Any, n_rows: int) -> Iterator[Callable[[int], str]]:
     if not os.path.exists(path) or not (n_rows or os.path.getsize(path)):
         yield lambda row: str(row + 1)
         return
-    with open(path, "rb") as file:
-        if not os.path.getsize(path):  # which cannot be mapped
-            raise _not_as_many(path, 0, n_rows)
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
-            ends = _ends_of_lines(lines)
-            if len(ends) - 1 != n_rows or ends[-1] != len(lines):
-                n_lines = len(ends) - 1 + (ends[-1] != len(lines))
-                raise _not_as_many(path, n_lines, n_rows)
-            yield lambda row: lines[ends[row] : ends[row + 1] - 1].decode(errors="surrogateescape")
+    with contextlib.ExitStack() as stack:
+        lines: Any = b""  # which cannot be mapped
+        if os.path.getsize(path):
+            file = stack.enter_context(open(path, "rb"))
+            lines = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        ends = _ends_of_lines(lines)
+        if len(ends) - 1 != n_rows or ends[-1] != len(lines):
+            n_lines = len(ends) - 1 + (ends[-1] != len(lines))
+            raise ValueError(
+                f"{path} must have a line for each of {n_rows} rows, got {n_lines} lines"
+            )
+        yield lambda row: lines[ends[row] : ends[row + 1] - 1].decode(errors="surrogateescape")
 
 
-def _not_as_many(path: str, n_lines: int, n_rows: int) -> ValueError:
-    return ValueError(f"{path} must have a line for each of {n_rows} rows, got {n_lines} lines")
-
-
-def _ends_of_lines(lines: mmap.mmap) -> Array:
+def _ends_of_lines(lines: Any) -> Array:
     parts = [np.zeros(1, np.int64)]
     for start in range(0, len(lines), 2**24):
         block = np.frombuffer(lines[start : start + 2**24], np.uint8)

@@ -173,6 +173,23 @@ def read_pieces(
                 update(n_rows)
 
 
+def read_each(
+    source: Source,
+    input: Any,
+    take: Callable[[Any], T],
+    *,
+    n_jobs: int | None = None,
+    bar: Progress | None = None,
+) -> Generator[T, None, None]:
+    """The records that `take` makes of each piece of an input, in order."""
+
+    def step(piece: Any) -> tuple[tuple[T, int], int]:
+        records: Any = take(piece)
+        return (records, len(records)), 0
+
+    return read_pieces(source, input, step, n_jobs=n_jobs, bar=bar)
+
+
 def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
     """``function(X)`` for the rows of a block; it may be a method of `map`, which is fitted.
 
