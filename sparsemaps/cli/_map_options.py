@@ -3,21 +3,8 @@
 import argparse
 from typing import Any
 
+from sparsemaps.cli import _shared_options as shared
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, integer
-from sparsemaps.cli._shared_options import (
-    add_fields,
-    add_inputs,
-    add_kind,
-    add_many,
-    add_max_line_bytes,
-    add_n_jobs,
-    add_output,
-    add_path,
-    add_reading,
-    add_seed,
-    add_texts,
-    non_empty,
-)
 
 MAP_EXAMPLES = """\
 examples:
@@ -68,11 +55,11 @@ def add_demo(commands: Any) -> None:
         epilog=DEMO_EXAMPLES,
     )
     demo.add_argument(
-        "-o", "--output", default="sparsemaps-demo", type=non_empty, metavar="DIRECTORY",
+        "-o", "--output", default="sparsemaps-demo", type=shared.non_empty, metavar="DIRECTORY",
         help="where to write LIBSVM files (default: sparsemaps-demo)",
     )  # fmt: skip
     demo.add_argument(
-        "--plot", type=non_empty, metavar="FILE.svg",
+        "--plot", type=shared.non_empty, metavar="FILE.svg",
         help="also draw accuracy against bytes a row; needs matplotlib",
     )  # fmt: skip
     demo.set_defaults(run="sparsemaps.cli._map_commands:demo")
@@ -86,9 +73,9 @@ def add_maps(commands: Any) -> None:
     )
     kinds = maps.add_subparsers(required=True, metavar="MAP")
     for name, kind in MAPS.items():
-        parser = add_kind(kinds, name, kind, MAP_EXAMPLES)
+        parser = shared.add_kind(kinds, name, kind, MAP_EXAMPLES)
         _add_map_options(parser)
-        add_seed(parser)
+        shared.add_seed(parser)
         parser.add_argument(
             "--config", metavar="FILE", help="file of a map that --save-config has written"
         )
@@ -107,19 +94,19 @@ def add_maps(commands: Any) -> None:
 
 def _add_map_options(parser: argparse.ArgumentParser) -> None:
     """Options of every map."""
-    add_inputs(
+    shared.add_inputs(
         parser,
         "LIBSVM file (.gz, .bz2, .xz, .zst), directory, pattern such as 'parts/*.svm', or - "
         "for standard input; labels and qid: are copied to the output, comments are not; with "
         "--texts, raw texts",
     )
-    add_output(
+    shared.add_output(
         parser,
         "file to write (.gz, .bz2, .xz); or directory, for one output for each input; or - for "
         "standard output",
     )
-    add_reading(parser)
-    add_texts(parser)
+    shared.add_reading(parser)
+    shared.add_texts(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format", choices=("svmlight", "npy", "npz"), default="svmlight",
@@ -138,7 +125,7 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--save-config", metavar="FILE", help="write the map to FILE, which --config reads"
     )
-    add_many(parser)
+    shared.add_many(parser)
 
 
 def add_text(commands: Any) -> None:
@@ -149,12 +136,12 @@ def add_text(commands: Any) -> None:
         "LIBSVM files; or counts of byte n-grams.",
         epilog=TEXT_EXAMPLES,
     )
-    add_inputs(
+    shared.add_inputs(
         text,
         "file of texts: a text a line (.txt), JSON Lines (.jsonl), .parquet; the first two "
         "plain or compressed (.gz, .bz2, .xz, .zst); directory, pattern, or - for standard input",
     )
-    add_output(text, "file to write; or directory, for one output for each input; or -")
+    shared.add_output(text, "file to write; or directory, for one output for each input; or -")
     text.add_argument(
         "--analyzer", choices=("word", "char", "char_wb", "byte"), default="word",
         help="what n-grams are made of (default: word)",
@@ -167,10 +154,10 @@ def add_text(commands: Any) -> None:
         "--n-features", type=integer, metavar="N", help="number of columns (default: 2**20)"
     )
     text.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
-    add_fields(text)
-    add_n_jobs(text)
-    add_max_line_bytes(text)
-    add_many(text)
+    shared.add_fields(text)
+    shared.add_n_jobs(text)
+    shared.add_max_line_bytes(text)
+    shared.add_many(text)
     text.set_defaults(run="sparsemaps.cli._map_commands:text")
 
 
@@ -182,19 +169,19 @@ def add_kernels(commands: Any) -> None:
     )
     kinds = grams.add_subparsers(required=True, metavar="KERNEL")
     for name, kind in KERNELS.items():
-        parser = add_kind(kinds, name, kind, KERNEL_EXAMPLES)
-        add_path(
+        parser = shared.add_kind(kinds, name, kind, KERNEL_EXAMPLES)
+        shared.add_path(
             parser,
             "train",
             metavar="TRAIN",
             help="LIBSVM file (.gz, .bz2, .xz), or - for standard input",
         )
-        add_path(
+        shared.add_path(
             parser, "test", metavar="TEST", nargs="?",
             help="write the kernel of its rows with those of TRAIN; by default TRAIN with itself",
         )  # fmt: skip
-        add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
-        add_reading(parser)
+        shared.add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
+        shared.add_reading(parser)
         parser.set_defaults(run="sparsemaps.cli._map_commands:kernel", kernel_name=name)
 
 
@@ -207,10 +194,10 @@ def add_info(commands: Any) -> None:
         "scheme of random numbers,\nthe width of the rows, and the analyzer of texts.",
         epilog=INFO_EXAMPLES,
     )
-    add_path(
+    shared.add_path(
         info, "input", metavar="FILE",
         help="LIBSVM file (.gz, .bz2, .xz), output of sparsemaps map (.npy, .npz, and the files "
         "beside them), index, model, saved map, or - for standard input",
     )  # fmt: skip
-    add_n_jobs(info)
+    shared.add_n_jobs(info)
     info.set_defaults(run="sparsemaps.cli._map_commands:info")

@@ -7,13 +7,7 @@ from typing import Any
 from sparsemaps import files, from_config
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import expand, known_inputs
-from sparsemaps.cli._given import (
-    make_map,
-    refuse_other_options,
-    run_plan,
-    source_of,
-    texts_of,
-)
+from sparsemaps.cli._given import make_map, refuse_other_options, run_plan, source_of, texts_of
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _labels
 from sparsemaps.files._coded_records import holds_codes

@@ -3,19 +3,8 @@
 import argparse
 from typing import Any
 
+from sparsemaps.cli import _shared_options as shared
 from sparsemaps.cli._options import integer
-from sparsemaps.cli._shared_options import (
-    add_field,
-    add_inputs,
-    add_output,
-    add_path,
-    add_reading,
-    add_seed,
-    add_tasks,
-    add_text_format,
-    add_texts,
-    parsers_of_maps,
-)
 
 TRAIN_EXAMPLES = """\
 examples:
@@ -46,13 +35,13 @@ def add_train(commands: Any) -> None:
         description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
         "the options.",
     )
-    for _, parser in parsers_of_maps(train, TRAIN_EXAMPLES):
-        add_inputs(
+    for _, parser in shared.parsers_of_maps(train, TRAIN_EXAMPLES):
+        shared.add_inputs(
             parser,
             "LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
             "directory, pattern, or - for standard input; with --texts, raw texts",
         )
-        add_output(parser, "file of the model to write")
+        shared.add_output(parser, "file of the model to write")
         parser.add_argument(
             "--loss", default="squared_hinge",
             choices=("squared_hinge", "hinge", "log_loss", "squared_epsilon_insensitive",
@@ -72,14 +61,14 @@ def add_train(commands: Any) -> None:
         parser.add_argument(
             "--balanced", action="store_true", help="weigh classes by their numbers of records"
         )
-        add_path(
+        shared.add_path(
             parser, "--validation", nargs="+", metavar="INPUT",
             help="print accuracy and a table of confusion on these records; for two classes, the "
             "area under the ROC curve too",
         )  # fmt: skip
-        add_seed(parser)
-        add_reading(parser)
-        add_texts(parser)
+        shared.add_seed(parser)
+        shared.add_reading(parser)
+        shared.add_texts(parser)
         parser.set_defaults(run="sparsemaps.cli._model_commands:train")
 
 
@@ -120,16 +109,16 @@ def add_filter(commands: Any) -> None:
 
 def _add_model_and_files(parser: argparse.ArgumentParser, more: str) -> None:
     """The model, its inputs, how they are read, and the output."""
-    add_path(parser, "model", metavar="MODEL", help="file that train has written")
-    add_inputs(
+    shared.add_path(parser, "model", metavar="MODEL", help="file that train has written")
+    shared.add_inputs(
         parser,
         "texts (.txt, .jsonl, .parquet) if the model is of texts, and else LIBSVM file, "
         f"{more}as for train; directory, pattern, or - for standard input",
     )
-    add_field(parser)
-    add_text_format(parser)
-    add_reading(parser)
-    add_output(
+    shared.add_field(parser)
+    shared.add_text_format(parser)
+    shared.add_reading(parser)
+    shared.add_output(
         parser,
         "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ for an output "
         "of each input",
@@ -137,7 +126,7 @@ def _add_model_and_files(parser: argparse.ArgumentParser, more: str) -> None:
 
 
 def _add_outputs_of_model(parser: argparse.ArgumentParser) -> None:
-    add_tasks(
+    shared.add_tasks(
         parser,
         "many files, where OUTPUT is a directory",
         "make all outputs; without it, those are taken that an earlier run of the same model, "

@@ -4,12 +4,7 @@ import argparse
 import sys
 
 from sparsemaps._tools._sources import expand
-from sparsemaps.cli._given import (
-    make_map,
-    refuse_other_options,
-    run_plan,
-    source_by_names,
-)
+from sparsemaps.cli._given import make_map, refuse_other_options, run_plan, source_by_names
 from sparsemaps.files import _dedup, _pairs
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._dedup_plan import Outputs

@@ -3,18 +3,8 @@
 import argparse
 from typing import Any
 
+from sparsemaps.cli import _shared_options as shared
 from sparsemaps.cli._options import CONTAINMENT_MAP, integer
-from sparsemaps.cli._shared_options import (
-    add_inputs,
-    add_output,
-    add_path,
-    add_reading,
-    add_seed,
-    add_tasks,
-    add_texts,
-    non_empty,
-    parsers_of_maps,
-)
 
 PAIR_EXAMPLES = """\
 examples:
@@ -54,18 +44,18 @@ def add_pairs(commands: Any) -> None:
         "two rows, which count from 1\nthrough all inputs, or their ids, and their similarity, "
         "separated by tabs; and the comments of the\ntwo rows, if the inputs have comments.",
     )
-    for name, parser in parsers_of_maps(pairs, PAIR_EXAMPLES):
-        add_inputs(
+    for name, parser in shared.parsers_of_maps(pairs, PAIR_EXAMPLES):
+        shared.add_inputs(
             parser,
             f"{_RECORDS}; file of codes (.npy), whose map is then that of all inputs; directory, "
             "pattern, or - for standard input",
         )
-        add_path(
+        shared.add_path(
             parser, "--other", nargs="+", metavar="INPUT",
             help="find pairs of a row of the inputs and a row of these; without it, within the "
             "inputs",
         )  # fmt: skip
-        add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
+        shared.add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
         _add_search(parser)
         if name == CONTAINMENT_MAP:
             parser.add_argument(
@@ -80,9 +70,9 @@ def add_pairs(commands: Any) -> None:
             help="memory for the hashes of rows, 8 bytes each, beside codes; where those of all "
             "rows take more, codes are read several times (default: 2**30)",
         )  # fmt: skip
-        add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
-        add_reading(parser)
-        add_texts(parser, has_labels=False, default=_TEXTS_BY_NAMES)
+        shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
+        shared.add_reading(parser)
+        shared.add_texts(parser, has_labels=False, default=_TEXTS_BY_NAMES)
         parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
 
 
@@ -97,22 +87,22 @@ def add_dedup(commands: Any) -> None:
         "removed, how many\nclusters have several records, and how many the largest "
         "has.",
     )
-    for name, parser in parsers_of_maps(dedup, DEDUP_EXAMPLES):
-        add_inputs(parser, f"{_RECORDS}; directory, pattern, or - for standard input")
-        add_output(
+    for name, parser in shared.parsers_of_maps(dedup, DEDUP_EXAMPLES):
+        shared.add_inputs(parser, f"{_RECORDS}; directory, pattern, or - for standard input")
+        shared.add_output(
             parser,
             "file to write (.gz, .bz2, .xz, .zst); or directory, for one output for each input; or "
             "- for standard output",
         )
         _add_search(parser)
-        add_seed(parser)
+        shared.add_seed(parser)
         parser.add_argument(
             "--rule", choices=("kept", "chain"), default="kept",
             help="what is removed: a record that is near a kept one, or all but one record of each "
             "cluster that chains of pairs join (default: kept)",
         )  # fmt: skip
         parser.add_argument(
-            "--keep", type=non_empty, default="first", metavar="first|longest|FIELD",
+            "--keep", type=shared.non_empty, default="first", metavar="first|longest|FIELD",
             help="which records come first: as they stand; the longest, which have the most "
             "characters of text or the most entries; or those with the largest number in a field "
             "of texts, and last those without one (default: first)",
@@ -124,8 +114,8 @@ def add_dedup(commands: Any) -> None:
                 "threshold; with --keep longest, parts of longer records; takes many hashes, fewer "
                 "with --exact (default: jaccard)",
             )  # fmt: skip
-        add_path(
-            parser, "--bad-records", type=non_empty, metavar="FILE",
+        shared.add_path(
+            parser, "--bad-records", type=shared.non_empty, metavar="FILE",
             help="set aside records that cannot be read, or are too short or too long, with file, "
             "line and reason; without it, the first is an error",
         )  # fmt: skip
@@ -134,32 +124,32 @@ def add_dedup(commands: Any) -> None:
                 f"--{side}-length", type=integer, metavar="N",
                 help=f"a text of {words} characters is a bad record",
             )  # fmt: skip
-        add_path(
-            parser, "--removed", type=non_empty, metavar="REMOVED.tsv",
+        shared.add_path(
+            parser, "--removed", type=shared.non_empty, metavar="REMOVED.tsv",
             help="also write each removed record, the kept record that it is near, and their "
             "similarity",
         )  # fmt: skip
-        add_path(
-            parser, "--report", type=non_empty, metavar="REPORT.html",
+        shared.add_path(
+            parser, "--report", type=shared.non_empty, metavar="REPORT.html",
             help="also write a page that shows fifty removals side by side, figures and settings; "
             "it contains texts of records",
         )  # fmt: skip
         parser.add_argument(
             "--dry-run", action="store_true", help="write tables and the report, but no output",
         )  # fmt: skip
-        add_path(
-            parser, "--clusters", type=non_empty, metavar="CLUSTERS.tsv",
+        shared.add_path(
+            parser, "--clusters", type=shared.non_empty, metavar="CLUSTERS.tsv",
             help="also write the number of each record, or its id, and that of its cluster",
         )  # fmt: skip
-        add_path(
-            parser, "--against", action="append", type=non_empty, metavar="FOLDER",
+        shared.add_path(
+            parser, "--against", action="append", type=shared.non_empty, metavar="FOLDER",
             help="remove what is near a record that an earlier run kept, whose folder is "
             "OUTPUT.stages, that one of a directory of such folders kept, or near a record of a "
             "file of codes; may be given several times",
         )  # fmt: skip
         _add_stages(parser)
-        add_reading(parser)
-        add_texts(parser, has_labels=False, default=_TEXTS_BY_NAMES)
+        shared.add_reading(parser)
+        shared.add_texts(parser, has_labels=False, default=_TEXTS_BY_NAMES)
         parser.set_defaults(run="sparsemaps.cli._near_commands:dedup")
 
 
@@ -182,7 +172,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_stages(parser: argparse.ArgumentParser) -> None:
-    add_tasks(
+    shared.add_tasks(
         parser,
         "stages, whose results are in OUTPUT.stages",
         "make all results; without it, those are taken that an earlier run of the same options "

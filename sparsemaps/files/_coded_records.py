@@ -13,21 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._tools import _output_files, _threads
+from sparsemaps._tools import _output_files, _sources, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import (
-    BAD,
-    CHECKSUMS,
-    COMMENTS,
-    DIGESTS,
-    IDS,
-    KEYS,
-    LENGTHS,
-    RECORD,
-    InputFile,
-    is_regular,
-)
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
 from sparsemaps.files._formats import RecordsFormat
@@ -70,25 +58,25 @@ class Coded(NamedTuple):
 
     def lengths(self) -> Array:
         """The length of each record."""
-        return _numbers(self.path, LENGTHS, self.n_rows)
+        return _numbers(self.path, _sources.LENGTHS, self.n_rows)
 
     def keys(self) -> Array:
         """The number of each record, by which records are ordered; NaN if it has none."""
         # Without records there is no file.
-        return _numbers(self.path, KEYS, self.n_rows) if self.n_rows else np.empty(0)
+        return _numbers(self.path, _sources.KEYS, self.n_rows) if self.n_rows else np.empty(0)
 
     def are_equal(self, rows: Array, others: Array) -> Array:
         """Which pairs of records hold the same, but for chance of 2^-32."""
         same = np.ones(len(rows), bool)
-        for numbers in (_numbers(self.path, CHECKSUMS, self.n_rows), self.lengths()):
+        for numbers in (_numbers(self.path, _sources.CHECKSUMS, self.n_rows), self.lengths()):
             same &= numbers[rows] == numbers[others]
         return same
 
     def n_bad(self) -> int:
         """The number of records that could not be read."""
-        if not os.path.exists(self.path + BAD):
+        if not os.path.exists(self.path + _sources.BAD):
             return 0
-        with open(self.path + BAD, "rb") as file:
+        with open(self.path + _sources.BAD, "rb") as file:
             return sum(1 for _ in file)
 
 
@@ -99,20 +87,20 @@ def _numbers(path: str, ending: str, n_records: int) -> Array:
 
 def digests_of(path: str, n_records: int) -> Array:
     """The number of each record without samples, and a digest of its content in two words."""
-    array = read_array(path + DIGESTS, ArrayKind(np.uint64))
+    array = read_array(path + _sources.DIGESTS, ArrayKind(np.uint64))
     if len(array) % 3:
-        raise ValueError(f"{path + DIGESTS} is damaged: it has {len(array)} numbers")
+        raise ValueError(f"{path + _sources.DIGESTS} is damaged: it has {len(array)} numbers")
     rows = array[::3]
     if len(rows) and not (rows[-1] < n_records and np.all(rows[1:] > rows[:-1])):
-        raise ValueError(f"{path + DIGESTS} is damaged: its rows do not ascend")
+        raise ValueError(f"{path + _sources.DIGESTS} is damaged: its rows do not ascend")
     return array.reshape(-1, 3)
 
 
 class Earlier(NamedTuple):
     """An earlier delivery: its codes, and which of its records were kept; None is all."""
 
-    codes: InputFile
-    kept: InputFile | None
+    codes: _sources.InputFile
+    kept: _sources.InputFile | None
 
     def load(self) -> PackedCodes:
         """The codes. Records that were not kept have no samples there."""
@@ -124,7 +112,7 @@ class Earlier(NamedTuple):
         return with_rows(codes, codes.array, codes.sampled & kept, sizes)
 
     @property
-    def files(self) -> list[InputFile]:
+    def files(self) -> list[_sources.InputFile]:
         return [self.codes] if self.kept is None else [self.codes, self.kept]
 
 
@@ -144,7 +132,7 @@ def encode(
             continue
         part = f"{name}-part-{len(tasks):06d}.npy"
         about: Any = secrets.token_hex(16)  # a pipe is never the same again
-        if isinstance(one, InputFile):
+        if isinstance(one, _sources.InputFile):
             about = [*one.recipe, job.source.format_of(one)]
         recipe = {**job.recipe(), "input": about}
         tasks.append(Task(part, recipe, one, getattr(one, "n_bytes", 0)))
@@ -155,7 +143,7 @@ def encode(
     yield Stage(name, tasks, job.make, endings, part_of=(file, recipe))
     joined = Task(file, recipe, [path for path, _ in parts])
     yield Stage(f"{name}-join", [joined], _join, endings)
-    beside = "|".join(re.escape(ending) for ending in (*BESIDE, RECORD))
+    beside = "|".join(re.escape(ending) for ending in (*BESIDE, _sources.RECORD))
     results.remove(rf"{re.escape(name)}-part-\d{{6}}\.npy({beside})?")
     made = results.find(file, recipe)
     if made is None:
@@ -167,12 +155,12 @@ def encode(
 
 def holds_codes(input: Any) -> bool:
     """Whether an input is a file of packed codes, by its name."""
-    return is_regular(input) and os.fspath(input).endswith(".npy")
+    return _sources.is_regular(input) and os.fspath(input).endswith(".npy")
 
 
 def ranges_of(job: Job, input: Any) -> list[Any]:
     """The ranges of an input whose records tasks read."""
-    is_whole = not isinstance(input, InputFile) or holds_codes(input)
+    is_whole = not isinstance(input, _sources.InputFile) or holds_codes(input)
     if is_whole or job.source.format_of(input) == "parquet":
         return [input]
     return list(input.cut(RANGE_BYTES))
@@ -192,10 +180,14 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
     """Write the codes of several files to one; returns the numbers of their records. Files of codes
     that are inputs have no lengths and digests."""
     n_records = [len(PackedCodes.load(part)) for part in parts]
-    numbers: dict[str, list[Array]] = {LENGTHS: [np.empty(0, np.uint32)], CHECKSUMS: [], KEYS: []}
+    numbers: dict[str, list[Array]] = {
+        _sources.LENGTHS: [np.empty(0, np.uint32)],
+        _sources.CHECKSUMS: [],
+        _sources.KEYS: [],
+    }
     digests, comments, start = [np.empty((0, 3), np.uint64)], [], 0
     for part, n in zip(parts, n_records, strict=True):
-        if os.path.exists(part + LENGTHS):
+        if os.path.exists(part + _sources.LENGTHS):
             for ending, arrays in numbers.items():
                 if os.path.exists(part + ending):
                     arrays.append(_numbers(part, ending, n))
@@ -204,23 +196,26 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
             digests.append(own)
             comments += [(start + row, text) for row, text in read_comments(part, n)]
         else:  # a file of codes that is an input
-            numbers[LENGTHS].append(np.zeros(n, np.uint32))
+            numbers[_sources.LENGTHS].append(np.zeros(n, np.uint32))
         start += n
-    save_array(path + DIGESTS, np.concatenate(digests).reshape(-1))
+    save_array(path + _sources.DIGESTS, np.concatenate(digests).reshape(-1))
     for ending, arrays in numbers.items():
         if arrays:
             save_array(path + ending, np.concatenate(arrays))
-    bad = [part + BAD for part in parts if os.path.exists(part + BAD)]
+    bad = [part + _sources.BAD for part in parts if os.path.exists(part + _sources.BAD)]
     if bad:
-        with _output_files.atomic_output(path + BAD) as file, FileInput(bad, mode="rb") as lines:
+        with (
+            _output_files.atomic_output(path + _sources.BAD) as file,
+            FileInput(bad, mode="rb") as lines,
+        ):
             file.writelines(lines)
     if comments:
-        with _output_files.atomic_output(path + COMMENTS) as file:
+        with _output_files.atomic_output(path + _sources.COMMENTS) as file:
             write_comments(file, comments)
-    if parts and all(os.path.exists(part + IDS) for part in parts):
-        with _output_files.atomic_output(path + IDS) as file:
+    if parts and all(os.path.exists(part + _sources.IDS) for part in parts):
+        with _output_files.atomic_output(path + _sources.IDS) as file:
             for part, n in zip(parts, n_records, strict=True):
-                with names_of_rows(part, n), open(part + IDS, "rb") as ids:
+                with names_of_rows(part, n), open(part + _sources.IDS, "rb") as ids:
                     file.writelines(ids)
     save_blocks(path, CodesOfFiles(parts))
     return n_records

@@ -3,18 +3,9 @@
 import os
 from typing import Any, NamedTuple
 
-from sparsemaps._tools import _output_files, _threads
+from sparsemaps._tools import _output_files, _sources, _threads
 from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._sources import (
-    InputFile,
-    expand,
-    is_directory,
-    is_regular,
-    is_standard,
-    known_inputs,
-    refuse_inside,
-)
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE, Earlier
 from sparsemaps.files._formats import empty_codes
@@ -82,7 +73,9 @@ class DedupPlan(NamedTuple):
     @property
     def is_shared(self) -> bool:
         """Whether several processes can do tasks of it."""
-        return self.folder is not None and all(isinstance(one, InputFile) for one in self.inputs)
+        return self.folder is not None and all(
+            isinstance(one, _sources.InputFile) for one in self.inputs
+        )
 
 
 def make_plan(
@@ -95,7 +88,7 @@ def make_plan(
     n_jobs: int | None,
 ) -> DedupPlan:
     """A plan, after a check of all options and names, and of the codes of earlier deliveries."""
-    paths = expand(inputs)
+    paths = _sources.expand(inputs)
     check_choice("rule", rule.name, ("kept", "chain"))
     if not isinstance(rule.keep, str) or not rule.keep:
         raise ParameterError("keep", repr(rule.keep), "'first', 'longest' or the name of a field")
@@ -103,7 +96,9 @@ def make_plan(
     for table, what in outputs.tables:
         if rule.name == "chain" and table in (outputs.removed, outputs.report):
             raise ValueError(f"{what} is for rule 'kept': by chains, no record says why")
-    has_folder = is_directory(outputs.records) or is_regular(outputs.records)  # no pipe or device
+    has_folder = _sources.is_directory(outputs.records) or _sources.is_regular(
+        outputs.records
+    )  # no pipe or device
     folder = os.path.abspath(outputs.records) + STAGES if has_folder else None
     rule = rule._replace(against=_earlier_deliveries(rule.against, folder))
     _threads.resolve_n_jobs(n_jobs)
@@ -122,14 +117,14 @@ def make_plan(
     check_outputs(job.source, files)
     names = [(name, words) for name, _, words in written]
     for table, what in outputs.tables:
-        if is_standard(outputs.records) and is_standard(table):
+        if _sources.is_standard(outputs.records) and _sources.is_standard(table):
             raise ValueError(f"the output and {what} are both standard output")
         names.append((table, what))
     if folder is not None:
-        refuse_inside(folder, paths)
+        _sources.refuse_inside(folder, paths)
         names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
     _output_files.refuse_clashes([*paths, *files_of(rule.against)], names)
-    return DedupPlan(job, search, rule, known_inputs(paths), outputs, files, folder)
+    return DedupPlan(job, search, rule, _sources.known_inputs(paths), outputs, files, folder)
 
 
 def _earlier_deliveries(against: Any, own: str | None) -> tuple[Earlier, ...]:
@@ -150,14 +145,14 @@ def _earlier(path: Any, own: str | None) -> list[Earlier]:
         runs = [one for one in inside if one.endswith(STAGES) and os.path.isdir(one)]
         if runs:
             return [_of_run(run) for run in runs if os.path.abspath(run) != own]
-    paths = expand(path)
+    paths = _sources.expand(path)
     for one in paths:
-        if not is_regular(one):
+        if not _sources.is_regular(one):
             raise ValueError(f"against must be files of codes, or folders of stages, got {one}")
         stages = os.fspath(one) + STAGES
         if os.path.isdir(stages) and not os.fspath(one).endswith(".npy"):
             raise ValueError(f"{one} is an output of records; their codes are in {stages}")
-    return [Earlier(InputFile(one), None) for one in paths]
+    return [Earlier(_sources.InputFile(one), None) for one in paths]
 
 
 def _of_run(folder: Any) -> Earlier:
@@ -166,10 +161,10 @@ def _of_run(folder: Any) -> Earlier:
         if not os.path.exists(file):
             name = os.path.basename(file)
             raise ValueError(f"{folder} is of a run that is not complete: {name} is missing")
-    return Earlier(InputFile(codes), InputFile(kept))
+    return Earlier(_sources.InputFile(codes), _sources.InputFile(kept))
 
 
-def files_of(against: tuple[Earlier, ...]) -> list[InputFile]:
+def files_of(against: tuple[Earlier, ...]) -> list[_sources.InputFile]:
     return [file for earlier in against for file in earlier.files]
 
 

@@ -15,15 +15,7 @@ from sparsemaps._tools._sources import refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files import _coded_records, _search_tasks
 from sparsemaps.files._coded_records import Coded, copies, encode, exact_kernel
-from sparsemaps.files._dedup_plan import (
-    CLUSTERS,
-    KEPT,
-    NEAR,
-    PAIRS,
-    REMOVED,
-    DedupPlan,
-    files_of,
-)
+from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, NEAR, PAIRS, REMOVED, DedupPlan, files_of
 from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._removed_records import (

@@ -19,29 +19,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
-from sparsemaps._tools import _output_files
-from sparsemaps._tools._sources import (
-    BAD,
-    CHECKSUMS,
-    COMMENTS,
-    DIGESTS,
-    IDS,
-    KEYS,
-    LABELS,
-    LENGTHS,
-    QIDS,
-)
+from sparsemaps._tools import _output_files, _sources
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
 from sparsemaps.files._recipes import config_of
-from sparsemaps.files._rows import (
-    InputBlock,
-    apply,
-    codes_of,
-    comments_of_rows,
-    with_comments,
-)
+from sparsemaps.files._rows import InputBlock, apply, codes_of, comments_of_rows, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
 
 _LINES_BYTES = 2**22
@@ -109,7 +92,7 @@ class OutputFormat(ABC):
 
     def _write_ids(self, ids: list[str] | None) -> None:
         if self._options.ids:
-            self._beside[IDS].append("".join(f"{id}\n" for id in ids or ()).encode())
+            self._beside[_sources.IDS].append("".join(f"{id}\n" for id in ids or ()).encode())
 
 
 class SvmlightFormat(OutputFormat):
@@ -141,7 +124,7 @@ class SvmlightFormat(OutputFormat):
 class _CodesFormat(OutputFormat):
     """Packed codes for `PackedCodes.load`; ids beside them."""
 
-    beside: ClassVar[Mapping[str, Any]] = {IDS: None}
+    beside: ClassVar[Mapping[str, Any]] = {_sources.IDS: None}
 
     def _begin(self, path: Any) -> None:
         path = os.fspath(path)
@@ -191,11 +174,15 @@ _NOTHING = np.empty(0)
 class NpyFormat(_CodesFormat):
     """Packed codes; labels, query ids and ids beside them."""
 
-    beside: ClassVar[Mapping[str, Any]] = {LABELS: np.float64, QIDS: np.int64, IDS: None}
+    beside: ClassVar[Mapping[str, Any]] = {
+        _sources.LABELS: np.float64,
+        _sources.QIDS: np.int64,
+        _sources.IDS: None,
+    }
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
-        self._beside[LABELS].append(_NOTHING)
+        self._beside[_sources.LABELS].append(_NOTHING)
 
     def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
         _check_one_label(block)
@@ -204,12 +191,12 @@ class NpyFormat(_CodesFormat):
     def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
         codes, block = converted
         self._append(codes, block.ids)
-        self._beside[LABELS].append(block.heads.labels)
+        self._beside[_sources.LABELS].append(block.heads.labels)
         if len(block.heads.qids):
-            self._beside[QIDS].append(block.heads.qids)
+            self._beside[_sources.QIDS].append(block.heads.qids)
 
     def finish(self) -> None:
-        _check_qids(self._beside[QIDS].n, self._beside[LABELS].n)
+        _check_qids(self._beside[_sources.QIDS].n, self._beside[_sources.LABELS].n)
         super().finish()
 
 
@@ -219,16 +206,20 @@ class RecordsFormat(_CodesFormat):
     that order records, comments of lines, and lines that are no records."""
 
     beside: ClassVar[Mapping[str, Any]] = {
-        LENGTHS: np.uint32,
-        DIGESTS: np.uint64,
-        CHECKSUMS: np.uint32,
-        KEYS: np.float64,
-        **dict.fromkeys((IDS, COMMENTS, BAD)),
+        _sources.LENGTHS: np.uint32,
+        _sources.DIGESTS: np.uint64,
+        _sources.CHECKSUMS: np.uint32,
+        _sources.KEYS: np.float64,
+        **dict.fromkeys((_sources.IDS, _sources.COMMENTS, _sources.BAD)),
     }
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
-        for ending in (LENGTHS, DIGESTS, *([CHECKSUMS] if self._options.checksums else [])):
+        for ending in (
+            _sources.LENGTHS,
+            _sources.DIGESTS,
+            *([_sources.CHECKSUMS] if self._options.checksums else []),
+        ):
             self._beside[ending].append(_NOTHING)
 
     def convert(self, block: InputBlock) -> Any:
@@ -248,20 +239,20 @@ class RecordsFormat(_CodesFormat):
     def write(self, converted: Any) -> None:
         codes, (lengths, checksums, digests), comments, block = converted
         if block.bad:
-            self._beside[BAD].append(b"".join(self._bad_lines(block.bad)))
+            self._beside[_sources.BAD].append(b"".join(self._bad_lines(block.bad)))
         self._n_lines += block.n_lines
         if block.keys is not None:
-            self._beside[KEYS].append(block.keys)
+            self._beside[_sources.KEYS].append(block.keys)
         if checksums is not None:
-            self._beside[CHECKSUMS].append(checksums)
+            self._beside[_sources.CHECKSUMS].append(checksums)
         self._append(codes, block.ids)
-        n = self._beside[LENGTHS].n
+        n = self._beside[_sources.LENGTHS].n
         if comments:
             text = "".join(f"{n + row}\t{comment}\n" for row, comment in comments)
-            self._beside[COMMENTS].append(text.encode("utf-8", "surrogateescape"))
+            self._beside[_sources.COMMENTS].append(text.encode("utf-8", "surrogateescape"))
         digests[:, 0] += np.uint64(n)
-        self._beside[LENGTHS].append(lengths)
-        self._beside[DIGESTS].append(digests.reshape(-1))
+        self._beside[_sources.LENGTHS].append(lengths)
+        self._beside[_sources.DIGESTS].append(digests.reshape(-1))
 
     def _bad_lines(self, bad: Any) -> Iterator[bytes]:
         """Lines that are no records, after file, line and reason."""
@@ -278,7 +269,7 @@ class RecordsFormat(_CodesFormat):
 class NpzFormat(OutputFormat):
     """A CSR matrix as ``scipy.sparse.load_npz`` reads it, with the labels and query ids."""
 
-    beside: ClassVar[Mapping[str, Any]] = {IDS: None}
+    beside: ClassVar[Mapping[str, Any]] = {_sources.IDS: None}
 
     def _begin(self, path: Any) -> None:
         self._file = self._stack.enter_context(_output_files.atomic_output(path))

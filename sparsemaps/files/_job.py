@@ -10,13 +10,7 @@ from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sources import CLASSES, is_standard, refuse_changes
-from sparsemaps.files._formats import (
-    FORMATS,
-    PUBLIC,
-    FormatOptions,
-    OutputFormat,
-    rows_at_once,
-)
+from sparsemaps.files._formats import FORMATS, PUBLIC, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows

@@ -12,12 +12,7 @@ from sparsemaps._tools import _checks, _output_files, _text_input
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import (
-    IDS,
-    expand,
-    refuse_changes,
-    spooled,
-)
+from sparsemaps._tools._sources import IDS, expand, refuse_changes, spooled
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _map

@@ -14,13 +14,7 @@ from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress, training
-from sparsemaps._tools._sources import (
-    CLASSES,
-    LABELS,
-    expand,
-    known_inputs,
-    refuse_changes,
-)
+from sparsemaps._tools._sources import CLASSES, LABELS, expand, known_inputs, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows

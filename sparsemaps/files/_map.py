@@ -5,19 +5,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from sparsemaps._tools import _output_files
+from sparsemaps._tools import _output_files, _sources
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._sources import (
-    IDS,
-    RECORD,
-    InputFile,
-    expand,
-    is_directory,
-    is_regular,
-    known_inputs,
-)
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
@@ -143,7 +134,7 @@ def map_files(
         if source is not None:
             raise ValueError(f"{setting('zero_based', True)} is for LIBSVM files without a source")
         source = Svmlight(zero_based=True)
-    paths = expand(inputs)
+    paths = _sources.expand(inputs)
     job = make_job(
         map, rows_unless_said(source, paths), ones=ones, format=format, header=header,
         comments=comments, n_jobs=n_jobs,
@@ -171,7 +162,7 @@ class OutputPlan(NamedTuple):
     @property
     def is_shared(self) -> bool:
         """Whether several processes can make the outputs."""
-        return is_directory(self.output)
+        return _sources.is_directory(self.output)
 
 
 class Made(NamedTuple):
@@ -186,13 +177,13 @@ class Made(NamedTuple):
 
 def make_plan(job: Any, inputs: Any, output: Any) -> OutputPlan:
     """A plan. No output, and no file beside one, may be an input."""
-    paths = expand(inputs)
+    paths = _sources.expand(inputs)
     outputs = outputs_of(paths, output, job.name_of_output)
-    endings = (*job.beside, RECORD) if is_directory(output) else job.beside
+    endings = (*job.beside, _sources.RECORD) if _sources.is_directory(output) else job.beside
     written: list[tuple[Any, str]] = []
     for name, _, words in outputs:
         written.append((name, words))
-        if is_regular(name):
+        if _sources.is_regular(name):
             written += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
     _output_files.refuse_clashes(paths, written)
     job.check([(name, own) for name, own, _ in outputs])
@@ -210,7 +201,7 @@ def run(plan: OutputPlan, running: Running) -> list[Made]:
     """Make the output, or all outputs; of a share, those of its tasks, without a word of others."""
     running.check(lambda: listing(plan))
     with ExitStack() as stack:
-        job, inputs = plan.job.prepared(known_inputs(plan.inputs), stack)
+        job, inputs = plan.job.prepared(_sources.known_inputs(plan.inputs), stack)
         if plan.is_shared:
             return _make_each(plan._replace(job=job), inputs, running)
         how = How(job.n_jobs, None, running.progress)
@@ -221,15 +212,15 @@ def run(plan: OutputPlan, running: Running) -> list[Made]:
     ]
 
 
-def _make_each(plan: OutputPlan, inputs: list[InputFile], running: Running) -> list[Made]:
+def _make_each(plan: OutputPlan, inputs: list[_sources.InputFile], running: Running) -> list[Made]:
     """Make the output of each input, as a task."""
     job, directory = plan.job, os.fspath(plan.output)
     outputs = [output for output, _, _ in outputs_of(plan.inputs, directory, job.name_of_output)]
     whole, tasks = job.recipe(), []
     for input, output in zip(inputs, outputs, strict=True):
         recipe = {**whole, "input": [*input.recipe, job.source.format_of(input)]}
-        if holds_codes(input) and os.path.exists(ids := input.path + IDS):
-            recipe["ids"] = InputFile(ids).recipe
+        if holds_codes(input) and os.path.exists(ids := input.path + _sources.IDS):
+            recipe["ids"] = _sources.InputFile(ids).recipe
         tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
     stage = Stage(job.name, tasks, job.make, ("", *job.beside))
     with one_writer(directory, shared=running.is_share):
@@ -248,11 +239,11 @@ def outputs_of(
 ) -> list[tuple[Any, list[Any], str]]:
     """Each output with its inputs, and words for it: one of all inputs, or in a directory one for
     each, of the name that ``name_of`` makes of the input's. An error if two have the same name."""
-    if not is_directory(output):
+    if not _sources.is_directory(output):
         return [(output, paths, _output_files.OUTPUT)]
     inputs: dict[str, Any] = {}
     for path in paths:
-        if not is_regular(path):
+        if not _sources.is_regular(path):
             raise ValueError("an output directory needs inputs that are files")
         name = os.path.join(output, name_of(os.path.basename(os.fspath(path))))
         if name in inputs:

@@ -7,18 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _checks, _output_files, _threads
+from sparsemaps._tools import _checks, _output_files, _sources, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._sources import (
-    InputFile,
-    expand,
-    is_regular,
-    known_inputs,
-    refuse_changes,
-    refuse_inside,
-    spooled,
-)
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
@@ -173,7 +164,7 @@ class PairsPlan(NamedTuple):
     def is_shared(self) -> bool:
         """Whether several processes can do tasks of it."""
         read = [*self.inputs, *self.others]
-        return self.folder is not None and all(isinstance(one, InputFile) for one in read)
+        return self.folder is not None and all(isinstance(one, _sources.InputFile) for one in read)
 
 
 def make_plan(
@@ -186,7 +177,7 @@ def make_plan(
     n_jobs: int | None,
 ) -> PairsPlan:
     """A plan, after a check of the options, of the names of all files, and of the codes."""
-    paths, others = expand(inputs), [] if other is None else expand(other)
+    paths, others = _sources.expand(inputs), [] if other is None else _sources.expand(other)
     read = [*paths, *others]
     _threads.resolve_n_jobs(n_jobs)
     coded = [path for path in read if holds_codes(path)]
@@ -196,14 +187,14 @@ def make_plan(
     job = _job(map, coded, rows, source, n_jobs)
     if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
-    folder = os.path.abspath(output) + STAGES if is_regular(output) else None
+    folder = os.path.abspath(output) + STAGES if _sources.is_regular(output) else None
     names = [(output, _output_files.OUTPUT)]
     if folder is not None:
         names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
-        refuse_inside(folder, read)
+        _sources.refuse_inside(folder, read)
     _output_files.refuse_clashes(read, names)
     _refuse_different(job, coded)
-    known = known_inputs(read)
+    known = _sources.known_inputs(read)
     sides = known[: len(paths)], known[len(paths) :]
     return PairsPlan(job, search, *sides, output, folder)
 
@@ -319,7 +310,7 @@ def _write_output(of: Any, path: str, how: How) -> bool:
         names = [stack.enter_context(names_of_rows(*one)) for one in known]
         comments = [dict(read_comments(*one)) for one in known]
         _write_lines(file, (names[0], names[-1]), (comments[0], comments[-1]), (i, j, value))
-        refuse_changes([input for side in given for input in side.inputs])
+        _sources.refuse_changes([input for side in given for input in side.inputs])
     return True
 
 
@@ -334,7 +325,7 @@ def run(plan: PairsPlan, running: Running) -> FoundPairs:
         contextlib.ExitStack() as stack,
     ):
         if plan.search.exact:  # inputs are read again
-            inputs, others = spooled(plan.inputs, stack), spooled(plan.others, stack)
+            inputs, others = (_sources.spooled(side, stack) for side in (plan.inputs, plan.others))
             plan = plan._replace(inputs=inputs, others=others)
         made = running.run(stages(plan, results), results, plan.job.n_jobs)
     if running.is_share:

@@ -9,13 +9,7 @@ import numpy as np
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
-from sparsemaps.files._coded_records import (
-    Coded,
-    Earlier,
-    copies,
-    rows_of,
-    similar,
-)
+from sparsemaps.files._coded_records import Coded, Earlier, copies, rows_of, similar
 from sparsemaps.files._job_options import Rule, Search
 from sparsemaps.files._results import Steps, save_array
 from sparsemaps.files._tasks import How

@@ -17,14 +17,7 @@ from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._job_options import Svmlight, Texts
-from sparsemaps.libsvm._parse import (
-    Part,
-    RowsRead,
-    line_of_row,
-    parse,
-    rows_of,
-    width_of,
-)
+from sparsemaps.libsvm._parse import Part, RowsRead, line_of_row, parse, rows_of, width_of
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
 from sparsemaps.libsvm._write import Heads
 from sparsemaps.maps._texts import TextEncoder
