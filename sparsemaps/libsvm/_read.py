@@ -23,6 +23,19 @@ Labels: TypeAlias = list[tuple[float, ...]]
 """The labels of each row."""
 
 
+class Options(NamedTuple):
+    """Options of the functions here, checked."""
+
+    n_features: int | None
+    dtype: np.dtype[Any]
+    multilabel: bool
+    zero_based: bool | Literal["auto"]
+    query_id: bool
+    max_line_bytes: int
+    offset: int
+    length: int
+
+
 class LoadOptions(TypedDict, total=False):
     """Options that do not change the types of the result."""
 
@@ -149,20 +162,10 @@ def load_svmlight_file(
     >>> X.toarray().tolist(), y.tolist()
     ([[0.5, 0.0, 2.0], [0.0, 7.0, 0.0]], [1.0, -1.0])
     """
-    return tuple(
-        load_svmlight_files(
-            [f],
-            n_features=n_features,
-            dtype=dtype,
-            multilabel=multilabel,
-            zero_based=zero_based,
-            query_id=query_id,
-            offset=offset,
-            length=length,
-            n_jobs=n_jobs,
-            max_line_bytes=max_line_bytes,
-        )
+    options = check_options(
+        n_features, dtype, multilabel, zero_based, query_id, max_line_bytes, offset, length
     )
+    return tuple(_loaded([f], options, n_jobs))
 
 
 def load_svmlight_files(
@@ -211,11 +214,16 @@ def load_svmlight_files(
     options = check_options(
         n_features, dtype, multilabel, zero_based, query_id, max_line_bytes, offset, length
     )
+    return _loaded(files, options, n_jobs)
+
+
+def _loaded(files: Sequence[File], options: Options, n_jobs: int | None) -> list[Any]:
+    """As `load_svmlight_files`."""
     zero_based = options.zero_based
     if options.offset != 0 or options.length > 0:
         if zero_based == "auto":
             zero_based = True
-        if n_features is None:
+        if options.n_features is None:
             raise ValueError("n_features is required when offset or length is specified.")
     loaded = [_load(f, options, zero_based is False, n_jobs) for f in files]
     one_based = zero_based is False or (
@@ -229,19 +237,6 @@ def load_svmlight_files(
     for rows in loaded:
         result += rows.finish(n_columns, one_based, options.multilabel, options.query_id)
     return result
-
-
-class Options(NamedTuple):
-    """Options of the functions here, checked."""
-
-    n_features: int | None
-    dtype: np.dtype[Any]
-    multilabel: bool
-    zero_based: bool | Literal["auto"]
-    query_id: bool
-    max_line_bytes: int
-    offset: int
-    length: int
 
 
 def check_options(

@@ -1,6 +1,5 @@
 """Writing LIBSVM files: rows to lines."""
 
-import contextlib
 import os
 from collections.abc import Callable
 from importlib import metadata
@@ -114,11 +113,10 @@ def dump_svmlight_file(
         else:
             block = sp.csr_array(np.array(matrix[rows]))  # a copy, as its zeros are counted first
             values, indices, indptr = block.data, block.indices, block.indptr
-        labels, label_ends = _labels(targets[rows], multilabel)
+        heads = _labels(targets[rows]) if multilabel else one_label_each(targets[rows])
         if multilabel:
-            _check_rows_have_lines(np.diff(label_ends, prepend=0), np.diff(indptr), start)
-        heads = Heads(labels, label_ends, qids[rows])
-        return _lines(values, indices, indptr, heads, zero_based)
+            _check_rows_have_lines(np.diff(heads.label_ends, prepend=0), np.diff(indptr), start)
+        return _lines(values, indices, indptr, heads._replace(qids=qids[rows]), zero_based)
 
     write_lines(f, header, lines, blocks, n_jobs)
 
@@ -147,8 +145,7 @@ def write_lines(
     n_jobs: int | None,
 ) -> None:
     """Write `header` and then ``lines(start, stop)`` of each block to a path or file object."""
-    with contextlib.ExitStack() as stack:
-        file = stack.enter_context(_output_files.atomic_output(f))
+    with _output_files.atomic_output(f) as file:
         file.write(header)
         for text in _threads.stream(lines, blocks, n_jobs):
             file.write(text)
@@ -164,6 +161,7 @@ class Heads(NamedTuple):
 
 def one_label_each(y: Any) -> Heads:
     """The beginnings of lines that have one label each."""
+    y = y.toarray().ravel() if sp.issparse(y) else y
     labels = np.ascontiguousarray(y, np.float64)
     return Heads(labels, np.arange(1, len(labels) + 1), _no_qids)
 
@@ -213,20 +211,18 @@ def _is_plain(y: Any) -> bool:
     return is_array and bool(np.isfinite(y).all())
 
 
-def _labels(y: Any, multilabel: bool) -> tuple[Array, Array]:
-    """Labels of all rows one behind the other, and the end of each row's labels."""
-    if not multilabel:
-        y = y.toarray().ravel() if sp.issparse(y) else y
-        return np.ascontiguousarray(y, np.float64), np.arange(1, len(y) + 1)
+def _labels(y: Any) -> Heads:
+    """The beginnings of lines that have a label for each column in which a row is not 0."""
     if sp.issparse(y):
         y = sp.csr_array(y, copy=True)
         y.sum_duplicates()
         y.eliminate_zeros()
-        return y.indices.astype(np.float64), y.indptr[1:]
+        return Heads(y.indices.astype(np.float64), y.indptr[1:], _no_qids)
     # A copy: NumPy counts the non-zero entries first, and another thread may change the array.
     y = np.array(y)
     rows, columns = np.nonzero(y.reshape(len(y), -1))
-    return columns.astype(np.float64), np.cumsum(np.bincount(rows, minlength=len(y)))
+    ends = np.cumsum(np.bincount(rows, minlength=len(y)))
+    return Heads(columns.astype(np.float64), ends, _no_qids)
 
 
 def _check_query_id(query_id: Any, n_rows: int) -> Array:
