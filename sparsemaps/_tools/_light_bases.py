@@ -33,16 +33,11 @@ class TransformerMixin:
         super().__init_subclass__()
 
 
-class ClassifierMixin:
+class _Nothing:
     """Nothing."""
 
 
-class RegressorMixin:
-    """Nothing."""
-
-
-class ClassNamePrefixFeaturesOutMixin:
-    """Nothing."""
+ClassifierMixin = RegressorMixin = ClassNamePrefixFeaturesOutMixin = _Nothing
 
 
 def clone(value: Any) -> Any:
