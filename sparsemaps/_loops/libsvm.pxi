@@ -165,12 +165,12 @@ def count_line_ends(const unsigned char[::1] text):
     return n
 
 
-def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=None):
-    """Arrays of the lines in `text`; those of an earlier call are written over if long enough.
+def parse(const unsigned char[::1] text, bint multilabel, bint to_float):
+    """Arrays of the lines in `text`.
 
-    Returns [labels, label_ends, values, indices, entry_ends, qids], their lengths, the number of
-    line ends, the smallest index or 2**63 - 1 and the largest or -1, and None or the error: (offset
-    of the token at fault, the token, what was expected).
+    Returns (labels, label_ends, values, indices, entry_ends, qids, the number of line ends, the
+    smallest index or 2**63 - 1, the largest or -1), and None or the error: (offset of the token at
+    fault, the token, what was expected).
     """
     cdef svm_text t
     cdef const char *p = NULL
@@ -181,10 +181,9 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
             rows += read_loops.count_char(p, n, b"\n")
             entries += read_loops.count_char(p, n, b":")
     labels = rows + (read_loops.count_char(p, n, b",") if multilabel and n > 0 else 0)
-    needed = (labels, rows, entries, entries, rows, rows)
-    if arrays is None or any([len(array) < size for array, size in zip(arrays, needed)]):
-        types = (np.float64, np.int64, np.float64, np.int64, np.int64, np.int64)
-        arrays = [np.empty(size, type_) for size, type_ in zip(needed, types)]
+    types = (np.float64, np.int64, np.float64, np.int64, np.int64, np.int64)
+    room = (labels, rows, entries, entries, rows, rows)
+    arrays = [np.empty(size, type_) for size, type_ in zip(room, types)]
     cdef double[::1] label_view = arrays[0], value_view = arrays[2]
     cdef int64_t[::1] label_ends = arrays[1], indices = arrays[3], entry_ends = arrays[4]
     cdef int64_t[::1] qids = arrays[5]
@@ -202,7 +201,8 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float, arrays=
     if t.error != NO_ERROR:
         error = (t.wrong - p, t.wrong[:t.wrong_end - t.wrong], ERRORS[t.error])
     lengths = (t.n_labels, t.n_rows, t.n_entries, t.n_entries, t.n_rows, t.n_qids)
-    return arrays, lengths, rows - 1, (t.smallest, t.largest), error
+    filled = [array[:length] for array, length in zip(arrays, lengths)]
+    return (*filled, rows - 1, t.smallest, t.largest), error
 
 
 # ---- writing -------------------------------------------------------------------------------------

@@ -253,7 +253,7 @@ class LibsvmRows(NamedTuple):
                 raise
             part = parse(piece, one_based=one_based, multilabel=True)
             _check_labels(piece, part)
-        if len(part.qids) not in (0, part.n_rows):
+        if len(part.qids) not in (0, len(part.entry_ends)):
             _raise_mixed_qids(piece)
         rows = RowsRead(np.float64)
         rows.append(part, 1)

@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,19 +38,19 @@ _BEGINNINGS = {
 _EXPECTED = "expected a label and index:value pairs, but this looks like"
 
 
-class Part:
+class Part(NamedTuple):
     """The rows of some lines as arrays: labels and entries with the end of each row, and qids; and
     the smallest and the largest index."""
 
-    def __init__(
-        self, arrays: list[Array], lengths: tuple[int, ...], n_lines: int, extremes: tuple[int, int]
-    ) -> None:
-        self.arrays = arrays
-        self.labels, self.label_ends, self.values, self.indices, self.entry_ends, self.qids = (
-            array[:length] for array, length in zip(arrays, lengths, strict=True)
-        )
-        self.n_lines, self.n_rows = n_lines, len(self.entry_ends)
-        self.smallest, self.largest = extremes
+    labels: Array
+    label_ends: Array
+    values: Array
+    indices: Array
+    entry_ends: Array
+    qids: Array
+    n_lines: int
+    smallest: int
+    largest: int
 
 
 def parse(
@@ -58,22 +58,19 @@ def parse(
     multilabel: bool = False,
     dtype: npt.DTypeLike = np.float64,
     one_based: bool = False,
-    arrays: list[Array] | None = None,
 ) -> Part:
-    """The rows of `text`. The `arrays` of an earlier part may be written over.
-
-    Indices are those of the text. If they count from 1, an index 0 is an error.
-    """
+    """The rows of `text`. Indices are those of the text. If they count from 1, an index 0 is an
+    error."""
     to_float = np.dtype(dtype) == np.float32
-    filled, lengths, n_lines, extremes, error = _kernel.parse(text, multilabel, to_float, arrays)
+    found, error = _kernel.parse(text, multilabel, to_float)
     if error is not None:
         raise _error(text, *error)
-    part = Part(filled, lengths, n_lines, extremes)
+    part = Part(*found)
     if one_based and part.smallest == 0:
         raise _zero_error(text)
     if to_float:
         with np.errstate(over="ignore"):  # the result is infinity, as that of Python's float
-            part.values = part.values.astype(np.float32)
+            part = part._replace(values=part.values.astype(np.float32))
     return part
 
 
@@ -171,15 +168,11 @@ class RowsRead:
             shape=(len(entry_ends), n_features),
         )
         labels = self._labels.finish()
-        y: Any = labels_by_row(labels, self._label_ends.finish()) if multilabel else labels
+        y: Any = labels
+        if multilabel:  # an ascending tuple of labels for each row
+            numbers, ends = labels.tolist(), [0, *self._label_ends.finish().tolist()]
+            y = [tuple(sorted(numbers[a:b])) for a, b in itertools.pairwise(ends)]
         return [X, y, self._qids.finish()] if query_id else [X, y]
-
-
-def labels_by_row(labels: Array, label_ends: Array) -> list[tuple[float, ...]]:
-    """An ascending tuple of labels for each row."""
-    ends = [0, *label_ends.tolist()]
-    numbers = labels.tolist()
-    return [tuple(sorted(numbers[a:b])) for a, b in itertools.pairwise(ends)]
 
 
 def check_width(n_features: int, width: int) -> None:

@@ -1,6 +1,5 @@
 """Loading LIBSVM files as a whole."""
 
-from collections import deque
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
@@ -267,14 +266,9 @@ def check_options(
 
 def _load(f: Any, options: Options, one_based: bool, n_jobs: int | None) -> _parse.RowsRead:
     """The rows of a file."""
-    free: deque[list[Any]] = deque()  # arrays that are used again, as new memory costs time
 
     def parse(text: bytes) -> tuple[tuple[_parse.Part, int], int]:
-        try:
-            arrays = free.pop()
-        except IndexError:
-            arrays = None
-        part = _parse.parse(text, options.multilabel, options.dtype, one_based, arrays)
+        part = _parse.parse(text, options.multilabel, options.dtype, one_based)
         return (part, len(text)), part.n_lines
 
     rows = _parse.RowsRead(options.dtype)
@@ -284,5 +278,4 @@ def _load(f: Any, options: Options, one_based: bool, n_jobs: int | None) -> _par
         for part, n_bytes in in_order(parse, blocks_of(text, n_jobs), n_jobs, text):
             n_read += n_bytes
             rows.append(part, _MARGIN * size / n_read if size else 2)
-            free.append(part.arrays)
     return rows

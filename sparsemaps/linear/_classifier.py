@@ -204,7 +204,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         ValueError
             If rows are not as the map takes them, or codes are of another map.
         """
-        return self._from_scores(X, _as_columns)
+        # One column for each class, or no columns for two classes.
+        return self._from_scores(X, lambda scores: scores[:, 0] if scores.shape[1] == 1 else scores)
 
     def predict(self, X: Any) -> Array:
         """The class of each row: the class with the highest score.
@@ -347,8 +348,3 @@ def _has_probabilities(model: KernelClassifier) -> bool:
     if model.loss != "log_loss":
         raise AttributeError(f'probabilities need loss="log_loss", got loss={model.loss!r}')
     return True
-
-
-def _as_columns(scores: Floats) -> Floats:
-    """One column for each class, or no columns for two classes."""
-    return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -114,14 +114,12 @@ def _from_json(value: Any) -> Any:
     if "pairs" in value:
         return {_from_json(key): _from_json(part) for key, part in value["pairs"]}
     if "dtype" in value:
-        return _dtype(value["dtype"])
+        return _DTYPES[value["dtype"]]
     items = [_from_json(item) for item in value["items"]]
     return items if value["list"] else tuple(items)
 
 
-def _dtype(text: Any) -> Any:
-    found = np.dtype({f"<{kind}{size}": f"<{kind}{size}" for kind in "if" for size in (4, 8)}[text])
-    return found.type
+_DTYPES = {"<f4": np.float32, "<f8": np.float64, "<i4": np.int32, "<i8": np.int64}
 
 
 def _config_of(vectorizer: Any) -> dict[str, Any] | None:

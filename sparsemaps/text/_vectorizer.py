@@ -192,7 +192,8 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         preprocess = super().build_preprocessor()
         if self.normalize is None:
             return preprocess
-        return partial(_normalize_first, self.normalize, preprocess)
+        form = self.normalize
+        return lambda text: preprocess(normalize(text, form))
 
     def build_tokenizer(self) -> Any:
         try:
@@ -345,10 +346,6 @@ _HOOKS = (
 )
 """Methods that make scikit-learn's output. For a subclass that replaces one of them, scikit-learn's
 code is called. Some are private, as no public name tells whether a subclass has replaced them."""
-
-
-def _normalize_first(form: str, preprocess: Any, text: str) -> Any:
-    return preprocess(normalize(text, form))
 
 
 def _tokens(
