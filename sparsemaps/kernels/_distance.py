@@ -43,11 +43,7 @@ def rbf_kernel(
         Factor of the squared distance, above 0; None is ``1 / n_features``.
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import rbf_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> rbf_kernel(X, gamma=0.1).round(3)
     array([[1.  , 0.67],
            [0.67, 1.  ]])
@@ -74,11 +70,7 @@ def normalized_rbf_kernel(
         Above 0.
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import normalized_rbf_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> normalized_rbf_kernel(X).round(3)
     array([[1.   , 0.889],
            [0.889, 1.   ]])
@@ -104,11 +96,7 @@ def folded_rbf_kernel(
         Above 0.
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import folded_rbf_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> folded_rbf_kernel(X).round(3)
     array([[0.568, 0.52 ],
            [0.52 , 0.568]])
@@ -136,11 +124,7 @@ def laplacian_kernel(
         Above 0. scikit-learn's default is ``1 / n_features``.
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import laplacian_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> laplacian_kernel(X).round(3)
     array([[1.   , 0.018],
            [0.018, 1.   ]])
@@ -163,11 +147,7 @@ def cauchy_kernel(
         Above 0.
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import cauchy_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> cauchy_kernel(X).round(3)
     array([[1.   , 0.062],
            [0.062, 1.   ]])
@@ -207,11 +187,7 @@ def matern_kernel(
         Smoothness, above 0, at most 10,000. 0.5, 1.5 and 2.5 cost least.
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import matern_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> matern_kernel(X).round(3)
     array([[1.   , 0.044],
            [0.044, 1.   ]])

@@ -47,15 +47,22 @@ ValueError
     If a parameter is not allowed; if a matrix is not sound or not finite, or has negative values
     that the kernel does not take; or if the values of a row are so large that a sum over them, or
     over their squares, is beyond float64.""",
+    "examples, with rows X": """\
+Examples
+--------
+>>> import numpy as np
+>>> from sparsemaps.kernels import KERNEL
+>>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])""",
 }
-"""Parts of the docstrings of all kernels."""
+"""Parts of the docstrings of all kernels; KERNEL is the name of each."""
 
 Function = TypeVar("Function", bound=Callable[..., Array])
 
 
 def documented(function: Function) -> Function:
     """Complete the docstring of a kernel."""
-    function.__doc__ = filled(function.__doc__ or "", _KERNEL_DOC)
+    docstring = filled(function.__doc__ or "", _KERNEL_DOC)
+    function.__doc__ = docstring.replace("KERNEL", function.__name__)
     return function
 
 

@@ -36,11 +36,7 @@ def polynomial_kernel(
         What is added to the inner product; it may be negative.
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import polynomial_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> polynomial_kernel(X, degree=2, gamma=1)
     array([[361., 225.],
            [225., 225.]])

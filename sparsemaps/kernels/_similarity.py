@@ -42,11 +42,7 @@ def min_max_kernel(
         power of two before that, where their powers would leave the range of float64.
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import min_max_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> min_max_kernel(X).round(3)
     array([[1. , 0.5],
            [0.5, 1. ]])
@@ -75,11 +71,7 @@ def generalized_min_max_kernel(
         power of two before that, where their powers would leave the range of float64.
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import generalized_min_max_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> generalized_min_max_kernel(X).round(3)
     array([[1. , 0.5],
            [0.5, 1. ]])
@@ -100,11 +92,7 @@ def chi2_similarity(
     [X, Y]
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import chi2_similarity
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> chi2_similarity(X).round(3)
     array([[6.   , 4.762],
            [4.762, 6.   ]])
@@ -124,11 +112,7 @@ def acos_kernel(X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | Non
     [X, Y]
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import acos_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> acos_kernel(X).round(3)
     array([[1.   , 0.844],
            [0.844, 1.   ]])
@@ -149,11 +133,7 @@ def acos_chi2_kernel(
     [X, Y]
     [n_jobs, the matrix and errors]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsemaps.kernels import acos_chi2_kernel
-    >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+    [examples, with rows X]
     >>> acos_chi2_kernel(X).round(3)
     array([[1.   , 0.792],
            [0.792, 1.   ]])
