@@ -12,12 +12,7 @@ Density = Callable[[Array], Array]
 
 
 def inverses(density: Density) -> Array:
-    """The inverses of equally likely pitches."""
-    return 1 / _equally_likely(density, _kernel.N_PITCHES)
-
-
-def _equally_likely(density: Density, n: int) -> Array:
-    """The middles of n equally likely parts of a density on (0, inf), in order."""
+    """The inverses of the middles of equally likely parts of a density on (0, inf), in order."""
     # Steps are even in the logarithm, where d p = (density * pitch) d log(pitch).
     logarithms = np.linspace(-50, 50, 2**20 + 1)
     pitches = _portable_math.exp(logarithms)
@@ -32,11 +27,12 @@ def _equally_likely(density: Density, n: int) -> Array:
             f"{below[-1]:.4g}"
         )
     # Not np.interp, which compilers may round otherwise on other machines.
+    n = _kernel.N_PITCHES
     wanted = (np.arange(n) + 0.5) / n * below[-1]
     step = np.searchsorted(below, wanted, side="right") - 1
     fraction = (wanted - below[step]) / (below[step + 1] - below[step])
     middles = logarithms[step] + fraction * (logarithms[step + 1] - logarithms[step])
-    return _portable_math.exp(middles)
+    return 1 / _portable_math.exp(middles)
 
 
 def hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Array]:

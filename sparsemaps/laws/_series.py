@@ -1,6 +1,5 @@
 """Laws of sketches and features of power series of the inner product."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,16 +20,15 @@ class _SeriesLaw(Law):
     degree: int
     gamma: float
     coef0: float
+    factor: float
+    """The factor of inner products in a series."""
+    coefficients: Array
+    """a_0, a_1, ... of a series; for "rbf", those of exp."""
 
     @property
     def _named(self) -> str:
         """The kernel's name; "" for the coefficients of a series."""
         return self.kernel if isinstance(self.kernel, str) else ""
-
-    @property
-    @abstractmethod
-    def _terms(self) -> tuple[float, Array]:
-        """The factor of inner products in a series, and its coefficients."""
 
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
         if self._named == "poly":
@@ -42,16 +40,14 @@ class _SeriesLaw(Law):
         products = kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=n_jobs)
         if self._named == "exp":
             return _portable_math.exp(float(self.gamma) * products).astype(products.dtype)
-        factor, coefficients = self._terms
-        return np.polyval(coefficients[::-1], products if factor == 1 else factor * products)
+        arguments = products if self.factor == 1 else self.factor * products
+        return np.polyval(self.coefficients[::-1], arguments)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MaclaurinLaw(_SeriesLaw):
     """The law of `RandomMaclaurin`."""
 
-    series: Array
-    """a_n gamma^n for n = 0, 1, ..."""
     degrees: tuple[Array, Array]
     """The degrees that features may have, and their probabilities."""
     h01: bool
@@ -61,16 +57,12 @@ class MaclaurinLaw(_SeriesLaw):
     def second_rule(self) -> str | None:
         return ONE_NUMBER_RULE if self.h01 else None
 
-    @property
-    def _terms(self) -> tuple[float, Array]:
-        return 1.0, self.series
-
     def moments(self, pairs: Pairs) -> Moments:
         product = pairs.square_x * pairs.square_y + 2 * pairs.inner**2 - 2 * pairs.overlap
         second, mean = np.zeros_like(product), np.zeros_like(product)
         for degree, probability in zip(*self.degrees, strict=True):
-            second += self.series[degree] ** 2 / probability * product**degree
-            mean += self.series[degree] * pairs.inner**degree
+            second += self.coefficients[degree] ** 2 / probability * product**degree
+            mean += self.coefficients[degree] * pairs.inner**degree
         return Moments(pairs.kernel, second - mean**2, "jumps")
 
 
@@ -79,13 +71,6 @@ class TensorSketchLaw(_SeriesLaw):
     """The law of `TensorSketch`, of one power or of a series."""
 
     shares_buckets = True
-
-    coefficients: Array
-    """a_0, a_1, ... of a series; for "rbf", those of exp."""
-
-    @property
-    def _terms(self) -> tuple[float, Array]:
-        return float(self.gamma), self.coefficients
 
     def moments(self, pairs: Pairs) -> Moments:
         if self._named != "poly":

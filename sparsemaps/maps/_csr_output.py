@@ -76,16 +76,9 @@ def _cut_parts(
     """
     if len(blocks) == 1 and (size := int(max_entries.sum())) <= _PART_SIZE:
         return blocks, [size]
-    parts, sizes = [], []
-    starts = np.array([start for start, _ in blocks], np.intp)
-    of_blocks = np.add.reduceat(max_entries, starts).tolist()
-    for (start, stop), size in zip(blocks, of_blocks, strict=True):
-        if size <= _PART_SIZE:
-            parts.append((start, stop))
-            sizes.append(size)
-        else:
-            of_rows = max_entries[start:stop]
-            for first, last in _blocks.cut_by_size(of_rows, _PART_SIZE):
-                parts.append((start + first, start + last))
-                sizes.append(int(of_rows[first:last].sum()))
-    return parts, sizes
+    parts = [
+        (start + first, start + last)
+        for start, stop in blocks
+        for first, last in _blocks.cut_by_size(max_entries[start:stop], _PART_SIZE)
+    ]
+    return parts, [int(max_entries[start:stop].sum()) for start, stop in parts]

@@ -251,15 +251,10 @@ class FastfoodDraw(Draw, of=Fastfood):
     def _make_dense(self, block: Block, dtype: Any) -> Array:
         if self.hash_dim is None:
             return _orthogonal.make_dense(block, self.dense_width, dtype)
-        dense = np.zeros((block.n_rows, self.dense_width), dtype)
-        key = self.blocks.sketch_key
-        if self.hash_dim == self.dense_width:
-            _kernel.count_sketch_dense(*block, key, dense)
-        else:
-            sketch = np.zeros((len(dense), self.hash_dim), dtype)
-            _kernel.count_sketch_dense(*block, key, sketch)
-            dense[:, : self.hash_dim] = sketch
-        return dense
+        sketch = np.zeros((block.n_rows, self.hash_dim), dtype)
+        _kernel.count_sketch_dense(*block, self.blocks.sketch_key, sketch)
+        n_added = self.dense_width - self.hash_dim
+        return np.pad(sketch, [(0, 0), (0, n_added)]) if n_added else sketch
 
 
 class _Blocks:

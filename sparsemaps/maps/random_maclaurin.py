@@ -146,7 +146,7 @@ class RandomMaclaurin(SparseMap[Array]):
 
     def _law_facts(self) -> dict[str, Any]:
         series = self._series()
-        return {"series": series, "degrees": self._degrees(series)}
+        return {"factor": 1.0, "coefficients": series, "degrees": self._degrees(series)}
 
 
 class MaclaurinDraw(Draw, of=RandomMaclaurin):
@@ -164,7 +164,7 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
         return 1 + self.size + self.n_columns
 
     def prepare(self) -> None:
-        series = self.law.series
+        series = self.law.coefficients
         # The factors of the terms of degree 0 and 1, which `h01` keeps.
         self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
         self._key = self.keys()[0]

@@ -260,7 +260,11 @@ class TensorSketch(SparseMap[Output]):
         degree, coefficients = self._degree or 0, self.kernel
         if isinstance(coefficients, str):  # those of exp, for "rbf" too
             coefficients = [1 / math.factorial(n) for n in range(degree + 1)]
-        return {"degree": degree, "coefficients": np.array(coefficients, float)}
+        return {
+            "degree": degree,
+            "factor": float(self.gamma),
+            "coefficients": np.array(coefficients, float),
+        }
 
 
 class TensorSketchDraw(Draw, of=TensorSketch):
