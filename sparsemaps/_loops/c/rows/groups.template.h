@@ -1,22 +1,11 @@
 /* Another thread may change values and indices meanwhile. Therefore indices are read once, and the
  * group's arrays are addressed only by what was computed from a copy of them. */
 
-INLINE float NAME(logarithm)(VALUE value, double power)
-{
-    return (float)(power * log_f64(fabs((double)value)));
-}
-
 static void NAME(take_logarithms)(const VALUE *restrict values, ptrdiff_t n, double power,
                                   float *restrict out)
 {
-    /* Loops of a fixed length are vectorised at this level of optimization, others are not. */
-    enum { STEP = 16 };
-    ptrdiff_t i = 0;
-    for (; i + STEP <= n; i += STEP)
-        for (int j = 0; j < STEP; j++)
-            out[i + j] = NAME(logarithm)(values[i + j], power);
-    for (; i < n; i++)
-        out[i] = NAME(logarithm)(values[i], power);
+    for (ptrdiff_t i = 0; i < n; i++)
+        out[i] = (float)(power * log_f64(fabs((double)values[i])));
 }
 
 static void NAME(gather_row)(const void *any_values, const void *any_indices, int64_t start,
