@@ -241,10 +241,6 @@ static inline char *write_decimal(char *out, decimal_t x)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* Decimals are computed for so many entries before they are written: two short loops, of which the
- * processor has several rounds under way, where one long loop has hardly two. */
-enum { ENTRIES_AT_ONCE = 32 };
-
 #define TEMPLATE "entries.template.h"
 #include "each_entry.h"
 
