@@ -1,5 +1,6 @@
 """The codes of records of inputs, as stages of a job; and the pairs of near records."""
 
+import itertools
 import os
 import re
 import secrets
@@ -25,7 +26,7 @@ from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, Steps, counts, save_array
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_comments
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
-from sparsemaps.files._tasks import How, Listing, Stage, Task
+from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors import _containment, _search
 from sparsemaps.neighbors._exact import remembered_kernel
 from sparsemaps.neighbors._hashing import Limits, Sizes
@@ -44,10 +45,19 @@ class Coded(NamedTuple):
     """It makes rows of the inputs, also where they are read again."""
     inputs: list[Any]
     path: str
-    n_records: list[int]
-    """The number of records of each input."""
     digest: str
     """It differs where codes are made of other inputs, or otherwise."""
+    n_parts: list[int] | None = None
+    """Of how many parts the codes of each input are joined; None for a file of codes."""
+
+    @property
+    def n_records(self) -> list[int]:
+        """The number of records of each input, after the codes are joined."""
+        if self.n_parts is None:
+            return [len(self.load())]
+        folder, name = os.path.split(self.path)
+        of_parts = iter(counts(Results(folder).value(name), sum(self.n_parts)))
+        return [sum(itertools.islice(of_parts, n)) for n in self.n_parts]
 
     @property
     def n_rows(self) -> int:
@@ -122,7 +132,7 @@ class Earlier(NamedTuple):
 def encode(
     job: Job, inputs: list[Any], results: Results, name: str = "codes"
 ) -> Generator[Stage, None, Coded]:
-    """The stages that make the codes of inputs: of their ranges, and of all."""
+    """The stages that make the codes of inputs, of their ranges and of all; and these codes."""
     ranges = [ranges_of(job, input) for input in inputs]
     tasks: list[Task] = []
     parts: list[tuple[str, Any]] = []
@@ -140,17 +150,14 @@ def encode(
     file = f"{name}.npy"
     recipe = {"parts": [made_of for _, made_of in parts]}
     endings = ("", *BESIDE)
-    yield Stage(name, tasks, job.make, endings, part_of=(file, recipe))
+    about = f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"
+    yield Stage(name, tasks, job.make, endings, (file, recipe), about)
     joined = Task(file, recipe, [path for path, _ in parts])
-    yield Stage(f"{name}-join", [joined], _join, endings)
+    about = "the codes of all inputs in one file"
+    yield Stage(f"{name}-join", [joined], _join, endings, about=about)
     beside = "|".join(re.escape(ending) for ending in (*BESIDE, _sources.RECORD))
     results.remove(rf"{re.escape(name)}-part-\d{{6}}\.npy({beside})?")
-    made = results.find(file, recipe)
-    if made is None:
-        raise ValueError(f"{results.path(file)} has been removed meanwhile")
-    of_parts = iter(counts(made.value, len(parts)))
-    n_records = [sum(next(of_parts) for _ in some) for some in ranges]
-    return Coded(job, inputs, results.path(file), n_records, made.digest)
+    return Coded(job, inputs, results.path(file), digest(recipe), list(map(len, ranges)))
 
 
 def holds_codes(input: Any) -> bool:
@@ -164,16 +171,6 @@ def ranges_of(job: Job, input: Any) -> list[Any]:
     if is_whole or job.source.format_of(input) == "parquet":
         return [input]
     return list(input.cut(RANGE_BYTES))
-
-
-def listing(job: Job, inputs: list[Any], name: str = "codes") -> Listing:
-    """Of the stages of `encode`."""
-    ranges = [one for input in inputs for one in ranges_of(job, input)]
-    n_tasks = sum(not holds_codes(one) for one in ranges)
-    return [
-        (name, n_tasks, f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"),
-        (f"{name}-join", 1, "the codes of all inputs in one file"),
-    ]
 
 
 def _join(parts: list[str], path: str, how: How) -> list[int]:

@@ -9,25 +9,24 @@ import numpy as np
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._sources import refuse_changes
 from sparsemaps._tools._typing import Array
-from sparsemaps.files import _coded_records, _search_tasks
 from sparsemaps.files._coded_records import Coded, copies, encode, exact_kernel
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, NEAR, PAIRS, REMOVED, DedupPlan, files_of
 from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._removed_records import (
     SIMILARITY,
+    check_number,
     find_removals,
     key_of,
     leaders,
     read_removals,
 )
-from sparsemaps.files._results import Results, Steps, counts, save_array
+from sparsemaps.files._results import NONE, Results, Steps, counts, save_array
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
-from sparsemaps.files._tasks import How, Listing, Stage, Task
+from sparsemaps.files._tasks import How, Listing, Stage, Task, listed
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._clusters import numbered_components
 from sparsemaps.neighbors._hashing import Limits
@@ -37,19 +36,17 @@ from sparsemaps.neighbors._removals import Removals
 def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
     """The stages of a plan. Pairs and the choice of records need nothing but codes."""
     coded = yield from encode(plan.job, inputs, results)
-    check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
     of = plan, coded
     find = _removal_stages if plan.rule.name == "kept" else _chain_stages
     of_clusters, of_kept = yield from find(plan, coded, results)
     clusters = Task(CLUSTERS, of_clusters, of)
-    yield Stage("clusters", [clusters], _find_clusters)
+    yield Stage("clusters", [clusters], _find_clusters, about="the cluster of each record")
     kept = Task(KEPT, {**of_kept, "clusters": digest(clusters.recipe)}, of)
-    yield Stage("kept", [kept], _choose)
-    if plan.outputs.dry_run:
-        return
-    _check_kept(kept, results)
-    endings = () if plan.folder is None else ("",)
-    yield Stage("outputs", output_tasks(plan, coded, kept, results), _write_output, endings)
+    yield Stage("kept", [kept], _choose, about="which records are kept")
+    if not plan.outputs.dry_run:
+        tasks = output_tasks(plan, coded, kept, results)
+        endings, about = () if plan.folder is None else ("",), "the records that are kept"
+        yield Stage("outputs", tasks, _write_output, endings, about=about)
 
 
 Recipe = dict[str, Any]
@@ -61,7 +58,8 @@ def _removal_stages(
     """The first stages of rule "kept"; what decides the clusters, and which records are kept."""
     recipe = {**_near_recipe(plan, coded), "keep": plan.rule.keep}
     removals = Task(REMOVED, recipe, (plan, coded))
-    last = Stage("removals", [removals], find_removals, ("", SIMILARITY))
+    about = "records near a kept one"
+    last = Stage("removals", [removals], find_removals, ("", SIMILARITY), about=about)
     yield from search_stages(last, results, n_tasks_of(plan.inputs))
     decides = {"removals": digest(recipe)}
     return decides, decides
@@ -73,11 +71,14 @@ def _chain_stages(
     """The same of rule "chain"."""
     of, n_tasks = (plan, coded), n_tasks_of(plan.inputs)
     pairs = Task(PAIRS, {"codes": coded.digest, **plan.search.recipe}, of)
-    yield from search_stages(Stage("pairs", [pairs], _find_pairs), results, n_tasks)
+    last = Stage("pairs", [pairs], _find_pairs, about="pairs of near records")
+    yield from search_stages(last, results, n_tasks)
     # Of an earlier delivery only codes are known.
     near = Task(NEAR, {**_near_recipe(plan, coded), "exact": None}, of)
-    last = search_stages(Stage("near", [near], _find_near), results, n_tasks, _NEAR_SEARCH)
-    yield from (stage for stage in last if plan.rule.against or stage.name == "near")
+    about = "records near those of earlier deliveries"
+    last = Stage("near", [near], _find_near, about=about)
+    of_near = search_stages(last, results, n_tasks, "near-search")
+    yield from (stage for stage in of_near if plan.rule.against or stage.name == last.name)
     of_kept = {"near": digest(near.recipe), "keep": plan.rule.keep}
     return {"pairs": digest(pairs.recipe)}, of_kept
 
@@ -89,28 +90,13 @@ def _near_recipe(plan: DedupPlan, coded: Coded) -> dict[str, Any]:
 
 
 def listing(plan: DedupPlan) -> Listing:
-    n_tasks = n_tasks_of(plan.inputs)
-    lines = [*_coded_records.listing(plan.job, plan.inputs), *_search_tasks.listing(n_tasks)]
-    if plan.rule.name == "kept":
-        lines.append(("removals", 1, "records near a kept one"))
-    else:
-        lines.append(("pairs", 1, "pairs of near records"))
-        if plan.rule.against:
-            lines += _search_tasks.listing(n_tasks, _NEAR_SEARCH)
-        lines.append(("near", 1, "records near those of earlier deliveries"))
-    lines.append(("clusters", 1, "the cluster of each record"))
-    lines.append(("kept", 1, "which records are kept"))
-    if not plan.outputs.dry_run:
-        lines.append(("outputs", len(plan.files), "the records that are kept"))
-    return lines
-
-
-_NEAR_SEARCH = "near-search"
+    return listed(stages(plan, plan.inputs, NONE))
 
 
 def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> int:
     """Write pairs that join the records of each cluster; returns their number."""
     plan, coded = of
+    check_number(coded)
     search, codes, limits = plan.search, coded.load(), Limits(n_jobs=how.n_jobs, stages=steps)
     wanted = search.threshold, search.recall
     if not search.exact:
@@ -197,15 +183,18 @@ def _causes(found: Removals, coded: Coded, is_containment: bool) -> list[int]:
     return [n_equal, n_others, n_earlier, 0]
 
 
-def _check_kept(kept: Task, results: Results) -> None:
-    """Raise a ValueError if the array of records that are kept is not as it was written."""
-    made, path = results.find(kept.name, kept.recipe), results.path(kept.name)
+def _kept(path: str, recipe: Any) -> Array:
+    """Which records are kept; a ValueError if that is not as it was written."""
+    folder, name = os.path.split(path)
+    made = Results(folder).find(name, recipe)
     if made is None:
         raise ValueError(f"{path} has been removed meanwhile")
     n_records, n_kept = counts(made.value, 9)[:2]
-    n = int(np.count_nonzero(read_array(path, ArrayKind(np.bool_, (n_records,)), mmap=True)))
+    kept = read_array(path, ArrayKind(np.bool_, (n_records,)), mmap=True)
+    n = int(np.count_nonzero(kept))
     if n != n_kept:
         raise ValueError(f"{path} is damaged: expected {n_kept} records that are kept; found {n}")
+    return kept
 
 
 def kept_rows(numbers: Array, near: Array, key: Array | None) -> Array:
@@ -231,30 +220,27 @@ def _beside(path: str, name: str) -> str:
 
 def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) -> list[Task]:
     """A task for each output, which takes the records of its inputs."""
-    source, file_of_kept = plan.job.source, results.path(KEPT)
-    against = files_of(plan.rule.against)
-    tasks, rest = [], list(zip(coded.inputs, coded.n_records, strict=True))
-    row = 0
+    against, tasks, first = files_of(plan.rule.against), [], 0
     for number, (output, paths) in enumerate(plan.files):
-        own, rest = rest[: len(paths)], rest[len(paths) :]
+        own = slice(first, first + len(paths))
         recipe = {"kept": digest(kept.recipe), "output": str(output), "codes": coded.digest}
         path = os.path.abspath(output) if plan.folder is not None else None
-        of = source, file_of_kept, own, row, path or output, against
-        size = sum(getattr(input, "n_bytes", 0) for input, _ in own)
+        of = coded, (results.path(KEPT), kept.recipe), own, path or output, against
+        size = sum(getattr(input, "n_bytes", 0) for input in coded.inputs[own])
         tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))
-        row += sum(n for _, n in own)
+        first = own.stop
     return tasks
 
 
 def _write_output(of: Any, path: str, how: How) -> list[int]:
     """Write the kept records of some inputs; returns the numbers of all and of kept ones."""
-    source, file_of_kept, own, row, output, against = of
-    kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
-    selections, inputs = [], [input for input, _ in own]
-    for input, n in own:
+    coded, chosen, own, output, against = of
+    kept, inputs, n_records = _kept(*chosen), coded.inputs[own], coded.n_records
+    row, selections = sum(n_records[: own.start]), []
+    for input, n in zip(inputs, n_records[own], strict=True):
         selections.append(Selection(input, np.array(kept[row : row + n])))
         row += n
     with _output_files.atomic_output(output) as file, how.reading(inputs) as bar:
-        write_kept(source, selections, file, how.n_jobs, bar)
+        write_kept(coded.job.source, selections, file, how.n_jobs, bar)
         refuse_changes([*inputs, *against])
     return [n for one in selections for n in (len(one.kept), int(one.kept.sum()))]

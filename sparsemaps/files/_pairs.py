@@ -13,17 +13,16 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files import _coded_records, _search_tasks
 from sparsemaps.files._coded_records import BESIDE, Coded, encode, holds_codes, similar
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import STAGES, Results, Steps, counts, opened, save_array
+from sparsemaps.files._results import NONE, STAGES, Results, Steps, counts, opened, save_array
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
-from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
+from sparsemaps.files._tasks import How, Listing, Running, Stage, Task, listed
 from sparsemaps.maps._config import from_config
 from sparsemaps.neighbors import _hashing
 
@@ -256,35 +255,28 @@ def stages(plan: PairsPlan, results: Results) -> Iterator[Stage]:
     sides = own, other
     recipe = {"codes": own.digest, "other": other and other.digest, **plan.search.recipe}
     pairs = Task(PAIRS, recipe, (plan.search, sides))
-    last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY))
+    about = "pairs of similar rows"
+    last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY), about=about)
     yield from search_stages(last, results, n_tasks_of([*plan.inputs, *plan.others]))
     output = None if plan.folder is None else os.path.abspath(plan.output)
     of_lines = results.path(PAIRS), sides, output or plan.output
     lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=output)
-    yield Stage("output", [lines], _write_output, () if output is None else ("",))
+    endings = () if output is None else ("",)
+    yield Stage("output", [lines], _write_output, endings, about="a line for each pair")
 
 
 def listing(plan: PairsPlan) -> Listing:
-    lines = []
-    for name, inputs in ((CODES, plan.inputs), (OTHER, plan.others)):
-        if inputs and not _is_one_file_of_codes(inputs):
-            lines += _coded_records.listing(plan.job, inputs, name)
-    lines += _search_tasks.listing(n_tasks_of([*plan.inputs, *plan.others]))
-    return [*lines, ("pairs", 1, "pairs of similar rows"), ("output", 1, "a line for each pair")]
-
-
-def _is_one_file_of_codes(inputs: list[Any]) -> bool:
-    return len(inputs) == 1 and holds_codes(inputs[0])
+    return listed(stages(plan, NONE))
 
 
 def _encode(
     job: Job, inputs: list[Any], results: Results, name: str
 ) -> Generator[Stage, None, Coded]:
     """The codes of inputs; a single file of codes is taken as it is."""
-    if not _is_one_file_of_codes(inputs):
+    if len(inputs) > 1 or not holds_codes(inputs[0]):
         return (yield from encode(job, inputs, results, name))
     path = inputs[0].path
-    return Coded(job, inputs, path, [len(PackedCodes.load(path))], digest(inputs[0].recipe))
+    return Coded(job, inputs, path, digest(inputs[0].recipe))
 
 
 def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> list[int]:

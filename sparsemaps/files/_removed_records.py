@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import Coded, Earlier, copies, rows_of, similar
@@ -26,6 +27,7 @@ def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
     """Write removed records with their witnesses, and how similar they are; returns their
     number."""
     plan, coded = of
+    check_number(coded)
     search, own = plan.search, coded.load()
     key = key_of(coded, plan.rule)
     earlier = _earlier_codes(plan.rule.against, steps)
@@ -45,6 +47,11 @@ def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
     save_array(path, np.stack(found[:2]).astype(np.uint32))
     save_array(path + SIMILARITY, found.similarity)
     return len(found.removed)
+
+
+def check_number(coded: Coded) -> None:
+    """Raise a ValueError if there are more records than are numbered."""
+    check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
 
 
 def read_removals(path: str, n_records: int, against: Sequence[Earlier]) -> Removals:

@@ -94,6 +94,10 @@ class Results:
         self._write(name + RECORD, json.dumps(record).encode() + b"\n")
         return Result(json.loads(json.dumps(value)), digest(recipe), is_new=True)
 
+    def value(self, name: str) -> Any:
+        """The value of a result of any recipe; None if it is not there."""
+        return (read_record(self.read(name + RECORD)) or {}).get("value")
+
     def forget(self, name: str) -> None:
         """Let a result count as not there."""
         self._remove(name + RECORD)
@@ -152,6 +156,10 @@ def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
     finally:
         with contextlib.suppress(OSError):
             os.rmdir(folder)
+
+
+NONE = Results("", is_shared=True)
+"""No folder, for a listing of stages that are not run."""
 
 
 def counts(value: Any, n: int) -> list[int]:

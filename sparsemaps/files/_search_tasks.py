@@ -13,7 +13,7 @@ from typing import Any
 
 from sparsemaps.files import _coded_records
 from sparsemaps.files._results import Results, Steps
-from sparsemaps.files._tasks import How, Listing, Stage, Task
+from sparsemaps.files._tasks import How, Stage, Task
 
 _MOST_TASKS = 64
 """Tasks among which a search is shared, at most."""
@@ -35,8 +35,9 @@ def search_stages(
 
     shares = [part(f"share-{i:06d}", slice(i, None, n_tasks)) for i in range(n_tasks)]
     replaced = task.name, task.recipe
-    yield Stage(f"{prefix}-keys", [part("first", slice(0))], _search, (), replaced)
-    yield Stage(prefix, shares, _search, (), replaced)
+    about = "keys of hashes, and rows of equal codes"
+    yield Stage(f"{prefix}-keys", [part("first", slice(0))], _search, (), replaced, about)
+    yield Stage(prefix, shares, _search, (), replaced, "rows that share a band of codes")
     whole = task._replace(of=(last.make, task, prefix, None))
     yield last._replace(tasks=[whole], make=_search)
     results.remove(rf"{prefix}-.*\.(npy|json)")
@@ -54,11 +55,3 @@ def n_tasks_of(inputs: Sequence[Any]) -> int:
     """Among how many tasks a search of the rows of inputs is shared."""
     n_bytes = sum(getattr(input, "n_bytes", 0) for input in inputs)
     return min(max(1, -(-n_bytes // _coded_records.RANGE_BYTES)), _MOST_TASKS)
-
-
-def listing(n_tasks: int, prefix: str = "search") -> Listing:
-    """Of the stages of a search, but for the last."""
-    return [
-        (f"{prefix}-keys", 1, "keys of hashes, and rows of equal codes"),
-        (prefix, n_tasks, "rows that share a band of codes"),
-    ]

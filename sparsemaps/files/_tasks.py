@@ -64,6 +64,8 @@ class Stage(NamedTuple):
     """Endings of the names of the files of a result."""
     part_of: tuple[str, Any] | None = None
     """Name and recipe of the result that takes the place of these."""
+    about: str = ""
+    """What its results are, for a listing."""
 
     def make_one(self, task: Task, results: Results, how: How) -> Result:
         """The result of a task, which is made unless it is there."""
@@ -81,6 +83,10 @@ class Stage(NamedTuple):
         if self.is_replaced(results):
             return []
         return [task for task in self.tasks if results.find(task.name, task.recipe) is None]
+
+
+def listed(stages: Iterable[Stage]) -> Listing:
+    return [(stage.name, len(stage.tasks), stage.about) for stage in stages]
 
 
 class Engine(Protocol):

@@ -15,7 +15,7 @@ from _scripts.programs import Program, posix
 from sparsemaps import MinHash
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import Texts, _dedup_stages, deduplicate_files
+from sparsemaps.files import Texts, _removed_records, deduplicate_files
 from sparsemaps.files._results import Results, Steps
 
 TEXTS = make_texts()
@@ -181,7 +181,7 @@ def test_codes_are_those_of_all_inputs(folder, tmp_path):
 
 def test_more_records_than_are_numbered(folder, tmp_path, set_limits):
     """They are refused before they are searched; codes stay."""
-    set_limits(_dedup_stages, LARGEST_INT32=299)
+    set_limits(_removed_records, LARGEST_INT32=299)
     with pytest.raises(ValueError, match="the number of records must be from 0 to 299, got 300"):
         deduplicate_files(MINHASH, folder, tmp_path / "out", **WORDS)
     assert not (tmp_path / "out").exists()
